@@ -1,0 +1,88 @@
+/** What each folder of src/ may import beside itself. A new arrow is a design decision: say why in the commit. */
+const layers = {
+  core: [],
+  dialects: ["core"],
+  ports: ["core"],
+  executors: ["core", "ports"],
+  storage: ["core", "ports"],
+  hosts: ["core", "ports"],
+  config: ["core"],
+  triggers: ["core", "ports", "operations"],
+  operations: ["core", "dialects", "ports", "hosts", "config"],
+  surfaces: ["core", "operations", "config", "ports"],
+};
+
+/** Folders whose subfolders do not know each other, with the subfolders that are there to be shared. */
+const siblings = { dialects: [], executors: [], storage: ["sql"], surfaces: [] };
+
+const tests = "[.]test[.]ts$";
+const names = Object.keys(layers).join("|");
+
+const layerRules = Object.entries(layers).map(([layer, allowed]) => ({
+  name: `layer-${layer}`,
+  comment: `src/${layer} may import ${["itself", ...allowed].join(", ")}. The table is in .dependency-cruiser.cjs.`,
+  severity: "error",
+  from: { path: `^src/${layer}/`, pathNot: tests },
+  to: { path: "^src/", pathNot: `^src/(${[layer, ...allowed].join("|")})/` },
+}));
+
+const siblingRules = Object.entries(siblings).map(([layer, shared]) => ({
+  name: `siblings-${layer}`,
+  comment: `The folders of src/${layer} do not import each other.`,
+  severity: "error",
+  from: { path: `^src/${layer}/([^/]+)/`, pathNot: tests },
+  to: {
+    path: `^src/${layer}/[^/]+/`,
+    pathNot: [`^src/${layer}/$1/`, ...shared.map((name) => `^src/${layer}/${name}/`)],
+  },
+}));
+
+module.exports = {
+  forbidden: [
+    ...layerRules,
+    ...siblingRules,
+    {
+      name: "layer-main",
+      comment: "main.ts starts a surface or the app and decides nothing.",
+      severity: "error",
+      from: { path: "^src/main[.]ts$" },
+      to: { path: "^src/", pathNot: "^src/(surfaces|app|config|core)/" },
+    },
+    {
+      name: "layer-unknown",
+      comment: "Every file of src/ belongs to a layer of the table in .dependency-cruiser.cjs.",
+      severity: "error",
+      from: { path: "^src/", pathNot: `^src/(${names}|app)/|^src/main[.]ts$|${tests}` },
+      to: {},
+    },
+    {
+      name: "core-imports-nothing",
+      comment: "The core decides and never acts: no package, no Node.",
+      severity: "error",
+      from: { path: "^src/core/", pathNot: tests },
+      to: { pathNot: "^src/" },
+    },
+    {
+      name: "dialects-do-no-io",
+      comment: "A dialect turns text into a graph. It may use parsers, never Node.",
+      severity: "error",
+      from: { path: "^src/dialects/", pathNot: tests },
+      to: { dependencyTypes: ["core"] },
+    },
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "no-orphans",
+      comment: "Nothing imports this file and it imports nothing: delete it.",
+      severity: "error",
+      from: { orphan: true, pathNot: `${tests}|[.]d[.]ts$|^src/main[.]ts$` },
+      to: {},
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^(dist|test|bench)/|^src/.*[.]js$" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "src/tsconfig.json" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default", "types"] },
+  },
+};

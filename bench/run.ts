@@ -1,0 +1,35 @@
+import { cpus } from "node:os";
+import { benchColdStart } from "./scenarios/cold-start.ts";
+import { benchFanOut } from "./scenarios/fan-out.ts";
+import { benchManyRuns } from "./scenarios/many-runs.ts";
+import { benchRecovery } from "./scenarios/recovery.ts";
+import { benchSequence } from "./scenarios/sequence.ts";
+import type { Comparison } from "./support/compare.ts";
+
+/** `npm run bench [-- NAME ...] [-- --rounds=N]`: each figure beside its floor, measured in the same run. */
+const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
+  sequence: benchSequence,
+  "fan-out": benchFanOut,
+  "many-runs": benchManyRuns,
+  recovery: benchRecovery,
+  "cold-start": benchColdStart,
+};
+
+const args = process.argv.slice(2);
+const rounds = Number(args.find((arg) => arg.startsWith("--rounds="))?.slice(9) ?? 7);
+const wanted = args.filter((arg) => !arg.startsWith("--"));
+
+console.log(
+  `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, medians of ${rounds} interleaved rounds\n`,
+);
+console.log("| what | floor | floor ms | ours ms | ratio | asked | |");
+console.log("|---|---|---|---|---|---|---|");
+for (const [name, bench] of Object.entries(SCENARIOS)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  for (const result of await bench(rounds)) console.log(toRow(result));
+}
+
+function toRow({ name, floorName, floorMs, oursMs, ratio, target, note = "" }: Comparison): string {
+  const asked = target === undefined ? "" : `${target} ${ratio <= target ? "met" : "missed"}`;
+  return `| ${name} | ${floorName} | ${floorMs.toFixed(2)} | ${oursMs.toFixed(2)} | ${ratio.toFixed(2)} | ${asked} | ${note} |`;
+}

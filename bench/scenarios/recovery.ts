@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { next } from "../../src/core/interpreter/next.ts";
+import { pendingCommands, recoveryEvents } from "../../src/core/interpreter/recovery.ts";
+import { rebuildRun } from "../../src/hosts/local/rebuild-run.ts";
+import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import { type Comparison, median } from "../support/compare.ts";
+import { fanOut } from "../support/no-op-host.ts";
+import { openWorkbench } from "../support/workbench.ts";
+
+const STEPS = 10_000;
+const TARGET_MS = 100;
+
+/** From opening the journal of a run with 10,000 finished steps to its next command. */
+export async function benchRecovery(rounds: number): Promise<Comparison[]> {
+  const results: Comparison[] = [];
+  for (const outputBytes of [200, 20_000]) {
+    const bench = await openWorkbench({ outputBytes });
+    const runId = await bench.run(fanOut(STEPS, 500));
+    await bench.journal.close();
+    const times: number[] = [];
+    for (let round = 0; round <= rounds; round += 1) {
+      const startedAt = performance.now();
+      await recoverOnce(join(bench.folder, "pawl.db"), runId);
+      if (round > 0) times.push(performance.now() - startedAt);
+    }
+    const oursMs = median(times);
+    const name = `Recovery, 10,000 steps with outputs of ${outputBytes} B`;
+    results.push({ name, floorName: "100 ms", floorMs: TARGET_MS, oursMs, ratio: oursMs / TARGET_MS, target: 1 });
+  }
+  return results;
+}
+
+async function recoverOnce(path: string, runId: string): Promise<void> {
+  const journal = SqliteJournal.open({ path, durability: "power" });
+  const record = await journal.findRun(runId);
+  if (record === undefined || record === "ambiguous") throw new Error("The run is gone.");
+  // Without the last two events (the join and the end) the run is where a crash would have left it.
+  const { state } = await rebuildRun(withoutTail(journal, STEPS + 1), record, new Map());
+  const events = recoveryEvents(state, Date.now());
+  const commands = [...pendingCommands(state), ...events.flatMap((event) => next(state, event).commands)];
+  if (!commands.some(({ type }) => type === "startTask")) throw new Error("Recovery wished for nothing.");
+  await journal.close();
+}
+
+function withoutTail(journal: SqliteJournal, length: number): SqliteJournal {
+  return new Proxy(journal, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (name !== "readEvents") return typeof member === "function" ? member.bind(target) : member;
+      return async (...args: Parameters<SqliteJournal["readEvents"]>) =>
+        (await target.readEvents(...args)).filter(({ seq }) => seq <= length);
+    },
+  });
+}

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Graph } from "../../src/core/graph/graph.ts";
+import type { LocalHost } from "../../src/hosts/local/local-host.ts";
+import type { Journal } from "../../src/ports/journal.ts";
+import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import { WorkerJournal } from "../../src/storage/sqlite/worker-journal.ts";
+import { openNoOpHost } from "./no-op-host.ts";
+import { RawSqlite } from "./raw-sqlite.ts";
+
+/** A folder with a journal, a host over it and the floor beside it, at `durability: power`. */
+export interface Workbench {
+  readonly folder: string;
+  readonly journal: Journal;
+  readonly host: LocalHost;
+  readonly raw: RawSqlite;
+  run(graph: Graph): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openWorkbench(options: { worker?: boolean; outputBytes?: number } = {}): Promise<Workbench> {
+  const folder = mkdtempSync(join(tmpdir(), "pawl-bench-"));
+  const place = { path: join(folder, "pawl.db"), durability: "power" } as const;
+  const journal = options.worker === true ? await WorkerJournal.open(place) : SqliteJournal.open(place);
+  const raw = new RawSqlite(join(folder, "raw.db"));
+  const host = openNoOpHost(journal, options.outputBytes);
+  return {
+    folder,
+    journal,
+    host,
+    raw,
+    async run(graph) {
+      const { id } = await host.startRun({ definition: { text: "", graph }, input: graph.input.defaults });
+      const { status } = await host.settled(id);
+      if (status !== "completed") throw new Error(`${graph.name} ended as ${status}.`);
+      return id;
+    },
+    async close() {
+      await journal.close();
+      raw.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

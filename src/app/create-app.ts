@@ -1,0 +1,158 @@
+import { resolve } from "node:path";
+import { createMask } from "../config/create-mask.ts";
+import { type Config, type ConfigSources, loadConfig } from "../config/load-config.ts";
+import type { FindExecutor } from "../hosts/executors.ts";
+import type { AppHost, OpenApplication, Owner, Records } from "../operations/application.ts";
+import type { FileStorage } from "../ports/file-storage.ts";
+import type { AcquiredLock } from "./acquired-lock.ts";
+import type { Connection } from "./connect.ts";
+import { createFindExecutor } from "./find-executor.ts";
+import type { LastingHost } from "./lasting-host.ts";
+import type { Ownership } from "./open-ownership.ts";
+import { OpenedParts } from "./opened-parts.ts";
+import { SystemClock } from "./system-clock.ts";
+
+export interface AppOptions {
+  readonly appDir: string;
+  readonly flags: ConfigSources["flags"];
+  readonly environment: ConfigSources["environment"];
+  /** How this program was started, to start it again in the background. */
+  readonly program: readonly string[];
+  /** For a person beside the command's own result. */
+  tell(line: string): void;
+  onDefect(error: unknown): void;
+}
+
+/** Puts every part together; nothing is opened before it is needed. Throws `CONFIG_INVALID`. */
+export async function createApp(options: AppOptions): Promise<OpenApplication> {
+  const appDir = resolve(options.appDir);
+  const config = await loadConfig({ appDir, flags: options.flags, environment: options.environment });
+  return new App(appDir, config, options);
+}
+
+/** The only place that knows every part. Modules are loaded when they are needed: that is most of what a command costs. */
+class App implements OpenApplication {
+  readonly appDir: string;
+  readonly dataDir: string;
+  readonly config: Config;
+  readonly clock = new SystemClock();
+  readonly findExecutor: FindExecutor;
+  readonly mask: (text: string) => string;
+  readonly #options: AppOptions;
+  readonly #parts: OpenedParts;
+  #host: Promise<LastingHost> | undefined;
+
+  constructor(appDir: string, config: Config, options: AppOptions) {
+    this.appDir = appDir;
+    this.config = config;
+    this.dataDir = resolve(appDir, config.settings.data.dir ?? ".pawl");
+    this.findExecutor = createFindExecutor(config);
+    this.mask = createMask(config.secrets);
+    this.#options = options;
+    this.#parts = new OpenedParts(this.dataDir);
+  }
+
+  records(): Promise<Records> {
+    return this.#parts.records();
+  }
+
+  files(): Promise<FileStorage> {
+    return this.#parts.files();
+  }
+
+  host(): Promise<AppHost> {
+    this.#host ??= this.#openHost(() => this.#connect());
+    return this.#host;
+  }
+
+  backgroundHost(): Promise<AppHost> {
+    this.#host ??= this.#openHost(() => this.#connectToBackground());
+    return this.#host;
+  }
+
+  async findOwner(): Promise<Owner> {
+    const host = await this.#host;
+    if (host !== undefined) return { state: "held", pid: host.ownerPid };
+    const { lookForOwner } = await import("./look-for-owner.ts");
+    return lookForOwner(this.dataDir);
+  }
+
+  async checkAgentServer() {
+    const url = this.config.settings.agent.sandstorm_url;
+    if (url === undefined) return undefined;
+    const { checkHealth } = await import("../executors/agent/sandstorm/check-health.ts");
+    return checkHealth(url);
+  }
+
+  async leave(stop: AbortSignal, force: AbortSignal): Promise<void> {
+    const connection = await this.#connection();
+    if (connection?.role === "owner" && connection.host.driving > 0) {
+      const { driving } = connection.host;
+      const runs = driving === 1 ? "1 other run is" : `${driving} other runs are`;
+      this.#options.tell(`${runs} still under way in this process, which stays until then. Ctrl-C lays them down.`);
+      await connection.ownership.finished(stop);
+    }
+    await this.park(force);
+    await this.close();
+  }
+
+  async serve(stop: AbortSignal): Promise<void> {
+    const connection = await this.#connection();
+    if (connection?.role === "owner") await connection.ownership.idle(stop);
+  }
+
+  async park(force: AbortSignal): Promise<void> {
+    await (await this.#host)?.park(force);
+  }
+
+  async close(): Promise<void> {
+    const connection = await this.#connection();
+    (await this.#host?.catch(() => undefined))?.close();
+    if (connection?.role === "owner") await connection.ownership.close();
+    else await connection?.host.park();
+    await this.#parts.close();
+  }
+
+  /** Undefined: this process has not needed one, or could not get one. */
+  async #connection(): Promise<Connection | undefined> {
+    return (await this.#host?.catch(() => undefined))?.connection;
+  }
+
+  async #openHost(connect: () => Promise<Connection>): Promise<LastingHost> {
+    const [{ LastingHost }, first] = await Promise.all([import("./lasting-host.ts"), connect()]);
+    return new LastingHost(first, {
+      connect: () => this.#connect(),
+      journal: () => this.#parts.journal(),
+      tell: (line) => this.#options.tell(line),
+    });
+  }
+
+  async #connect(): Promise<Connection> {
+    const { connectToData } = await import("./connect.ts");
+    return connectToData({ dataDir: this.dataDir, own: (lock, socketPath) => this.#own(lock, socketPath) });
+  }
+
+  async #connectToBackground(): Promise<Connection> {
+    const { startBackgroundOwner } = await import("./start-background-owner.ts");
+    return startBackgroundOwner({ program: this.#options.program, appDir: this.appDir, dataDir: this.dataDir });
+  }
+
+  async #own(lock: AcquiredLock, socketPath: string): Promise<Ownership> {
+    const { openOwnership } = await import("./open-ownership.ts");
+    const { ownership, resumed } = await openOwnership(lock, socketPath, {
+      dataDir: this.dataDir,
+      config: this.config,
+      blobs: await this.#parts.blobs(),
+      files: await this.#parts.files(),
+      findExecutor: this.findExecutor,
+      mask: this.mask,
+      resolveCall: async (call) => (await import("../operations/resolve-call.ts")).resolveCall(this, call),
+      compile: async (text, source) => (await import("../operations/compile-text.ts")).compileText(text, source),
+      onDefect: (error) => this.#options.onDefect(error),
+    });
+    await this.#parts.own(ownership.journal);
+    const runs = resumed === 1 ? "1 run" : `${resumed} runs`;
+    if (resumed > 0) this.#options.tell(`Resuming ${runs} of an earlier process.`);
+    return ownership;
+  }
+}

@@ -1,0 +1,51 @@
+import type { Config } from "../config/load-config.ts";
+import { PawlError } from "../core/errors/pawl-error.ts";
+import { resolveEnv } from "../core/expressions/resolve-env.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { FindExecutor } from "../hosts/executors.ts";
+import type { Executor } from "../ports/executor.ts";
+
+/** Finds who does a step's work, by the options that its run keeps. Modules of executors are loaded when needed. */
+export function createFindExecutor(config: Config): FindExecutor {
+  return async (kind, { options }) => {
+    if (kind === "agent") return findAgent(options, config);
+    throw new PawlError("EXECUTOR_UNKNOWN", { message: `Steps of the kind \`${kind}\` arrive in a later version.` });
+  };
+}
+
+async function findAgent(options: JsonObject, config: Config): Promise<Executor> {
+  const agent = typeof options["agent"] === "string" ? options["agent"] : "";
+  if (agent === "sandstorm") return createSandstorm(config);
+  if (agent === "simulated" || agent.startsWith("simulated:")) return createSimulated(options, config);
+  throw new PawlError("AGENT_NOT_CONFIGURED", {
+    message: agent === "" ? "Nobody was chosen to answer agent steps." : `There is no agent \`${agent}\`.`,
+  });
+}
+
+async function createSandstorm({ settings, env }: Config): Promise<Executor> {
+  const { createSandstormExecutor } = await import("../executors/agent/sandstorm/sandstorm-executor.ts");
+  const { agent } = settings;
+  return createSandstormExecutor({
+    ...(agent.sandstorm_url === undefined ? {} : { baseUrl: agent.sandstorm_url }),
+    ...(agent.sandstorm_api_key === undefined ? {} : { apiKey: agent.sandstorm_api_key }),
+    ...(agent.anthropic_api_key === undefined ? {} : { anthropicApiKey: agent.anthropic_api_key }),
+    ...(agent.e2b_api_key === undefined ? {} : { e2bApiKey: agent.e2b_api_key }),
+    expandEnv: (text) => resolveEnv(text, env),
+    idleTimeoutMs: agent.idle_timeout_ms,
+    connectTimeoutMs: agent.connect_timeout_ms,
+  });
+}
+
+async function createSimulated(options: JsonObject, { settings }: Config): Promise<Executor> {
+  const { createSimulatedExecutor } = await import("../executors/agent/simulated/simulated-executor.ts");
+  const delayFactor = settings.agent.simulated_delay_factor;
+  const text = options["script"];
+  if (typeof text !== "string") return createSimulatedExecutor({ delayFactor });
+  const { parseAgentScript } = await import("../executors/agent/simulated/parse-agent-script.ts");
+  const parsed = parseAgentScript(text, String(options["agent"]).slice("simulated:".length));
+  if (parsed.ok) return createSimulatedExecutor({ delayFactor, script: parsed.script });
+  const lines = parsed.problems.map(({ place, message }) => {
+    return place === undefined ? message : `${place.file ?? "script"}:${place.line}:${place.column} ${message}`;
+  });
+  throw new PawlError("SCRIPT_INVALID", { message: lines.join("\n"), details: lines });
+}

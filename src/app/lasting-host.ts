@@ -1,0 +1,191 @@
+import { setTimeout } from "node:timers/promises";
+import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
+import type { Json } from "../core/json.ts";
+import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../hosts/run-host.ts";
+import type { AppHost } from "../operations/application.ts";
+import type { Journal, RunRecord } from "../ports/journal.ts";
+import type { Connection } from "./connect.ts";
+import { LastingWatch } from "./lasting-watch.ts";
+
+export interface LastingHostParts {
+  connect(): Promise<Connection>;
+  /** For reading, whoever owns the data directory. */
+  journal(): Promise<Journal>;
+  tell(line: string): void;
+}
+
+const ASK_AGAIN_MS = 50;
+const MAX_ROUNDS = 200;
+
+/**
+ * A host that outlives owners. When the owner dies, starts, resumes, waits and watches go on with the next owner, which
+ * this process becomes if nobody else does. Answers, cancels and signals reject with `OWNER_GONE` instead: nobody knows
+ * whether they were recorded, and twice would be wrong.
+ */
+export class LastingHost implements AppHost {
+  readonly #parts: LastingHostParts;
+  readonly #watches = new Set<LastingWatch>();
+  #connection: Connection;
+  #reconnecting: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(first: Connection, parts: LastingHostParts) {
+    this.#parts = parts;
+    this.#connection = first;
+    this.#listenForLoss(first);
+  }
+
+  get connection(): Connection {
+    return this.#connection;
+  }
+
+  get role(): "owner" | "guest" {
+    return this.#connection.role;
+  }
+
+  get ownerPid(): number {
+    return this.#connection.ownerPid;
+  }
+
+  get ownerSocket(): string {
+    return this.#connection.ownerSocket;
+  }
+
+  get driving(): number {
+    return this.#connection.host.driving;
+  }
+
+  recover(): Promise<{ readonly resumed: number }> {
+    return this.#lasting((host) => host.recover());
+  }
+
+  startRun(start: RunStart): Promise<RunRecord> {
+    let isAgain = false;
+    return this.#lasting(async (host) => {
+      const known =
+        isAgain && start.runId !== undefined ? await (await this.#parts.journal()).findRun(start.runId) : undefined;
+      isAgain = true;
+      return known === undefined || known === "ambiguous" ? host.startRun(start) : known;
+    });
+  }
+
+  resumeRun(runId: string): Promise<RunRecord> {
+    return this.#lasting((host) => host.resumeRun(runId));
+  }
+
+  cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
+    return this.#connection.host.cancelRun(runId, options);
+  }
+
+  answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void> {
+    return this.#connection.host.answerApproval(runId, path, answer);
+  }
+
+  sendSignal(runId: string, name: string, payload: Json): Promise<void> {
+    return this.#connection.host.sendSignal(runId, name, payload);
+  }
+
+  /** Calls `listen` with every event of the run from its first, whoever drives it. */
+  watch(runId: string, listen: (notice: RunNotice) => void): () => void {
+    const watch = new LastingWatch(runId, listen, () => this.#parts.journal());
+    this.#watches.add(watch);
+    watch.attach(this.#connection.host);
+    return () => {
+      watch.detach();
+      this.#watches.delete(watch);
+    };
+  }
+
+  async settled(runId: string): Promise<RunRecord> {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const record = await this.#lasting((host) => this.#settledBy(host, runId));
+      if (this.role === "owner" || this.#isClosed || !isUnderWay(record)) return record;
+      // The owner is about to leave: either it takes the run up again, or the connection ends and the next one does.
+      await setTimeout(ASK_AGAIN_MS);
+      await this.resumeRun(runId);
+    }
+    throw new PawlError("OWNER_UNREACHABLE", {
+      message: `Process ${this.ownerPid} does not go on with the run ${runId}.`,
+    });
+  }
+
+  async park(force: AbortSignal): Promise<void> {
+    this.close();
+    const { connection } = this;
+    if (connection.role === "owner") await connection.ownership.park(force);
+    else await connection.host.park();
+  }
+
+  /** Nothing is taken over any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** An owner may leave as soon as the run has ended, before it has told everybody. */
+  async #settledBy(host: RunHost, runId: string): Promise<RunRecord> {
+    try {
+      return await host.settled(runId);
+    } catch (error) {
+      const record = isOwnerGone(error) ? await this.#endedRun(runId) : undefined;
+      if (record === undefined) throw error;
+      return record;
+    }
+  }
+
+  async #endedRun(runId: string): Promise<RunRecord | undefined> {
+    const record = await (await this.#parts.journal()).findRun(runId);
+    return record === undefined || record === "ambiguous" || record.completedAt === undefined ? undefined : record;
+  }
+
+  /** Whoever only watches a run that waits for a time has no call pending that would tell. */
+  #listenForLoss(connection: Connection): void {
+    if (connection.role !== "guest") return;
+    connection.host.whenGone(() => {
+      this.#replace(connection).catch(() => undefined);
+    });
+  }
+
+  async #replace(lost: Connection): Promise<void> {
+    for (const { runId } of this.#watches) {
+      if ((await this.#endedRun(runId)) !== undefined) continue;
+      if (lost === this.#connection && !this.#isClosed) await this.#reconnect();
+      return;
+    }
+  }
+
+  async #lasting<T>(work: (host: RunHost) => Promise<T>): Promise<T> {
+    for (;;) {
+      const connection = this.#connection;
+      try {
+        return await work(connection.host);
+      } catch (error) {
+        if (connection.role === "owner" || this.#isClosed || !isOwnerGone(error)) throw error;
+        if (connection === this.#connection) await this.#reconnect();
+      }
+    }
+  }
+
+  #reconnect(): Promise<void> {
+    this.#reconnecting ??= this.#findNextOwner().finally(() => {
+      this.#reconnecting = undefined;
+    });
+    return this.#reconnecting;
+  }
+
+  async #findNextOwner(): Promise<void> {
+    const { ownerPid } = this.#connection;
+    this.#connection = await this.#parts.connect();
+    this.#listenForLoss(this.#connection);
+    const next = this.role === "owner" ? "This process goes on" : `Process ${this.ownerPid} goes on`;
+    this.#parts.tell(`Process ${ownerPid}, which drove the runs, is gone. ${next}.`);
+    for (const watch of this.#watches) watch.attach(this.#connection.host);
+  }
+}
+
+function isUnderWay({ status }: RunRecord): boolean {
+  return status === "queued" || status === "running";
+}
+
+function isOwnerGone(error: unknown): boolean {
+  return isPawlError(error) && error.code === "OWNER_GONE";
+}

@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import type { Config } from "../config/load-config.ts";
+import type { FindExecutor } from "../hosts/executors.ts";
+import type { ResolveCall } from "../hosts/local/command-performer.ts";
+import { LocalHost } from "../hosts/local/local-host.ts";
+import { SocketServer, type SocketServerOptions } from "../hosts/socket/socket-server.ts";
+import type { Blobs } from "../ports/blobs.ts";
+import type { FileStorage } from "../ports/file-storage.ts";
+import { SqliteJournal } from "../storage/sqlite/sqlite-journal.ts";
+import type { AcquiredLock } from "./acquired-lock.ts";
+import { SystemClock } from "./system-clock.ts";
+
+export interface OwnershipParts {
+  readonly dataDir: string;
+  readonly config: Config;
+  readonly blobs: Blobs;
+  readonly files: FileStorage;
+  readonly findExecutor: FindExecutor;
+  readonly resolveCall: ResolveCall;
+  readonly compile: SocketServerOptions["compile"];
+  mask(text: string): string;
+  onDefect(error: unknown): void;
+}
+
+/** Opens the journal for writing, takes up what an earlier owner left, and lets other processes in. */
+export async function openOwnership(
+  lock: AcquiredLock,
+  socketPath: string,
+  parts: OwnershipParts,
+): Promise<{ readonly ownership: Ownership; readonly resumed: number }> {
+  const { dataDir, config, blobs, files, findExecutor, resolveCall, mask, onDefect } = parts;
+  const { data, limits } = config.settings;
+  const clock = new SystemClock();
+  const journal = SqliteJournal.open({ path: join(dataDir, "pawl.db"), durability: data.durability });
+  const host = new LocalHost({
+    journal,
+    blobs,
+    files,
+    clock,
+    findExecutor,
+    resolveCall,
+    mask,
+    env: config.env,
+    maxOutputBytes: limits.max_output_bytes,
+    maxRowsPerCommit: limits.max_rows_per_commit,
+    onDefect,
+  });
+  const { resumed } = await host.recover();
+  const server = await SocketServer.listen({ path: socketPath, host, compile: parts.compile });
+  return { ownership: new Ownership({ lock, clock, journal, host, server }), resumed };
+}
+
+interface Owned {
+  readonly lock: AcquiredLock;
+  readonly clock: SystemClock;
+  readonly journal: SqliteJournal;
+  readonly host: LocalHost;
+  readonly server: SocketServer;
+}
+
+const LOOK_AGAIN_MS = 50;
+const IDLE_GRACE_MS = 5_000;
+
+/** The data directory as long as this process drives its runs. */
+export class Ownership {
+  readonly #owned: Owned;
+  #isParked = false;
+  #isClosed = false;
+
+  constructor(owned: Owned) {
+    this.#owned = owned;
+  }
+
+  get host(): LocalHost {
+    return this.#owned.host;
+  }
+
+  get journal(): SqliteJournal {
+    return this.#owned.journal;
+  }
+
+  /** Resolves when no run is under way here, or when the signal aborts. */
+  async finished(stop: AbortSignal): Promise<void> {
+    while (this.#owned.host.driving > 0 && !stop.aborted) await setTimeout(LOOK_AGAIN_MS);
+  }
+
+  /** Resolves when for some seconds nobody has needed this process: no run under way, no caller, no timer to come. */
+  async idle(stop: AbortSignal): Promise<void> {
+    const { host, server, journal } = this.#owned;
+    let idleSince = Date.now();
+    while (!stop.aborted && Date.now() - idleSince < IDLE_GRACE_MS) {
+      const isNeeded = host.driving > 0 || server.callers > 0 || (await journal.nextWakeAt()) !== undefined;
+      if (isNeeded) idleSince = Date.now();
+      await setTimeout(LOOK_AGAIN_MS);
+    }
+  }
+
+  /** Lays every run down, durably. */
+  async park(force: AbortSignal): Promise<void> {
+    if (this.#isParked) return;
+    this.#isParked = true;
+    await this.#owned.host.park(force);
+  }
+
+  /** Gives the data directory back. Callers go on with the next owner. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#isParked = true;
+    const { lock, clock, journal, server } = this.#owned;
+    clock.stop();
+    await server.close();
+    await journal.close();
+    lock.release();
+  }
+}

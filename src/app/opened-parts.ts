@@ -1,0 +1,69 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Records } from "../operations/application.ts";
+import type { Blobs } from "../ports/blobs.ts";
+import type { FileStorage } from "../ports/file-storage.ts";
+import type { Journal } from "../ports/journal.ts";
+
+/** What is opened of a data directory, at most once and only when it is needed: for reading, or as the owner. */
+export class OpenedParts {
+  readonly #dataDir: string;
+  #reading: Promise<Journal> | undefined;
+  #owned: Journal | undefined;
+  #blobs: Promise<Blobs> | undefined;
+  #files: Promise<FileStorage> | undefined;
+
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir;
+  }
+
+  async records(): Promise<Records> {
+    return { journal: await this.journal(), blobs: await this.blobs() };
+  }
+
+  async journal(): Promise<Journal> {
+    if (this.#owned !== undefined) return this.#owned;
+    const path = join(this.#dataDir, "pawl.db");
+    // Looked for again each time: another process may make it meanwhile.
+    if (!existsSync(path)) return emptyJournal();
+    this.#reading ??= openForReading(path);
+    return this.#reading;
+  }
+
+  /** From now on this process is the owner, and reads what it writes. */
+  async own(journal: Journal): Promise<void> {
+    this.#owned = journal;
+    await this.close();
+  }
+
+  blobs(): Promise<Blobs> {
+    this.#blobs ??= import("../storage/files/file-blobs.ts").then(
+      ({ FileBlobs }) => new FileBlobs(join(this.#dataDir, "blobs")),
+    );
+    return this.#blobs;
+  }
+
+  files(): Promise<FileStorage> {
+    this.#files ??= import("../storage/files/local-file-storage.ts").then(
+      ({ LocalFileStorage }) => new LocalFileStorage(join(this.#dataDir, "storage")),
+    );
+    return this.#files;
+  }
+
+  /** Closes what was opened for reading; the owner's journal is closed by its `Ownership`. */
+  async close(): Promise<void> {
+    const reading = this.#reading;
+    this.#reading = undefined;
+    await (await reading)?.close();
+  }
+}
+
+async function openForReading(path: string): Promise<Journal> {
+  const { SqliteJournal } = await import("../storage/sqlite/sqlite-journal.ts");
+  return SqliteJournal.open({ path, durability: "power", readOnly: true });
+}
+
+async function emptyJournal(): Promise<Journal> {
+  const { MemoryJournal } = await import("../storage/memory/memory-journal.ts");
+  return new MemoryJournal();
+}

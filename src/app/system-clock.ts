@@ -1,0 +1,43 @@
+import type { Clock } from "../ports/clock.ts";
+
+/** The longest that a timer of Node can wait. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** The time of this machine. */
+export class SystemClock implements Clock {
+  readonly #timers = new Set<{ timer: NodeJS.Timeout }>();
+
+  now(): number {
+    return Date.now();
+  }
+
+  wakeAt(atMs: number, wake: () => void): () => void {
+    const alarm = { timer: setTimeout(() => undefined, 0) };
+    clearTimeout(alarm.timer);
+    const arm = () => {
+      const leftMs = atMs - Date.now();
+      alarm.timer = setTimeout(
+        () => (leftMs > MAX_DELAY_MS ? arm() : ring()),
+        Math.min(Math.max(leftMs, 0), MAX_DELAY_MS),
+      );
+    };
+    const ring = () => {
+      // A timer of Node may be a millisecond early.
+      if (Date.now() < atMs) return arm();
+      this.#timers.delete(alarm);
+      wake();
+    };
+    this.#timers.add(alarm);
+    arm();
+    return () => {
+      clearTimeout(alarm.timer);
+      this.#timers.delete(alarm);
+    };
+  }
+
+  /** Nothing wakes any more: the process may end. */
+  stop(): void {
+    for (const { timer } of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+}

@@ -1,0 +1,133 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { PawlError } from "../core/errors/pawl-error.ts";
+import { envNamesOf, SETTING_NAMES, type SettingName } from "./setting-names.ts";
+import { DEFAULTS, type Settings } from "./settings.ts";
+
+export interface ConfigSources {
+  readonly appDir: string;
+  /** By setting, e.g. `{"data.dir": {value: "/x", flag: "--data"}}`. */
+  readonly flags: Readonly<Record<string, { readonly value: string; readonly flag: string }>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Config {
+  readonly settings: Settings;
+  /** By setting (`limits.max_output_bytes`); what is not here is a default. */
+  readonly origins: ReadonlyMap<string, string>;
+  readonly secrets: readonly string[];
+  /** A variable of the environment, or of the application's `.env`. Empty counts as unset. */
+  env(name: string): string | undefined;
+}
+
+/**
+ * Flags go before the environment, that before `.env`, that before `pawl.yaml`, that before defaults. Throws
+ * `CONFIG_INVALID`, with where the wrong value comes from.
+ */
+export async function loadConfig(sources: ConfigSources): Promise<Config> {
+  const dotEnv = readDotEnv(join(sources.appDir, ".env"));
+  const found = new Map<string, Found>();
+  const file = join(sources.appDir, "pawl.yaml");
+  if (existsSync(file)) await readConfigFile(file, found);
+  readVariables(dotEnv, ".env", found);
+  readVariables(sources.environment, "environment", found);
+  for (const [setting, { value, flag }] of Object.entries(sources.flags)) found.set(setting, { value, origin: flag });
+
+  const settings = found.size === 0 ? DEFAULTS : await validate(found);
+  return {
+    settings,
+    origins: new Map([...found].map(([setting, { origin }]) => [setting, origin])),
+    secrets: secretsOf(found),
+    env: (name) => sources.environment[name] || dotEnv[name] || undefined,
+  };
+}
+
+interface Found {
+  readonly value: unknown;
+  readonly origin: string;
+}
+
+function readDotEnv(path: string): Readonly<Record<string, string | undefined>> {
+  if (!existsSync(path)) return {};
+  try {
+    return parseEnv(readFileSync(path, "utf8"));
+  } catch (cause) {
+    throw new PawlError("CONFIG_INVALID", { message: `${path} cannot be read.`, cause });
+  }
+}
+
+function readVariables(
+  variables: Readonly<Record<string, string | undefined>>,
+  origin: string,
+  found: Map<string, Found>,
+): void {
+  for (const setting of SETTING_NAMES) {
+    const name = envNamesOf(setting).find((candidate) => (variables[candidate] ?? "") !== "");
+    if (name !== undefined) found.set(pathOf(setting), { value: variables[name], origin: `${origin} ${name}` });
+  }
+}
+
+async function readConfigFile(path: string, found: Map<string, Found>): Promise<void> {
+  for (const [section, values] of entriesOf(await parseYaml(path), path)) {
+    for (const [key, value] of entriesOf(values, `${path}: ${section}`)) {
+      found.set(`${section}.${key}`, { value, origin: "pawl.yaml" });
+    }
+  }
+}
+
+async function parseYaml(path: string): Promise<unknown> {
+  const { parse } = await import("yaml");
+  try {
+    return parse(readFileSync(path, "utf8"), { maxAliasCount: 100 });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.split("\n")[0] : "";
+    throw new PawlError("CONFIG_INVALID", { message: `${path} cannot be read: ${reason}`, cause });
+  }
+}
+
+/** A section that holds nothing yet is `null` in YAML. */
+function entriesOf(value: unknown, where: string): [string, unknown][] {
+  if (value === null || value === undefined) return [];
+  if (typeof value === "object" && !Array.isArray(value)) return Object.entries(value);
+  throw new PawlError("CONFIG_INVALID", { message: `${where} must be a map of settings.` });
+}
+
+async function validate(found: ReadonlyMap<string, Found>): Promise<Settings> {
+  const { settingsSchema } = await import("./settings-schema.ts");
+  const result = settingsSchema.safeParse(toTree(found));
+  if (result.success) return result.data;
+  const lines = result.error.issues.map(({ path, message, code, ...issue }) => {
+    const unknown = code === "unrecognized_keys" && "keys" in issue ? issue.keys : [];
+    const setting = [...path, ...unknown].join(".");
+    const origin = found.get(setting)?.origin ?? "pawl.yaml";
+    return code === "unrecognized_keys"
+      ? `${setting} (${origin}): no such setting`
+      : `${setting} (${origin}): ${message}`;
+  });
+  throw new PawlError("CONFIG_INVALID", { message: lines.join("\n"), details: lines });
+}
+
+/** Every section is there, so that the schema's defaults apply inside it. */
+function toTree(found: ReadonlyMap<string, Found>): Record<string, Record<string, unknown>> {
+  const tree: Record<string, Record<string, unknown>> = {};
+  for (const section of Object.keys(DEFAULTS)) tree[section] = {};
+  for (const [setting, { value }] of found) {
+    const dot = setting.indexOf(".");
+    const section = setting.slice(0, dot);
+    const values = Object.hasOwn(tree, section) ? tree[section] : undefined;
+    tree[section] = { ...values, [setting.slice(dot + 1)]: value };
+  }
+  return tree;
+}
+
+function secretsOf(found: ReadonlyMap<string, Found>): string[] {
+  return SETTING_NAMES.filter(({ isSecret }) => isSecret).flatMap((setting) => {
+    const value = found.get(pathOf(setting))?.value;
+    return typeof value === "string" ? [value] : [];
+  });
+}
+
+function pathOf({ section, key }: SettingName): string {
+  return `${section}.${key}`;
+}

@@ -1,0 +1,113 @@
+import { evaluate } from "../expressions/evaluate.ts";
+import type { Expr, PathExpr } from "../expressions/expr.ts";
+import { readPath } from "../expressions/read-path.ts";
+import type { Scope as ExpressionScope } from "../expressions/scope.ts";
+import type { Failure, Handle, RunState } from "../history/run-state.ts";
+import { describeRun } from "../interpreter/describe-run.ts";
+import { seeFailure, seeItem, seeVariable, type Viewpoint } from "../interpreter/lookup.ts";
+import type { Json } from "../json.ts";
+import { locateItem, locateStep } from "./locate.ts";
+
+/** Full values, as the host has loaded them. */
+export interface Values {
+  /** The value of an event that `collectSeqs` named. Of an event that assigned variables: the object of them. */
+  value(seq: number): Json | undefined;
+  /** Variables that the event assigned. */
+  assigned(seq: number): { readonly [name: string]: Json } | undefined;
+  file(path: string): string | undefined;
+  env(name: string): string | undefined;
+  matches?(text: string, pattern: string): boolean;
+}
+
+export interface Binding {
+  readonly state: RunState;
+  readonly from: Viewpoint;
+  readonly values: Values;
+  /** The output that has just arrived, for projections, assignments and transitions. */
+  readonly output?: Json;
+}
+
+/** Evaluates an expression on full values: prompts, inputs, projections. One pass; what is put in is never expanded. */
+export function bind(binding: Binding, expr: Expr): Json | undefined {
+  return evaluate(expr, new BindingScope(binding));
+}
+
+/** A handle's value: null for none, `{error}` for a failure, lists and objects of what they hold. */
+export function loadHandle(handle: Handle, values: Values): Json {
+  if (typeof handle === "number") return handle === 0 ? null : (values.value(handle) ?? null);
+  if (handle.kind === "failure") return { error: failureJson(handle.failure, values) };
+  if (handle.kind === "list") return handle.handles.map((inner) => loadHandle(inner, values));
+  return Object.fromEntries(handle.steps.map(([id, inner]) => [id, loadHandle(inner, values)]));
+}
+
+function failureJson(failure: Failure, values: Values): Json {
+  const details = failure.seq > 0 ? values.value(failure.seq) : undefined;
+  return { code: failure.code, message: failure.message, ...(details === undefined ? {} : { details }) };
+}
+
+class BindingScope implements ExpressionScope {
+  readonly #binding: Binding;
+
+  constructor(binding: Binding) {
+    this.#binding = binding;
+  }
+
+  path(expr: PathExpr): Json | undefined {
+    const value = this.#root(expr);
+    return readPath(value, expr.path, expr.readsJson);
+  }
+
+  matches(text: string, pattern: string): boolean {
+    return this.#binding.values.matches?.(text, pattern) ?? false;
+  }
+
+  #root(expr: PathExpr): Json | undefined {
+    const { from, values, output } = this.#binding;
+    switch (expr.root) {
+      case "input":
+        return values.value(from.scope.frame.inputHandle);
+      case "steps": {
+        const handle = locateStep(from, expr);
+        return handle === undefined ? undefined : loadHandle(handle, values);
+      }
+      case "output":
+        return output;
+      case "item":
+        return this.#item(expr.name);
+      case "index":
+        return seeItem(from, expr.name)?.item;
+      case "vars":
+        return this.#variable(expr.name ?? "");
+      case "error": {
+        const failure = seeFailure(from)?.failure;
+        return failure === undefined ? undefined : failureJson(failure, values);
+      }
+      case "run":
+        return describeRun(this.#binding.state);
+      case "storage":
+        return values.file(expr.name ?? "");
+      case "env":
+        return values.env(expr.name ?? "");
+      case "local":
+        return undefined;
+    }
+  }
+
+  #item(origin: string | undefined): Json | undefined {
+    const seen = seeItem(this.#binding.from, origin);
+    if (seen === undefined) return undefined;
+    const item = locateItem(seen);
+    if (item.kind === "none") return undefined;
+    if (item.kind === "handle") return loadHandle(item.handle, this.#binding.values);
+    const list = bind({ ...this.#binding, from: item.from }, item.list);
+    if (Array.isArray(list)) return list[item.index];
+    return item.coerce && item.index === 0 ? list : undefined;
+  }
+
+  #variable(name: string): Json | undefined {
+    const variable = seeVariable(this.#binding.from, name)?.variables.get(name);
+    if (variable === undefined) return undefined;
+    if (variable.seq === 0) return variable.value;
+    return this.#binding.values.assigned(variable.seq)?.[name];
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * Every error that a user can meet: what it means, what to do next, and how a command ends with it.
+ * `docs/errors.md` is made from this table. Codes are stable; texts may improve.
+ */
+export const ERRORS = {
+  // Definitions
+  FILE_NOT_FOUND: row("The file does not exist.", "Check the path; it is relative to the current folder.", 5),
+  WORKFLOW_NOT_FOUND: row(
+    "No workflow has this name.",
+    "List what there is with `pawl workflows ls`, or give a file.",
+    5,
+  ),
+  NAME_TAKEN_TWICE: row("Two definitions of the application have the same name.", "Rename one of the two.", 3),
+  DEFINITION_INVALID: row("The definition has problems.", "See them all with `pawl validate FILE`.", 3),
+  DIALECT_UNKNOWN: row("The text has the shape of none of the four dialects.", "Compare it with the shapes shown.", 3),
+  YAML_SYNTAX: row("The text is not valid YAML.", "Correct the place shown.", 3),
+  JSON_SYNTAX: row("The text is not valid JSON.", "Correct the place shown.", 3),
+  TOO_LARGE: row("The definition is larger than 1 MB.", "Split the workflow; call one from the other.", 3),
+  TOO_MANY_ALIASES: row("YAML aliases expand to too much.", "Write the repeated parts out.", 3),
+  TOO_MANY_STEPS: row("A definition has at most 500 steps.", "Split the workflow; call one from the other.", 3),
+  UNKNOWN_KEY: row("This key means nothing here and is ignored.", "Remove it, or correct its spelling.", 3),
+  KEY_DUPLICATE: row("A key stands twice in the same map.", "Remove one of the two.", 3),
+  KEY_MISSING: row("A required key is missing.", "Add it.", 3),
+  WRONG_TYPE: row("The value has the wrong type.", "Write a value of the type named.", 3),
+  VALUE_INVALID: row("The value is not allowed here.", "Use one of the values named.", 3),
+  UNQUOTED_BRACES: row("YAML reads unquoted braces as a map.", "Put the text in quotes.", 3),
+  STEP_ID_INVALID: row(
+    "A step id has 1 to 100 letters, digits, `_` and `-`, not starting with `-`.",
+    "Rename the step.",
+    3,
+  ),
+  STEP_DUPLICATE: row("Two steps have the same id.", "Rename one of them.", 3),
+  STEP_UNKNOWN: row("There is no step with this id.", "Correct the id.", 3),
+  STEP_NOT_ANCESTOR: row("The step is not among those that run before.", "Add it to `depends_on`.", 3),
+  STEP_CYCLE: row("Steps depend on each other in a circle.", "Remove one of the dependencies.", 3),
+  AMBIGUOUS_ITEMS: row(
+    "A field of an item is named, but two fan-outs could give it.",
+    "Depend on one fan-out only, or name an index.",
+    3,
+  ),
+  FIELD_OF_LIST: row(
+    "A fan-out's output is a list, and a list has no such field.",
+    "Name an index, or use the field inside the fan-out.",
+    3,
+  ),
+  FALLBACK_MISSING: row(
+    "`on_failure: fallback` needs a `fallback` block.",
+    "Add the block, or choose skip, continue or abort.",
+    3,
+  ),
+  SCHEMA_INVALID: row("This is not a valid JSON Schema.", "Correct the schema at the place named.", 3),
+  CRON_INVALID: row("This is not a valid cron expression.", "Use five fields, for example `0 6 * * 1-5`.", 3),
+  NOT_SUPPORTED: row("This part of the format is not supported.", "See the message for what to write instead.", 3),
+  EXPRESSION_INVALID: row("The expression cannot be read.", "Correct it at the place shown.", 3),
+  CONTROL_TOO_COMPLEX: row(
+    "A condition mixes values in a way that cannot be decided.",
+    "Compute the value in a step of its own first.",
+    3,
+  ),
+  GRAPH_INVALID: row(
+    "The graph is not consistent.",
+    "This is a defect of the dialect that made it; please report it.",
+    3,
+  ),
+  GRAPH_FORMAT_UNKNOWN: row("The run was made by a newer Pawl.", "Upgrade Pawl.", 3),
+
+  // Starting
+  USAGE: row("The command was not understood.", "See `pawl help`.", 2),
+  CONFIG_INVALID: row(
+    "The configuration has a wrong value.",
+    "See where it comes from with `pawl config --origin`.",
+    2,
+  ),
+  INPUT_INVALID: row("The input does not fit the workflow's `input_schema`.", "Correct the input named.", 2),
+  AGENT_NOT_CONFIGURED: row(
+    "No one is configured to answer agent steps.",
+    "Set SANDSTORM_URL (a Sandstorm server), or ANTHROPIC_API_KEY, or run with `--agent simulated`.",
+    2,
+  ),
+  EXECUTOR_UNKNOWN: row("No executor does this kind of step.", "Use a step type that this version supports.", 3),
+  PRICE_UNKNOWN: row(
+    "The model has no known price, so a budget cannot hold.",
+    "Configure a price, or run without `--max-cost`.",
+    2,
+  ),
+  RUN_NOT_FOUND: row("There is no such run.", "List the runs with `pawl runs ls`.", 5),
+  RUN_ID_TAKEN: row("A run with this id exists already.", "Leave the id out, or choose another.", 2),
+  RUN_AMBIGUOUS: row("The short id fits more than one run.", "Give more characters of the id.", 2),
+  RUN_FINISHED: row("The run has already ended.", "See it with `pawl runs show ID`.", 2),
+  STEP_NOT_FOUND: row("The run has no such step.", "See its steps with `pawl runs show ID`.", 5),
+  APPROVAL_NOT_OPEN: row(
+    "No approval is open at this step.",
+    "See what the run waits for with `pawl runs show ID`.",
+    5,
+  ),
+  APPROVAL_CONFLICT: row("The approval has already been answered.", "See the answer with `pawl runs show ID`.", 1),
+  APPROVAL_EDIT_REFUSED: row(
+    "The approval does not take edited data like this.",
+    "Approve without edits, or send data that fits the schema.",
+    2,
+  ),
+  SIGNALS_FULL: row("The run holds as many unread signals as it may.", "Wait until it has read some.", 1),
+
+  // Running
+  INTERRUPTED: row(
+    "The attempt was cut off and may not be repeated.",
+    "Look at what it did outside, then rerun from this step.",
+    1,
+  ),
+  POISON: row("The step took the process down three times.", "Look at the step's work before running it again.", 1),
+  TIMEOUT: row("The step took longer than its time-out.", "Raise `timeout`, or make the step smaller.", 1),
+  RUN_TIMEOUT: row("The run took longer than its time-out.", "Raise the time-out, or make the workflow smaller.", 124),
+  RUN_CANCELLED: row("The run was cancelled.", "Start it again with `pawl runs rerun ID`.", 130),
+  BUDGET_EXCEEDED: row("The budget is used up.", "Raise `--max-cost` and rerun from the step where it stopped.", 7),
+  STEP_BUDGET_EXCEEDED: row("The step has used up its own `max_cost_usd`.", "Raise it, or make the step cheaper.", 7),
+  MAX_VISITS: row(
+    "The workflow visited more steps than it may.",
+    "Look for a loop that does not end, or raise the limit.",
+    1,
+  ),
+  MAX_DEPTH: row("Workflows call each other too deeply.", "Look for a workflow that calls itself.", 1),
+  NO_TRANSITION: row("The step ended and no transition holds.", "Add a transition without a condition, or an end.", 1),
+  STEP_FAILED: row("A step failed.", "See it with `pawl runs show ID`.", 1),
+  LIST_MISSING: row("The list to fan out over does not exist or is no list.", "Check the path in `parallel_over`.", 1),
+  SHAPE_AMBIGUOUS: row(
+    "The input makes a field of an item ambiguous between two fan-outs.",
+    "Declare the name in `input_schema`, or depend on one fan-out only.",
+    1,
+  ),
+  APPROVAL_REJECTED: row("A person rejected it.", "See the comment with `pawl runs show ID`.", 1),
+  APPROVAL_TIMED_OUT: row("Nobody answered in time.", "Rerun from the approval, or raise its time-out.", 1),
+  WAIT_TIMED_OUT: row("The event did not come in time.", "Raise the time-out, or look at who should send it.", 1),
+  WAIT_INVALID: row("The time to wait until cannot be read.", "Give a duration, an ISO 8601 time or milliseconds.", 1),
+  OUTPUT_EMPTY: row("The answer was empty.", "Look at the prompt; an empty answer counts as a failure.", 1),
+  OUTPUT_INVALID: row("The answer does not fit the output schema.", "Look at the validation errors in the details.", 1),
+  OUTPUT_TOO_LARGE: row("The output is larger than the limit.", "Return less, or raise `limits.max_output_bytes`.", 1),
+  CONTROL_VALUE_TOO_LARGE: row(
+    "A value that a condition reads is too large.",
+    "Let the condition read something smaller.",
+    1,
+  ),
+  EXECUTOR_FAULT: row("An executor broke down.", "This is a defect; please report it with the run's events.", 1),
+  AGENT_UNREACHABLE: row(
+    "The agent server cannot be reached.",
+    "Check SANDSTORM_URL and that the server runs; `pawl doctor` helps.",
+    1,
+  ),
+  AGENT_UNAUTHORIZED: row("The agent server refused the key.", "Check SANDSTORM_API_KEY.", 4),
+  AGENT_REFUSED: row("The agent server refused the request.", "See its answer in the details.", 1),
+  AGENT_FAILED: row("The agent ended with an error.", "See its log with `pawl runs logs ID STEP`.", 1),
+  AGENT_STREAM_CUT: row("The agent's answer broke off.", "It is retried if the step has a retry policy.", 1),
+  AGENT_IDLE: row(
+    "The agent server gave no sign of life.",
+    "Check the server; raise `agent.idle_timeout_ms` if it is just slow.",
+    1,
+  ),
+  AGENT_ERROR_RESULT: row("The agent gave up.", "See the agent's own words in the message.", 1),
+  SCRIPT_INVALID: row("The script of simulated answers cannot be used.", "Correct it at the place shown.", 2),
+
+  // Storage and ownership
+  DATA_LOCKED: row("Another process owns the data directory.", "Go through it, or end it.", 1),
+  OWNER_GONE: row("The process that drove the run is gone.", "Run `pawl runs resume ID`.", 1),
+  OWNER_UNREACHABLE: row(
+    "The owner of the data directory does not answer.",
+    "End the process named, then try again.",
+    1,
+  ),
+  JOURNAL_FULL: row("The disk is full.", "Make room, then run `pawl runs resume --all`.", 1),
+  JOURNAL_IO: row("The journal cannot be written.", "Check the disk, then run `pawl runs resume --all`.", 1),
+  JOURNAL_DAMAGED: row("The journal file is damaged.", "Restore it from a copy; nothing was changed.", 1),
+  JOURNAL_NEWER: row("The data directory was written by a newer Pawl.", "Upgrade Pawl.", 1),
+  BLOB_MISSING: row("A stored value is missing.", "Restore the `blobs` folder from a copy.", 1),
+  BLOB_DAMAGED: row("A stored value does not match its hash.", "Restore the `blobs` folder from a copy.", 1),
+  STORAGE_PATH_INVALID: row("The path leaves the storage.", "Use a relative path without `..`.", 2),
+  STORAGE_MISSING: row("There is no such stored file.", "List what there is with `pawl storage ls`.", 5),
+  ENV_NOT_ALLOWED: row("Prompts may read only variables listed under `env.allow`.", "Add the name to `env.allow`.", 3),
+  WEBHOOK_NOT_DELIVERED: row(
+    "Webhooks are stored and delivered by `pawl serve`.",
+    "Start `pawl serve` to deliver them.",
+    1,
+  ),
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface ErrorRow {
+  readonly meaning: string;
+  readonly remedy: string;
+  /** Exit code of a command that ends with this error. */
+  readonly exitCode: number;
+}
+
+/** Codes also come from outside programs; only ours have a row. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}
+
+function row(meaning: string, remedy: string, exitCode: number): ErrorRow {
+  return { meaning, remedy, exitCode };
+}

@@ -1,0 +1,32 @@
+import { isJsonObject, type Json } from "../json.ts";
+
+/** Deep equality of JSON values, without recursion; `undefined` equals nothing but itself. */
+export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
+  const pending: (readonly [Json | undefined, Json | undefined])[] = [[left, right]];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const [a, b] = next;
+    if (a !== b && !hasEqualShape(a, b, pending)) return false;
+  }
+  return true;
+}
+
+/** What the two contain is still to be compared. */
+function hasEqualShape(
+  a: Json | undefined,
+  b: Json | undefined,
+  pending: (readonly [Json | undefined, Json | undefined])[],
+): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) {
+    if (a.length !== b.length) return false;
+    for (const [index, item] of a.entries()) pending.push([item, b[index]]);
+    return true;
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  for (const name of names) {
+    if (!Object.hasOwn(b, name)) return false;
+    pending.push([a[name], b[name]]);
+  }
+  return true;
+}

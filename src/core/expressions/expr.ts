@@ -1,0 +1,87 @@
+import type { Json } from "../json.ts";
+
+/**
+ * An expression as a tree. Dialects parse their own syntax into it; the core only evaluates.
+ * A path that leads nowhere is `undefined`, never an error; only own properties are read.
+ */
+export type Expr =
+  | { readonly op: "literal"; readonly value: Json }
+  | PathExpr
+  | TextExpr
+  | { readonly op: "object"; readonly entries: { readonly [name: string]: Expr } }
+  | { readonly op: "list"; readonly items: readonly Expr[] }
+  | { readonly op: "not"; readonly of: Expr }
+  | { readonly op: "and" | "or"; readonly of: readonly Expr[] }
+  | { readonly op: "compare"; readonly by: Comparison; readonly left: Expr; readonly right: Expr }
+  | { readonly op: "defined"; readonly of: Expr }
+  /** The first that is defined. */
+  | { readonly op: "first"; readonly of: readonly Expr[] }
+  | { readonly op: "index"; readonly of: Expr; readonly at: Expr }
+  | { readonly op: "call"; readonly fn: FunctionName; readonly args: readonly Expr[] }
+  /** `body` sees each element as the local `as`. */
+  | { readonly op: "map" | "filter"; readonly list: Expr; readonly as: string; readonly body: Expr }
+  /** Placed by `liftControls`: a value that was projected when `step`'s output arrived. `step` "" is the run's input. */
+  | KnownExpr;
+
+export type Comparison = "==" | "!=" | "<" | "<=" | ">" | ">=";
+
+export interface PathExpr {
+  readonly op: "path";
+  readonly root: Root;
+  /** `steps`: the step; `item`: the fan-out step, absent for the nearest; `vars`, `local`, `env`: the name. */
+  readonly name?: string;
+  readonly path: readonly (string | number)[];
+  /** A string on the way that holds a JSON object or list is read as JSON. */
+  readonly readsJson?: boolean;
+}
+
+/**
+ * input: of the run or call · steps: output of a step · output: of the step just run · error: what a `catch` handles ·
+ * item, index: of the fan-out · vars: scope variables · run: id, date, startedAt, workflow · storage: a stored file ·
+ * env: an allowed variable · local: of map and filter.
+ */
+type Root = "input" | "steps" | "output" | "error" | "item" | "index" | "vars" | "run" | "storage" | "env" | "local";
+
+/** Text with values put in once. What is put in is never expanded again. */
+interface TextExpr {
+  readonly op: "text";
+  readonly parts: readonly TextPart[];
+}
+
+export type TextPart =
+  | string
+  /** `written` stays in the text where the value is undefined. */
+  | { readonly value: Expr; readonly written: string };
+
+export interface KnownExpr {
+  readonly op: "known";
+  readonly step: string;
+  readonly key: string;
+  /** Take the item's own entry of a projected column. */
+  readonly column?: boolean;
+  /** The path named one instance of a fan-out by its index. */
+  readonly at?: number;
+  /** What it is where the step was skipped, so that its output is null; where it has not run, so that it has none. */
+  readonly ifNull?: Json;
+  readonly ifMissing?: Json;
+}
+
+export type FunctionName =
+  | "length"
+  /** How many items a fan-out over the value has: null 0, a list its length, anything else -1. */
+  | "itemCount"
+  /** A value that is no list as a list of one. */
+  | "asList"
+  | "contains"
+  | "keys"
+  | "coalesce"
+  | "toNumber"
+  | "toString"
+  | "parseJson"
+  | "toJson"
+  | "lower"
+  | "upper"
+  | "trim"
+  | "split"
+  | "join"
+  | "matches";

@@ -1,0 +1,80 @@
+import { isJsonObject, type Json } from "../json.ts";
+import { isEqual } from "./equality.ts";
+import type { FunctionName } from "./expr.ts";
+import type { Scope } from "./scope.ts";
+import { toText, writeJson } from "./to-text.ts";
+
+type Args = readonly (Json | undefined)[];
+
+/** Pure functions of the expression language. An argument of the wrong type gives undefined, never an error. */
+export function callFunction(fn: FunctionName, args: Args, scope: Scope): Json | undefined {
+  const [first, second] = args;
+  switch (fn) {
+    case "length":
+      return lengthOf(first);
+    case "itemCount":
+      return countItems(first);
+    case "asList":
+      return first === undefined || Array.isArray(first) ? first : first === null ? [] : [first];
+    case "contains":
+      return contains(first, second);
+    case "keys":
+      return isJsonObject(first) ? Object.keys(first) : undefined;
+    case "coalesce":
+      return args.find((value) => value !== undefined && value !== null);
+    case "toNumber":
+      return toNumber(first);
+    case "toString":
+      return first === undefined ? undefined : toText(first);
+    case "parseJson":
+      return typeof first === "string" ? parseJson(first) : undefined;
+    case "toJson":
+      return first === undefined ? undefined : writeJson(first, "");
+    case "lower":
+      return typeof first === "string" ? first.toLowerCase() : undefined;
+    case "upper":
+      return typeof first === "string" ? first.toUpperCase() : undefined;
+    case "trim":
+      return typeof first === "string" ? first.trim() : undefined;
+    case "split":
+      return typeof first === "string" && typeof second === "string" ? first.split(second) : undefined;
+    case "join":
+      return Array.isArray(first) ? first.map(toText).join(typeof second === "string" ? second : ",") : undefined;
+    case "matches":
+      return typeof first === "string" && typeof second === "string" ? scope.matches?.(first, second) : false;
+  }
+}
+
+function lengthOf(value: Json | undefined): number | undefined {
+  if (typeof value === "string" || Array.isArray(value)) return value.length;
+  return isJsonObject(value) ? Object.keys(value).length : undefined;
+}
+
+function countItems(value: Json | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (value === null) return 0;
+  return Array.isArray(value) ? value.length : -1;
+}
+
+function contains(value: Json | undefined, wanted: Json | undefined): boolean | undefined {
+  if (wanted === undefined) return false;
+  if (typeof value === "string") return typeof wanted === "string" && value.includes(wanted);
+  if (Array.isArray(value)) return value.some((item: Json) => isEqual(item, wanted));
+  if (isJsonObject(value)) return typeof wanted === "string" && Object.hasOwn(value, wanted);
+  return undefined;
+}
+
+function toNumber(value: Json | undefined): number | undefined {
+  if (typeof value === "number") return value;
+  if (typeof value !== "string" || value.trim() === "") return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,215 @@
+import type { Expr } from "../expressions/expr.ts";
+import type { Json, JsonObject } from "../json.ts";
+
+/**
+ * What every dialect compiles to: plain JSON, stored under its SHA-256, shown by `pawl graph`.
+ * A run keeps the graph that it began with.
+ */
+export interface Graph {
+  /** The version of this shape. Raised when an old graph would be read differently. */
+  readonly format: 1;
+  readonly dialect: Dialect;
+  readonly name: string;
+  readonly description?: string;
+  readonly input: InputContract;
+  readonly flow: Flow;
+  readonly limits: RunLimits;
+  readonly ending: Ending;
+  /** A cron expression (UTC) from the definition, checked but not yet armed. */
+  readonly schedule?: string;
+  /** Names of environment variables that prompts may read. */
+  readonly envAllowed: readonly string[];
+  /** What executors of this dialect need beside a step's own input, e.g. `sandstorm_url`. `${NAME}` is still unresolved. */
+  readonly settings: JsonObject;
+}
+
+export type Dialect = "sandcastle" | "uhlp" | "terminal" | "agents" | "direct";
+
+export interface InputContract {
+  /** JSON Schema of the input, checked before the run starts. */
+  readonly schema?: JsonObject;
+  /** Names that the definition declares: `{input.NAME}` then never means an item's field. */
+  readonly declared: readonly string[];
+  readonly defaults: JsonObject;
+  /** Filled by `liftControls`: what control reads of the input. */
+  readonly project?: { readonly [key: string]: Expr };
+}
+
+export interface RunLimits {
+  /** Integer micro-dollars (1 USD = 1,000,000). Absent: no budget. */
+  readonly maxCostMicro?: number;
+  /** Visits of machine steps in the whole run. Default 100,000. */
+  readonly maxVisits?: number;
+  /** Depth of nested calls. Default 10. */
+  readonly maxDepth?: number;
+  /** Tasks in flight at once in this run. Absent: only the windows of fan-outs limit. */
+  readonly maxInFlight?: number;
+  readonly timeoutMs?: number;
+}
+
+/** What must happen after the end. It becomes outbox rows in the commit that ends the run. */
+export interface Ending {
+  /** Where the outputs are written on completion, in the application's storage. */
+  readonly storagePath?: Expr;
+  /** Raw URL, `${NAME}` unresolved; an empty result after resolving means "not configured". */
+  readonly completionWebhook?: string;
+  readonly failureWebhook?: string;
+  /** Final failures of steps are recorded as dead letters. Changes no status. */
+  readonly deadLetter: boolean;
+}
+
+export type Flow = DagFlow | MachineFlow;
+
+/** Steps start when all of `after` have ended; no loops. */
+export interface DagFlow {
+  readonly kind: "dag";
+  readonly steps: readonly Step[];
+  /** The step whose output is the flow's. Absent: that of its `respond` step, else all outputs by step id. */
+  readonly result?: string;
+}
+
+/** One step at a time, from `start` along the first transition that holds; loops allowed. */
+export interface MachineFlow {
+  readonly kind: "machine";
+  readonly start: string;
+  readonly steps: readonly Step[];
+  /** Visits in one pass through this flow. Absent: only the run's limit. */
+  readonly maxVisits?: number;
+  /** Scope variables and their first values. */
+  readonly variables?: { readonly [name: string]: Json };
+}
+
+export type Step = TaskStep | FlowStep | CallStep | WaitStep | ApproveStep | SetStep | RespondStep;
+
+interface StepCommon {
+  readonly id: string;
+  readonly description?: string;
+  readonly place?: Place;
+  /** In a dag: the steps that must have ended before. Ignored in a machine. */
+  readonly after?: readonly string[];
+  readonly each?: Each;
+  /**
+   * Fields of an item that this step names (`{input.website}` where the input does not declare it).
+   * Such a step follows the fan-out of its direct dependency item by item.
+   */
+  readonly itemFields?: readonly string[];
+  /** Names the item as a whole (`{item}`, `{input._item}`, `{input._index}`). */
+  readonly usesItem?: boolean;
+  /** False: the instance is skipped without running, its output is null. */
+  readonly when?: Expr;
+  readonly retry?: RetryPolicy;
+  readonly timeoutMs?: number;
+  /** What a final failure means for the flow. Default `abort`. */
+  readonly onFailure?: "abort" | "skip" | "continue";
+  /** Runs on a final failure, sees `error`; if it succeeds, its output becomes the step's. */
+  readonly catch?: Flow;
+  /** Runs after the step whatever happened, also on cancel. */
+  readonly finally?: Flow;
+  /** Never tried again while its effect is unknown. */
+  readonly atMostOnce?: boolean;
+  /** Integer micro-dollars over all attempts of one instance. */
+  readonly maxCostMicro?: number;
+  /** Scope variables, set together with the outcome and before transitions are read. */
+  readonly assign?: { readonly [name: string]: Expr };
+  /** In a machine: the first that holds is taken. None: the flow ends on success, fails on failure. */
+  readonly transitions?: readonly Transition[];
+  /** Filled by `liftControls`: what control reads of this step's output, evaluated when the output arrives. */
+  readonly project?: { readonly [key: string]: Expr };
+}
+
+/** Work for an executor. `input` is bound when the task is dispatched. */
+export interface TaskStep extends StepCommon {
+  readonly kind: "task";
+  readonly executor: string;
+  readonly input: Expr;
+}
+
+/** A nested flow in a scope of its own. A machine's output is that of its `respond` step, else of its last step. */
+interface FlowStep extends StepCommon {
+  readonly kind: "flow";
+  readonly flow: Flow;
+}
+
+/** Another workflow, of any dialect. Resolved by the host and recorded, since the name may be computed. */
+export interface CallStep extends StepCommon {
+  readonly kind: "call";
+  /** A registered name or file, or a whole definition. */
+  readonly workflow: Expr;
+  readonly input: Expr;
+}
+
+export interface WaitStep extends StepCommon {
+  readonly kind: "wait";
+  readonly wait: Wait;
+}
+
+export type Wait =
+  | { readonly for: "duration"; readonly durationMs: Expr }
+  /** ISO 8601 or milliseconds since the epoch. */
+  | { readonly for: "instant"; readonly at: Expr }
+  | { readonly for: "event"; readonly name: Expr; readonly timeoutMs?: number };
+
+export interface ApproveStep extends StepCommon {
+  readonly kind: "approve";
+  readonly message: Expr;
+  /** What the person sees and, approved unchanged, the step's output. Absent: `{"approved": true}`. */
+  readonly show?: Expr;
+  readonly allowEdit?: boolean;
+  /** JSON Schema that edited data must satisfy. */
+  readonly schema?: JsonObject;
+  readonly approvalTimeoutMs?: number;
+  readonly onApprovalTimeout?: "abort" | "skip";
+}
+
+/** Computes a value. Without `value` its output is null and it costs nothing. */
+export interface SetStep extends StepCommon {
+  readonly kind: "set";
+  readonly value?: Expr;
+}
+
+/** Shapes the result of the scope that it stands in. */
+export interface RespondStep extends StepCommon {
+  readonly kind: "respond";
+  readonly value: Expr;
+}
+
+/** A fan-out: one instance per item of `list`. */
+export interface Each {
+  readonly list: Expr;
+  /** Filled by `liftControls`: how many items there are. */
+  readonly count?: Expr;
+  /** Instances in flight at once. */
+  readonly maxConcurrent: number;
+  /** A value that is no list counts as a list of one. */
+  readonly coerce?: boolean;
+}
+
+export interface RetryPolicy {
+  /** All tries together, the first included. */
+  readonly maxAttempts: number;
+  readonly backoff: "fixed" | "linear" | "exponential";
+  readonly initialMs: number;
+  readonly maxMs: number;
+  /** Share of the delay, 0 to 1, that is drawn deterministically from run, path and attempt. */
+  readonly jitter: number;
+}
+
+export interface Transition {
+  /** Which outcome it belongs to. */
+  readonly on: "success" | "failure" | "any";
+  readonly when?: Expr;
+  readonly to: string | End;
+  readonly place?: Place;
+}
+
+/** Ends the flow: in success, or in failure. */
+export interface End {
+  readonly end: "success" | "failure";
+}
+
+/** Where a step stands in its source. Lines and columns start at 1. */
+export interface Place {
+  readonly file?: string;
+  readonly line: number;
+  readonly column: number;
+}

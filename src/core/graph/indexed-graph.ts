@@ -1,0 +1,99 @@
+import type { Expr } from "../expressions/expr.ts";
+import { walkPaths } from "../expressions/walk-paths.ts";
+import type { Flow, Graph, Step, Transition } from "./graph.ts";
+import { type Shape, SINGLE } from "./shape.ts";
+import { orderSteps } from "./step-order.ts";
+import { escapeId } from "./step-path.ts";
+
+/** A graph with what the interpreter looks up again and again. Derived, never stored. */
+export interface IndexedGraph {
+  readonly hash: string;
+  readonly graph: Graph;
+  readonly root: IndexedFlow;
+}
+
+export interface IndexedFlow {
+  readonly flow: Flow;
+  readonly steps: readonly IndexedStep[];
+  readonly indexOf: ReadonlyMap<string, number>;
+  /** Every step after all that it depends on. Empty in a machine. */
+  readonly order: readonly number[];
+  /** The shape depends on the run's input; else it is `plainShape`. */
+  readonly hasItemFields: boolean;
+  readonly plainShape: Shape;
+  /** Variables whose values control reads, and state therefore keeps. */
+  readonly controlVariables: ReadonlySet<string>;
+}
+
+export interface IndexedStep {
+  readonly step: Step;
+  readonly index: number;
+  readonly escapedId: string;
+  /** Unique in the graph: `batch/fetch`. */
+  readonly key: string;
+  readonly after: readonly number[];
+  readonly dependents: readonly number[];
+  readonly needsProjection: boolean;
+  readonly body: IndexedFlow | undefined;
+  readonly catch: IndexedFlow | undefined;
+  readonly finally: IndexedFlow | undefined;
+}
+
+const NO_ORDER: ReturnType<typeof orderSteps> = { after: [], dependents: [], order: [] };
+
+/** The graph must have passed `checkGraph`. */
+export function indexGraph(graph: Graph, hash: string): IndexedGraph {
+  return { hash, graph, root: indexFlow(graph.flow, "") };
+}
+
+function indexFlow(flow: Flow, prefix: string): IndexedFlow {
+  const indexOf = new Map(flow.steps.map((step, index) => [step.id, index]));
+  const { after, dependents, order = [] } = flow.kind === "dag" ? orderSteps(flow) : NO_ORDER;
+  const steps = flow.steps.map((step, index): IndexedStep => {
+    const escapedId = escapeId(step.id);
+    const key = `${prefix}${escapedId}`;
+    return {
+      step,
+      index,
+      escapedId,
+      key,
+      after: after[index] ?? [],
+      dependents: dependents[index] ?? [],
+      needsProjection: step.project !== undefined || step.assign !== undefined,
+      body: step.kind === "flow" ? indexFlow(step.flow, `${key}/`) : undefined,
+      catch: step.catch === undefined ? undefined : indexFlow(step.catch, `${key}~catch/`),
+      finally: step.finally === undefined ? undefined : indexFlow(step.finally, `${key}~finally/`),
+    };
+  });
+  return {
+    flow,
+    steps,
+    indexOf,
+    order,
+    hasItemFields: flow.steps.some((step) => step.itemFields !== undefined || step.usesItem === true),
+    plainShape: flow.steps.map((step, index) => (step.each === undefined ? SINGLE : index)),
+    controlVariables: controlVariablesOf(flow),
+  };
+}
+
+function controlVariablesOf(flow: Flow): ReadonlySet<string> {
+  const names = new Set<string>();
+  const collect = (expr: Expr | undefined) => {
+    if (expr === undefined) return;
+    walkPaths(expr, (path) => {
+      if (path.root === "vars" && path.name !== undefined) names.add(path.name);
+    });
+  };
+  const visit = (inner: Flow) => {
+    for (const step of inner.steps) {
+      collect(step.when);
+      collect(step.each?.count);
+      for (const transition of step.transitions ?? ([] as Transition[])) collect(transition.when);
+      if (step.kind === "flow") visit(step.flow);
+      if (step.catch !== undefined) visit(step.catch);
+      if (step.finally !== undefined) visit(step.finally);
+    }
+  };
+  visit(flow);
+  return names;
+}

@@ -1,0 +1,51 @@
+import type { Flow, Step } from "./graph.ts";
+import { orderSteps } from "./step-order.ts";
+
+/** A step that runs once, in no fan-out. */
+export const SINGLE = -1;
+
+/**
+ * For each step of a dag the step whose fan-out it follows: its own index where it opens one, `SINGLE` where it is in
+ * none. A step follows the fan-out of its direct dependencies if exactly one is there and it names a field of an item;
+ * a name that the input has belongs to the input.
+ */
+export type Shape = readonly number[];
+
+/** What the shape is computed from. */
+interface ShapedFlow {
+  readonly order: readonly number[];
+  readonly steps: readonly { readonly step: Step; readonly after: readonly number[] }[];
+}
+
+/** The shape with an input that has none of the names that steps use for fields of an item. */
+export function widestShape(flow: Flow): Shape {
+  const plain = flow.steps.map((step, index) => (step.each === undefined ? SINGLE : index));
+  if (flow.kind === "machine") return plain;
+  const { after, order = [] } = orderSteps(flow);
+  const steps = flow.steps.map((step, index) => ({ step, after: after[index] ?? [] }));
+  const result = computeShape({ order, steps }, new Set());
+  return result.ok ? result.shape : plain;
+}
+
+export type ShapeResult =
+  | { readonly ok: true; readonly shape: Shape }
+  /** Two fan-outs could give the item that `step` names. */
+  | { readonly ok: false; readonly step: number; readonly field: string };
+
+export function computeShape(flow: ShapedFlow, inputNames: ReadonlySet<string>): ShapeResult {
+  const shape: number[] = flow.steps.map(() => SINGLE);
+  for (const index of flow.order) {
+    const indexed = flow.steps[index];
+    if (indexed === undefined) continue;
+    if (indexed.step.each !== undefined) {
+      shape[index] = index;
+      continue;
+    }
+    const field = indexed.step.usesItem ? "item" : indexed.step.itemFields?.find((name) => !inputNames.has(name));
+    if (field === undefined) continue;
+    const domains = new Set(indexed.after.map((need) => shape[need] ?? SINGLE).filter((domain) => domain !== SINGLE));
+    if (domains.size > 1) return { ok: false, step: index, field };
+    for (const domain of domains) shape[index] = domain;
+  }
+  return { ok: true, shape };
+}

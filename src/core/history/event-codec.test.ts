@@ -1,0 +1,159 @@
+import { describe, expect, test } from "vitest";
+import { decodeEvent, encodeEvent, type StoredEvent, upcast } from "./event-codec.ts";
+import type { Event, EventType } from "./events.ts";
+
+const step = { path: "a[3]/b#2", attempt: 2, at: 1_000 };
+
+/** One of every type, with every field that it can have. */
+const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
+  runStarted: {
+    type: "runStarted",
+    at: 1,
+    decided: [1],
+    runId: "r",
+    workflow: "w",
+    inputNames: ["x"],
+    projected: { x: 1 },
+    maxCostMicro: 5,
+    options: { agent: "inline" },
+    lineage: { kind: "fork", run: "r0", fromPath: "a" },
+  },
+  runResumed: { type: "runResumed", at: 1, decided: [] },
+  stepStarted: { type: "stepStarted", ...step, decided: ["d"] },
+  stepSucceeded: {
+    type: "stepSucceeded",
+    ...step,
+    startedAt: 900,
+    inputHash: "h",
+    empty: true,
+    costMicro: 0,
+    unpriced: true,
+    usage: { input: 1 },
+    repaired: true,
+    projected: { p: null },
+    assigned: { v: [1] },
+    reused: { run: "r0", seq: 9 },
+    decided: [{ to: "b" }],
+  },
+  stepFailed: {
+    type: "stepFailed",
+    ...step,
+    startedAt: 900,
+    code: "TIMEOUT",
+    message: "slow",
+    retryable: false,
+    effect: "unknown",
+    inputHash: "h",
+    costMicro: 12,
+    unpriced: false,
+    usage: {},
+    projected: {},
+    assigned: {},
+    decided: [],
+  },
+  stepProjected: { type: "stepProjected", at: 1, path: "a", projected: { p: 1 }, assigned: { v: 2 }, decided: [] },
+  stepInterrupted: { type: "stepInterrupted", ...step, cause: "crash", hasBegun: false, decided: [] },
+  stepRecorded: { type: "stepRecorded", ...step, key: "turn/1", decided: [] },
+  stepLogged: { type: "stepLogged", ...step, decided: [] },
+  costReported: { type: "costReported", ...step, costMicro: 3, decided: [] },
+  callResolved: {
+    type: "callResolved",
+    at: 1,
+    path: "a",
+    graph: "g",
+    workflow: "w",
+    inputNames: [],
+    projected: {},
+    decided: [],
+  },
+  waitBegun: { type: "waitBegun", at: 1, path: "a", until: 5, signal: "s", decided: [] },
+  approvalAsked: { type: "approvalAsked", at: 1, path: "a", message: "ok?", decided: [] },
+  approvalAnswered: {
+    type: "approvalAnswered",
+    at: 1,
+    path: "a",
+    answer: "approve",
+    by: "me",
+    comment: "fine",
+    edited: true,
+    decided: [],
+  },
+  timerFired: { type: "timerFired", at: 1, timer: "a@retry2", decided: [] },
+  signalReceived: { type: "signalReceived", at: 1, name: "s", decided: [] },
+  cancelRequested: { type: "cancelRequested", at: 1, by: "me", reason: "why", decided: [] },
+  runFinished: { type: "runFinished", at: 1, status: "failed", code: "STEP_FAILED", message: "no", decided: [] },
+};
+
+test.each(Object.values(SAMPLES))("$type with all its fields comes back as it was", (event) => {
+  expect(decodeEvent(encodeEvent(event))).toEqual(event);
+});
+
+test("what is searched and summed has columns of its own", () => {
+  const { body, ...columns } = encodeEvent(SAMPLES.stepSucceeded);
+
+  expect(columns).toEqual({ type: "stepSucceeded", path: "a[3]/b#2", attempt: 2, at: 1_000, costMicro: 0 });
+  expect(Object.keys(JSON.parse(body ?? ""))).not.toContain("path");
+});
+
+test.each<Event>([
+  { type: "stepStarted", ...step },
+  { type: "stepSucceeded", ...step },
+  { type: "stepSucceeded", ...step, costMicro: 5 },
+  { type: "stepLogged", ...step },
+  { type: "runResumed", at: 1 },
+])("$type with nothing but columns has no body", (event) => {
+  const stored = encodeEvent(event);
+  expect(stored.body).toBeNull();
+  expect(decodeEvent(stored)).toEqual(event);
+});
+
+test("a field that is absent stays absent", () => {
+  expect(Object.keys(decodeEvent(encodeEvent({ type: "stepSucceeded", ...step, repaired: true })))).not.toContain(
+    "usage",
+  );
+});
+
+test("the text in the journal is part of the format", () => {
+  expect(encodeEvent({ type: "stepSucceeded", ...step, inputHash: "h", usage: { input: 1 } })).toEqual({
+    type: "stepSucceeded",
+    path: "a[3]/b#2",
+    attempt: 2,
+    at: 1_000,
+    costMicro: null,
+    body: '{"inputHash":"h","usage":{"input":1}}',
+  });
+});
+
+describe("versions", () => {
+  const stored: StoredEvent = { type: "timerFired", path: null, attempt: null, at: 1, costMicro: null, body: null };
+  const renameTimer = ({ name, ...event }: { readonly [key: string]: unknown }) => ({ ...event, timer: name });
+  const addPurpose = (event: { readonly [key: string]: unknown }) => ({ ...event, purpose: "wait" });
+  const upcasters = [renameTimer, addPurpose] as Parameters<typeof upcast>[1];
+
+  test("an event of the first version passes through every upcaster", () => {
+    expect(upcast({ type: "timerFired", name: "t" }, upcasters)).toEqual({
+      type: "timerFired",
+      timer: "t",
+      purpose: "wait",
+    });
+  });
+
+  test("an event of a later version passes through the rest, and loses its version", () => {
+    expect(upcast({ type: "timerFired", timer: "t", v: 2 }, upcasters)).toEqual({
+      type: "timerFired",
+      timer: "t",
+      purpose: "wait",
+    });
+    expect(upcast({ type: "timerFired", timer: "t", v: 3 }, upcasters)).toEqual({ type: "timerFired", timer: "t" });
+  });
+
+  test("a version of the future is JOURNAL_NEWER", () => {
+    expect(() => decodeEvent({ ...stored, body: '{"timer":"t","v":2}' })).toThrow(
+      expect.objectContaining({ code: "JOURNAL_NEWER" }),
+    );
+  });
+
+  test.each(["stepTeleported", "toString", "__proto__"])("the unknown type %s is JOURNAL_NEWER", (type) => {
+    expect(() => decodeEvent({ ...stored, type })).toThrow(expect.objectContaining({ code: "JOURNAL_NEWER" }));
+  });
+});

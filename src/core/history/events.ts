@@ -1,0 +1,207 @@
+import type { Json, JsonObject } from "../json.ts";
+
+/**
+ * What has happened in a run, in the order of its journal. Every event carries its time (`at`, milliseconds since the
+ * epoch) and the decisions that the core took on it, so that a rebuild reads decisions and evaluates nothing.
+ * Values (inputs, outputs) are not in the event: they lie beside it in the journal, and their handle is the sequence number.
+ */
+export type Event =
+  | RunStarted
+  | RunResumed
+  | StepStarted
+  | StepSucceeded
+  | StepFailed
+  | StepProjected
+  | StepInterrupted
+  | StepRecorded
+  | StepLogged
+  | CostReported
+  | CallResolved
+  | WaitBegun
+  | ApprovalAsked
+  | ApprovalAnswered
+  | TimerFired
+  | SignalReceived
+  | CancelRequested
+  | RunFinished;
+
+export type EventType = Event["type"];
+
+interface EventCommon {
+  readonly at: number;
+  /** Written by the core, in the order in which it decided. Absent: it decided nothing. */
+  readonly decided?: readonly Json[];
+}
+
+/** Value: the run's input. */
+export interface RunStarted extends EventCommon {
+  readonly type: "runStarted";
+  readonly runId: string;
+  readonly workflow: string;
+  /** Top-level names of the input: they settle what `{input.NAME}` means inside a fan-out. */
+  readonly inputNames: readonly string[];
+  readonly projected?: JsonObject;
+  /** Limits of this run, over those of the graph. */
+  readonly maxCostMicro?: number;
+  /** What the host needs to go on with the run elsewhere, e.g. who answers agent steps. */
+  readonly options?: JsonObject;
+  readonly lineage?: { readonly kind: "rerun" | "fork"; readonly run: string; readonly fromPath: string };
+}
+
+/** The run goes on after it was laid down on purpose. */
+interface RunResumed extends EventCommon {
+  readonly type: "runResumed";
+}
+
+/** Value: the bound input, secrets masked. Left out where the outcome lands in the same commit. */
+export interface StepStarted extends EventCommon {
+  readonly type: "stepStarted";
+  readonly path: string;
+  readonly attempt: number;
+}
+
+/** Value: the output. */
+export interface StepSucceeded extends EventCommon {
+  readonly type: "stepSucceeded";
+  readonly path: string;
+  readonly attempt: number;
+  readonly startedAt?: number;
+  /** Hash of the bound input: a rerun takes the outcome over only if it is equal. */
+  readonly inputHash?: string;
+  /** The output is null: nothing to load. */
+  readonly empty?: boolean;
+  readonly costMicro?: number;
+  /** Some cost has no known price. */
+  readonly unpriced?: boolean;
+  readonly usage?: JsonObject;
+  /** The model had to be asked again before its answer fitted the schema. */
+  readonly repaired?: boolean;
+  readonly projected?: JsonObject;
+  readonly assigned?: JsonObject;
+  /** Taken over from another run: nothing was done or paid. */
+  readonly reused?: { readonly run: string; readonly seq: number };
+}
+
+/** Value: the details, where there are some. */
+export interface StepFailed extends EventCommon {
+  readonly type: "stepFailed";
+  readonly path: string;
+  readonly attempt: number;
+  readonly startedAt?: number;
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly effect: Effect;
+  readonly inputHash?: string;
+  readonly costMicro?: number;
+  readonly unpriced?: boolean;
+  readonly usage?: JsonObject;
+  readonly projected?: JsonObject;
+  readonly assigned?: JsonObject;
+}
+
+/** What control and scope variables read of an outcome that came without an executor: of a nested flow, a call, a wait, an approval. */
+export interface StepProjected extends EventCommon {
+  readonly type: "stepProjected";
+  readonly path: string;
+  readonly projected?: JsonObject;
+  readonly assigned?: JsonObject;
+}
+
+/** What a failed attempt has done outside. Only `none` is safe to repeat for an `at_most_once` step. */
+export type Effect = "none" | "unknown" | "done";
+
+/** The process that ran the attempt is gone (`crash`), or it laid the attempt down on purpose (`parked`). */
+export interface StepInterrupted extends EventCommon {
+  readonly type: "stepInterrupted";
+  readonly path: string;
+  readonly attempt: number;
+  readonly cause: "crash" | "parked";
+  /** False: the attempt was laid down before it began, so that it can begin later even if it may do so only once. */
+  readonly hasBegun?: false;
+}
+
+/** Value: durable progress inside a step, e.g. one turn of an agent. */
+interface StepRecorded extends EventCommon {
+  readonly type: "stepRecorded";
+  readonly path: string;
+  readonly attempt: number;
+  readonly key: string;
+}
+
+/** Value: the event log of an attempt, as the executor emitted it. */
+export interface StepLogged extends EventCommon {
+  readonly type: "stepLogged";
+  readonly path: string;
+  readonly attempt: number;
+}
+
+/** Money spent before the outcome is known. */
+export interface CostReported extends EventCommon {
+  readonly type: "costReported";
+  readonly path: string;
+  readonly attempt: number;
+  readonly costMicro: number;
+}
+
+/** Value: the bound input of the call. */
+export interface CallResolved extends EventCommon {
+  readonly type: "callResolved";
+  readonly path: string;
+  readonly graph: string;
+  readonly workflow: string;
+  readonly inputNames: readonly string[];
+  readonly projected?: JsonObject;
+}
+
+/** What a wait waits for, where it had to be computed. */
+export interface WaitBegun extends EventCommon {
+  readonly type: "waitBegun";
+  readonly path: string;
+  readonly until?: number;
+  readonly signal?: string;
+}
+
+/** Value: what is shown, and the output if it is approved unchanged. */
+export interface ApprovalAsked extends EventCommon {
+  readonly type: "approvalAsked";
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Value: the edited data, where `edited`. */
+export interface ApprovalAnswered extends EventCommon {
+  readonly type: "approvalAnswered";
+  readonly path: string;
+  readonly answer: "approve" | "reject" | "skip";
+  readonly by?: string;
+  readonly comment?: string;
+  readonly edited?: boolean;
+}
+
+export interface TimerFired extends EventCommon {
+  readonly type: "timerFired";
+  readonly timer: string;
+}
+
+/** Value: the payload. */
+export interface SignalReceived extends EventCommon {
+  readonly type: "signalReceived";
+  readonly name: string;
+}
+
+/** A second one ends the run without waiting for what flies. */
+interface CancelRequested extends EventCommon {
+  readonly type: "cancelRequested";
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+interface RunFinished extends EventCommon {
+  readonly type: "runFinished";
+  readonly status: FinalStatus;
+  readonly code?: string;
+  readonly message?: string;
+}
+
+export type FinalStatus = "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";

@@ -1,0 +1,41 @@
+import type { IndexedGraph } from "../graph/indexed-graph.ts";
+import { Queue } from "../queue.ts";
+import type { RunState } from "./run-state.ts";
+
+/** A run before its first event. */
+export function newRunState(graph: IndexedGraph): RunState {
+  return {
+    runId: "",
+    workflow: graph.graph.name,
+    seq: 0,
+    now: 0,
+    startedAt: 0,
+    phase: "new",
+    ending: undefined,
+    stopping: undefined,
+    root: undefined,
+    graph,
+    graphs: new Map([[graph.hash, graph]]),
+    active: new Map(),
+    timers: new Map(),
+    signals: new Map(),
+    waiters: new Map(),
+    answers: new Map(),
+    orphans: new Map(),
+    blocked: new Queue(),
+    isLaidDown: false,
+    budget: {
+      limitMicro: undefined,
+      spentMicro: 0,
+      reservedMicro: 0,
+      window: 4,
+      maxSeenMicro: new Map(),
+      unpriced: false,
+    },
+    tasksInFlight: 0,
+    approvalsOpen: 0,
+    visits: 0,
+    partial: false,
+    failures: [],
+  };
+}

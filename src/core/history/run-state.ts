@@ -1,0 +1,229 @@
+import type { IndexedFlow, IndexedGraph, IndexedStep } from "../graph/indexed-graph.ts";
+import type { Shape } from "../graph/shape.ts";
+import type { Json, JsonObject } from "../json.ts";
+import type { Queue } from "../queue.ts";
+import type { FinalStatus } from "./events.ts";
+
+/**
+ * The state of one run: a fold over its events, owned by the caller and updated in place. It holds handles, never
+ * values, and nothing that could not be written down.
+ */
+export interface RunState {
+  runId: string;
+  workflow: string;
+  /** Number of events applied. */
+  seq: number;
+  /** The latest time seen: an event from a slow clock does not turn it back. */
+  now: number;
+  startedAt: number;
+  /** `finishing`: decided, `runFinished` not yet recorded. */
+  phase: "new" | "open" | "finishing" | "finished";
+  ending: { status: FinalStatus; code?: string; message?: string } | undefined;
+  /** Why the run stops early. Cancel wins over the others. */
+  stopping: "cancelled" | "budget" | "timeout" | undefined;
+  root: Scope | undefined;
+  readonly graph: IndexedGraph;
+  /** Graphs of calls by hash: the host adds one before it applies the `callResolved` that names it. */
+  readonly graphs: Map<string, IndexedGraph>;
+  readonly active: Map<string, Instance>;
+  readonly timers: Map<string, number>;
+  /** Signals that nobody has read yet: sequence numbers by name, in order. */
+  readonly signals: Map<string, number[]>;
+  /** By signal, longest waiting first. */
+  readonly waiters: Map<string, Set<Instance>>;
+  /** Approvals that were answered, for whoever answers second. */
+  readonly answers: Map<string, Answer>;
+  /** Tasks that were given up while they flew: what of their cost is booked already. */
+  readonly orphans: Map<string, number>;
+  readonly blocked: Queue<Instance>;
+  /** Between being laid down on purpose and being resumed: no task is dispatched. */
+  isLaidDown: boolean;
+  readonly budget: Budget;
+  tasksInFlight: number;
+  approvalsOpen: number;
+  visits: number;
+  /** Some step or item failed and was skipped. */
+  partial: boolean;
+  /** Final failures that no `catch` took and no retry mended. */
+  readonly failures: FailedStep[];
+}
+
+export interface FailedStep {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What went wrong in a flow and would be forgotten if the flow is caught or tried again. */
+export interface Losses {
+  partial: boolean;
+  readonly failures: FailedStep[];
+}
+
+interface Answer {
+  readonly answer: "approve" | "reject" | "skip";
+  readonly by: string | undefined;
+  readonly at: number;
+}
+
+export interface Budget {
+  /** Integer micro-dollars. Undefined: no limit. */
+  limitMicro: number | undefined;
+  spentMicro: number;
+  reservedMicro: number;
+  /** Into how many parts the remainder is cut while little is known; doubles with every outcome. */
+  window: number;
+  /** The dearest outcome by step key. */
+  readonly maxSeenMicro: Map<string, number>;
+  unpriced: boolean;
+}
+
+/** One run of a graph: the root, or a call. Names of inputs mean its input. */
+export interface Frame {
+  readonly graph: IndexedGraph;
+  readonly inputHandle: number;
+  readonly inputNames: ReadonlySet<string>;
+  readonly known: JsonObject | undefined;
+  readonly depth: number;
+}
+
+/** One pass through a flow. */
+export interface Scope {
+  readonly path: string;
+  readonly role: "root" | "body" | "catch" | "finally";
+  readonly frame: Frame;
+  readonly flow: IndexedFlow;
+  readonly parent: Instance | undefined;
+  readonly shape: Shape;
+  /** A step of a dag has one from when what it needs is there; a step of a machine from its first visit. */
+  readonly steps: (StepState | undefined)[];
+  /** Dag: by step, the dependencies outside its own fan-out that have not ended. */
+  readonly gates: number[];
+  readonly live: Set<Instance>;
+  readonly variables: Map<string, Variable>;
+  phase: "open" | "failing" | "cancelling" | "ended";
+  /** Dag: steps that have not ended. */
+  unsettled: number;
+  visits: number;
+  failure: Failure | undefined;
+  /** Of a scope inside another one; those of the root are the run's. */
+  losses: Losses | undefined;
+  /** What the scope's value is where a step decides it. */
+  result: Handle | undefined;
+}
+
+export interface Variable {
+  /** Event whose `assigned` holds it; 0: the flow's first value. */
+  readonly seq: number;
+  /** Kept where control reads it. */
+  readonly value: Json | undefined;
+}
+
+/** The latest activation of a step in its scope. */
+export interface StepState {
+  /** Visit in a machine, from 1; 0 in a dag. */
+  readonly visit: number;
+  /** Items; `SINGLE_ITEM` for one instance without index; `UNOPENED` before it is known. */
+  items: number;
+  phase: "closed" | "open" | "settled";
+  /** By item. */
+  status: InstanceStatus[];
+  handle: Handle[];
+  known: (JsonObject | undefined)[] | undefined;
+  /** Followers of a fan-out: dependencies inside it that the item still waits for. */
+  need: number[] | undefined;
+  /** Items whose own needs are met while the gate is closed. */
+  held: number[] | undefined;
+  /** Items beyond the window. */
+  queue: Queue<number> | undefined;
+  running: number;
+  settled: number;
+  failure: Failure | undefined;
+  /** The visit before: its output is the step's until this one ends. */
+  prior: StepState | undefined;
+}
+
+export const SINGLE_ITEM = -1;
+export const UNOPENED = -2;
+
+/**
+ * What has become of an instance. `lost`: failed for good and skipped; `resumed`: failed for good, dependants run with
+ * null; `skipped`: not run, or skipped by a person.
+ */
+export type InstanceStatus =
+  | "pending"
+  | "running"
+  | "succeeded"
+  | "failed"
+  | "lost"
+  | "resumed"
+  | "skipped"
+  | "cancelled";
+
+/** Where a value is: the event that brought it (0: null), a failure, a fan-out's outputs, or those of a flow's steps. */
+export type Handle =
+  | number
+  | { readonly kind: "failure"; readonly failure: Failure }
+  | { readonly kind: "list"; readonly handles: readonly Handle[] }
+  | { readonly kind: "steps"; readonly steps: readonly (readonly [id: string, handle: Handle])[] };
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  /** Event that holds the details; 0: none. */
+  readonly seq: number;
+}
+
+/** A step instance that has begun and not ended. */
+export interface Instance {
+  readonly path: string;
+  readonly scope: Scope;
+  readonly step: IndexedStep;
+  /** Index in the fan-out, `SINGLE_ITEM` without one. */
+  readonly item: number;
+  readonly visit: number;
+  phase: InstancePhase;
+  /** Counts dispatches. */
+  attempt: number;
+  /** Failed attempts that the retry policy counts. */
+  failures: number;
+  crashes: number;
+  generation: number;
+  /** Of all attempts, and of the one in flight as far as it is known. */
+  costMicro: number;
+  attemptCostMicro: number;
+  reservedMicro: number;
+  startedAt: number;
+  /** Of a nested flow, call, catch or finally. */
+  child: Scope | undefined;
+  failure: Failure | undefined;
+  /** The outcome, while it is projected or `finally` runs. */
+  outcome: InstanceOutcome | undefined;
+  /** The event with what a person is shown; 0: not asked yet. */
+  askedSeq: number;
+  /** Sequence numbers of durable records inside the step, by key. */
+  records: Map<string, number> | undefined;
+  signal: string | undefined;
+}
+
+export type InstancePhase =
+  /** Waits for a free place or for the budget. */
+  | "blocked"
+  /** Handed to the host: a task runs. */
+  | "dispatched"
+  /** Laid down on purpose; goes on when the run is resumed. */
+  | "parked"
+  /** Handed to the host to be bound: set, respond, call, approval, wait. */
+  | "binding"
+  | "projecting"
+  | "backoff"
+  | "waiting"
+  | "approval"
+  | "body"
+  | "catch"
+  | "finally";
+
+export type InstanceOutcome =
+  | { readonly status: "succeeded"; readonly handle: Handle; readonly known: JsonObject | undefined }
+  | { readonly status: "failed"; readonly failure: Failure; readonly known: JsonObject | undefined }
+  | { readonly status: "skipped" | "cancelled" };

@@ -1,0 +1,82 @@
+import type { Instance, Scope } from "../history/run-state.ts";
+import { computeReservation } from "./budget.ts";
+import { failInstance } from "./conclude.ts";
+import { failScope } from "./fail-scope.ts";
+import type { Turn } from "./turn.ts";
+
+/** Lets a task fly, or holds it back until there is a place and money for it. Nobody overtakes. */
+export function admitTask(turn: Turn, instance: Instance): void {
+  const { blocked } = turn.state;
+  // Those before may have been given up meanwhile: `unblock` looks.
+  if (blocked.size > 0) turn.hasRoom = true;
+  else if (tryAdmit(turn, instance) === "decided") return;
+  instance.phase = "blocked";
+  blocked.push(instance);
+}
+
+/** A place or money may have become free: those who wait may go, in their order. */
+export function unblock(turn: Turn): void {
+  const { blocked, active } = turn.state;
+  for (let instance = blocked.peek(); instance !== undefined; instance = blocked.peek()) {
+    const isWanted = instance.phase === "blocked" && active.get(instance.path) === instance;
+    if (isWanted && tryAdmit(turn, instance) === "held") return;
+    blocked.shift();
+  }
+}
+
+function tryAdmit(turn: Turn, instance: Instance): "decided" | "held" {
+  const { state } = turn;
+  if (state.isLaidDown) return "held";
+  const places = state.graph.graph.limits.maxInFlight;
+  if (places !== undefined && state.tasksInFlight >= places) return "held";
+  const own = instance.step.step.maxCostMicro;
+  if (own !== undefined && instance.costMicro >= own) {
+    const message = `"${instance.path}" has used up its own max_cost_usd.`;
+    failInstance(turn, instance, { code: "STEP_BUDGET_EXCEEDED", message, seq: 0 }, { mayRetry: false });
+    return "decided";
+  }
+  const reservation = isInFinally(instance.scope)
+    ? { kind: "unlimited" as const }
+    : computeReservation(state.budget, instance.step.key);
+  if (reservation.kind === "hold") return "held";
+  if (reservation.kind === "exceeded") {
+    stopForBudget(turn, instance);
+    return "decided";
+  }
+  const reservedMicro = reservation.kind === "reserved" ? reservation.micro : undefined;
+  dispatch(turn, instance, reservedMicro, own);
+  return "decided";
+}
+
+function dispatch(turn: Turn, instance: Instance, reservedMicro: number | undefined, own: number | undefined): void {
+  const { state } = turn;
+  instance.phase = "dispatched";
+  instance.attempt += 1;
+  instance.startedAt = state.now;
+  instance.reservedMicro = reservedMicro ?? 0;
+  state.budget.reservedMicro += instance.reservedMicro;
+  state.tasksInFlight += 1;
+  const ownLeft = own === undefined ? undefined : own - instance.costMicro;
+  const maxCostMicro = Math.min(reservedMicro ?? Number.POSITIVE_INFINITY, ownLeft ?? Number.POSITIVE_INFINITY);
+  turn.commands.push({
+    type: "startTask",
+    instance,
+    attempt: instance.attempt,
+    ...(Number.isFinite(maxCostMicro) ? { maxCostMicro } : {}),
+  });
+}
+
+/** Closing the run ends the instance too: if it ended first, what depends on it could begin. */
+function stopForBudget(turn: Turn, instance: Instance): void {
+  const { state } = turn;
+  state.stopping ??= "budget";
+  instance.phase = "blocked";
+  if (state.root !== undefined) failScope(turn, state.root, undefined);
+}
+
+/** `finally` runs even when the money is gone: it is there to clean up. */
+function isInFinally(scope: Scope): boolean {
+  for (let at: Scope | undefined = scope; at !== undefined; at = at.parent?.scope)
+    if (at.role === "finally") return true;
+  return false;
+}

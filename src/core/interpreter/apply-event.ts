@@ -1,0 +1,66 @@
+import type { Event } from "../history/events.ts";
+import { applyCancelRequested } from "./cancel.ts";
+import { applyStepProjected } from "./conclude.ts";
+import { applyCostReported, bookLate } from "./costs.ts";
+import { applyStepFailed, applyStepInterrupted, applyStepSucceeded } from "./outcomes.ts";
+import { applyRunFinished, applyRunResumed, applyRunStarted } from "./run-life.ts";
+import { applyApprovalAnswered, applyApprovalAsked } from "./step-kinds/approve.ts";
+import { applyCallResolved } from "./step-kinds/call.ts";
+import { applySignalReceived, applyWaitBegun } from "./step-kinds/wait.ts";
+import { applyTimerFired } from "./timer-fired.ts";
+import type { Turn } from "./turn.ts";
+
+export function applyEvent(turn: Turn, event: Event): void {
+  const { phase } = turn.state;
+  if (phase === "finishing" || phase === "finished") return applyAfterEnd(turn, event);
+  switch (event.type) {
+    case "runStarted":
+      return applyRunStarted(turn, event);
+    case "runResumed":
+      return applyRunResumed(turn);
+    case "stepStarted":
+    case "stepLogged":
+      return;
+    case "stepRecorded": {
+      const instance = turn.state.active.get(event.path);
+      if (instance?.attempt !== event.attempt) return;
+      instance.records ??= new Map();
+      instance.records.set(event.key, turn.seq);
+      return;
+    }
+    case "stepSucceeded":
+      return applyStepSucceeded(turn, event);
+    case "stepFailed":
+      return applyStepFailed(turn, event);
+    case "stepProjected":
+      return applyStepProjected(turn, event);
+    case "stepInterrupted":
+      return applyStepInterrupted(turn, event);
+    case "costReported":
+      return applyCostReported(turn, event);
+    case "callResolved":
+      return applyCallResolved(turn, event);
+    case "waitBegun":
+      return applyWaitBegun(turn, event);
+    case "approvalAsked":
+      return applyApprovalAsked(turn, event);
+    case "approvalAnswered":
+      return applyApprovalAnswered(turn, event);
+    case "timerFired":
+      return applyTimerFired(turn, event);
+    case "signalReceived":
+      return applySignalReceived(turn, event);
+    case "cancelRequested":
+      return applyCancelRequested(turn);
+    case "runFinished":
+      return applyRunFinished(turn);
+  }
+}
+
+/** The run is decided: what still comes in changes what it has cost, nothing else. */
+function applyAfterEnd(turn: Turn, event: Event): void {
+  if (event.type === "runFinished") applyRunFinished(turn);
+  else if (event.type === "stepSucceeded" || event.type === "stepFailed" || event.type === "costReported") {
+    bookLate(turn, event);
+  }
+}

@@ -1,0 +1,51 @@
+import type { Instance } from "../history/run-state.ts";
+import { unblock } from "./admission.ts";
+import { beginInstance } from "./begin-instance.ts";
+import { closeScope } from "./close-scope.ts";
+import { concludeInstance } from "./conclude.ts";
+import { endScope } from "./end-scope.ts";
+import { openStep } from "./open-step.ts";
+import { settleItem, settleStep } from "./settle.ts";
+import { startItem } from "./start-item.ts";
+import type { Turn, Work } from "./turn.ts";
+import { visitStep } from "./visit-step.ts";
+
+/** Does what an event has made ready, first in, first out, until nothing is left. Closing goes first, unblocking last. */
+export function drainWork(turn: Turn): void {
+  for (;;) {
+    const scope = turn.closing.shift();
+    const work = scope === undefined ? turn.work.shift() : undefined;
+    if (scope !== undefined) closeScope(turn, scope);
+    else if (work !== undefined) perform(turn, work);
+    else if (turn.hasRoom) {
+      turn.hasRoom = false;
+      unblock(turn);
+    } else return;
+  }
+}
+
+function perform(turn: Turn, work: Work): void {
+  switch (work.type) {
+    case "openStep":
+      return openStep(turn, work.scope, work.step);
+    case "settleStep":
+      return settleStep(turn, work.scope, work.step);
+    case "startItem":
+      return startItem(turn, work.scope, work.step, work.item);
+    case "skipItem":
+      return settleItem(turn, work, { status: "skipped" });
+    case "visitStep":
+      return visitStep(turn, work.scope, work.step);
+    case "redispatch":
+      return redispatch(turn, work.instance);
+    case "endScope":
+      return endScope(turn, work.scope);
+  }
+}
+
+/** Another attempt, unless the instance has ended meanwhile or its flow takes nothing new. */
+function redispatch(turn: Turn, instance: Instance): void {
+  if (turn.state.active.get(instance.path) !== instance) return;
+  if (instance.scope.phase === "open") beginInstance(turn, instance);
+  else concludeInstance(turn, instance, { status: "cancelled" });
+}

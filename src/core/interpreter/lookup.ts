@@ -1,0 +1,104 @@
+import { SINGLE } from "../graph/shape.ts";
+import {
+  type Handle,
+  type Instance,
+  type InstanceStatus,
+  type Scope,
+  SINGLE_ITEM,
+  type StepState,
+} from "../history/run-state.ts";
+
+/** From where an expression looks: an instance, or a step before its instances exist. */
+export interface Viewpoint {
+  readonly scope: Scope;
+  readonly step: number;
+  readonly item: number;
+}
+
+export function viewOf(instance: Instance): Viewpoint {
+  return { scope: instance.scope, step: instance.step.index, item: instance.item };
+}
+
+/** A step as seen from a viewpoint: one instance of it, or all as a list. */
+export type SeenStep =
+  | { readonly kind: "one"; readonly state: StepState; readonly item: number }
+  | { readonly kind: "all"; readonly state: StepState };
+
+/** Steps are found in the own flow first, then outwards, within one graph. */
+export function seeStep(from: Viewpoint, id: string): SeenStep | undefined {
+  let view: Viewpoint | undefined = from;
+  while (view !== undefined) {
+    const index = view.scope.flow.indexOf.get(id);
+    if (index !== undefined) return seeInScope(view, index);
+    view = outward(view);
+  }
+  return undefined;
+}
+
+/** The viewpoint of the instance around this scope; none across the border of a call. */
+function outward(view: Viewpoint): Viewpoint | undefined {
+  const { parent } = view.scope;
+  return parent === undefined || parent.scope.frame !== view.scope.frame ? undefined : viewOf(parent);
+}
+
+/** The nearest fan-out around a viewpoint (or that of the step named): its opening step, and which item. */
+export function seeItem(from: Viewpoint, origin?: string): (Viewpoint & { readonly origin: number }) | undefined {
+  let view: Viewpoint | undefined = from;
+  while (view !== undefined) {
+    const domain = domainOf(view);
+    const id = domain === SINGLE ? undefined : view.scope.flow.steps[domain]?.step.id;
+    if (view.item >= 0 && id !== undefined && (origin === undefined || origin === id))
+      return { ...view, origin: domain };
+    view = outward(view);
+  }
+  return undefined;
+}
+
+/** The scope whose variable of this name is nearest. */
+export function seeVariable(from: Viewpoint, name: string): Scope | undefined {
+  let view: Viewpoint | undefined = from;
+  while (view !== undefined) {
+    if (view.scope.variables.has(name)) return view.scope;
+    view = outward(view);
+  }
+  return undefined;
+}
+
+/** The failure that the nearest `catch` around the viewpoint handles. */
+export function seeFailure(from: Viewpoint): Instance | undefined {
+  let view: Viewpoint | undefined = from;
+  while (view !== undefined) {
+    if (view.scope.role === "catch" || view.scope.role === "finally") return view.scope.parent;
+    view = outward(view);
+  }
+  return undefined;
+}
+
+/** Undefined while the instance has not ended. */
+export function handleOf(state: StepState, item: number): Handle | undefined {
+  const index = item < 0 ? 0 : item;
+  const status = state.status[index];
+  return status === undefined || !hasEnded(status) ? undefined : state.handle[index];
+}
+
+export function hasEnded(status: InstanceStatus): boolean {
+  return status !== "pending" && status !== "running";
+}
+
+function seeInScope(view: Viewpoint, index: number): SeenStep | undefined {
+  const current = view.scope.steps[index];
+  // In a loop the visit before stands until the new one has ended.
+  const state = current?.phase === "settled" || current?.prior === undefined ? current : current.prior;
+  if (state === undefined) return undefined;
+  if (state.items === SINGLE_ITEM) return { kind: "one", state, item: SINGLE_ITEM };
+  const domain = view.scope.shape[index];
+  return view.item >= 0 && domain === domainOf(view) && index !== view.step
+    ? { kind: "one", state, item: view.item }
+    : { kind: "all", state };
+}
+
+function domainOf(view: Viewpoint): number {
+  // In a machine every fan-out is a step's own.
+  if (view.scope.flow.flow.kind === "machine") return view.item >= 0 ? view.step : SINGLE;
+  return view.scope.shape[view.step] ?? SINGLE;
+}

@@ -1,0 +1,27 @@
+import type { FailedStep, Losses, Scope } from "../history/run-state.ts";
+import type { Turn } from "./turn.ts";
+
+/** A step has failed for good. It counts for the run unless a flow around it is caught or tried again. */
+export function noteFailure(turn: Turn, scope: Scope, failed: FailedStep): void {
+  lossesOf(turn, scope).failures.push(failed);
+}
+
+/** A step or item has failed and was skipped. */
+export function notePartial(turn: Turn, scope: Scope): void {
+  lossesOf(turn, scope).partial = true;
+}
+
+/** What a flow has lost is lost for the flow around it too. */
+export function passLossesOn(turn: Turn, scope: Scope): void {
+  const { losses, parent } = scope;
+  if (losses === undefined || parent === undefined) return;
+  const outer = lossesOf(turn, parent.scope);
+  for (const failed of losses.failures) outer.failures.push(failed);
+  if (losses.partial) outer.partial = true;
+}
+
+function lossesOf({ state }: Turn, scope: Scope): Losses {
+  if (scope.parent === undefined) return state;
+  scope.losses ??= { failures: [], partial: false };
+  return scope.losses;
+}

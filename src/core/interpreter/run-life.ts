@@ -1,0 +1,37 @@
+import type { RunStarted } from "../history/events.ts";
+import type { Frame } from "../history/run-state.ts";
+import { openScope } from "./open-scope.ts";
+import { RUN_TIMER, startTimer } from "./timers.ts";
+import type { Turn } from "./turn.ts";
+
+export function applyRunStarted(turn: Turn, event: RunStarted): void {
+  const { state } = turn;
+  const { limits } = state.graph.graph;
+  state.runId = event.runId;
+  state.workflow = event.workflow;
+  state.startedAt = event.at;
+  state.phase = "open";
+  state.budget.limitMicro = event.maxCostMicro ?? limits.maxCostMicro;
+  if (limits.timeoutMs !== undefined) startTimer(turn, RUN_TIMER, state.now + limits.timeoutMs);
+  const frame: Frame = {
+    graph: state.graph,
+    inputHandle: turn.seq,
+    inputNames: new Set(event.inputNames),
+    known: event.projected,
+    depth: 0,
+  };
+  state.root = openScope(turn, { path: "", role: "root", frame, flow: state.graph.root, parent: undefined });
+}
+
+/** What was laid down on purpose goes on, in the order in which it had begun. */
+export function applyRunResumed(turn: Turn): void {
+  turn.state.isLaidDown = false;
+  turn.hasRoom = true;
+  for (const instance of turn.state.active.values()) {
+    if (instance.phase === "parked") turn.work.push({ type: "redispatch", instance });
+  }
+}
+
+export function applyRunFinished(turn: Turn): void {
+  turn.state.phase = "finished";
+}

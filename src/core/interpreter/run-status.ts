@@ -1,0 +1,38 @@
+import type { FinalStatus } from "../history/events.ts";
+import type { RunState } from "../history/run-state.ts";
+
+export type OpenStatus = "queued" | "running" | "waiting" | "awaiting_approval";
+
+/** What a person is told the run does now. */
+export function runStatus(state: RunState): OpenStatus | FinalStatus {
+  if (state.phase === "new") return "queued";
+  if (state.phase === "finished" && state.ending !== undefined) return state.ending.status;
+  if (!isParked(state)) return "running";
+  return state.approvalsOpen > 0 ? "awaiting_approval" : "waiting";
+}
+
+/** Nothing to do until a timer fires, a signal comes or a person answers: the run can leave memory. */
+export function isParked(state: RunState): boolean {
+  if (state.phase !== "open") return false;
+  for (const { phase } of state.active.values()) {
+    if (phase !== "waiting" && phase !== "approval" && !isAround(phase)) return false;
+  }
+  return true;
+}
+
+/** Parked, and no hour of the clock alone will change that: only a person or an event from outside. */
+export function waitsForOthers(state: RunState): boolean {
+  if (!isParked(state)) return false;
+  for (const { phase, signal } of state.active.values()) if (phase === "waiting" && signal === undefined) return false;
+  return true;
+}
+
+export function nextTimerAt(state: RunState): number | undefined {
+  let earliest: number | undefined;
+  for (const at of state.timers.values()) if (earliest === undefined || at < earliest) earliest = at;
+  return earliest;
+}
+
+function isAround(phase: string): boolean {
+  return phase === "body" || phase === "catch" || phase === "finally";
+}

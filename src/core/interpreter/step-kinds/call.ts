@@ -1,0 +1,33 @@
+import type { CallResolved } from "../../history/events.ts";
+import type { Instance } from "../../history/run-state.ts";
+import { beginBinding } from "../begin-binding.ts";
+import { failInstance } from "../conclude.ts";
+import type { Turn } from "../turn.ts";
+import { openBody } from "./flow.ts";
+
+const DEFAULT_MAX_DEPTH = 10;
+
+export function beginCall(turn: Turn, instance: Instance): void {
+  const maxDepth = turn.state.graph.graph.limits.maxDepth ?? DEFAULT_MAX_DEPTH;
+  if (instance.scope.frame.depth < maxDepth) return beginBinding(turn, instance, "resolveCall");
+  instance.attempt += 1;
+  const message = `"${instance.path}" would be the call at depth ${maxDepth + 1}; ${maxDepth} are allowed.`;
+  failInstance(turn, instance, { code: "MAX_DEPTH", message, seq: 0 }, { mayRetry: false });
+}
+
+export function applyCallResolved(turn: Turn, event: CallResolved): void {
+  const instance = turn.state.active.get(event.path);
+  if (instance?.phase !== "binding") return;
+  const graph = turn.state.graphs.get(event.graph);
+  if (graph === undefined) throw new Error(`The graph ${event.graph} of "${event.path}" is not loaded.`);
+  openBody(turn, instance, {
+    flow: graph.root,
+    frame: {
+      graph,
+      inputHandle: turn.seq,
+      inputNames: new Set(event.inputNames),
+      known: event.projected,
+      depth: instance.scope.frame.depth + 1,
+    },
+  });
+}

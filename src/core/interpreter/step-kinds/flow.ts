@@ -1,0 +1,23 @@
+import type { IndexedFlow } from "../../graph/indexed-graph.ts";
+import type { Frame, Instance } from "../../history/run-state.ts";
+import { openScope } from "../open-scope.ts";
+import { startTimer, timerOf } from "../timers.ts";
+import type { Turn } from "../turn.ts";
+
+export function beginFlow(turn: Turn, instance: Instance): void {
+  const { body } = instance.step;
+  if (body === undefined) throw new Error(`"${instance.path}" is a flow without a body.`);
+  instance.attempt += 1;
+  instance.startedAt = turn.state.now;
+  openBody(turn, instance, { flow: body, frame: instance.scope.frame });
+}
+
+/** A nested flow or a called workflow begins. Its own retries live under paths of their own. */
+export function openBody(turn: Turn, instance: Instance, { flow, frame }: { flow: IndexedFlow; frame: Frame }): void {
+  const path = instance.failures === 0 ? instance.path : `${instance.path}~retry${instance.failures}`;
+  instance.phase = "body";
+  instance.failure = undefined;
+  const { timeoutMs } = instance.step.step;
+  if (timeoutMs !== undefined) startTimer(turn, timerOf(instance, "timeout"), turn.state.now + timeoutMs);
+  instance.child = openScope(turn, { path, role: "body", frame, flow, parent: instance });
+}

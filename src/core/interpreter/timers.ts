@@ -1,0 +1,27 @@
+import type { Instance } from "../history/run-state.ts";
+import type { Turn } from "./turn.ts";
+
+/** Timers carry their purpose in their name, `path@purpose`, so that one that is no longer wanted misses. */
+export const RUN_TIMER = "@run";
+export const GRACE_TIMER = "@grace";
+export const LAST_TIMER = "@last";
+
+export type TimerPurpose = "wait" | "approval" | "timeout" | "retry";
+
+export function timerOf(instance: Instance, purpose: TimerPurpose): string {
+  return purpose === "retry" ? `${instance.path}@retry${instance.attempt}` : `${instance.path}@${purpose}`;
+}
+
+export function startTimer(turn: Turn, timer: string, at: number): void {
+  turn.state.timers.set(timer, at);
+  turn.commands.push({ type: "startTimer", timer, at });
+}
+
+export function stopTimer(turn: Turn, timer: string): void {
+  if (turn.state.timers.delete(timer)) turn.commands.push({ type: "stopTimer", timer });
+}
+
+export function stopTimersOf(turn: Turn, instance: Instance): void {
+  if (turn.state.timers.size === 0) return;
+  for (const purpose of ["wait", "approval", "timeout", "retry"] as const) stopTimer(turn, timerOf(instance, purpose));
+}

@@ -1,0 +1,61 @@
+import type { Command } from "../history/commands.ts";
+import type { Instance, RunState, Scope } from "../history/run-state.ts";
+import type { Json } from "../json.ts";
+import { Queue } from "../queue.ts";
+
+/** One application of one event. */
+export interface Turn {
+  readonly state: RunState;
+  /** Sequence number of the event: the handle of the value that came with it. */
+  readonly seq: number;
+  readonly commands: Command[];
+  /** What the event makes ready. A list, never recursion: chains may be as long as a run. */
+  readonly work: Queue<Work>;
+  /** Scopes whose phase has been set and in which what still lives is to be ended. They go before all other work. */
+  readonly closing: Queue<Scope>;
+  /** A place or money has become free. Looked at last, so that nothing starts in what the event closes. */
+  hasRoom: boolean;
+  readonly decisions: Decisions;
+}
+
+export type Work =
+  | { readonly type: "openStep"; readonly scope: Scope; readonly step: number }
+  | { readonly type: "settleStep"; readonly scope: Scope; readonly step: number }
+  | { readonly type: "startItem"; readonly scope: Scope; readonly step: number; readonly item: number }
+  | { readonly type: "skipItem"; readonly scope: Scope; readonly step: number; readonly item: number }
+  | { readonly type: "visitStep"; readonly scope: Scope; readonly step: number }
+  | { readonly type: "endScope"; readonly scope: Scope }
+  /** Another attempt, now. */
+  | { readonly type: "redispatch"; readonly instance: Instance };
+
+/** Live, decisions are computed and kept; in a rebuild they are read. */
+class Decisions {
+  readonly taken: Json[] = [];
+  readonly #recorded: readonly Json[] | undefined;
+
+  constructor(recorded: readonly Json[] | undefined) {
+    this.#recorded = recorded;
+  }
+
+  decide<T extends Json>(compute: () => T): T {
+    const index = this.taken.length;
+    if (this.#recorded !== undefined && index >= this.#recorded.length) {
+      throw new Error("The recorded decisions do not fit the graph.");
+    }
+    const decision = this.#recorded === undefined ? compute() : (this.#recorded[index] as T);
+    this.taken.push(decision);
+    return decision;
+  }
+}
+
+export function newTurn(state: RunState, recorded: readonly Json[] | undefined): Turn {
+  return {
+    state,
+    seq: state.seq,
+    commands: [],
+    work: new Queue(),
+    closing: new Queue(),
+    hasRoom: false,
+    decisions: new Decisions(recorded),
+  };
+}

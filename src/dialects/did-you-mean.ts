@@ -1,0 +1,31 @@
+import { distance } from "fastest-levenshtein";
+
+/** The candidate that a misspelt word most likely meant, if one is near enough. */
+export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
+  if (word.length < SHORTEST_WORD || word.length > LONGEST_WORD) return undefined;
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const found = distanceOf(word.toLowerCase(), candidate.toLowerCase());
+    if (found >= bestDistance) continue;
+    best = candidate;
+    bestDistance = found;
+  }
+  return best;
+}
+
+/** As a remedy; undefined where nothing is near, so that another remedy can take its place. */
+export function suggest(word: string, candidates: Iterable<string>): string | undefined {
+  const meant = didYouMean(word, candidates);
+  return meant === undefined ? undefined : `Did you mean \`${meant}\`?`;
+}
+
+const LONGEST_WORD = 60;
+/** One wrong letter in two is no resemblance. */
+const SHORTEST_WORD = 3;
+
+// `depends` is nearer to `depends_on` than its edit distance says.
+function distanceOf(word: string, candidate: string): number {
+  const isStem = (stem: string, whole: string) => stem.length >= SHORTEST_WORD && whole.startsWith(stem);
+  return isStem(word, candidate) || isStem(candidate, word) ? 1 : distance(word, candidate);
+}

@@ -1,0 +1,14 @@
+/** Why a cron expression cannot be used; undefined if it can. Five fields, or a nickname such as `@daily`. */
+export async function explainCron(expression: string): Promise<string | undefined> {
+  const isNickname = expression.startsWith("@");
+  if (!isNickname && expression.trim().split(/\s+/).length !== 5)
+    return "A cron expression has five fields: minute, hour, day, month, weekday.";
+  const { CronPattern } = await import("croner");
+  try {
+    new CronPattern(expression.trim(), "UTC", { mode: "5-part" });
+    return undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `${reason.replace(/^CronPattern: /, "").replace(/\.+$/, "")}.`;
+  }
+}

@@ -1,0 +1,111 @@
+import type { Ajv, ErrorObject } from "ajv";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { toExcerpt } from "./printable.ts";
+
+export interface SchemaFault {
+  readonly message: string;
+  /** Keys and indices that lead to the faulty part. */
+  readonly path: readonly string[];
+}
+
+/** Tells whether users' JSON Schemas (draft-07, or 2020-12 where `$schema` says so) can be used. Loads Ajv when first asked. */
+export class JsonSchemaChecker {
+  readonly #compilers = new Map<Draft, Promise<Ajv>>();
+
+  async findFault(schema: JsonObject): Promise<SchemaFault | undefined> {
+    const draft = draftOf(schema["$schema"]);
+    if (draft === undefined) return { message: "Only draft-07 and 2020-12 are known.", path: ["$schema"] };
+    const remote = findRemoteRef(schema);
+    if (remote !== undefined)
+      return { message: "A `$ref` must stay inside the schema and begin with `#`.", path: remote };
+    const { $schema: _, ...rest } = schema;
+    return findFaultWith(await this.#compilerFor(draft), rest);
+  }
+
+  /** Why a value does not fit a schema without faults. */
+  async explainMismatch(schema: JsonObject, value: Json): Promise<string | undefined> {
+    const ajv = await this.#compilerFor(draftOf(schema["$schema"]) ?? "draft-07");
+    const { $schema: _, ...rest } = schema;
+    return ajv.validate(rest, value) ? undefined : ajv.errorsText(ajv.errors, { dataVar: "it" });
+  }
+
+  #compilerFor(draft: Draft): Promise<Ajv> {
+    const compiler = this.#compilers.get(draft) ?? loadCompiler(draft);
+    this.#compilers.set(draft, compiler);
+    return compiler;
+  }
+}
+
+type Draft = "draft-07" | "2020-12";
+
+function draftOf(declared: Json | undefined): Draft | undefined {
+  if (declared === undefined || declared === null) return "draft-07";
+  if (typeof declared !== "string") return undefined;
+  return /^https?:\/\/json-schema\.org\/(draft-07|draft\/2020-12)\/schema#?$/.test(declared)
+    ? declared.includes("2020-12")
+      ? "2020-12"
+      : "draft-07"
+    : undefined;
+}
+
+async function loadCompiler(draft: Draft): Promise<Ajv> {
+  // `addUsedSchema`: two steps may use the same `$id`. `ownProperties`: `constructor` is a name like any other.
+  const options = {
+    strict: false,
+    ownProperties: true,
+    validateFormats: false,
+    addUsedSchema: false,
+    logger: false,
+  } as const;
+  if (draft === "draft-07") return new (await import("ajv")).Ajv(options);
+  return new (await import("ajv/dist/2020.js")).Ajv2020(options);
+}
+
+function findRemoteRef(schema: Json, path: readonly string[] = []): readonly string[] | undefined {
+  if (typeof schema !== "object" || schema === null) return undefined;
+  for (const [key, value] of Object.entries(schema)) {
+    const isRef = key === "$ref" || key === "$dynamicRef";
+    if (isRef && typeof value === "string" && !value.startsWith("#")) return [...path, key];
+    const found = findRemoteRef(value, [...path, key]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function findFaultWith(ajv: Ajv, schema: JsonObject): SchemaFault | undefined {
+  try {
+    if (ajv.validateSchema(schema) !== true) return toFault(ajv.errors?.[0], schema);
+    ajv.compile(schema);
+    return undefined;
+  } catch (error) {
+    // Ajv throws on what its meta-schema cannot say: a reference that leads nowhere, a bad regular expression.
+    if (error instanceof RangeError) return { message: "It is too large to be checked.", path: [] };
+    return { message: `${error instanceof Error ? error.message : String(error)}.`, path: [] };
+  }
+}
+
+function toFault(error: ErrorObject | undefined, schema: JsonObject): SchemaFault {
+  const path = (error?.instancePath ?? "").split("/").slice(1).map(unescapePointer);
+  const allowed: unknown = error?.params["allowedValues"];
+  const name = path.at(-1);
+  const subject = name === undefined ? "It" : `\`${toExcerpt(name)}\``;
+  if (!Array.isArray(allowed)) return { message: `${subject} ${error?.message ?? "is not valid"}.`, path };
+  const written = readPath(schema, path);
+  const meant = typeof written === "string" ? didYouMean(written, allowed.map(String)) : undefined;
+  const hint = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
+  return { message: `${subject} must be one of ${allowed.join(", ")}.${hint}`, path };
+}
+
+function unescapePointer(part: string): string {
+  return part.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function readPath(value: Json, path: readonly string[]): Json | undefined {
+  let current: Json | undefined = value;
+  for (const key of path) {
+    if (Array.isArray(current)) current = current[Number(key)];
+    else current = isJsonObject(current) && Object.hasOwn(current, key) ? current[key] : undefined;
+  }
+  return current;
+}

@@ -1,0 +1,89 @@
+import type { Dialect } from "../core/graph/graph.ts";
+import type { Compiled, Definition } from "./definition.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { toExcerpt } from "./printable.ts";
+import { ProblemList } from "./problem-list.ts";
+import { compileSandcastle } from "./sandcastle/compile.ts";
+import { SourceText } from "./source-text.ts";
+import type { YamlMap, YamlNode } from "./yaml-node.ts";
+import { readYaml } from "./yaml-source.ts";
+
+/** Compiles a definition of any dialect. Never throws on bad input: everything that is wrong is a problem with its place. */
+export async function loadDefinition(definition: Definition): Promise<Compiled> {
+  const source = new SourceText(definition);
+  const problems = new ProblemList(source);
+  const root = readYaml(source, problems);
+  const dialect = root && detectDialect(root, problems);
+  if (root?.kind !== "map" || dialect === undefined) return { problems: problems.toArray() };
+  if (dialect === "sandcastle") return compileSandcastle(root, source, problems);
+  const message = `This is a workflow of the \`${dialect}\` dialect, which arrives in a later version.`;
+  problems.error({
+    code: "NOT_SUPPORTED",
+    at: placeOf(root),
+    message,
+    remedy: "For now, write the workflow as a list of `steps`.",
+  });
+  return { problems: problems.toArray() };
+}
+
+type WrittenDialect = Exclude<Dialect, "direct">;
+
+const DIALECTS: readonly WrittenDialect[] = ["sandcastle", "uhlp", "terminal", "agents"];
+
+function detectDialect(root: YamlNode, problems: ProblemList): WrittenDialect | undefined {
+  if (root.kind !== "map") {
+    const isEmpty = root.kind === "scalar" && root.value === null;
+    reportUnknown(root, isEmpty ? "The definition is empty." : "A definition is a map of keys.", problems);
+    return undefined;
+  }
+  const named = root.entries.get("dialect")?.value;
+  if (named !== undefined) return readDialect(named, problems);
+  const dialect = dialectByShape(root);
+  if (dialect === undefined) reportUnknown(root, "The definition has none of the four shapes.", problems);
+  return dialect;
+}
+
+function readDialect(named: YamlNode, problems: ProblemList): WrittenDialect | undefined {
+  const written = named.kind === "scalar" ? named.written : "";
+  const dialect = DIALECTS.find((name) => name === written);
+  if (dialect !== undefined) return dialect;
+  const meant = didYouMean(written, DIALECTS);
+  const message = `\`dialect\` cannot be \`${toExcerpt(written)}\`; it is one of ${DIALECTS.join(", ")}.`;
+  problems.error({
+    code: "VALUE_INVALID",
+    at: named,
+    message,
+    ...(meant === undefined ? {} : { remedy: `Did you mean \`${meant}\`?` }),
+  });
+  return undefined;
+}
+
+function dialectByShape({ entries }: YamlMap): WrittenDialect | undefined {
+  const steps = entries.get("steps")?.value;
+  if (entries.has("startAt") && steps?.kind === "map") return "uhlp";
+  if (entries.has("initial_state")) return "terminal";
+  if (entries.has("agents") || entries.has("clients") || entries.has("components")) return "agents";
+  // `steps:` with nothing under it is a Sandcastle file that somebody has just begun.
+  if (steps?.kind === "list" || (steps?.kind === "scalar" && steps.value === null)) return "sandcastle";
+  return undefined;
+}
+
+function reportUnknown(root: YamlNode, message: string, problems: ProblemList): void {
+  const near = root.kind === "map" && [...root.entries.keys()].find((key) => didYouMean(key, ["steps"]) !== undefined);
+  const hint = near ? `Did you mean \`steps\` instead of \`${toExcerpt(near)}\`? ` : "";
+  problems.error({ code: "DIALECT_UNKNOWN", at: placeOf(root), message, remedy: `${hint}${SHAPES}` });
+}
+
+const SHAPES = [
+  "A definition is one of:",
+  "sandcastle (`name`, and a list `steps` of `{id, prompt}`);",
+  "uhlp (`startAt`, and a map `steps`);",
+  "terminal (`initial_state`, and `states`);",
+  "agents (`agents`, `clients` or `components`).",
+].join(" ");
+
+/** The first key rather than everything. */
+function placeOf(root: YamlNode) {
+  const [first] = root.kind === "map" ? root.entries.values() : [];
+  return first?.key ?? { start: root.start, end: Math.min(root.end, root.start + 1) };
+}

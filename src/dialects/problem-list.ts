@@ -1,0 +1,51 @@
+import { ERRORS, type ErrorCode } from "../core/errors/error-table.ts";
+import type { Problem } from "../core/errors/problem.ts";
+import type { Range, SourceText } from "./source-text.ts";
+
+export interface Finding {
+  readonly code: ErrorCode;
+  readonly at: Range;
+  readonly message: string;
+  /** The table's remedy unless the finder knows a better one. */
+  readonly remedy?: string | undefined;
+}
+
+// A hostile file can hold a hundred thousand mistakes; nobody reads more than these.
+const MAX_PER_SEVERITY = 200;
+
+/** Collects what is wrong with one definition. */
+export class ProblemList {
+  readonly #source: SourceText;
+  readonly #found = new Map<string, { readonly at: Range; readonly problem: Problem }>();
+  #errors = 0;
+  #warnings = 0;
+
+  constructor(source: SourceText) {
+    this.#source = source;
+  }
+
+  get hasErrors(): boolean {
+    return this.#errors > 0;
+  }
+
+  error(finding: Finding): void {
+    this.#errors += 1;
+    if (this.#errors <= MAX_PER_SEVERITY) this.#add("error", finding);
+  }
+
+  warning(finding: Finding): void {
+    this.#warnings += 1;
+    if (this.#warnings <= MAX_PER_SEVERITY) this.#add("warning", finding);
+  }
+
+  /** In the order of their places. */
+  toArray(): readonly Problem[] {
+    return [...this.#found.values()].sort((a, b) => a.at.start - b.at.start).map((found) => found.problem);
+  }
+
+  #add(severity: Problem["severity"], { code, at, message, remedy }: Finding): void {
+    const problem = { code, severity, message, remedy: remedy ?? ERRORS[code].remedy, place: this.#source.place(at) };
+    // A part that YAML aliases repeat would be reported once per repetition, always with the same place.
+    this.#found.set(`${code} ${at.start} ${message}`, { at, problem });
+  }
+}

@@ -1,0 +1,92 @@
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { DagFlow, Place, Step, TaskStep } from "../../core/graph/graph.ts";
+import type { SourceText } from "../source-text.ts";
+import { findItemUse } from "./items.ts";
+import { type ExprScope, lowerTemplate, toObject } from "./lower-expr.ts";
+import { slotsOfStep } from "./slots.ts";
+import type { AgentCall, Fallback, StepDefinition, Workflow } from "./workflow.ts";
+
+export interface LowerContext {
+  readonly workflow: Workflow;
+  readonly source: SourceText;
+  readonly declared: ReadonlySet<string>;
+  readonly domainOf: ReadonlyMap<string, string>;
+}
+
+/** What steps of every type have. */
+export type CommonFields = Pick<
+  Step,
+  "id" | "description" | "place" | "after" | "itemFields" | "usesItem" | "onFailure" | "catch" | "maxCostMicro"
+>;
+
+export function lowerCommon(step: StepDefinition, scope: ExprScope, context: LowerContext): CommonFields {
+  const after = [...new Set(step.dependsOn.map(({ id }) => id))];
+  return {
+    id: step.id,
+    ...(step.description === undefined ? {} : { description: step.description }),
+    place: toPlace(step.start, context.source),
+    ...(after.length === 0 ? {} : { after }),
+    ...lowerItemUse(step, scope),
+    ...lowerOnFailure(step, scope, context),
+    ...(step.maxCostMicro === undefined ? {} : { maxCostMicro: step.maxCostMicro }),
+  };
+}
+
+/** What the agent's executor gets. `timeout` is in seconds, as in the file. */
+export function lowerCall({ model, maxTurns, timeoutMs, outputSchema }: AgentCall, prompt: Expr): Expr {
+  return toObject([
+    ["prompt", prompt],
+    ["model", { op: "literal", value: model }],
+    ["max_turns", { op: "literal", value: maxTurns }],
+    ["timeout", { op: "literal", value: timeoutMs / 1000 }],
+    ...(outputSchema === undefined ? [] : [["output_schema", { op: "literal", value: outputSchema }] as const]),
+  ]);
+}
+
+/** An id for an inner step that hides no outer step to which this one refers. */
+export function freeId(wanted: string, step: StepDefinition): string {
+  const named = slotsOfStep(step).flatMap(({ reference }) => (reference.to === "step" ? [reference.step] : []));
+  let id = wanted;
+  while (named.includes(id)) id = `${id}_`;
+  return id;
+}
+
+/** Only where an item is possible at all, so that the graphs of other steps stay plain. */
+function lowerItemUse(step: StepDefinition, scope: ExprScope): Pick<Step, "itemFields" | "usesItem"> {
+  if (!scope.perItem) return {};
+  const { fields, whole } = findItemUse(step, scope.declared);
+  return { ...(fields.length === 0 ? {} : { itemFields: fields }), ...(whole ? { usesItem: true } : {}) };
+}
+
+function lowerOnFailure(
+  step: StepDefinition,
+  scope: ExprScope,
+  context: LowerContext,
+): Pick<Step, "onFailure" | "catch"> {
+  const { onFailure, fallback } = step;
+  if (onFailure === "skip" || onFailure === "continue") return { onFailure };
+  if (onFailure === "abort" || fallback === undefined) return {};
+  return { catch: lowerFallback(step, fallback, { scope, context }) };
+}
+
+function lowerFallback(
+  step: StepDefinition,
+  fallback: Fallback,
+  { scope, context }: { readonly scope: ExprScope; readonly context: LowerContext },
+): DagFlow {
+  const task: TaskStep = {
+    id: freeId("fallback", step),
+    place: toPlace(fallback.start, context.source),
+    kind: "task",
+    executor: "agent",
+    input: lowerCall(fallback, lowerTemplate(fallback.prompt, scope)),
+    timeoutMs: fallback.timeoutMs,
+  };
+  return { kind: "dag", steps: [task], result: task.id };
+}
+
+/** Without the file: the graph of a text is the same wherever it lies. */
+function toPlace(start: number, source: SourceText): Place {
+  const { line, column } = source.place({ start, end: start });
+  return { line, column };
+}

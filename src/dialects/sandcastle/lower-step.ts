@@ -1,0 +1,92 @@
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { Each, Step, Wait } from "../../core/graph/graph.ts";
+import { type LowerContext, lowerCall, lowerCommon } from "./lower-common.ts";
+import { type ExprScope, joinParts, lowerParts, lowerReference, lowerTemplate, lowerValue } from "./lower-expr.ts";
+import { lowerSubWorkflow } from "./lower-sub-workflow.ts";
+import { missingContext } from "./missing-context.ts";
+import type { AgentBody, ApprovalBody, StepDefinition, WaitBody } from "./workflow.ts";
+
+export function lowerStep(step: StepDefinition, context: LowerContext): Step {
+  const { body } = step;
+  const scope = {
+    declared: context.declared,
+    perItem: step.fanOut !== undefined || context.domainOf.has(step.id),
+  };
+  const common = lowerCommon(step, scope, context);
+  const each = lowerEach(step, scope);
+  const attempts = lowerAttempts(step);
+  switch (body.type) {
+    case "agent":
+      return {
+        ...common,
+        ...each,
+        ...attempts,
+        kind: "task",
+        executor: "agent",
+        input: lowerAgent(step, body, scope, context),
+      };
+    case "work":
+      return {
+        ...common,
+        ...each,
+        ...attempts,
+        kind: "task",
+        executor: body.executor,
+        input: lowerValue(body.input, scope),
+      };
+    case "approval":
+      return { ...common, ...each, ...lowerApproval(body, scope) };
+    case "wait":
+      return { ...common, ...each, kind: "wait", wait: lowerWait(body.wait, scope) };
+    case "subWorkflow":
+      return lowerSubWorkflow(step, body, { common, doing: { ...each, ...attempts }, scope });
+  }
+}
+
+/** The list itself is read from outside, where there is no item yet. */
+function lowerEach({ fanOut }: StepDefinition, { declared }: ExprScope): { readonly each?: Each } {
+  if (fanOut === undefined) return {};
+  const list = lowerReference(fanOut.list.reference, { declared, perItem: false });
+  return { each: { list, maxConcurrent: fanOut.maxConcurrent, coerce: true } };
+}
+
+function lowerAttempts({
+  retry,
+  timeoutMs,
+  atMostOnce,
+}: StepDefinition): Pick<Step, "retry" | "timeoutMs" | "atMostOnce"> {
+  return {
+    ...(retry === undefined ? {} : { retry }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(atMostOnce ? { atMostOnce } : {}),
+  };
+}
+
+function lowerAgent(step: StepDefinition, body: AgentBody, scope: ExprScope, { workflow }: LowerContext): Expr {
+  const { call, appendsContext } = body;
+  const added = appendsContext ? missingContext(step, call.prompt, workflow.steps) : [];
+  return lowerCall(call, joinParts([...lowerParts(call.prompt, scope), ...added]));
+}
+
+function lowerApproval(body: ApprovalBody, scope: ExprScope) {
+  return {
+    kind: "approve",
+    message: lowerTemplate(body.message, scope),
+    ...(body.show === undefined ? {} : { show: lowerReference(body.show.reference, scope) }),
+    ...(body.allowEdit ? { allowEdit: true } : {}),
+    ...(body.timeoutMs === undefined ? {} : { approvalTimeoutMs: body.timeoutMs, onApprovalTimeout: body.onTimeout }),
+  } as const;
+}
+
+function lowerWait(wait: WaitBody, scope: ExprScope): Wait {
+  switch (wait.for) {
+    case "duration":
+      return { for: "duration", durationMs: { op: "literal", value: wait.durationMs } };
+    case "instant":
+      return { for: "instant", at: lowerTemplate(wait.at, scope) };
+    case "event": {
+      const timeout = wait.timeoutMs === undefined ? {} : { timeoutMs: wait.timeoutMs };
+      return { for: "event", name: lowerTemplate(wait.name, scope), ...timeout };
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { CallStep, RespondStep, Step } from "../../core/graph/graph.ts";
+import { type CommonFields, freeId } from "./lower-common.ts";
+import { type ExprScope, lowerTemplate, lowerValue, toObject } from "./lower-expr.ts";
+import type { Path } from "./reference.ts";
+import type { StepDefinition, SubWorkflowBody } from "./workflow.ts";
+
+interface SubWorkflowContext {
+  readonly common: CommonFields;
+  /** What concerns the call itself, attempt by attempt and item by item. */
+  readonly doing: Pick<Step, "each" | "retry" | "timeoutMs" | "atMostOnce">;
+  readonly scope: ExprScope;
+}
+
+/**
+ * Without an `output_mapping` a call, whose output is the child's. With one, a flow of the call and a `respond` that picks
+ * from its output. A fan-out then lies inside, on the call: the original answers with a map of lists, not a list of maps.
+ */
+export function lowerSubWorkflow(
+  step: StepDefinition,
+  body: SubWorkflowBody,
+  { common, doing, scope }: SubWorkflowContext,
+): Step {
+  const call = {
+    ...doing,
+    kind: "call",
+    workflow: lowerTemplate(body.workflow, scope),
+    input: lowerChildInput(step, body, scope),
+  } as const;
+  if (body.output === undefined) return { ...common, ...call };
+  const { outer, inner } = step.fanOut === undefined ? { outer: common, inner: {} } : splitFanOut(common);
+  const callStep: CallStep = { id: freeId("call", step), ...inner, ...call };
+  const respond: RespondStep = {
+    id: freeId("respond", step),
+    after: [callStep.id],
+    kind: "respond",
+    value: pickOutputs(body.output, { callId: callStep.id, isList: step.fanOut !== undefined }),
+  };
+  return { ...outer, kind: "flow", flow: { kind: "dag", steps: [callStep, respond] } };
+}
+
+/** Items, and what the failure of one of them means, belong to the call; the step around it runs once. */
+function splitFanOut({ itemFields, usesItem, onFailure, ...rest }: CommonFields) {
+  const rule = onFailure === undefined ? {} : { onFailure };
+  const items = {
+    ...(itemFields === undefined ? {} : { itemFields }),
+    ...(usesItem === undefined ? {} : { usesItem }),
+  };
+  return { outer: { ...rest, ...rule }, inner: { ...items, ...rule } };
+}
+
+/** As in the original, a child that is called once per item finds the item in its input as `_item`, its number as `_index`. */
+function lowerChildInput(step: StepDefinition, body: SubWorkflowBody, scope: ExprScope): Expr {
+  if (body.input === undefined && step.fanOut === undefined) return { op: "path", root: "input", path: [] };
+  const mapped = body.input === undefined ? passDeclared(scope) : lowerMapping(body.input, scope);
+  return toObject(step.fanOut === undefined ? mapped : [...mapped, ...ITEM_ENTRIES]);
+}
+
+const ITEM_ENTRIES: readonly NamedExpr[] = [
+  ["_item", { op: "path", root: "item", path: [] }],
+  ["_index", { op: "path", root: "index", path: [] }],
+];
+
+type NamedExpr = readonly [name: string, value: Expr];
+
+function passDeclared({ declared }: ExprScope): readonly NamedExpr[] {
+  return [...declared].map((name) => [name, { op: "path", root: "input", path: [name] }]);
+}
+
+function lowerMapping(mapping: NonNullable<SubWorkflowBody["input"]>, scope: ExprScope): readonly NamedExpr[] {
+  return [...mapping].map(([name, value]) => [name, lowerValue(value, scope)]);
+}
+
+function pickOutputs(
+  output: NonNullable<SubWorkflowBody["output"]>,
+  { callId, isList }: { readonly callId: string; readonly isList: boolean },
+): Expr {
+  const pick = isList ? pickFromEach : pickFromOne;
+  return toObject([...output].map(([name, path]) => [name, pick(callId, path)]));
+}
+
+function pickFromOne(callId: string, path: Path): Expr {
+  return { op: "path", root: "steps", name: callId, path };
+}
+
+function pickFromEach(callId: string, path: Path): Expr {
+  const list = pickFromOne(callId, []);
+  return { op: "map", list, as: "child", body: { op: "path", root: "local", name: "child", path } };
+}

@@ -1,0 +1,43 @@
+import type { Ending, Graph, RunLimits } from "../../core/graph/graph.ts";
+import type { SourceText } from "../source-text.ts";
+import { computeItemDomains, declaredNames } from "./items.ts";
+import { lowerTemplate } from "./lower-expr.ts";
+import { lowerStep } from "./lower-step.ts";
+import type { StepGraph } from "./step-graph.ts";
+import type { Workflow } from "./workflow.ts";
+
+/** Turns a workflow without errors into the graph that runs. */
+export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: SourceText): Graph {
+  const declared = declaredNames(workflow);
+  const { domainOf } = computeItemDomains(steps.order, declared);
+  return {
+    format: 1,
+    dialect: "sandcastle",
+    name: workflow.name,
+    ...(workflow.description === undefined ? {} : { description: workflow.description }),
+    input: workflow.input,
+    flow: {
+      kind: "dag",
+      steps: workflow.steps.map((step) => lowerStep(step, { workflow, source, declared, domainOf })),
+    },
+    limits: lowerLimits(workflow),
+    ending: lowerEnding(workflow, declared),
+    ...(workflow.schedule === undefined ? {} : { schedule: workflow.schedule }),
+    envAllowed: workflow.envAllowed,
+    settings: workflow.sandstormUrl === undefined ? {} : { sandstorm_url: workflow.sandstormUrl },
+  };
+}
+
+function lowerLimits({ maxCostMicro }: Workflow): RunLimits {
+  return maxCostMicro === undefined ? {} : { maxCostMicro };
+}
+
+function lowerEnding(workflow: Workflow, declared: ReadonlySet<string>): Ending {
+  const { storagePath, completionWebhook, failureWebhook, deadLetter } = workflow;
+  return {
+    ...(storagePath === undefined ? {} : { storagePath: lowerTemplate(storagePath, { declared, perItem: false }) }),
+    ...(completionWebhook === undefined ? {} : { completionWebhook }),
+    ...(failureWebhook === undefined ? {} : { failureWebhook }),
+    deadLetter,
+  };
+}

@@ -1,0 +1,109 @@
+import type { InputContract, RetryPolicy } from "../../core/graph/graph.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Range } from "../source-text.ts";
+import type { Slot, Template } from "./template.ts";
+
+/** A Sandcastle file after reading: defaults filled in, templates parsed, nothing yet checked across steps. */
+export interface Workflow {
+  readonly name: string;
+  readonly description?: string;
+  readonly sandstormUrl?: string;
+  readonly schedule?: string;
+  readonly input: InputContract;
+  readonly envAllowed: readonly string[];
+  readonly maxCostMicro?: number;
+  readonly steps: readonly StepDefinition[];
+  readonly storagePath?: Template;
+  readonly completionWebhook?: string;
+  readonly failureWebhook?: string;
+  readonly deadLetter: boolean;
+}
+
+export interface StepDefinition {
+  readonly id: string;
+  /** Where the id stands. */
+  readonly at: Range;
+  /** Where the step begins. */
+  readonly start: number;
+  readonly description?: string;
+  readonly dependsOn: readonly Dependency[];
+  readonly fanOut?: FanOut;
+  readonly body: StepBody;
+  readonly retry?: RetryPolicy;
+  readonly onFailure: OnFailure;
+  readonly fallback?: Fallback;
+  readonly timeoutMs?: number;
+  readonly atMostOnce: boolean;
+  readonly maxCostMicro?: number;
+}
+
+export type OnFailure = "abort" | "skip" | "continue" | "fallback";
+
+export interface Dependency {
+  readonly id: string;
+  readonly at: Range;
+}
+
+export interface FanOut {
+  readonly list: Slot;
+  readonly maxConcurrent: number;
+}
+
+export interface AgentCall {
+  readonly prompt: Template;
+  readonly model: string;
+  readonly maxTurns: number;
+  readonly timeoutMs: number;
+  readonly outputSchema?: JsonObject;
+}
+
+export interface Fallback extends AgentCall {
+  readonly start: number;
+}
+
+export type StepBody =
+  | AgentBody
+  | ApprovalBody
+  | SubWorkflowBody
+  | { readonly type: "wait"; readonly wait: WaitBody }
+  /** Another kind of outside work; `input` is what its executor gets. */
+  | { readonly type: "work"; readonly executor: string; readonly input: Value };
+
+export interface AgentBody {
+  readonly type: "agent";
+  readonly call: AgentCall;
+  /** Outputs of direct dependencies that the prompt does not mention are added to it. */
+  readonly appendsContext: boolean;
+}
+
+export interface ApprovalBody {
+  readonly type: "approval";
+  readonly message: Template;
+  readonly show?: Slot;
+  readonly allowEdit: boolean;
+  readonly timeoutMs?: number;
+  readonly onTimeout: "abort" | "skip";
+}
+
+export interface SubWorkflowBody {
+  readonly type: "subWorkflow";
+  readonly workflow: Template;
+  /** Absent: the whole input. */
+  readonly input?: ReadonlyMap<string, Value>;
+  /** From a name in the step's output to the path in the child's outputs. */
+  readonly output?: ReadonlyMap<string, readonly (string | number)[]>;
+}
+
+export type WaitBody =
+  | { readonly for: "duration"; readonly durationMs: number }
+  | { readonly for: "instant"; readonly at: Template }
+  | { readonly for: "event"; readonly name: Template; readonly timeoutMs?: number };
+
+/** JSON with templates in its texts. */
+export type Value =
+  | { readonly kind: "literal"; readonly value: Json }
+  | { readonly kind: "template"; readonly template: Template }
+  /** One reference and nothing else: the value itself, not its text. */
+  | { readonly kind: "slot"; readonly slot: Slot }
+  | { readonly kind: "map"; readonly entries: ReadonlyMap<string, Value> }
+  | { readonly kind: "list"; readonly items: readonly Value[] };

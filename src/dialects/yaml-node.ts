@@ -1,0 +1,68 @@
+import type { Json } from "../core/json.ts";
+import type { Range } from "./source-text.ts";
+
+/** A parsed definition with the place of every part. What an alias repeats is the same object, with its first place. */
+export type YamlNode = YamlScalar | YamlList | YamlMap;
+
+interface YamlCommon extends Range {
+  /** Nodes in it, itself included, with aliases counted as often as they stand. */
+  readonly size: number;
+}
+
+export interface YamlScalar extends YamlCommon {
+  readonly kind: "scalar";
+  readonly value: null | boolean | number | string;
+  /** As written: `007` is a number whose text is `007`. */
+  readonly written: string;
+}
+
+export interface YamlList extends YamlCommon {
+  readonly kind: "list";
+  readonly items: readonly YamlNode[];
+}
+
+export interface YamlMap extends YamlCommon {
+  readonly kind: "map";
+  readonly entries: ReadonlyMap<string, YamlEntry>;
+  /** Written as `{...}`. */
+  readonly inBraces: boolean;
+}
+
+export interface YamlEntry {
+  readonly key: Range;
+  readonly value: YamlNode;
+}
+
+export function toJson(node: YamlNode): Json {
+  switch (node.kind) {
+    case "scalar":
+      return node.value;
+    case "list":
+      return node.items.map(toJson);
+    case "map":
+      // `fromEntries` defines own properties: a key such as `__proto__` stays data.
+      return Object.fromEntries([...node.entries].map(([key, entry]) => [key, toJson(entry.value)]));
+  }
+}
+
+export function isNull(node: YamlNode): boolean {
+  return node.kind === "scalar" && node.value === null;
+}
+
+/** What a node is, in a message. */
+export function describeNode(node: YamlNode): string {
+  if (node.kind !== "scalar") return node.kind === "list" ? "a list" : "a map";
+  if (node.value === null) return "nothing";
+  if (typeof node.value === "string") return "a text";
+  return typeof node.value === "number" ? "a number" : `\`${node.written}\``;
+}
+
+export const READ_AS_MAP = "YAML reads these braces as a map, not as a text.";
+
+/** What stands in the braces where `{input.x}` without quotes was read as a map with one key and no value. */
+export function findBracesKey(node: YamlNode): string | undefined {
+  if (node.kind !== "map" || !node.inBraces || node.entries.size !== 1) return undefined;
+  const [[key, entry] = []] = node.entries;
+  const isBare = key !== undefined && entry !== undefined && isNull(entry.value);
+  return isBare && /^[A-Za-z_][\w.[\]-]*$/.test(key) ? key : undefined;
+}

@@ -1,0 +1,49 @@
+import { Composer, type CST, Parser } from "yaml";
+import type { ProblemList } from "./problem-list.ts";
+import type { SourceText } from "./source-text.ts";
+import type { YamlNode } from "./yaml-node.ts";
+import { reportYamlSyntax } from "./yaml-syntax.ts";
+import { findTooDeep } from "./yaml-tokens.ts";
+import { buildYamlTree } from "./yaml-tree.ts";
+
+/**
+ * Reads YAML 1.2 (and so JSON) into a tree that knows its places. Merge keys (`<<`) work as in YAML 1.1.
+ * Undefined after a syntax error, for what a parser makes of the rest would only raise further, false problems.
+ */
+export function readYaml(source: SourceText, problems: ProblemList): YamlNode | undefined {
+  if (isTooLarge(source.text)) {
+    problems.error({ code: "TOO_LARGE", at: { start: 0, end: 0 }, message: "The definition is larger than 1 MB." });
+    return undefined;
+  }
+  const tokens = [...new Parser().parse(source.text)];
+  const tooDeep = findTooDeep(tokens, MAX_DEPTH);
+  if (tooDeep !== undefined) {
+    const at = { start: tooDeep, end: tooDeep + 1 };
+    const message = `The text is nested deeper than ${MAX_DEPTH} levels.`;
+    problems.error({ code: "YAML_SYNTAX", at, message, remedy: "Nest less deeply." });
+    return undefined;
+  }
+  return composeTree(source, tokens, problems);
+}
+
+const MAX_BYTES = 1_048_576;
+const MAX_DEPTH = 100;
+
+function isTooLarge(text: string): boolean {
+  if (text.length > MAX_BYTES) return true;
+  return text.length * 3 > MAX_BYTES && new TextEncoder().encode(text).length > MAX_BYTES;
+}
+
+function composeTree(source: SourceText, tokens: readonly CST.Token[], problems: ProblemList): YamlNode | undefined {
+  // The parser's own search for duplicate keys is quadratic; the tree finds them as well.
+  const composer = new Composer({ uniqueKeys: false, logLevel: "silent" });
+  const [document, second] = [...composer.compose(tokens, true, source.text.length)];
+  if (document === undefined) return undefined;
+  reportYamlSyntax({ source, tokens, document }, problems);
+  if (second !== undefined) {
+    const at = { start: second.range[0], end: second.range[0] + 3 };
+    const message = "A second YAML document begins here.";
+    problems.error({ code: "YAML_SYNTAX", at, message, remedy: "Write one definition per file." });
+  }
+  return problems.hasErrors ? undefined : buildYamlTree(document, problems);
+}

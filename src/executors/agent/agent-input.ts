@@ -1,0 +1,27 @@
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+
+/** What every agent executor gets as `Task.input`, in the words of the seed's request. */
+export interface AgentInput {
+  readonly prompt: string;
+  readonly model: string | undefined;
+  readonly maxTurns: number | undefined;
+  readonly timeoutS: number | undefined;
+  readonly outputSchema: JsonObject | undefined;
+  /** Relative path -> text. */
+  readonly files: JsonObject | undefined;
+}
+
+/** Reads a bound task input. A dialect that binds something else has a defect, so this throws a plain error. */
+export function readAgentInput(input: Json): AgentInput {
+  if (!isJsonObject(input)) throw new TypeError("an agent task needs an object as its input");
+  const { prompt, model, max_turns: maxTurns, timeout, output_schema: outputSchema, files } = input;
+  if (typeof prompt !== "string") throw new TypeError("an agent task needs a `prompt` text in its input");
+  return {
+    prompt,
+    model: typeof model === "string" && model !== "" ? model : undefined,
+    maxTurns: typeof maxTurns === "number" ? maxTurns : undefined,
+    timeoutS: typeof timeout === "number" ? timeout : undefined,
+    outputSchema: isJsonObject(outputSchema) ? outputSchema : undefined,
+    files: isJsonObject(files) ? files : undefined,
+  };
+}

@@ -1,0 +1,35 @@
+import type { ErrorCode } from "../../core/errors/error-table.ts";
+import type { Effect } from "../../core/history/events.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Failed } from "../../ports/executor.ts";
+
+export interface FailureFacts {
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly effect: Effect;
+  /** Absent: nothing where there was no effect, else unknown. */
+  readonly costMicro?: number | null;
+  readonly usage?: JsonObject;
+  readonly details?: Json;
+}
+
+/** A failed outcome with a code that has a row in the error table. */
+export function toFailed(code: ErrorCode, facts: FailureFacts): Failed {
+  const costMicro = facts.effect === "none" ? 0 : null;
+  return { status: "failed", code, costMicro, ...facts };
+}
+
+/** The host laid the attempt down. Whether it is tried again is the host's business. */
+export function toInterrupted(effect: Effect): Failed {
+  return toFailed("INTERRUPTED", {
+    message: "The attempt was stopped before the agent had answered.",
+    retryable: true,
+    effect,
+  });
+}
+
+/** Found before anything was asked or paid. */
+export function toSchemaInvalid(reason: string): Failed {
+  const message = `The output schema cannot be used: ${reason}.`;
+  return toFailed("SCHEMA_INVALID", { message, retryable: false, effect: "none" });
+}

@@ -1,0 +1,122 @@
+import type { IncomingMessage } from "node:http";
+import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
+import type { AgentInput } from "../agent-input.ts";
+import { toFailed, toInterrupted } from "../failure.ts";
+import type { Validate } from "../output/schema-validators.ts";
+import type { Redactor } from "../redact.ts";
+import type { Server } from "./choose-server.ts";
+import { type Conversation, createConversation, hear } from "./conversation.ts";
+import type { Decoded } from "./document-decoder.ts";
+import type { EventLog } from "./event-log.ts";
+import type { LifeWatch } from "./life-watch.ts";
+import { openRequest } from "./open-request.ts";
+import { toQueryBody, toQueryHeaders } from "./query-request.ts";
+import { EventTooLargeError, readDocuments } from "./read-documents.ts";
+import { readText } from "./read-text.ts";
+import { toRefusal } from "./refusal.ts";
+import { type Ending, toOutcome, toUnanswered } from "./to-outcome.ts";
+
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+export interface Line {
+  readonly task: Task;
+  readonly server: Server;
+  readonly life: LifeWatch;
+  readonly log: EventLog;
+  readonly redactor: Redactor;
+  readonly afterResultMs: number;
+}
+
+/** One query, from opening the connection to closing it. */
+export async function ask(input: AgentInput, line: Line, validate: Validate | undefined): Promise<Outcome> {
+  const response = await openQuery(input, line);
+  if (response instanceof Error) return toUnopened(response, line);
+  try {
+    const refusal = await findRefusal(response, line);
+    if (refusal !== undefined) return refusal;
+    const conversation = createConversation();
+    const ending = await listen(response, conversation, line);
+    for (const problem of conversation.fileProblems) line.log.note(`A produced file was not kept: ${problem}.`);
+    return toOutcome(conversation, ending, validate);
+  } finally {
+    response.destroy();
+  }
+}
+
+async function openQuery(input: AgentInput, { task, server, life }: Line): Promise<IncomingMessage | Error> {
+  const body = JSON.stringify(toQueryBody(input, server.keys, task.maxCostMicro));
+  const headers = toQueryHeaders(task, server.keys, body);
+  try {
+    return await openRequest(server.queryUrl, {
+      method: "POST",
+      headers,
+      body,
+      signal: life.signal,
+      onConnected: life.connected,
+    });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+async function findRefusal(response: IncomingMessage, { server, redactor }: Line): Promise<Failed | undefined> {
+  const status = response.statusCode ?? 0;
+  if (status !== 200) {
+    const { location, "retry-after": retryAfter } = response.headers;
+    // Masked before it is shortened, or a key could be cut in two and slip through.
+    const body = redactor.text(await readText(response, MAX_REFUSAL_BYTES));
+    return toRefusal({ status, location, retryAfter, body }, server);
+  }
+  const encoding = response.headers["content-encoding"] ?? "identity";
+  const type = response.headers["content-type"] ?? "";
+  if (encoding === "identity" && type.startsWith("text/event-stream")) return undefined;
+  const message = `${server.shownUrl} did not answer with an event stream (${encoding}, ${type || "no content type"}). Is it a Sandstorm server?`;
+  return toFailed("AGENT_REFUSED", { message, retryable: false, effect: "unknown" });
+}
+
+/** Hears the stream to its end. Files follow the result, so that is not the end; an error is. */
+async function listen(response: IncomingMessage, conversation: Conversation, line: Line): Promise<Ending> {
+  try {
+    for await (const decoded of readDocuments(response, { onLife: line.life.seen })) {
+      const clean = redactDecoded(decoded, line.redactor);
+      line.log.heard(clean);
+      if (clean.kind === "document") hear(conversation, clean.document);
+      if (conversation.result !== undefined) line.life.endWithin(line.afterResultMs);
+      else if (conversation.error !== undefined) return { by: "eof" };
+    }
+    return { by: "eof" };
+  } catch (error) {
+    const cutOff = line.life.cutOff();
+    if (cutOff !== undefined) return { by: "us", cutOff };
+    if (error instanceof EventTooLargeError) return { by: "size" };
+    return { by: "break", reason: nameOf(error) };
+  }
+}
+
+/** No answer began. Until the connection stood, the server cannot have done anything. */
+function toUnopened(error: Error, { life, server }: Line): Failed {
+  const effect = life.isConnected() ? "unknown" : "none";
+  if (life.cutOff() === "stopped") return toInterrupted(effect);
+  if (life.cutOff() === "idle") return toUnanswered({ by: "us", cutOff: "idle" });
+  if (life.isConnected()) {
+    const message = `The agent server at ${server.shownUrl} closed the connection before it answered (${nameOf(error)}).`;
+    return toFailed("AGENT_STREAM_CUT", { message, retryable: true, effect });
+  }
+  const reason = life.cutOff() === "unconnected" ? "no connection in time" : nameOf(error);
+  return toFailed("AGENT_UNREACHABLE", {
+    message: `${server.shownUrl} cannot be reached (${reason}).`,
+    retryable: true,
+    effect,
+  });
+}
+
+/** The code where there is one: messages of sockets and TLS are long and differ between versions. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "code" in error && typeof error.code === "string" ? error.code : error.message;
+}
+
+function redactDecoded(decoded: Decoded, redactor: Redactor): Decoded {
+  if (decoded.kind === "noise") return { kind: "noise", text: redactor.text(decoded.text) };
+  return { kind: "document", document: redactor.json(decoded.document) };
+}

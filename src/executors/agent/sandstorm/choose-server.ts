@@ -1,0 +1,50 @@
+import type { JsonObject } from "../../../core/json.ts";
+import type { Failed } from "../../../ports/executor.ts";
+import { toFailed } from "../failure.ts";
+import { toRouteUrl, toShownUrl } from "./server-url.ts";
+
+export interface ServerOptions {
+  /** The configured server. Absent: only definitions that name one can be run. */
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  readonly anthropicApiKey?: string;
+  readonly e2bApiKey?: string;
+  /** Puts values in for `${NAME}` in a definition's `sandstorm_url`; unset names become "". */
+  readonly expandEnv?: (text: string) => string;
+}
+
+export interface Server {
+  readonly queryUrl: URL;
+  readonly shownUrl: string;
+  readonly keys: Keys;
+  /** The definition names another server than the configured one, so the keys stay at home. */
+  readonly keysWithheld: boolean;
+}
+
+export interface Keys {
+  readonly apiKey?: string;
+  readonly anthropicApiKey?: string;
+  readonly e2bApiKey?: string;
+}
+
+/** The definition's `sandstorm_url` goes before the configured server; an empty one means "not configured". */
+export function chooseServer(options: ServerOptions, settings: JsonObject): Server | Failed {
+  const named = settings["sandstorm_url"];
+  const expanded = typeof named === "string" ? (options.expandEnv?.(named) ?? named).trim() : "";
+  const baseUrl = expanded || options.baseUrl || "";
+  if (baseUrl === "") return toUnconfigured("No Sandstorm server is configured.");
+  const queryUrl = toRouteUrl(baseUrl, "query");
+  if (queryUrl === undefined) return toUnconfigured("The address of the Sandstorm server is not an http(s) URL.");
+
+  const keysWithheld =
+    options.baseUrl !== undefined && queryUrl.origin !== toRouteUrl(options.baseUrl, "query")?.origin;
+  return { queryUrl, shownUrl: toShownUrl(queryUrl), keys: keysWithheld ? {} : pickKeys(options), keysWithheld };
+}
+
+function pickKeys({ apiKey, anthropicApiKey, e2bApiKey }: ServerOptions): Keys {
+  return { ...(apiKey && { apiKey }), ...(anthropicApiKey && { anthropicApiKey }), ...(e2bApiKey && { e2bApiKey }) };
+}
+
+function toUnconfigured(message: string): Failed {
+  return toFailed("AGENT_NOT_CONFIGURED", { message, retryable: false, effect: "none" });
+}

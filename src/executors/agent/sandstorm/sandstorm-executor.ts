@@ -1,0 +1,74 @@
+import type { Executor, Outcome, Task } from "../../../ports/executor.ts";
+import { readAgentInput } from "../agent-input.ts";
+import { toInterrupted, toSchemaInvalid } from "../failure.ts";
+import { createSchemaValidators, type SchemaValidators } from "../output/schema-validators.ts";
+import { createRedactor, type Redactor, redactOutcome } from "../redact.ts";
+import { ask } from "./ask.ts";
+import { chooseServer, type ServerOptions } from "./choose-server.ts";
+import { createEventLog } from "./event-log.ts";
+import { watchLife } from "./life-watch.ts";
+
+export interface SandstormOptions extends ServerOptions {
+  /** Without a byte (a ping is one) for this long the attempt fails with `AGENT_IDLE`. Default 120,000. */
+  readonly idleTimeoutMs?: number;
+  /** For name look-up, TCP and TLS together. Default 20,000. */
+  readonly connectTimeoutMs?: number;
+  /** How long after the result produced files may still come. Default 60,000. */
+  readonly afterResultMs?: number;
+  /** Shared with other executors so that a schema is compiled once. */
+  readonly validators?: SchemaValidators;
+}
+
+const IDLE_TIMEOUT_MS = 120_000;
+const CONNECT_TIMEOUT_MS = 20_000;
+const AFTER_RESULT_MS = 60_000;
+
+/**
+ * Answers agent steps with a Sandstorm server: POST /query, an SSE stream back. Configured keys go to that server only,
+ * and are masked in everything that this executor returns or emits.
+ */
+export function createSandstormExecutor(options: SandstormOptions): Executor {
+  const redactor = createRedactor([options.apiKey, options.anthropicApiKey, options.e2bApiKey]);
+  const validators = options.validators ?? createSchemaValidators();
+  return {
+    recordsInput: true,
+    async run(task, signal) {
+      return redactOutcome(await answer({ task, signal, options, redactor, validators }), redactor);
+    },
+  };
+}
+
+interface Query {
+  readonly task: Task;
+  readonly signal: AbortSignal;
+  readonly options: SandstormOptions;
+  readonly redactor: Redactor;
+  readonly validators: SchemaValidators;
+}
+
+/** Everything that can be known to fail is checked before the request costs money. */
+async function answer({ task, signal, options, redactor, validators }: Query): Promise<Outcome> {
+  const input = readAgentInput(task.input);
+  const schema = input.outputSchema === undefined ? undefined : await validators.compile(input.outputSchema);
+  if (schema?.ok === false) return toSchemaInvalid(schema.message);
+  const server = chooseServer(options, task.settings);
+  if ("status" in server) return server;
+  if (signal.aborted) return toInterrupted("none");
+
+  const log = createEventLog((event) => task.emit({ type: "log", event }));
+  if (server.keysWithheld)
+    log.note("The definition names another server than the configured one: no keys are sent to it.");
+  const life = watchLife(signal, {
+    connectMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    idleMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+  });
+  try {
+    return await ask(
+      input,
+      { task, server, life, log, redactor, afterResultMs: options.afterResultMs ?? AFTER_RESULT_MS },
+      schema?.validate,
+    );
+  } finally {
+    life.close();
+  }
+}

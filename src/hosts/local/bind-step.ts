@@ -1,0 +1,37 @@
+import { bind, loadHandle } from "../../core/binding/bind.ts";
+import { collectOfHandle } from "../../core/binding/values-needed.ts";
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { Handle, Instance } from "../../core/history/run-state.ts";
+import { viewOf } from "../../core/interpreter/lookup.ts";
+import type { Json } from "../../core/json.ts";
+import { type Projection, projectionExprs, projectOutput } from "./project-output.ts";
+import type { RunDriver } from "./run-driver.ts";
+
+/** The values of expressions as an instance sees them now; undefined where a path leads nowhere. */
+export async function bindAll(
+  driver: RunDriver,
+  instance: Instance,
+  exprs: readonly Expr[],
+): Promise<(Json | undefined)[]> {
+  const from = viewOf(instance);
+  const values = await driver.values.load(from, exprs);
+  return exprs.map((expr) => bind({ state: driver.state, from, values }, expr));
+}
+
+/** What control reads of an output that was not an executor's. */
+export async function projectValue(driver: RunDriver, instance: Instance, output: Json): Promise<Projection> {
+  if (!instance.step.needsProjection) return {};
+  const values = await driver.values.load(viewOf(instance), projectionExprs(instance));
+  return projectOutput(driver.state, instance, values, output);
+}
+
+/** The outcome that an instance already has, as a value. */
+export async function outcomeValue(driver: RunDriver, instance: Instance): Promise<Json> {
+  const { outcome } = instance;
+  if (outcome === undefined || !("known" in outcome)) return null;
+  const handle: Handle =
+    outcome.status === "succeeded" ? outcome.handle : { kind: "failure", failure: outcome.failure };
+  const seqs = new Set<number>();
+  collectOfHandle(handle, seqs);
+  return loadHandle(handle, await driver.values.load(viewOf(instance), [], seqs));
+}

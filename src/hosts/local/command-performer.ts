@@ -1,0 +1,231 @@
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import type { ApproveStep, CallStep, RespondStep, SetStep, WaitStep } from "../../core/graph/graph.ts";
+import { indexGraph } from "../../core/graph/indexed-graph.ts";
+import type { Command } from "../../core/history/commands.ts";
+import type { Instance } from "../../core/history/run-state.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { CompiledDefinition } from "../compiled-definition.ts";
+import { bindAll, outcomeValue, projectValue } from "./bind-step.ts";
+import { inputProjection } from "./input-projection.ts";
+import { isStorageFailure } from "./is-storage-failure.ts";
+import { type Pinned, pinDefinition } from "./pin-definition.ts";
+import { maskProjection, type Projection } from "./project-output.ts";
+import type { RunDriver } from "./run-driver.ts";
+import type { TaskRunner } from "./task-runner.ts";
+import { toStoredValue, type ValueWriter } from "./to-value.ts";
+
+export interface PerformerParts {
+  readonly clock: Clock;
+  readonly writer: ValueWriter;
+  readonly tasks: TaskRunner;
+  resolveCall: ResolveCall;
+  startTimer(driver: RunDriver, timer: string, at: number): void;
+  stopTimer(driver: RunDriver, timer: string): void;
+  finishRun(driver: RunDriver, command: Extract<Command, { type: "finishRun" }>): Promise<void>;
+  /** A defect in the host: the run cannot go on in this process. */
+  broken(driver: RunDriver, error: unknown): void;
+}
+
+/** Finds the workflow that a step calls and checks its input. Throws `WORKFLOW_NOT_FOUND`, `DEFINITION_INVALID`, `INPUT_INVALID`. */
+export type ResolveCall = (call: {
+  readonly workflow: Json;
+  readonly input: Json;
+  readonly options: JsonObject;
+}) => Promise<{ readonly definition: CompiledDefinition; readonly input: JsonObject }>;
+
+type Binding = { readonly instance: Instance; readonly attempt: number };
+
+/** Performs what the core wishes, after the commit that made it so. */
+export class CommandPerformer {
+  readonly #parts: PerformerParts;
+
+  constructor(parts: PerformerParts) {
+    this.#parts = parts;
+  }
+
+  perform(driver: RunDriver, command: Command): void {
+    switch (command.type) {
+      case "startTask":
+        this.#parts.tasks.start(driver, command);
+        return;
+      case "abortTask":
+        this.#parts.tasks.abort(driver, command.path, command.attempt);
+        return;
+      case "startTimer":
+        this.#parts.startTimer(driver, command.timer, command.at);
+        return;
+      case "stopTimer":
+        this.#parts.stopTimer(driver, command.timer);
+        return;
+      case "evaluateStep":
+        this.#bound(driver, command, () => this.#evaluate(driver, command));
+        return;
+      case "projectStep":
+        this.#bound(driver, command, () => this.#project(driver, command));
+        return;
+      case "resolveCall":
+        this.#bound(driver, command, () => this.#resolveCall(driver, command));
+        return;
+      case "askApproval":
+        this.#bound(driver, command, () => this.#askApproval(driver, command));
+        return;
+      case "beginWait":
+        this.#bound(driver, command, () => this.#beginWait(driver, command));
+        return;
+      case "finishRun":
+        void this.#parts.finishRun(driver, command).catch((error: unknown) => this.#parts.broken(driver, error));
+        return;
+    }
+  }
+
+  /** What a user's definition gets wrong fails the step; anything else is a defect. */
+  #bound(driver: RunDriver, binding: Binding, work: () => Promise<void>): void {
+    work().catch((error: unknown) => {
+      if (isPawlError(error) && !isStorageFailure(error)) this.#fail(driver, binding, error);
+      else this.#parts.broken(driver, error);
+    });
+  }
+
+  async #evaluate(driver: RunDriver, { instance, attempt }: Binding): Promise<void> {
+    const step = instance.step.step as SetStep | RespondStep;
+    const exprs = step.value === undefined ? [] : [step.value];
+    const [value = null] = await bindAll(driver, instance, exprs);
+    const stored = await toStoredValue(value, this.#parts.writer);
+    if (stored === "too large")
+      return this.#fail(
+        driver,
+        { instance, attempt },
+        { code: "OUTPUT_TOO_LARGE", message: `The value of "${instance.path}" is too large.` },
+      );
+    const projection = await this.#projectMasked(driver, instance, stored.value);
+    const { path } = instance;
+    const isEmpty = stored.value === null;
+    const seq = driver.apply(
+      {
+        type: "stepSucceeded",
+        at: this.#parts.clock.now(),
+        path,
+        attempt,
+        ...(isEmpty ? { empty: true } : {}),
+        ...projection,
+      },
+      isEmpty ? undefined : stored.stored,
+    );
+    if (!isEmpty) driver.values.keep(seq, stored.value, stored.bytes);
+    if (projection.assigned !== undefined) driver.values.keepAssigned(seq, projection.assigned);
+  }
+
+  async #project(driver: RunDriver, { instance }: Binding): Promise<void> {
+    const projection = await this.#projectMasked(driver, instance, await outcomeValue(driver, instance));
+    const seq = driver.apply({
+      type: "stepProjected",
+      at: this.#parts.clock.now(),
+      path: instance.path,
+      ...projection,
+    });
+    if (projection.assigned !== undefined) driver.values.keepAssigned(seq, projection.assigned);
+  }
+
+  async #projectMasked(driver: RunDriver, instance: Instance, output: Json): Promise<Projection> {
+    return maskProjection(await projectValue(driver, instance, output), (text) => this.#parts.writer.mask(text));
+  }
+
+  async #resolveCall(driver: RunDriver, { instance }: Binding): Promise<void> {
+    const step = instance.step.step as CallStep;
+    const [workflow = null, input = null] = await bindAll(driver, instance, [step.workflow, step.input]);
+    const call = await this.#parts.resolveCall({ workflow, input, options: driver.options });
+    const pinned: Pinned = pinDefinition(call.definition);
+    const stored = await toStoredValue(call.input, this.#parts.writer);
+    if (stored === "too large") throw tooLarge(`The input of "${instance.path}"`);
+    driver.addPins(pinned.pins);
+    driver.addGraph(indexGraph(call.definition.graph, pinned.graphHash));
+    const { path } = instance;
+    const seq = driver.apply(
+      {
+        type: "callResolved",
+        at: this.#parts.clock.now(),
+        path,
+        graph: pinned.graphHash,
+        workflow: call.definition.graph.name,
+        inputNames: Object.keys(call.input),
+        ...inputProjection(call.definition.graph, stored.value as JsonObject),
+      },
+      stored.stored,
+    );
+    driver.values.keep(seq, stored.value, stored.bytes);
+  }
+
+  async #askApproval(driver: RunDriver, { instance }: Binding): Promise<void> {
+    const step = instance.step.step as ApproveStep;
+    const [message = null, shown] = await bindAll(
+      driver,
+      instance,
+      step.show === undefined ? [step.message] : [step.message, step.show],
+    );
+    const stored = await toStoredValue(
+      shown ?? (step.show === undefined ? { approved: true } : null),
+      this.#parts.writer,
+    );
+    if (stored === "too large") throw tooLarge(`What "${instance.path}" shows`);
+    const text = this.#parts.writer.mask(typeof message === "string" ? message : JSON.stringify(message));
+    const { path } = instance;
+    const seq = driver.apply(
+      { type: "approvalAsked", at: this.#parts.clock.now(), path, message: text },
+      stored.stored,
+    );
+    driver.values.keep(seq, stored.value, stored.bytes);
+  }
+
+  async #beginWait(driver: RunDriver, { instance, attempt }: Binding): Promise<void> {
+    const { wait } = instance.step.step as WaitStep;
+    const { path } = instance;
+    const at = this.#parts.clock.now();
+    const expr = wait.for === "duration" ? wait.durationMs : wait.for === "instant" ? wait.at : wait.name;
+    const [value = null] = await bindAll(driver, instance, [expr]);
+    if (wait.for === "event") {
+      const signal = typeof value === "string" ? value : JSON.stringify(value);
+      driver.apply({ type: "waitBegun", at, path, signal });
+      return;
+    }
+    const until = wait.for === "duration" ? addDuration(at, value) : toInstant(value);
+    if (until !== undefined) driver.apply({ type: "waitBegun", at, path, until });
+    else {
+      const message = `"${path}" cannot wait for ${JSON.stringify(value).slice(0, 100)}.`;
+      this.#fail(driver, { instance, attempt }, { code: "WAIT_INVALID", message });
+    }
+  }
+
+  #fail(
+    driver: RunDriver,
+    { instance, attempt }: Binding,
+    error: { readonly code: string; readonly message: string },
+  ): void {
+    const { code } = error;
+    const message = this.#parts.writer.mask(error.message);
+    const { path } = instance;
+    driver.apply({
+      type: "stepFailed",
+      at: this.#parts.clock.now(),
+      path,
+      attempt,
+      code,
+      message,
+      retryable: false,
+      effect: "none",
+    });
+  }
+}
+
+function tooLarge(what: string): PawlError {
+  return new PawlError("OUTPUT_TOO_LARGE", { message: `${what} is too large.` });
+}
+
+function addDuration(at: number, value: Json): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? at + value : undefined;
+}
+
+function toInstant(value: Json): number | undefined {
+  const instant = typeof value === "string" ? Date.parse(value) : value;
+  return typeof instant === "number" && Number.isFinite(instant) ? instant : undefined;
+}

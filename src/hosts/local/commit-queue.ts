@@ -1,0 +1,169 @@
+import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Append, AppendResult, Journal } from "../../ports/journal.ts";
+import { isStorageFailure } from "./is-storage-failure.ts";
+
+/** Who has something to commit. */
+export interface Committer {
+  /** Everything since the last call, or undefined if there is nothing. Called once per commit. */
+  collect(): Append | undefined;
+  /** The commit is durable (or this entry was refused): the commands that it held may be performed. */
+  committed(result: AppendResult): void;
+  /** The commit cannot be written, now or later. */
+  failed(error: unknown): void;
+}
+
+export interface CommitQueueOptions {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  /** On the main thread a commit blocks the loop: many small ones keep it responsive. */
+  readonly maxRowsPerCommit: number;
+  readonly retryMs: number;
+  /** Nothing can be written: what was collected is kept and tried again. `undefined`: it went through. */
+  stalled(error: PawlError | undefined): void;
+  /** A defect: a committer threw. */
+  broken(error: unknown): void;
+}
+
+/** How long commits may follow each other before other work of the process gets its turn. */
+const MAX_TURN_MS = 4;
+
+/**
+ * Group commit across all runs of the process: whatever has become ready since the last turn of the event loop shares
+ * one commit. One commit at a time; order within a run is the order of its events.
+ */
+export class CommitQueue {
+  readonly #options: CommitQueueOptions;
+  readonly #dirty = new Set<Committer>();
+  #isScheduled = false;
+  #turnBegan = 0;
+  #isCommitting = false;
+  #isClosed = false;
+  #hasGivenUp = false;
+  #tryAgain: (() => void) | undefined;
+  #idle: (() => void)[] = [];
+
+  constructor(options: CommitQueueOptions) {
+    this.#options = options;
+  }
+
+  mark(committer: Committer): void {
+    if (this.#isClosed) return;
+    this.#dirty.add(committer);
+    if (!this.#isScheduled && !this.#isCommitting) this.#scheduleTurn();
+  }
+
+  /** Resolves when nothing is left to commit. */
+  async drained(): Promise<void> {
+    if (this.#dirty.size === 0 && !this.#isCommitting) return;
+    await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** One last try, and from then on a commit that fails is refused. */
+  giveUpRetries(): void {
+    this.#hasGivenUp = true;
+    this.#tryAgain?.();
+  }
+
+  /** Takes no more; what was marked and not committed is dropped. */
+  close(): void {
+    this.#isClosed = true;
+    this.#dirty.clear();
+  }
+
+  #scheduleTurn(): void {
+    this.#isScheduled = true;
+    setImmediate(this.#beginTurn);
+  }
+
+  // Bound once, like its neighbours: they run after every step.
+  readonly #beginTurn = (): void => {
+    this.#isScheduled = false;
+    this.#turnBegan = performance.now();
+    this.#commitDirty();
+  };
+
+  #commitDirty(): void {
+    this.#isCommitting = true;
+    const { committers, entries } = this.#collect();
+    if (entries.length === 0) {
+      this.#finish();
+      return;
+    }
+    this.#options.journal.append(entries).then(
+      (results) => this.#settle(committers, results),
+      (error: unknown) => this.#retry({ committers, entries }, error),
+    );
+  }
+
+  #settle(committers: readonly Committer[], results: readonly AppendResult[]): void {
+    for (const [index, committer] of committers.entries()) {
+      try {
+        committer.committed(results[index] ?? { ok: false, reason: "refused", message: "No result." });
+      } catch (error) {
+        this.#options.broken(error);
+      }
+    }
+    this.#finish();
+  }
+
+  // What was performed may have its outcome at once. By the next tick all of that has arrived, and can be committed
+  // without a turn of the event loop, as long as the loop is not kept from others for too long.
+  #finish(): void {
+    process.nextTick(this.#goOn);
+  }
+
+  readonly #goOn = (): void => {
+    this.#isCommitting = false;
+    if (this.#dirty.size === 0) this.#becomeIdle();
+    else if (performance.now() - this.#turnBegan < MAX_TURN_MS) this.#commitDirty();
+    else this.#scheduleTurn();
+  };
+
+  /** Nothing was written, so nothing is performed: the same entries are tried until they go through. */
+  #retry(commit: { committers: readonly Committer[]; entries: readonly Append[] }, error: unknown): void {
+    const { clock, retryMs, journal, stalled } = this.#options;
+    // A damaged journal does not heal: that is for a person to see, not to be tried again.
+    if (!isPawlError(error) || !isStorageFailure(error) || this.#hasGivenUp) {
+      for (const committer of commit.committers) committer.failed(error);
+      this.#finish();
+      return;
+    }
+    stalled(error);
+    const tryAgain = () => {
+      stop();
+      this.#tryAgain = undefined;
+      journal.append(commit.entries).then(
+        (results) => {
+          stalled(undefined);
+          this.#settle(commit.committers, results);
+        },
+        (again: unknown) => this.#retry(commit, again),
+      );
+    };
+    const stop = clock.wakeAt(clock.now() + retryMs, tryAgain);
+    this.#tryAgain = tryAgain;
+  }
+
+  #becomeIdle(): void {
+    const waiting = this.#idle;
+    this.#idle = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  #collect(): { committers: Committer[]; entries: Append[] } {
+    const committers: Committer[] = [];
+    const entries: Append[] = [];
+    let rows = 0;
+    for (const committer of this.#dirty) {
+      if (rows >= this.#options.maxRowsPerCommit) break;
+      this.#dirty.delete(committer);
+      const entry = committer.collect();
+      if (entry === undefined) continue;
+      committers.push(committer);
+      entries.push(entry);
+      rows += entry.events.length;
+    }
+    return { committers, entries };
+  }
+}

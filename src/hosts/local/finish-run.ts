@@ -1,0 +1,111 @@
+import { bind, loadHandle } from "../../core/binding/bind.ts";
+import { collectOfHandle } from "../../core/binding/values-needed.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { resolveEnv } from "../../core/expressions/resolve-env.ts";
+import type { Command } from "../../core/history/commands.ts";
+import type { RunState, Scope } from "../../core/history/run-state.ts";
+import { resultOf } from "../../core/interpreter/end-scope.ts";
+import type { Json } from "../../core/json.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import type { NewOutbox } from "../../ports/journal.ts";
+import { isStorageFailure } from "./is-storage-failure.ts";
+import type { RunDriver } from "./run-driver.ts";
+
+type FinishRun = Extract<Command, { type: "finishRun" }>;
+
+export interface FinishParts {
+  readonly clock: Clock;
+  readonly files: FileStorage;
+  env(name: string): string | undefined;
+}
+
+/** Ends a run: the end and everything that must happen after it are one commit. */
+export async function finishRun(
+  driver: RunDriver,
+  command: FinishRun,
+  { clock, files, env }: FinishParts,
+): Promise<void> {
+  const storage = await collectStorage(driver, command, files);
+  driver.addOutbox([...storage.entries, ...collectOutbox(driver, command, env)]);
+  const { type: _, ...end } = command;
+  driver.apply({ type: "runFinished", at: clock.now(), ...storage.problem, ...end });
+}
+
+/** The run's outputs: by step id, or what a step shaped. Loaded from the journal, never kept. */
+export async function loadOutputs(driver: Pick<RunDriver, "state" | "values">): Promise<Json> {
+  const { root } = driver.state;
+  if (root === undefined) return {};
+  const handle = resultOf(root);
+  const seqs = new Set<number>();
+  collectOfHandle(handle, seqs);
+  return loadHandle(handle, await driver.values.load({ scope: root, step: -1, item: -1 }, [], seqs));
+}
+
+interface Storage {
+  readonly entries: readonly NewOutbox[];
+  readonly problem?: { readonly code: string; readonly message: string };
+}
+
+/** Where the outputs cannot be stored, the run still ends as it did, and its record says what is missing. */
+async function collectStorage(driver: RunDriver, { status }: FinishRun, files: FileStorage): Promise<Storage> {
+  const { graph, root } = driver.state;
+  if (!hasCompleted(status) || graph.graph.ending.storagePath === undefined || root === undefined)
+    return { entries: [] };
+  try {
+    const path = toPath(await bindStoragePath(driver, root));
+    // Looks at the path as a write would: afterwards nobody waits for the answer any more.
+    await files.read(path);
+    return { entries: [entry("storage", { path })] };
+  } catch (error) {
+    if (!isPawlError(error) || isStorageFailure(error)) throw error;
+    return { entries: [], problem: { code: error.code, message: `The outputs are not stored: ${error.message}` } };
+  }
+}
+
+function toPath(path: Json): string {
+  if (typeof path === "string") return path;
+  throw new PawlError("STORAGE_PATH_INVALID", { message: `${JSON.stringify(path).slice(0, 100)} is no path.` });
+}
+
+function hasCompleted(status: FinishRun["status"]): boolean {
+  return status === "completed" || status === "partial";
+}
+
+function collectOutbox(driver: RunDriver, { status }: FinishRun, env: FinishParts["env"]): NewOutbox[] {
+  const { ending } = driver.state.graph.graph;
+  const outbox: NewOutbox[] = [];
+  const isComplete = hasCompleted(status);
+  const event = isComplete ? "workflow.completed" : "workflow.failed";
+  for (const url of webhooksOf(driver, isComplete)) {
+    // An unset variable means "not configured". What is stored is the text with the name, never the value.
+    if (resolveEnv(url, env).trim() !== "") outbox.push(entry("webhook", { event, url }));
+  }
+  if (ending.deadLetter) for (const failure of deadLetters(driver.state)) outbox.push(entry("dead_letter", failure));
+  return outbox;
+}
+
+/** `callback_url` takes the place of `on_complete.webhook`; `on_failure.webhook` is called in addition. */
+function webhooksOf(driver: RunDriver, isComplete: boolean): string[] {
+  const { ending } = driver.state.graph.graph;
+  const callback = driver.options["callback_url"];
+  const completion = typeof callback === "string" ? callback : ending.completionWebhook;
+  const urls = isComplete ? [completion] : [typeof callback === "string" ? callback : undefined, ending.failureWebhook];
+  return urls.filter((url) => url !== undefined);
+}
+
+async function bindStoragePath(driver: RunDriver, root: Scope): Promise<Json> {
+  const { storagePath } = driver.state.graph.graph.ending;
+  if (storagePath === undefined) return null;
+  const from = { scope: root, step: -1, item: -1 };
+  const values = await driver.values.load(from, [storagePath]);
+  return bind({ state: driver.state, from, values }, storagePath) ?? null;
+}
+
+function deadLetters(state: RunState): readonly { path: string; code: string; message: string }[] {
+  return state.failures;
+}
+
+function entry(kind: string, body: Json): NewOutbox {
+  return { kind, body: JSON.stringify(body) };
+}

@@ -1,0 +1,105 @@
+import type { TaskStep } from "../../core/graph/graph.ts";
+import type { Instance } from "../../core/history/run-state.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Progress, Task } from "../../ports/executor.ts";
+import type { RunDriver, StartNote } from "./run-driver.ts";
+
+/** Why an attempt is told to stop. */
+export type Stop = "timeout" | "cancel" | "park";
+
+/** What a flight needs of whoever flies it. */
+export interface FlightControl {
+  emit(flight: Flight, progress: Progress): void;
+  record(flight: Flight, key: string, value: Json): Promise<void>;
+  recorded(flight: Flight, key: string): Promise<Json | undefined>;
+}
+
+/** One attempt in the hands of an executor, and what the executor sees of it. */
+export class Flight implements Task, StartNote {
+  readonly driver: RunDriver;
+  readonly instance: Instance;
+  readonly attempt: number;
+  readonly controller = new AbortController();
+  readonly startedAt: number;
+  input: Json = null;
+  inputHash = "";
+  startValue: string | undefined;
+  stop: Stop | undefined;
+  /** The executor was given up: what it still returns is booked, not applied. */
+  isAbandoned = false;
+  hasLanded = false;
+  reportedMicro = 0;
+  log: Json[] | undefined;
+  /** Cancels the grace period of an executor that was told to stop. */
+  stopWaiting: (() => void) | undefined;
+  readonly #control: FlightControl;
+  readonly #maxCostMicro: number | undefined;
+
+  constructor(
+    control: FlightControl,
+    start: {
+      driver: RunDriver;
+      instance: Instance;
+      attempt: number;
+      startedAt: number;
+      maxCostMicro: number | undefined;
+    },
+  ) {
+    this.#control = control;
+    this.driver = start.driver;
+    this.instance = start.instance;
+    this.attempt = start.attempt;
+    this.startedAt = start.startedAt;
+    this.#maxCostMicro = start.maxCostMicro;
+  }
+
+  get step(): TaskStep {
+    const { step } = this.instance.step;
+    if (step.kind !== "task") throw new Error(`"${this.path}" is no task.`);
+    return step;
+  }
+
+  get path(): string {
+    return this.instance.path;
+  }
+
+  get runId(): string {
+    return this.driver.runId;
+  }
+
+  get workflow(): string {
+    return this.driver.state.workflow;
+  }
+
+  get stepId(): string {
+    return this.instance.step.step.id;
+  }
+
+  get idempotencyKey(): string {
+    return `${this.runId}:${this.path}:${this.instance.generation}`;
+  }
+
+  get settings(): JsonObject {
+    return this.instance.scope.frame.graph.graph.settings;
+  }
+
+  get maxCostMicro(): number | undefined {
+    return this.#maxCostMicro;
+  }
+
+  get timeoutMs(): number | undefined {
+    return this.instance.step.step.timeoutMs;
+  }
+
+  emit(progress: Progress): void {
+    this.#control.emit(this, progress);
+  }
+
+  record(key: string, value: Json): Promise<void> {
+    return this.#control.record(this, key, value);
+  }
+
+  recorded(key: string): Promise<Json | undefined> {
+    return this.#control.recorded(this, key);
+  }
+}

@@ -1,0 +1,18 @@
+import { evaluate } from "../../core/expressions/evaluate.ts";
+import { readPath } from "../../core/expressions/read-path.ts";
+import type { Graph } from "../../core/graph/graph.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+
+/** What control reads of a run's input, recorded with its start. */
+export function inputProjection(graph: Graph, input: JsonObject): { readonly projected?: JsonObject } {
+  const { project } = graph.input;
+  if (project === undefined) return {};
+  const projected: [string, Json][] = [];
+  for (const [key, expr] of Object.entries(project)) {
+    const value = evaluate(expr, {
+      path: ({ root, path, readsJson }) => (root === "input" ? readPath(input, path, readsJson) : undefined),
+    });
+    if (value !== undefined) projected.push([key, value]);
+  }
+  return { projected: Object.fromEntries(projected) };
+}

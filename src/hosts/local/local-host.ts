@@ -1,0 +1,571 @@
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import type { Graph } from "../../core/graph/graph.ts";
+import { type IndexedGraph, indexGraph } from "../../core/graph/indexed-graph.ts";
+import { newRunState } from "../../core/history/new-run-state.ts";
+import type { Instance } from "../../core/history/run-state.ts";
+import { pendingCommands, recoveryEvents } from "../../core/interpreter/recovery.ts";
+import { isParked, nextTimerAt, waitsForOthers } from "../../core/interpreter/run-status.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Blobs } from "../../ports/blobs.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
+import type { FindExecutor } from "../executors.ts";
+import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
+import { CommandPerformer, type ResolveCall } from "./command-performer.ts";
+import { CommitQueue } from "./commit-queue.ts";
+import { finishRun, loadOutputs } from "./finish-run.ts";
+import { inputProjection } from "./input-projection.ts";
+import { newRunId } from "./new-run-id.ts";
+import { Outbox } from "./outbox.ts";
+import { PatientBlobs } from "./patient-blobs.ts";
+import { pinDefinition } from "./pin-definition.ts";
+import { rebuildRun } from "./rebuild-run.ts";
+import { loadReusable, type ReusableOutcomes } from "./reuse.ts";
+import { type DriverHooks, type DriverRun, RunDriver } from "./run-driver.ts";
+import { RunTimers } from "./run-timers.ts";
+import { RunValues, type ValueSources } from "./run-values.ts";
+import { TaskRunner } from "./task-runner.ts";
+import { toStoredValue, type ValueWriter } from "./to-value.ts";
+import { ValueCache } from "./value-cache.ts";
+
+export interface LocalHostOptions {
+  readonly journal: Journal;
+  readonly blobs: Blobs;
+  readonly files: FileStorage;
+  readonly clock: Clock;
+  readonly findExecutor: FindExecutor;
+  readonly resolveCall: ResolveCall;
+  /** Takes secrets out of everything that is stored or shown. */
+  mask(text: string): string;
+  /** The value of an environment variable, for prompts whose definition allows the name. */
+  env(name: string): string | undefined;
+  matches?(text: string, pattern: string): boolean;
+  readonly maxOutputBytes?: number;
+  readonly maxRowsPerCommit?: number;
+  readonly cacheBytes?: number;
+  /** A defect: reported, never hidden. */
+  onDefect(error: unknown): void;
+}
+
+const MEBIBYTE = 1024 * 1024;
+const RECOVERY_SLICE = 50;
+const STALL_RETRY_MS = 5_000;
+/** A run that is due and yet parked on disk is under way here, and its commit waits: no need to look at once again. */
+const LOOK_AGAIN_MS = 100;
+/** A parked run whose timer is nearer than this stays in memory. */
+const KEEP_LOADED_MS = 10_000;
+const MAX_UNREAD_SIGNALS = 1_000;
+
+/** Drives runs in this process. */
+export class LocalHost implements RunHost {
+  readonly #options: LocalHostOptions;
+  readonly #drivers = new Map<RunNo, RunDriver>();
+  readonly #byId = new Map<string, RunDriver>();
+  readonly #loading = new Map<RunNo, Promise<RunDriver>>();
+  readonly #graphs = new Map<string, IndexedGraph>();
+  readonly #pinnedByGraph = new WeakMap<Graph, ReturnType<typeof pinDefinition>>();
+  readonly #watchers = new Map<string, Set<(notice: RunNotice) => void>>();
+  /** By run: it may leave memory and come back while somebody waits for it to settle. */
+  readonly #settling = new Map<string, PromiseWithResolvers<void>[]>();
+  readonly #queue: CommitQueue;
+  readonly #tasks: TaskRunner;
+  readonly #performer: CommandPerformer;
+  readonly #timers: RunTimers;
+  readonly #outbox: Outbox;
+  readonly #writer: ValueWriter;
+  readonly #sources: ValueSources;
+  readonly #hooks: DriverHooks;
+  readonly #reusable = new WeakMap<RunDriver, ReusableOutcomes>();
+  /** Runs that cannot be read: reported once, never in the way of others. */
+  readonly #unreadable = new Set<RunNo>();
+  readonly #patientBlobs: PatientBlobs;
+  #stopWaking: (() => void) | undefined;
+  #isParking = false;
+
+  constructor(options: LocalHostOptions) {
+    this.#options = options;
+    const { journal, clock, blobs, files } = options;
+    this.#sources = {
+      journal,
+      blobs,
+      files,
+      cache: new ValueCache(options.cacheBytes ?? 32 * MEBIBYTE),
+      env: (name) => options.env(name),
+      matches: (text, pattern) => options.matches?.(text, pattern) ?? false,
+    };
+    const stalled = (error: PawlError | undefined) => this.#notifyAll(stallNotice(error));
+    this.#patientBlobs = new PatientBlobs({ blobs, clock, retryMs: STALL_RETRY_MS, stalled });
+    this.#writer = {
+      blobs: this.#patientBlobs,
+      maxBytes: options.maxOutputBytes ?? 16 * MEBIBYTE,
+      mask: (text) => options.mask(text),
+    };
+    this.#queue = new CommitQueue({
+      journal,
+      clock,
+      maxRowsPerCommit: options.maxRowsPerCommit ?? 500,
+      retryMs: STALL_RETRY_MS,
+      stalled,
+      broken: (error) => options.onDefect(error),
+    });
+    this.#tasks = new TaskRunner({
+      clock,
+      writer: this.#writer,
+      findExecutor: options.findExecutor,
+      reusable: (driver) => this.#reusable.get(driver),
+      broken: (driver, error) => this.#abandon(driver, error),
+    });
+    this.#timers = new RunTimers(clock, (driver, timer) => {
+      if (!this.#isParking) driver.apply({ type: "timerFired", at: clock.now(), timer });
+    });
+    this.#outbox = new Outbox({
+      journal,
+      files,
+      clock,
+      retryMs: STALL_RETRY_MS,
+      outputsOf: (run) => this.#outputsOf(run),
+      failed: options.onDefect,
+    });
+    this.#performer = new CommandPerformer({
+      clock,
+      writer: this.#writer,
+      tasks: this.#tasks,
+      resolveCall: options.resolveCall,
+      startTimer: (driver, timer, at) => this.#timers.start(driver, timer, at),
+      stopTimer: (driver, timer) => this.#timers.stop(driver, timer),
+      finishRun: (driver, command) => finishRun(driver, command, { clock, files, env: options.env }),
+      broken: (driver, error) => this.#abandon(driver, error),
+    });
+    this.#hooks = {
+      queue: this.#queue,
+      perform: (driver, command) => {
+        if (!this.#isParking || command.type === "finishRun") this.#performer.perform(driver, command);
+        else if (command.type === "startTask") this.#tasks.giveBack(driver, command);
+      },
+      notify: (driver, notice) => this.#notify(driver, notice),
+      hasWatchers: (runId) => this.#watchers.has(runId),
+      afterCommit: (driver) => this.#afterCommit(driver),
+      discarded: (driver, result) => this.#abandon(driver, new Error(result.message)),
+      broken: (driver, error) => this.#abandon(driver, error),
+    };
+  }
+
+  get driving(): number {
+    return this.#drivers.size;
+  }
+
+  async recover(): Promise<{ readonly resumed: number }> {
+    const { journal, clock } = this.#options;
+    let resumed = 0;
+    let afterRun = 0;
+    for (;;) {
+      const slice = await journal.listDue({ now: clock.now(), afterRun, limit: RECOVERY_SLICE });
+      for (const record of slice) {
+        if (await this.#takeUp(record)) resumed += 1;
+        afterRun = Math.max(afterRun, record.no);
+      }
+      if (slice.length < RECOVERY_SLICE) break;
+    }
+    await this.#outbox.drain();
+    await this.#wakeLater(clock.now() + LOOK_AGAIN_MS);
+    return { resumed };
+  }
+
+  /** One run that cannot be read keeps no other from going on. */
+  async #takeUp(record: RunRecord): Promise<boolean> {
+    if (this.#unreadable.has(record.no)) return false;
+    try {
+      await this.#load(record);
+      return true;
+    } catch (error) {
+      this.#unreadable.add(record.no);
+      this.#options.onDefect(error);
+      return false;
+    }
+  }
+
+  async startRun(start: RunStart): Promise<RunRecord> {
+    this.#refuseWhenParking();
+    if (start.runId !== undefined) await this.#refuseTaken(start.runId);
+    const driver = await this.#begin(start);
+    await driver.durable();
+    return driver.toRecord();
+  }
+
+  async resumeRun(runId: string): Promise<RunRecord> {
+    const record = await this.#find(runId);
+    if (record.completedAt === undefined) {
+      this.#refuseWhenParking();
+      this.#restIfParked(await this.#load(record));
+    }
+    return this.#recordOf(record.no);
+  }
+
+  async cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
+    return this.#withDriver(runId, async (driver) => {
+      driver.apply({ type: "cancelRequested", at: this.#options.clock.now(), ...options });
+      await driver.durable();
+      return driver.toRecord();
+    });
+  }
+
+  async answerApproval(runId: string, path: string, { edited, ...answer }: ApprovalAnswer): Promise<void> {
+    await this.#refuseAnswered(runId, path);
+    // Before the data is stored: it may be large, and who asks in vain should leave no trace.
+    if (edited !== undefined)
+      await this.#withDriver(runId, async (driver) => refuseForbiddenEdit(path, openApproval(driver, path)));
+    const stored = edited === undefined ? undefined : await toStoredValue(edited, this.#writer);
+    if (stored === "too large")
+      throw new PawlError("APPROVAL_EDIT_REFUSED", { message: "The edited data is too large." });
+    await this.#withDriver(runId, async (driver) => {
+      openApproval(driver, path);
+      const at = this.#options.clock.now();
+      const isEdited = stored === undefined ? {} : { edited: true };
+      const seq = driver.apply({ type: "approvalAnswered", at, path, ...answer, ...isEdited }, stored?.stored);
+      if (stored !== undefined) driver.values.keep(seq, stored.value, stored.bytes);
+      await driver.durable();
+    });
+  }
+
+  async sendSignal(runId: string, name: string, payload: Json): Promise<void> {
+    const stored = await toStoredValue(payload, this.#writer);
+    if (stored === "too large") throw new PawlError("OUTPUT_TOO_LARGE", { message: "The payload is too large." });
+    await this.#withDriver(runId, async (driver) => {
+      if ((driver.state.signals.get(name)?.length ?? 0) >= MAX_UNREAD_SIGNALS) {
+        throw new PawlError("SIGNALS_FULL", {
+          message: `The run holds ${MAX_UNREAD_SIGNALS} unread signals "${name}".`,
+        });
+      }
+      const seq = driver.apply({ type: "signalReceived", at: this.#options.clock.now(), name }, stored.stored);
+      driver.values.keep(seq, stored.value, stored.bytes);
+      await driver.durable();
+    });
+  }
+
+  watch(runId: string, listen: (notice: RunNotice) => void): () => void {
+    const listeners = this.#watchers.get(runId) ?? new Set();
+    this.#watchers.set(runId, listeners);
+    listeners.add(listen);
+    return () => {
+      listeners.delete(listen);
+      if (listeners.size === 0) this.#watchers.delete(runId);
+    };
+  }
+
+  async settled(runId: string): Promise<RunRecord> {
+    const driver = this.#byId.get(runId) ?? (await this.#underWay(runId));
+    if (driver !== undefined && !isSettled(driver)) {
+      const settled = Promise.withResolvers<void>();
+      this.#settling.set(driver.runId, [...(this.#settling.get(driver.runId) ?? []), settled]);
+      await settled.promise;
+    } else if (driver !== undefined) this.#restIfParked(driver);
+    await this.#outbox.idle();
+    return driver?.state.phase === "finished" && driver.isDurable ? driver.toRecord() : this.#find(runId);
+  }
+
+  async park(force: AbortSignal): Promise<void> {
+    this.#isParking = true;
+    this.#stopWaking?.();
+    this.#timers.stopAll();
+    // Where nothing can be written there is nothing to lay down: the next owner finds the run as after a crash.
+    this.#queue.giveUpRetries();
+    this.#patientBlobs.giveUpRetries();
+    await this.#tasks.parkAll(force);
+    await this.#queue.drained();
+    await this.#outbox.close();
+    this.#notifyAll({ type: "parked" });
+    this.#queue.close();
+    for (const runId of [...this.#settling.keys()]) this.#resolveSettled(runId);
+  }
+
+  async #begin(start: RunStart): Promise<RunDriver> {
+    const { journal, clock } = this.#options;
+    const { definition, input, maxCostMicro, options = {} } = start;
+    const pinned = this.#pin(definition);
+    const graph = this.#indexed(definition.graph, pinned.graphHash);
+    const stored = toStoredValue(input, this.#writer);
+    const value = stored instanceof Promise ? await stored : stored;
+    if (value === "too large")
+      throw new PawlError("INPUT_INVALID", { message: "The input is larger than an output may be." });
+    const { callbackUrl, tenantId, parentRunId, lineage } = start;
+    const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
+    const at = clock.now();
+    const runId = start.runId ?? newRunId(at);
+    const about = {
+      id: runId,
+      workflow: definition.graph.name,
+      dialect: definition.graph.dialect,
+      graph: pinned.graphHash,
+      definition: pinned.definitionHash,
+      createdAt: at,
+      ...(callbackUrl === undefined ? {} : { callbackUrl }),
+      ...(tenantId === undefined ? {} : { tenantId }),
+      ...(parentRunId === undefined ? {} : { parentRunId }),
+    };
+    const driver = this.#adopt({
+      no: journal.reserveRun(),
+      about,
+      isNew: true,
+      state: newRunState(graph),
+      options,
+      shown: { status: "queued", parked: false, costMicro: 0 },
+    });
+    if (reusable !== undefined) this.#reusable.set(driver, reusable);
+    driver.addPins(pinned.pins);
+    const seq = driver.apply(
+      {
+        type: "runStarted",
+        at,
+        runId,
+        workflow: definition.graph.name,
+        inputNames: Object.keys(input),
+        ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
+        ...(start.options === undefined ? {} : { options: start.options }),
+        ...(lineage === undefined ? {} : { lineage }),
+        // Of the input as it is stored: what control reads of it lies in the event, where no secret may be.
+        ...inputProjection(definition.graph, value.value as JsonObject),
+      },
+      value.stored,
+    );
+    driver.values.keep(seq, value.value, value.bytes);
+    return driver;
+  }
+
+  #adopt(run: Omit<DriverRun, "values">): RunDriver {
+    const values = new RunValues(run.no, this.#sources, run.state.graph.graph.envAllowed);
+    const driver = new RunDriver({ ...run, values }, this.#hooks);
+    this.#drivers.set(driver.no, driver);
+    this.#byId.set(driver.runId, driver);
+    return driver;
+  }
+
+  /** A run that is already in memory is left alone: two drivers would be two writers. */
+  async #load(record: RunRecord): Promise<RunDriver> {
+    const known = this.#drivers.get(record.no);
+    if (known !== undefined) return known;
+    const loading = this.#loading.get(record.no) ?? this.#rebuild(record);
+    this.#loading.set(record.no, loading);
+    try {
+      return await loading;
+    } finally {
+      this.#loading.delete(record.no);
+    }
+  }
+
+  async #rebuild(record: RunRecord): Promise<RunDriver> {
+    const { journal, clock } = this.#options;
+    const { state, options, lineage } = await rebuildRun(journal, record, this.#graphs);
+    const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
+    // Read again: the row may have changed while this run was still in memory.
+    const shown = await this.#recordOf(record.no);
+    const driver = this.#adopt({ no: record.no, about: record, isNew: false, state, options, shown });
+    if (reusable !== undefined) this.#reusable.set(driver, reusable);
+    try {
+      const pending = pendingCommands(state);
+      for (const event of recoveryEvents(state, clock.now())) driver.apply(event);
+      // What was wished before the crash is already durable.
+      driver.performNow(pending);
+      return driver;
+    } catch (error) {
+      this.#unload(driver);
+      throw error;
+    }
+  }
+
+  /**
+   * Acts on a run that goes on, loaded where it was parked. `act` begins in the same turn as the look at the driver: a
+   * parked run can leave memory in any other, and what is applied to it then is lost.
+   */
+  async #withDriver<T>(runId: string, act: (driver: RunDriver) => Promise<T>): Promise<T> {
+    for (;;) {
+      this.#refuseWhenParking();
+      const record = await this.#find(runId);
+      if (record.completedAt !== undefined) {
+        throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
+      }
+      const driver = await this.#load(record);
+      if (driver.state.phase === "finished") await driver.durable();
+      else if (!driver.isDiscarded) {
+        try {
+          return await act(driver);
+        } finally {
+          this.#restIfParked(driver);
+        }
+      }
+    }
+  }
+
+  /** Who answers after the run has ended because of the first answer is told the same as a moment before. */
+  async #refuseAnswered(runId: string, path: string): Promise<void> {
+    const record = await this.#find(runId);
+    if (record.completedAt === undefined) return;
+    const { state } = await rebuildRun(this.#options.journal, record, this.#graphs);
+    const first = state.answers.get(path);
+    if (first !== undefined) throw notOpen(path, first);
+  }
+
+  /** Whether a run that sleeps waits for the clock or for people only its state tells: it is loaded. */
+  async #underWay(runId: string): Promise<RunDriver | undefined> {
+    const record = await this.#find(runId);
+    if (record.completedAt !== undefined || this.#isParking) return this.#drivers.get(record.no);
+    return this.#load(record);
+  }
+
+  #refuseWhenParking(): void {
+    if (this.#isParking) throw new PawlError("OWNER_GONE", { message: "This process is laying its runs down." });
+  }
+
+  async #refuseTaken(runId: string): Promise<void> {
+    const known = await this.#options.journal.findRun(runId);
+    const isTaken = this.#byId.has(runId) || (known !== undefined && known !== "ambiguous" && known.id === runId);
+    if (isTaken) throw new PawlError("RUN_ID_TAKEN", { message: `There is already a run "${runId}".` });
+  }
+
+  async #find(runId: string): Promise<RunRecord> {
+    const record = await this.#options.journal.findRun(runId);
+    if (record === "ambiguous") throw new PawlError("RUN_AMBIGUOUS", { message: `"${runId}" fits more than one run.` });
+    if (record === undefined) throw new PawlError("RUN_NOT_FOUND", { message: `There is no run "${runId}".` });
+    return record;
+  }
+
+  async #recordOf(no: RunNo): Promise<RunRecord> {
+    const record = await this.#options.journal.readRun(no);
+    if (record === undefined) throw new Error(`Run ${no} has no record.`);
+    return record;
+  }
+
+  #pin(definition: RunStart["definition"]): ReturnType<typeof pinDefinition> {
+    const known = this.#pinnedByGraph.get(definition.graph);
+    const pinned = known ?? pinDefinition(definition);
+    if (known === undefined) this.#pinnedByGraph.set(definition.graph, pinned);
+    return pinned;
+  }
+
+  #indexed(graph: Graph, hash: string): IndexedGraph {
+    const indexed = this.#graphs.get(hash) ?? indexGraph(graph, hash);
+    this.#graphs.set(hash, indexed);
+    return indexed;
+  }
+
+  #notify(driver: RunDriver, notice: RunNotice): void {
+    this.#tell(this.#watchers.get(driver.runId) ?? [], notice);
+  }
+
+  #notifyAll(notice: RunNotice): void {
+    for (const listeners of this.#watchers.values()) this.#tell(listeners, notice);
+  }
+
+  /** Who listens badly harms neither the run nor other listeners. */
+  #tell(listeners: Iterable<(notice: RunNotice) => void>, notice: RunNotice): void {
+    for (const listen of listeners) {
+      try {
+        listen(notice);
+      } catch (error) {
+        this.#options.onDefect(error);
+      }
+    }
+  }
+
+  /** A run that has ended, or only waits, leaves memory. */
+  #afterCommit(driver: RunDriver): void {
+    const { state } = driver;
+    if (this.#settling.size > 0 && isSettled(driver)) this.#resolveSettled(driver.runId);
+    if (state.phase === "finished") {
+      this.#unload(driver);
+      if (state.graph.graph.ending.storagePath !== undefined) this.#outbox.schedule();
+      return;
+    }
+    this.#restIfParked(driver);
+  }
+
+  /** Of a run that waits long only its rows remain. */
+  #restIfParked(driver: RunDriver): void {
+    const { state } = driver;
+    if (driver.isDiscarded || driver.isBusy || !isParked(state)) return;
+    const wakeAt = nextTimerAt(state);
+    if (wakeAt !== undefined && wakeAt - this.#options.clock.now() < KEEP_LOADED_MS) return;
+    this.#unload(driver);
+    this.#wakeLater().catch((error: unknown) => this.#options.onDefect(error));
+  }
+
+  #resolveSettled(runId: string): void {
+    for (const { resolve } of this.#takeSettling(runId)) resolve();
+  }
+
+  #takeSettling(runId: string): readonly PromiseWithResolvers<void>[] {
+    const waiting = this.#settling.get(runId) ?? [];
+    this.#settling.delete(runId);
+    return waiting;
+  }
+
+  #unload(driver: RunDriver): void {
+    driver.leave();
+    if (this.#drivers.get(driver.no) === driver) this.#drivers.delete(driver.no);
+    if (this.#byId.get(driver.runId) === driver) this.#byId.delete(driver.runId);
+    this.#timers.forget(driver);
+    this.#tasks.forget(driver);
+  }
+
+  /** The run stops in this process; its record on disk is whole, and the next load goes on from there. */
+  #abandon(driver: RunDriver, error: unknown): void {
+    this.#options.onDefect(error);
+    if (this.#drivers.get(driver.no) !== driver) return;
+    this.#unload(driver);
+    driver.values.forget();
+    // Who waits for the run learns what a user can do about it; a defect says nothing to them.
+    if (!isPawlError(error) || this.#isParking) this.#resolveSettled(driver.runId);
+    else for (const { reject } of this.#takeSettling(driver.runId)) reject(error);
+    this.#notify(driver, { type: "parked" });
+  }
+
+  /** Sets the alarm for the next parked run; for one that is due already, at `notBefore`. */
+  async #wakeLater(notBefore = 0): Promise<void> {
+    const { journal, clock } = this.#options;
+    const wakeAt = await journal.nextWakeAt();
+    this.#stopWaking?.();
+    this.#stopWaking = undefined;
+    if (wakeAt === undefined || this.#isParking) return;
+    this.#stopWaking = clock.wakeAt(wakeAt <= clock.now() ? notBefore : wakeAt, () => {
+      this.#stopWaking = undefined;
+      this.recover().catch((error: unknown) => this.#options.onDefect(error));
+    });
+  }
+
+  async #outputsOf(run: RunNo): Promise<{ readonly record: RunRecord; readonly outputs: Json }> {
+    const record = await this.#recordOf(run);
+    const { state } = await rebuildRun(this.#options.journal, record, this.#graphs);
+    const values = new RunValues(run, this.#sources, state.graph.graph.envAllowed);
+    return { record, outputs: await loadOutputs({ state, values }) };
+  }
+}
+
+/** Ended, or nothing left but waiting for a person or an event. */
+function isSettled({ state, isBusy }: RunDriver): boolean {
+  if (isBusy) return false;
+  return state.phase === "finished" || waitsForOthers(state);
+}
+
+function openApproval({ state }: RunDriver, path: string): Instance {
+  const instance = state.active.get(path);
+  if (instance?.phase !== "approval") throw notOpen(path, state.answers.get(path));
+  return instance;
+}
+
+function refuseForbiddenEdit(path: string, { step: { step } }: Instance): void {
+  if (step.kind === "approve" && step.allowEdit === true) return;
+  throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The approval "${path}" does not allow edits.` });
+}
+
+function notOpen(
+  path: string,
+  first: { readonly answer: string; readonly by: string | undefined } | undefined,
+): PawlError {
+  if (first === undefined) return new PawlError("APPROVAL_NOT_OPEN", { message: `No approval is open at "${path}".` });
+  const by = first.by === undefined ? "" : ` by ${first.by}`;
+  return new PawlError("APPROVAL_CONFLICT", { message: `"${path}" was already answered${by}: ${first.answer}.` });
+}
+
+function stallNotice(error: PawlError | undefined): RunNotice {
+  return error === undefined ? { type: "unstalled" } : { type: "stalled", code: error.code, message: error.message };
+}

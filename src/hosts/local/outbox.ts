@@ -1,0 +1,129 @@
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import type { Json } from "../../core/json.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import type { Journal, OutboxRecord, RunNo, RunRecord } from "../../ports/journal.ts";
+import { isStorageFailure } from "./is-storage-failure.ts";
+
+export interface OutboxParts {
+  readonly journal: Journal;
+  readonly files: FileStorage;
+  readonly clock: Clock;
+  readonly retryMs: number;
+  outputsOf(run: RunNo): Promise<{ readonly record: RunRecord; readonly outputs: Json }>;
+  /** What could not be done. It is tried again, here or with the next start, as long as it can succeed at all. */
+  failed(error: unknown): void;
+}
+
+const PAGE = 100;
+
+/**
+ * Does what must happen after the end of runs. Entries were committed with the end, so that a crash loses none; each
+ * is marked done only after it has happened, so that it may happen twice. One that fails is never in the way of others.
+ * Webhooks stay for the service to deliver.
+ */
+export class Outbox {
+  readonly #parts: OutboxParts;
+  /** Left for the next start. */
+  readonly #postponed = new Set<number>();
+  #draining: Promise<void> | undefined;
+  #isWanted = false;
+  #isClosed = false;
+  #stopRetry: (() => void) | undefined;
+
+  constructor(parts: OutboxParts) {
+    this.#parts = parts;
+  }
+
+  schedule(): void {
+    if (this.#isClosed) return;
+    this.#isWanted = true;
+    this.#draining ??= this.#drainAll();
+  }
+
+  /** Resolves when nothing is being done any more. */
+  async idle(): Promise<void> {
+    while (this.#draining !== undefined) await this.#draining;
+  }
+
+  async drain(): Promise<void> {
+    this.schedule();
+    await this.idle();
+  }
+
+  /** Finishes what is being done and begins nothing more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopRetry?.();
+    await this.idle();
+  }
+
+  async #drainAll(): Promise<void> {
+    // Never at once: whoever schedules goes on first.
+    await Promise.resolve();
+    try {
+      while (this.#isWanted) {
+        this.#isWanted = false;
+        await this.#drainStorage();
+      }
+    } catch (error) {
+      this.#parts.failed(error);
+      this.#retryLater();
+    } finally {
+      this.#draining = undefined;
+    }
+  }
+
+  #retryLater(): void {
+    const { clock, retryMs } = this.#parts;
+    if (this.#isClosed) return;
+    this.#stopRetry?.();
+    this.#stopRetry = clock.wakeAt(clock.now() + retryMs, () => this.schedule());
+  }
+
+  async #drainStorage(): Promise<void> {
+    const { journal } = this.#parts;
+    for (;;) {
+      const limit = PAGE + this.#postponed.size;
+      const entries = await journal.readOutbox({ limit, kind: "storage" });
+      const done: number[] = [];
+      try {
+        for (const entry of entries)
+          if (!this.#postponed.has(entry.id) && (await this.#isDone(entry))) done.push(entry.id);
+      } finally {
+        if (done.length > 0) await journal.finishOutbox(done);
+      }
+      if (entries.length < limit) return;
+    }
+  }
+
+  /** Throws where the storage fails as a whole: then the others would fail too. */
+  async #isDone(entry: OutboxRecord): Promise<boolean> {
+    try {
+      await this.#store(entry);
+      return true;
+    } catch (error) {
+      if (isStorageFailure(error)) throw error;
+      this.#parts.failed(withRun(error, entry));
+      // Such a path leads out of the storage for ever; anything else may be put right before the next start.
+      const isHopeless = isPawlError(error) && error.code === "STORAGE_PATH_INVALID";
+      if (!isHopeless) this.#postponed.add(entry.id);
+      return isHopeless;
+    }
+  }
+
+  async #store(entry: OutboxRecord): Promise<void> {
+    const { path } = JSON.parse(entry.body) as { path: unknown };
+    const { outputs } = await this.#parts.outputsOf(entry.run);
+    await this.#parts.files.write(
+      typeof path === "string" ? path : String(path),
+      `${JSON.stringify(outputs, null, 2)}\n`,
+    );
+  }
+}
+
+function withRun(error: unknown, { run, body }: OutboxRecord): unknown {
+  if (!isPawlError(error)) return error;
+  const message = `The outputs of run number ${run} could not be stored (${body}): ${error.message}`;
+  return new PawlError(error.code, { message, cause: error });
+}

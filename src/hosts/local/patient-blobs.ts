@@ -1,0 +1,73 @@
+import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
+import type { Blobs } from "../../ports/blobs.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { isStorageFailure } from "./is-storage-failure.ts";
+
+export interface PatientBlobsParts {
+  readonly blobs: Blobs;
+  readonly clock: Clock;
+  readonly retryMs: number;
+  /** Nothing can be written: what there is is kept and tried again. `undefined`: it went through. */
+  stalled(error: PawlError | undefined): void;
+}
+
+/**
+ * Blobs that wait for room: while the disk is full or fails, a finished step's output is neither lost nor paid for
+ * twice, only written later.
+ */
+export class PatientBlobs implements Blobs {
+  readonly #parts: PatientBlobsParts;
+  readonly #waiting = new Set<() => void>();
+  #hasGivenUp = false;
+
+  constructor(parts: PatientBlobsParts) {
+    this.#parts = parts;
+  }
+
+  async put(content: string | Uint8Array): Promise<string> {
+    const { blobs, stalled } = this.#parts;
+    for (let isStalled = false; ; isStalled = true) {
+      try {
+        const sha256 = await blobs.put(content);
+        if (isStalled) stalled(undefined);
+        return sha256;
+      } catch (error) {
+        if (!isPawlError(error) || !isStorageFailure(error) || this.#hasGivenUp) throw error;
+        stalled(error);
+      }
+      await this.#pause();
+    }
+  }
+
+  get(sha256: string): Promise<Uint8Array> {
+    return this.#parts.blobs.get(sha256);
+  }
+
+  list(): ReturnType<Blobs["list"]> {
+    return this.#parts.blobs.list();
+  }
+
+  remove(sha256: string): Promise<void> {
+    return this.#parts.blobs.remove(sha256);
+  }
+
+  /** One last try each, and from then on failures are failures. */
+  giveUpRetries(): void {
+    this.#hasGivenUp = true;
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  #pause(): Promise<void> {
+    const { clock, retryMs } = this.#parts;
+    if (this.#hasGivenUp) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = () => {
+        stop();
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const stop = clock.wakeAt(clock.now() + retryMs, wake);
+      this.#waiting.add(wake);
+    });
+  }
+}

@@ -1,0 +1,55 @@
+import { bind, type Values } from "../../core/binding/bind.ts";
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { Instance, RunState } from "../../core/history/run-state.ts";
+import { viewOf } from "../../core/interpreter/lookup.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+
+/** What control and scope variables read of an output: small, and recorded with it. */
+export interface Projection {
+  readonly projected?: JsonObject;
+  readonly assigned?: JsonObject;
+}
+
+/** A condition reads small things; what is larger than this is not carried in events. */
+const MAX_CONTROL_CHARS = 64 * 1024;
+
+export function projectionExprs(instance: Instance): readonly Expr[] {
+  if (!instance.step.needsProjection) return [];
+  const { project = {}, assign = {} } = instance.step.step;
+  return [...Object.values(project), ...Object.values(assign)];
+}
+
+export function projectOutput(state: RunState, instance: Instance, values: Values, output: Json): Projection {
+  if (!instance.step.needsProjection) return {};
+  const { project, assign } = instance.step.step;
+  const evaluateAll = (exprs: { readonly [name: string]: Expr }) => {
+    const entries: [string, Json][] = [];
+    for (const [name, expr] of Object.entries(exprs)) {
+      const value = bind({ state, from: viewOf(instance), values, output }, expr);
+      if (value !== undefined) entries.push([name, value]);
+    }
+    return Object.fromEntries(entries);
+  };
+  return {
+    ...(project === undefined ? {} : { projected: dropLarge(evaluateAll(project)) }),
+    ...(assign === undefined ? {} : { assigned: evaluateAll(assign) }),
+  };
+}
+
+/** Outputs come masked; what is read beside them, e.g. a variable of the environment, does not. */
+export function maskProjection(projection: Projection, mask: (text: string) => string): Projection {
+  const plain = JSON.stringify(projection);
+  const masked = mask(plain);
+  return masked === plain ? projection : (JSON.parse(masked) as Projection);
+}
+
+/** A condition that reads something this large sees it as missing. */
+function dropLarge(values: JsonObject): JsonObject {
+  const kept = Object.entries(values).filter(([, value]) => !isLarge(value));
+  return Object.fromEntries(kept);
+}
+
+function isLarge(value: Json | undefined): boolean {
+  if (typeof value === "string") return value.length > MAX_CONTROL_CHARS;
+  return typeof value === "object" && value !== null && JSON.stringify(value).length > MAX_CONTROL_CHARS;
+}

@@ -1,0 +1,55 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Graph } from "../../core/graph/graph.ts";
+import { type IndexedGraph, indexGraph } from "../../core/graph/indexed-graph.ts";
+import type { RunStarted } from "../../core/history/events.ts";
+import { newRunState } from "../../core/history/new-run-state.ts";
+import type { RunState } from "../../core/history/run-state.ts";
+import { refold } from "../../core/interpreter/next.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Journal, RunRecord } from "../../ports/journal.ts";
+
+const PAGE = 10_000;
+const GRAPH_FORMAT = 1;
+
+export interface RebuiltRun {
+  readonly state: RunState;
+  readonly options: JsonObject;
+  readonly lineage: RunStarted["lineage"];
+}
+
+/** A run's state from its events: decisions are read, no value is loaded, nothing is evaluated. */
+export async function rebuildRun(
+  journal: Journal,
+  record: RunRecord,
+  graphs: Map<string, IndexedGraph>,
+): Promise<RebuiltRun> {
+  const state = newRunState(await loadGraph(journal, record.graph, graphs));
+  let started: RunStarted | undefined;
+  for (;;) {
+    const rows = await journal.readEvents(record.no, { afterSeq: state.seq, limit: PAGE });
+    for (const { event } of rows) {
+      if (event.type === "runStarted") started = event;
+      if (event.type === "callResolved" && !state.graphs.has(event.graph)) {
+        state.graphs.set(event.graph, await loadGraph(journal, event.graph, graphs));
+      }
+      refold(state, event);
+    }
+    if (rows.length < PAGE) return { state, options: started?.options ?? {}, lineage: started?.lineage };
+  }
+}
+
+async function loadGraph(journal: Journal, hash: string, graphs: Map<string, IndexedGraph>): Promise<IndexedGraph> {
+  const known = graphs.get(hash);
+  if (known !== undefined) return known;
+  const text = await journal.readPinned(hash);
+  if (text === undefined) throw new PawlError("JOURNAL_DAMAGED", { message: `The pinned graph ${hash} is missing.` });
+  const graph = JSON.parse(text) as Graph;
+  if (graph.format !== GRAPH_FORMAT) {
+    throw new PawlError("GRAPH_FORMAT_UNKNOWN", {
+      message: `The graph has format ${String(graph.format)}; this Pawl reads ${GRAPH_FORMAT}.`,
+    });
+  }
+  const indexed = indexGraph(graph, hash);
+  graphs.set(hash, indexed);
+  return indexed;
+}

@@ -1,0 +1,329 @@
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
+import type { Command } from "../../core/history/commands.ts";
+import type { Event } from "../../core/history/events.ts";
+import type { RunState } from "../../core/history/run-state.ts";
+import { next, type Step } from "../../core/interpreter/next.ts";
+import { nextTimerAt, runStatus } from "../../core/interpreter/run-status.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type {
+  Append,
+  AppendResult,
+  NewEvent,
+  NewOutbox,
+  NewRun,
+  RunNo,
+  RunPatch,
+  RunRecord,
+} from "../../ports/journal.ts";
+import type { RunNotice } from "../run-host.ts";
+import type { CommitQueue, Committer } from "./commit-queue.ts";
+import type { RunValues } from "./run-values.ts";
+
+/** One run, as its driver takes it up. */
+export interface DriverRun {
+  readonly no: RunNo;
+  readonly about: NewRun;
+  /** Its first commit creates it. */
+  readonly isNew: boolean;
+  readonly state: RunState;
+  /** As recorded with the run: who answers agent steps, and what else its steps need to know. */
+  readonly options: JsonObject;
+  readonly values: RunValues;
+  readonly shown: ShownRun;
+}
+
+/** What all drivers of a host share. */
+export interface DriverHooks {
+  readonly queue: CommitQueue;
+  perform(driver: RunDriver, command: Command): void;
+  notify(driver: RunDriver, notice: RunNotice): void;
+  hasWatchers(runId: string): boolean;
+  /** The commit is durable and what it wished is under way. */
+  afterCommit(driver: RunDriver): void;
+  /** The run's record on disk has become another: nothing that is in memory counts any more. */
+  discarded(driver: RunDriver, result: AppendResult & { ok: false }): void;
+  /** A defect has spoilt the state in memory. */
+  broken(driver: RunDriver, error: unknown): void;
+}
+
+/** What the runs table says of a run. */
+export type ShownRun = Omit<RunRecord, keyof NewRun | "no" | "lastSeq">;
+
+/** A dispatched attempt whose start may still have to be written. */
+export interface StartNote {
+  readonly path: string;
+  readonly attempt: number;
+  readonly startedAt: number;
+  /** The bound input as stored, where the executor wants it kept. */
+  readonly startValue: string | undefined;
+}
+
+interface Commit {
+  readonly events: readonly NewEvent[];
+  readonly commands: readonly Command[];
+  readonly firstSeq: number;
+}
+
+/** A run's cost is brought up to date this often while it runs: each time is a second page in the commit. */
+const SHOW_COST_EVERY_MS = 1_000;
+
+/** One run in memory: applies events, gathers them for the next commit, and performs commands after it. */
+export class RunDriver implements Committer {
+  readonly no: RunNo;
+  readonly runId: string;
+  readonly state: RunState;
+  readonly options: JsonObject;
+  readonly values: RunValues;
+  readonly #about: NewRun;
+  readonly #hooks: DriverHooks;
+  #events: NewEvent[] = [];
+  #commands: Command[] = [];
+  #outbox: NewOutbox[] = [];
+  #pins: { hash: string; text: string }[] = [];
+  /** Dispatched attempts whose start is not written yet: it never is where the outcome comes first. */
+  readonly #starts = new Set<StartNote>();
+  #isNew: boolean;
+  #committedSeq: number;
+  #inCommit: Commit[] = [];
+  #shown: ShownRun;
+  #costShownAt = 0;
+  #durableSeq: number;
+  #waiting: { readonly seq: number; resolve(): void; reject(error: Error): void }[] = [];
+  isDiscarded = false;
+
+  constructor(run: DriverRun, hooks: DriverHooks) {
+    this.no = run.no;
+    this.runId = run.about.id;
+    this.state = run.state;
+    this.options = run.options;
+    this.values = run.values;
+    this.#about = run.about;
+    this.#isNew = run.isNew;
+    this.#shown = run.shown;
+    this.#hooks = hooks;
+    this.#committedSeq = run.state.seq;
+    this.#durableSeq = run.state.seq;
+  }
+
+  /** True while events wait for their commit or commands for their turn. */
+  get isBusy(): boolean {
+    return this.#events.length > 0 || this.#inCommit.length > 0 || this.#starts.size > 0;
+  }
+
+  /** Applies at arrival. What it causes is performed only after its commit. */
+  apply(event: Event, value?: string): number {
+    // After the end the record is closed: what still comes in has nowhere to go.
+    if (this.isDiscarded || this.state.phase === "finished") return 0;
+    const step = this.#step(event);
+    if (step === undefined) return 0;
+    const { commands, decided } = step;
+    const stored = decided.length === 0 ? event : { ...event, decided };
+    this.#events.push(value === undefined ? { event: stored } : { event: stored, value });
+    for (const command of commands) this.#commands.push(command);
+    this.#hooks.queue.mark(this);
+    return this.state.seq;
+  }
+
+  /** Where the core breaks down half-way its state is worth nothing: the run's record decides again, elsewhere or later. */
+  #step(event: Event): Step | undefined {
+    try {
+      return next(this.state, event);
+    } catch (error) {
+      this.leave();
+      this.#hooks.broken(this, error);
+      return undefined;
+    }
+  }
+
+  /** The start is written with the next commit, unless the outcome is there by then. */
+  noteStart(start: StartNote): void {
+    this.#starts.add(start);
+    this.#hooks.queue.mark(this);
+  }
+
+  /** The outcome is there. A start that carries the input is written all the same, before it. */
+  dropStart(start: StartNote): void {
+    if (this.#starts.delete(start) && start.startValue !== undefined) this.#writeStart(start);
+  }
+
+  #writeStart({ path, attempt, startedAt, startValue }: StartNote): void {
+    this.apply({ type: "stepStarted", at: startedAt, path, attempt }, startValue);
+  }
+
+  addOutbox(entries: readonly NewOutbox[]): void {
+    this.#outbox.push(...entries);
+  }
+
+  addPins(pins: readonly { hash: string; text: string }[]): void {
+    this.#pins.push(...pins);
+  }
+
+  addGraph(graph: IndexedGraph): void {
+    this.state.graphs.set(graph.hash, graph);
+  }
+
+  /** Performs commands that need no commit of their own, after a rebuild. */
+  performNow(commands: readonly Command[]): void {
+    for (const command of commands) this.#hooks.perform(this, command);
+  }
+
+  /** Resolves when everything applied so far is durable. */
+  durable(): Promise<void> {
+    const seq = this.state.seq;
+    if (this.#durableSeq >= seq) return Promise.resolve();
+    if (this.isDiscarded) return Promise.reject(ownerGone());
+    return new Promise((resolve, reject) => this.#waiting.push({ seq, resolve, reject }));
+  }
+
+  /** Everything applied so far is on the disk. */
+  get isDurable(): boolean {
+    return this.#durableSeq >= this.state.seq;
+  }
+
+  get isWatched(): boolean {
+    return this.#hooks.hasWatchers(this.runId);
+  }
+
+  notify(notice: RunNotice): void {
+    if (this.isWatched) this.#hooks.notify(this, notice);
+  }
+
+  collect(): Append | undefined {
+    for (const start of this.#starts) this.#writeStart(start);
+    this.#starts.clear();
+    if (this.isDiscarded || this.#events.length === 0) return undefined;
+    const afterSeq = this.#committedSeq;
+    const events = this.#events;
+    const patch = this.#takePatch(events);
+    const entry: Append = {
+      run: this.no,
+      afterSeq,
+      events,
+      ...(this.#isNew ? { create: this.#about } : {}),
+      ...(patch === undefined ? {} : { patch }),
+      ...(this.#outbox.length === 0 ? {} : { outbox: this.#outbox }),
+      ...(this.#pins.length === 0 ? {} : { pins: this.#pins }),
+    };
+    this.#inCommit.push({ events, commands: this.#commands, firstSeq: afterSeq + 1 });
+    this.#committedSeq += events.length;
+    this.#isNew = false;
+    this.#events = [];
+    this.#commands = [];
+    this.#outbox = [];
+    this.#pins = [];
+    return entry;
+  }
+
+  committed(result: AppendResult): void {
+    const commit = this.#inCommit.shift();
+    if (commit === undefined || this.isDiscarded) return;
+    if (!result.ok) {
+      this.discard(result);
+      return;
+    }
+    this.#durableSeq = commit.firstSeq + commit.events.length - 1;
+    try {
+      this.performNow(commit.commands);
+      this.#publish(commit);
+      this.#resolveWaiting();
+      this.#hooks.afterCommit(this);
+    } catch (error) {
+      this.leave();
+      this.#hooks.broken(this, error);
+    }
+  }
+
+  #publish({ events, firstSeq }: Commit): void {
+    if (!this.isWatched) return;
+    for (const [index, { event }] of events.entries()) {
+      const graph = event.type === "callResolved" ? this.state.graphs.get(event.graph)?.graph : undefined;
+      this.#hooks.notify(this, {
+        type: "event",
+        seq: firstSeq + index,
+        event,
+        ...(graph === undefined ? {} : { graph }),
+      });
+    }
+  }
+
+  #resolveWaiting(): void {
+    if (this.#waiting.length === 0) return;
+    const done = this.#waiting.filter(({ seq }) => seq <= this.#durableSeq);
+    this.#waiting = this.#waiting.filter(({ seq }) => seq > this.#durableSeq);
+    for (const { resolve } of done) resolve();
+  }
+
+  /** What is in memory no longer counts. */
+  discard(result: AppendResult & { ok: false }): void {
+    this.leave(ownerGone(result.message));
+    this.#hooks.discarded(this, result);
+  }
+
+  failed(error: unknown): void {
+    this.leave(isPawlError(error) ? error : undefined);
+    this.#hooks.broken(this, error);
+  }
+
+  /** Leaves memory: nothing more is taken in, and whoever still waits is told. */
+  leave(why = ownerGone()): void {
+    this.isDiscarded = true;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { reject } of waiting) reject(why);
+  }
+
+  /** The run as its row says it, once what is applied is durable. */
+  toRecord(): RunRecord {
+    return { ...this.#about, ...this.#shown, no: this.no, lastSeq: this.state.seq };
+  }
+
+  /** Only what a reader of the runs table would see change. */
+  #takePatch(events: readonly NewEvent[]): RunPatch | undefined {
+    const { state } = this;
+    const last = events.at(-1)?.event;
+    const end = last?.type === "runFinished" ? last : undefined;
+    const was = this.#shown;
+    const status = runStatus(state);
+    const parked = status === "waiting" || status === "awaiting_approval";
+    const wakeAt = parked ? nextTimerAt(state) : undefined;
+    const hasMoved = status !== was.status || parked !== was.parked || wakeAt !== was.wakeAt;
+    const costMicro = state.budget.spentMicro;
+    const showsCost = costMicro !== was.costMicro && (hasMoved || state.now - this.#costShownAt >= SHOW_COST_EVERY_MS);
+    if (!hasMoved && !showsCost && end === undefined) return undefined;
+    if (showsCost) this.#costShownAt = state.now;
+    const patch: RunPatch = {
+      ...(status === was.status ? {} : { status }),
+      ...(parked === was.parked ? {} : { parked }),
+      ...(wakeAt === was.wakeAt ? {} : { wakeAt: wakeAt ?? null }),
+      ...(showsCost ? { costMicro } : {}),
+      ...(was.status === "queued" ? { startedAt: state.startedAt } : {}),
+      ...(end === undefined ? {} : { completedAt: end.at, error: endError(end) }),
+    };
+    this.#shown = patched(was, patch);
+    return patch;
+  }
+}
+
+function patched(was: ShownRun, { wakeAt, error, ...changes }: RunPatch): ShownRun {
+  const { wakeAt: wokeAt, error: erred, ...others } = was;
+  const nextWakeAt = wakeAt === undefined ? wokeAt : (wakeAt ?? undefined);
+  const nextError = error === undefined ? erred : (error ?? undefined);
+  return {
+    ...others,
+    ...changes,
+    ...(nextWakeAt === undefined ? {} : { wakeAt: nextWakeAt }),
+    ...(nextError === undefined ? {} : { error: nextError }),
+  };
+}
+
+function ownerGone(message = "The run is no longer driven here."): PawlError {
+  return new PawlError("OWNER_GONE", { message });
+}
+
+function endError(end: {
+  readonly code?: string;
+  readonly message?: string;
+}): { code: string; message: string } | null {
+  return end.code === undefined ? null : { code: end.code, message: end.message ?? end.code };
+}

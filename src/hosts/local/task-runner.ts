@@ -1,0 +1,358 @@
+import { hash } from "node:crypto";
+import { bind, type Values } from "../../core/binding/bind.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Command } from "../../core/history/commands.ts";
+import type { Instance } from "../../core/history/run-state.ts";
+import { viewOf } from "../../core/interpreter/lookup.ts";
+import type { Json } from "../../core/json.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Executor, Failed, Outcome, Progress, Succeeded } from "../../ports/executor.ts";
+import type { FindExecutor } from "../executors.ts";
+import { andThen } from "./and-then.ts";
+import { Flight, type FlightControl, type Stop } from "./flight.ts";
+import { isStorageFailure } from "./is-storage-failure.ts";
+import { maskProjection, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
+import { findReusable, type ReusableOutcomes } from "./reuse.ts";
+import type { RunDriver } from "./run-driver.ts";
+import { stoppedOutcome, timedOut, toFailed, toFailedEvent, tooLarge, toSucceededEvent } from "./to-outcome-event.ts";
+import { type StoredValue, toStoredValue, type ValueWriter } from "./to-value.ts";
+
+type StartTask = Extract<Command, { type: "startTask" }>;
+
+export interface TaskRunnerParts {
+  readonly clock: Clock;
+  readonly writer: ValueWriter;
+  readonly findExecutor: FindExecutor;
+  /** Outcomes of an earlier run that this one may take over. */
+  reusable(driver: RunDriver): ReusableOutcomes | undefined;
+  /** The run cannot go on in this process. */
+  broken(driver: RunDriver, error: unknown): void;
+}
+
+/** How long an executor may take to come back after it was told to stop; then it is waited for no longer. */
+const STOP_GRACE_MS = 5_000;
+const MAX_LOG_ENTRIES = 10_000;
+
+/** Runs tasks: binds their input, hands them to an executor, times them, and turns outcomes into events. */
+export class TaskRunner implements FlightControl {
+  readonly #parts: TaskRunnerParts;
+  readonly #flights = new Map<Instance, Flight>();
+  readonly #executors = new Map<RunDriver, Map<string, Executor | Promise<Executor>>>();
+  #allLanded: (() => void)[] = [];
+
+  constructor(parts: TaskRunnerParts) {
+    this.#parts = parts;
+  }
+
+  start(driver: RunDriver, { instance, attempt, maxCostMicro }: StartTask): void {
+    if (instance.attempt !== attempt || instance.phase !== "dispatched") return;
+    const startedAt = this.#parts.clock.now();
+    const flight = new Flight(this, { driver, instance, attempt, startedAt, maxCostMicro });
+    this.#flights.set(instance, flight);
+    this.#guard(flight, () => andThen(this.#bindInput(flight), (input) => this.#launch(flight, input)));
+  }
+
+  /** The process lays its runs down: what was about to begin has not. */
+  giveBack(driver: RunDriver, { instance, attempt }: StartTask): void {
+    if (instance.attempt !== attempt || instance.phase !== "dispatched") return;
+    const at = this.#parts.clock.now();
+    driver.apply({ type: "stepInterrupted", at, path: instance.path, attempt, cause: "parked", hasBegun: false });
+  }
+
+  abort(driver: RunDriver, path: string, attempt: number): void {
+    for (const flight of this.#flights.values()) {
+      if (flight.driver === driver && flight.path === path && flight.attempt === attempt) this.#stop(flight, "cancel");
+    }
+  }
+
+  /** Tells everything to stop; resolves when nothing flies any more. What may run only once is left to finish until `force`. */
+  async parkAll(force: AbortSignal): Promise<void> {
+    const stopAll = (isForced: boolean) => {
+      for (const flight of [...this.#flights.values()]) {
+        if (isForced || flight.step.atMostOnce !== true) this.#stop(flight, "park");
+      }
+    };
+    stopAll(force.aborted);
+    force.addEventListener("abort", () => stopAll(true), { once: true });
+    while (this.#flights.size > 0) await new Promise<void>((resolve) => this.#allLanded.push(resolve));
+  }
+
+  /** The run has left memory; whatever of it still flies is told to stop. */
+  forget(driver: RunDriver): void {
+    this.#executors.delete(driver);
+    if (driver.state.tasksInFlight === 0) return;
+    for (const flight of [...this.#flights.values()]) {
+      if (flight.driver !== driver) continue;
+      flight.isAbandoned = true;
+      flight.controller.abort();
+      this.#land(flight);
+    }
+  }
+
+  emit(flight: Flight, progress: Progress): void {
+    const { driver, path, attempt } = flight;
+    if (flight.isAbandoned) return;
+    if (progress.type === "cost") {
+      flight.reportedMicro += progress.costMicro;
+      driver.apply({ type: "costReported", at: this.#parts.clock.now(), path, attempt, costMicro: progress.costMicro });
+      return;
+    }
+    flight.log ??= [];
+    if (flight.log.length < MAX_LOG_ENTRIES) flight.log.push(progress.event);
+    if (driver.isWatched) driver.notify({ type: "progress", path, attempt, event: this.#masked(progress.event) });
+  }
+
+  #masked(event: Json): Json {
+    const plain = JSON.stringify(event);
+    const masked = this.#parts.writer.mask(plain);
+    return masked === plain ? event : (JSON.parse(masked) as Json);
+  }
+
+  async record({ driver, path, attempt }: Flight, key: string, value: Json): Promise<void> {
+    const stored = await toStoredValue(value, this.#parts.writer);
+    if (stored === "too large") {
+      throw new PawlError("OUTPUT_TOO_LARGE", { message: `The record "${key}" of "${path}" is too large.` });
+    }
+    if (driver.isDiscarded) throw new PawlError("OWNER_GONE", { message: `"${path}" is no longer driven here.` });
+    driver.apply({ type: "stepRecorded", at: this.#parts.clock.now(), path, attempt, key }, stored.stored);
+    await driver.durable();
+  }
+
+  async recorded({ driver, instance }: Flight, key: string): Promise<Json | undefined> {
+    const seq = instance.records?.get(key);
+    if (seq === undefined) return undefined;
+    const values = await driver.values.load(viewOf(instance), [], new Set([seq]));
+    return values.value(seq);
+  }
+
+  /** Whatever breaks on the way to the executor is the attempt's failure; the flight lands in every case. */
+  #guard(flight: Flight, work: () => void | Promise<void>): void {
+    const failed = (error: unknown) => {
+      if (isStorageFailure(error)) this.#standStill(flight, error);
+      else this.#report(flight, { ...toFailed(error), effect: "none" });
+    };
+    try {
+      const done = work();
+      if (done instanceof Promise) done.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** Nothing can be read or written: the attempt has no outcome, and the run goes on with the next owner. */
+  #standStill(flight: Flight, error: unknown): void {
+    this.#land(flight);
+    this.#parts.broken(flight.driver, error);
+  }
+
+  #bindInput({ driver, instance, step }: Flight): Json | Promise<Json> {
+    const from = viewOf(instance);
+    return andThen(
+      driver.values.load(from, [step.input]),
+      (values) => bind({ state: driver.state, from, values }, step.input) ?? null,
+    );
+  }
+
+  #launch(flight: Flight, input: Json): void | Promise<void> {
+    if (flight.isAbandoned) return;
+    flight.input = input;
+    flight.inputHash = hash("sha256", JSON.stringify(input), "base64url").slice(0, 22);
+    return andThen(this.#takeOver(flight), (isDone) => (isDone ? undefined : this.#handOver(flight)));
+  }
+
+  #handOver(flight: Flight): void | Promise<void> {
+    return andThen(this.#executorOf(flight), (executor) =>
+      andThen(this.#noteStart(flight, executor), () => this.#fly(flight, executor)),
+    );
+  }
+
+  /** The outcome of the run that this one repeats, where it still holds: nothing is done or paid. */
+  #takeOver(flight: Flight): boolean | Promise<boolean> {
+    const { driver, instance, inputHash } = flight;
+    const outcomes = this.#parts.reusable(driver);
+    if (outcomes === undefined) return false;
+    const found = findReusable(outcomes, instance, inputHash);
+    if (found === undefined) return false;
+    return driver.values.readFrom(outcomes.no, found.seq).then((value) => {
+      if (flight.hasLanded) return true;
+      const { attempt, path } = flight;
+      const { decided: _, ...event } = found.event;
+      const reused = { run: outcomes.run, seq: found.seq };
+      driver.apply({ ...event, at: this.#parts.clock.now(), path, attempt, costMicro: 0, reused }, value);
+      this.#land(flight);
+      return true;
+    });
+  }
+
+  #executorOf({ driver, step, settings }: Flight): Executor | Promise<Executor> {
+    const known = this.#executors.get(driver) ?? new Map<string, Executor | Promise<Executor>>();
+    this.#executors.set(driver, known);
+    const executor = known.get(step.executor);
+    if (executor !== undefined) return executor;
+    const finding = this.#parts.findExecutor(step.executor, { options: driver.options, settings });
+    known.set(step.executor, finding);
+    finding.then(
+      (found) => known.set(step.executor, found),
+      () => known.delete(step.executor),
+    );
+    return finding;
+  }
+
+  #noteStart(flight: Flight, executor: Executor): void | Promise<void> {
+    const { driver, attempt, path, startedAt } = flight;
+    driver.notify({ type: "dispatched", path, attempt, at: startedAt });
+    if (!executor.recordsInput) return driver.noteStart(flight);
+    return andThen(toStoredValue(flight.input, this.#parts.writer), (stored) => {
+      if (stored !== "too large") flight.startValue = stored.stored;
+      driver.noteStart(flight);
+    });
+  }
+
+  #fly(flight: Flight, executor: Executor): void {
+    const { signal } = flight.controller;
+    if (signal.aborted) return this.#report(flight, stoppedOutcome(flight.path));
+    const { clock } = this.#parts;
+    const { timeoutMs } = flight;
+    const stopClock =
+      timeoutMs === undefined ? undefined : clock.wakeAt(clock.now() + timeoutMs, () => this.#stop(flight, "timeout"));
+    const landed = (outcome: Outcome) => {
+      stopClock?.();
+      this.#report(flight, outcome);
+    };
+    try {
+      executor.run(flight, signal).then(landed, (error: unknown) => landed(toFailed(error)));
+    } catch (error) {
+      landed(toFailed(error));
+    }
+  }
+
+  #report(flight: Flight, outcome: Outcome): void {
+    if (flight.hasLanded) return this.#bookLate(flight, outcome);
+    try {
+      const done = andThen(this.#storeLog(flight), () => this.#conclude(flight, outcome));
+      if (done instanceof Promise) {
+        done.then(
+          () => this.#land(flight),
+          (error: unknown) => this.#reportUnrecordable(flight, outcome, error),
+        );
+      } else this.#land(flight);
+    } catch (error) {
+      this.#reportUnrecordable(flight, outcome, error);
+    }
+  }
+
+  /** The outcome cannot be recorded as it is, e.g. since a value that a condition reads with it is lost. It is paid for all the same. */
+  #reportUnrecordable(flight: Flight, outcome: Outcome, error: unknown): void {
+    if (isStorageFailure(error)) return this.#standStill(flight, error);
+    if (!flight.isAbandoned) {
+      const { driver } = flight;
+      driver.dropStart(flight);
+      const spent = isOutcome(outcome) ? { costMicro: outcome.costMicro } : {};
+      const { writer, clock } = this.#parts;
+      const failed: Failed = { ...toFailed(error), effect: "done", ...spent };
+      driver.apply(toFailedEvent(flight, failed, { at: clock.now(), mask: (text) => writer.mask(text) }).event);
+    }
+    this.#land(flight);
+  }
+
+  /** Whoever was told to stop and yet succeeded has succeeded. */
+  #conclude(flight: Flight, outcome: Outcome): void | Promise<void> {
+    if (outcome.status === "failed") return this.#fail(flight, outcome);
+    return andThen(toStoredValue(outcome.output, this.#parts.writer), (stored) =>
+      stored === "too large"
+        ? this.#fail(flight, tooLarge(outcome, this.#parts.writer.maxBytes))
+        : andThen(this.#projectionValues(flight), (values) => this.#succeed(flight, { outcome, stored, values })),
+    );
+  }
+
+  #succeed(flight: Flight, done: { outcome: Succeeded; stored: StoredValue; values: Values }): void {
+    if (flight.isAbandoned) return;
+    const { driver } = flight;
+    const { value, bytes, stored } = done.stored;
+    driver.dropStart(flight);
+    const projection = this.#project(flight, done.values, value);
+    const isEmpty = value === null;
+    const event = toSucceededEvent(flight, done.outcome, this.#parts.clock.now());
+    const seq = driver.apply(
+      { ...event, ...(isEmpty ? { empty: true } : {}), ...projection },
+      isEmpty ? undefined : stored,
+    );
+    if (!isEmpty) driver.values.keep(seq, value, bytes);
+    if (projection.assigned !== undefined) driver.values.keepAssigned(seq, projection.assigned);
+  }
+
+  #fail(flight: Flight, outcome: Failed): void | Promise<void> {
+    if (flight.isAbandoned) return;
+    const { driver } = flight;
+    driver.dropStart(flight);
+    if (flight.stop === "park") return this.#layDown(flight, outcome);
+    const { writer, clock } = this.#parts;
+    const told = flight.stop === "timeout" ? { ...outcome, ...timedOut(flight) } : outcome;
+    const { event, details, error } = toFailedEvent(flight, told, {
+      at: clock.now(),
+      mask: (text) => writer.mask(text),
+    });
+    return andThen(this.#projectionValues(flight), (values) => {
+      driver.apply({ ...event, ...this.#project(flight, values, { error }) }, details);
+    });
+  }
+
+  #project({ driver, instance }: Flight, values: Values, output: Json): Projection {
+    const projection = projectOutput(driver.state, instance, values, output);
+    return projection.projected === undefined && projection.assigned === undefined
+      ? projection
+      : maskProjection(projection, (text) => this.#parts.writer.mask(text));
+  }
+
+  /** The attempt is given back on purpose: it is paid for, and neither failed nor done. */
+  #layDown({ driver, path, attempt, reportedMicro }: Flight, { costMicro }: Failed): void {
+    const at = this.#parts.clock.now();
+    const rest = (costMicro ?? 0) - reportedMicro;
+    if (rest > 0) driver.apply({ type: "costReported", at, path, attempt, costMicro: rest });
+    driver.apply({ type: "stepInterrupted", at, path, attempt, cause: "parked" });
+  }
+
+  #projectionValues({ driver, instance }: Flight): Values | Promise<Values> {
+    return driver.values.load(viewOf(instance), projectionExprs(instance));
+  }
+
+  #storeLog(flight: Flight): void | Promise<void> {
+    const { driver, path, attempt, log } = flight;
+    if (log === undefined || flight.isAbandoned) return;
+    return andThen(toStoredValue(log, this.#parts.writer), (stored) => {
+      if (stored === "too large") return;
+      driver.apply({ type: "stepLogged", at: this.#parts.clock.now(), path, attempt }, stored.stored);
+    });
+  }
+
+  #bookLate({ driver, path, attempt, reportedMicro }: Flight, outcome: Outcome): void {
+    const costMicro = (outcome.costMicro ?? 0) - reportedMicro;
+    if (costMicro <= 0 || driver.state.phase !== "open") return;
+    driver.apply({ type: "costReported", at: this.#parts.clock.now(), path, attempt, costMicro });
+  }
+
+  #stop(flight: Flight, stop: Stop): void {
+    if (flight.stop !== undefined) return;
+    flight.stop = stop;
+    flight.controller.abort();
+    const { clock } = this.#parts;
+    flight.stopWaiting = clock.wakeAt(clock.now() + STOP_GRACE_MS, () => {
+      if (!flight.hasLanded) this.#report(flight, stoppedOutcome(flight.path));
+    });
+  }
+
+  #land(flight: Flight): void {
+    flight.hasLanded = true;
+    flight.stopWaiting?.();
+    if (this.#flights.get(flight.instance) === flight) this.#flights.delete(flight.instance);
+    if (this.#flights.size > 0 || this.#allLanded.length === 0) return;
+    const waiting = this.#allLanded;
+    this.#allLanded = [];
+    for (const resolve of waiting) resolve();
+  }
+}
+
+/** An executor is foreign code: what it returns may be anything. */
+function isOutcome(outcome: unknown): outcome is Outcome {
+  return typeof outcome === "object" && outcome !== null && "costMicro" in outcome;
+}

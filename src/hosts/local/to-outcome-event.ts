@@ -1,0 +1,73 @@
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import type { StepFailed, StepSucceeded } from "../../core/history/events.ts";
+import type { Json } from "../../core/json.ts";
+import type { Failed, Outcome, Succeeded } from "../../ports/executor.ts";
+import type { Flight } from "./flight.ts";
+
+export function toSucceededEvent(flight: Flight, outcome: Succeeded, at: number): StepSucceeded {
+  return {
+    type: "stepSucceeded",
+    at,
+    path: flight.path,
+    attempt: flight.attempt,
+    startedAt: flight.startedAt,
+    inputHash: flight.inputHash,
+    ...costOf(outcome),
+    ...(outcome.repaired === true ? { repaired: true } : {}),
+  };
+}
+
+export function toFailedEvent(
+  flight: Flight,
+  outcome: Failed,
+  { at, mask }: { readonly at: number; mask(text: string): string },
+): { readonly event: StepFailed; readonly details: string | undefined; readonly error: Json } {
+  const { code, retryable, effect } = outcome;
+  const message = mask(outcome.message);
+  const details = outcome.details === undefined ? undefined : mask(JSON.stringify(outcome.details));
+  const event: StepFailed = {
+    type: "stepFailed",
+    at,
+    path: flight.path,
+    attempt: flight.attempt,
+    startedAt: flight.startedAt,
+    code,
+    message,
+    retryable,
+    effect,
+    inputHash: flight.inputHash,
+    ...costOf(outcome),
+  };
+  const error = { code, message, ...(details === undefined ? {} : { details: JSON.parse(details) as Json }) };
+  return { event, details, error };
+}
+
+export function timedOut({ path, timeoutMs = 0 }: Flight): Pick<Failed, "code" | "message" | "retryable" | "effect"> {
+  const message = `"${path}" took longer than its time-out of ${timeoutMs / 1000} s.`;
+  return { code: "TIMEOUT", message, retryable: true, effect: "unknown" };
+}
+
+export function stoppedOutcome(path: string): Failed {
+  const message = `"${path}" was told to stop.`;
+  return { status: "failed", code: "INTERRUPTED", message, retryable: false, effect: "unknown", costMicro: 0 };
+}
+
+export function tooLarge({ costMicro, usage }: Succeeded, maxBytes: number): Failed {
+  const message = `The output is larger than ${maxBytes} bytes.`;
+  const spent = { costMicro, ...(usage === undefined ? {} : { usage }) };
+  return { status: "failed", code: "OUTPUT_TOO_LARGE", message, retryable: false, effect: "done", ...spent };
+}
+
+/** An executor that throws has a defect, unless it says what a user can do. */
+export function toFailed(error: unknown): Failed {
+  const code = isPawlError(error) ? error.code : "EXECUTOR_FAULT";
+  const message = error instanceof Error ? error.message : String(error);
+  return { status: "failed", code, message, retryable: false, effect: "unknown", costMicro: 0 };
+}
+
+function costOf({ costMicro, usage }: Outcome): Pick<StepFailed, "costMicro" | "unpriced" | "usage"> {
+  return {
+    ...(costMicro === null ? { unpriced: true } : costMicro === 0 ? {} : { costMicro }),
+    ...(usage === undefined ? {} : { usage }),
+  };
+}

@@ -1,0 +1,61 @@
+import type { Graph } from "../core/graph/graph.ts";
+import type { Event } from "../core/history/events.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import type { RunRecord } from "../ports/journal.ts";
+import type { CompiledDefinition } from "./compiled-definition.ts";
+
+/** Drives runs: reads, decides, appends, performs. One per data directory, held by the process that owns it. */
+export interface RunHost {
+  /** Takes up what must go on now, in slices. Resolves when every such run is under way again. */
+  recover(): Promise<{ readonly resumed: number }>;
+  /** Resolves when the start is durable; the run goes on by itself. */
+  startRun(start: RunStart): Promise<RunRecord>;
+  /** Loads a parked run and goes on with it; without effect on one that is under way. */
+  resumeRun(runId: string): Promise<RunRecord>;
+  cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord>;
+  /** The first answer wins; a later one gets `APPROVAL_CONFLICT` with who was first. Durable when it resolves. */
+  answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void>;
+  sendSignal(runId: string, name: string, payload: Json): Promise<void>;
+  /** Calls `listen` with every event of a run from now on, after its commit, and with progress in between. */
+  watch(runId: string, listen: (notice: RunNotice) => void): () => void;
+  /** Resolves when the run has ended, or when it only waits for a person or an event. */
+  settled(runId: string): Promise<RunRecord>;
+  /** Runs that this process drives right now. */
+  readonly driving: number;
+  /** Lays everything down, durably, so that the next owner goes on. Steps that may run only once are waited for until `force` aborts. */
+  park(force: AbortSignal): Promise<void>;
+}
+
+export interface RunStart {
+  readonly runId?: string;
+  readonly definition: CompiledDefinition;
+  readonly input: JsonObject;
+  readonly maxCostMicro?: number;
+  /** Kept with the run: who answers agent steps, and whatever else a resume must know. */
+  readonly options?: JsonObject;
+  readonly callbackUrl?: string;
+  readonly tenantId?: string;
+  readonly parentRunId?: string;
+  /** A rerun or fork: outcomes of that run are taken over, except of the step at `fromPath` and what depends on it. */
+  readonly lineage?: { readonly kind: "rerun" | "fork"; readonly run: string; readonly fromPath: string };
+}
+
+export interface ApprovalAnswer {
+  readonly answer: "approve" | "reject" | "skip";
+  readonly by?: string;
+  readonly comment?: string;
+  /** Replaces what was shown. Only where the approval allows edits. */
+  readonly edited?: Json;
+}
+
+export type RunNotice =
+  /** `graph`: of a `callResolved`, the graph that it names, for those who fold the events themselves. */
+  | { readonly type: "event"; readonly seq: number; readonly event: Event; readonly graph?: Graph }
+  /** An attempt has been handed to its executor; its `stepStarted` may follow, or never be written. */
+  | { readonly type: "dispatched"; readonly path: string; readonly attempt: number; readonly at: number }
+  | { readonly type: "progress"; readonly path: string; readonly attempt: number; readonly event: Json }
+  /** The process lays the run down; it goes on with the next owner. */
+  | { readonly type: "parked" }
+  /** Nothing can be written at the moment: the run stands still and will go on. */
+  | { readonly type: "stalled"; readonly code: string; readonly message: string }
+  | { readonly type: "unstalled" };

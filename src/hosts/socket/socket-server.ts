@@ -1,0 +1,211 @@
+import { rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { CompiledDefinition } from "../compiled-definition.ts";
+import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
+import { parseLine, type Reply, type Request, toRequest, toSentError } from "./messages.ts";
+import { readLines } from "./read-lines.ts";
+
+export interface SocketServerOptions {
+  readonly path: string;
+  readonly host: RunHost;
+  /** Callers send the text and never a graph: what they say is not trusted to be consistent. */
+  compile(text: string, source: string | undefined): Promise<CompiledDefinition>;
+}
+
+/** The longest request: a definition of 1 MB with an input as large as an output may be, escaped. */
+const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+/** A caller that watches and does not read is let go before it costs the owner more memory than this. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+/** How long a caller may take to read what it has been sent when the owner leaves. */
+const CLOSE_GRACE_MS = 1_000;
+
+/** Lets other processes of the same user reach the host of this one. */
+export class SocketServer {
+  readonly #options: SocketServerOptions;
+  readonly #server: Server;
+  readonly #callers = new Set<Socket>();
+
+  /** Resolves when callers can connect. A file that an earlier owner left at the path is replaced. */
+  static async listen(options: SocketServerOptions): Promise<SocketServer> {
+    const server = new SocketServer(options);
+    await server.#listen();
+    return server;
+  }
+
+  private constructor(options: SocketServerOptions) {
+    this.#options = options;
+    this.#server = createServer((socket) => this.#welcome(socket));
+  }
+
+  get callers(): number {
+    return this.#callers.size;
+  }
+
+  /** Callers see the connection end, and look for the next owner. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#callers) socket.destroySoon();
+    const hurry = setTimeout(() => {
+      for (const socket of this.#callers) socket.destroy();
+    }, CLOSE_GRACE_MS);
+    await closed;
+    clearTimeout(hurry);
+  }
+
+  #listen(): Promise<void> {
+    const { path } = this.#options;
+    rmSync(path, { force: true });
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      // The file is made within this call: nobody else can connect even for a moment.
+      const mask = process.umask(0o177);
+      try {
+        this.#server.listen(path, () => {
+          this.#server.off("error", reject);
+          this.#server.on("error", () => undefined);
+          resolve();
+        });
+      } finally {
+        process.umask(mask);
+      }
+    });
+  }
+
+  #welcome(socket: Socket): void {
+    const caller = new Caller(socket, this.#options);
+    this.#callers.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      this.#callers.delete(socket);
+      caller.leave();
+    });
+    readLines(socket, MAX_REQUEST_BYTES, {
+      line: (line) => void caller.handle(line),
+      tooLong: () => socket.destroy(),
+    });
+  }
+}
+
+/** One connection. Whatever it sends, it can at worst be let go. */
+class Caller {
+  readonly #socket: Socket;
+  readonly #options: SocketServerOptions;
+  readonly #watched = new Map<string, () => void>();
+
+  constructor(socket: Socket, options: SocketServerOptions) {
+    this.#socket = socket;
+    this.#options = options;
+  }
+
+  async handle(line: string): Promise<void> {
+    const request = toRequest(parseLine(line));
+    if (request === undefined) {
+      this.#socket.destroy();
+      return;
+    }
+    const { id } = request;
+    try {
+      this.#send({ id, result: (await this.#perform(request)) ?? null });
+    } catch (error) {
+      this.#send({ id, error: toSentError(error) });
+    }
+  }
+
+  leave(): void {
+    for (const stop of this.#watched.values()) stop();
+    this.#watched.clear();
+  }
+
+  async #perform({ method, params }: Request): Promise<Json | undefined> {
+    const { host } = this.#options;
+    const runId = textOf(params, "run_id");
+    switch (method) {
+      case "startRun":
+        return toJson(await host.startRun(await this.#toStart(params)));
+      case "resumeRun":
+        return toJson(await host.resumeRun(runId));
+      case "cancelRun":
+        return toJson(await host.cancelRun(runId, { ...optional(params, "by"), ...optional(params, "reason") }));
+      case "answerApproval":
+        await host.answerApproval(runId, textOf(params, "path"), toAnswer(params["answer"]));
+        return undefined;
+      case "sendSignal":
+        await host.sendSignal(runId, textOf(params, "name"), params["payload"] ?? null);
+        return undefined;
+      case "settled":
+        return toJson(await host.settled(runId));
+      case "watch":
+        if (!this.#watched.has(runId))
+          this.#watched.set(
+            runId,
+            host.watch(runId, (notice) => this.#tell(runId, notice)),
+          );
+        return undefined;
+      case "unwatch":
+        this.#watched.get(runId)?.();
+        this.#watched.delete(runId);
+        return undefined;
+    }
+  }
+
+  async #toStart(params: JsonObject): Promise<RunStart> {
+    const { input, options, max_cost_micro: maxCostMicro, source } = params;
+    if (!isJsonObject(input) || !isJsonObject(options)) throw refused("`input` and `options` are objects.");
+    if (maxCostMicro !== undefined && !Number.isSafeInteger(maxCostMicro))
+      throw refused("`max_cost_micro` is an integer.");
+    const file = typeof source === "string" ? source : undefined;
+    return {
+      runId: textOf(params, "run_id"),
+      definition: await this.#options.compile(textOf(params, "text"), file),
+      input,
+      options,
+      ...(typeof maxCostMicro === "number" ? { maxCostMicro } : {}),
+      ...("callback_url" in params ? { callbackUrl: textOf(params, "callback_url") } : {}),
+    };
+  }
+
+  #tell(runId: string, notice: RunNotice): void {
+    this.#send({ watch: runId, notice: toJson(notice) });
+  }
+
+  #send(reply: Reply): void {
+    if (this.#socket.destroyed) return;
+    this.#socket.write(`${JSON.stringify(reply)}\n`);
+    if (this.#socket.writableLength > MAX_UNREAD_BYTES) this.#socket.destroy();
+  }
+}
+
+function textOf(params: JsonObject, name: string): string {
+  const value = params[name];
+  if (typeof value !== "string") throw refused(`\`${name}\` is a text.`);
+  return value;
+}
+
+function optional<Name extends string>(params: JsonObject, name: Name): { readonly [key in Name]?: string } {
+  return typeof params[name] === "string" ? ({ [name]: params[name] } as { [key in Name]: string }) : {};
+}
+
+function toAnswer(value: Json | undefined): ApprovalAnswer {
+  if (!isJsonObject(value)) throw refused("`answer` is an object.");
+  const { answer, edited } = value;
+  if (answer !== "approve" && answer !== "reject" && answer !== "skip")
+    throw refused("An answer is approve, reject or skip.");
+  return {
+    answer,
+    ...optional(value, "by"),
+    ...optional(value, "comment"),
+    ...(edited === undefined ? {} : { edited }),
+  };
+}
+
+function refused(message: string): PawlError {
+  return new PawlError("USAGE", { message: `The owner refused a request: ${message}` });
+}
+
+/** Records and notices are plain data: what JSON leaves out of them is absent anyway. */
+function toJson(value: object): Json {
+  return value as Json;
+}

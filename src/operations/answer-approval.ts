@@ -1,0 +1,68 @@
+import { PawlError } from "../core/errors/pawl-error.ts";
+import type { Json } from "../core/json.ts";
+import type { ApprovalAnswer } from "../hosts/run-host.ts";
+import type { RunRecord } from "../ports/journal.ts";
+import type { Application } from "./application.ts";
+import { listApprovals, type OpenApproval } from "./describe-run-approvals.ts";
+import { findRun } from "./find-run.ts";
+
+/** What a person says to an open approval. */
+export type Answer = ApprovalAnswer;
+
+export interface AddressedApproval {
+  readonly record: RunRecord;
+  readonly path: string;
+}
+
+/**
+ * The approval that `RUN` or `RUN:PATH` means; without a path the only one that is open. Throws `RUN_FINISHED`,
+ * `APPROVAL_NOT_OPEN` and, where several are open, `USAGE` with their addresses.
+ */
+export async function findApproval(app: Application, address: string): Promise<AddressedApproval> {
+  const colon = address.indexOf(":");
+  const record = await findRun(app, colon === -1 ? address : address.slice(0, colon));
+  if (record.completedAt !== undefined) {
+    throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
+  }
+  if (colon !== -1) return { record, path: address.slice(colon + 1) };
+  const open = await listApprovals(await app.records(), record);
+  const [only] = open;
+  if (only === undefined) {
+    throw new PawlError("APPROVAL_NOT_OPEN", { message: `The run ${record.id} has no open approval.` });
+  }
+  if (open.length === 1) return { record, path: only.path };
+  throw new PawlError("USAGE", {
+    message: `The run has ${open.length} open approvals.`,
+    remedy: `Name one of them: ${open.map(({ path }) => `${record.id.slice(0, 13)}:${path}`).join(", ")}.`,
+    details: { paths: open.map(({ path }) => path) },
+  });
+}
+
+/** Throws `APPROVAL_CONFLICT`, `APPROVAL_NOT_OPEN`, `APPROVAL_EDIT_REFUSED`. */
+export async function answerApproval(
+  app: Application,
+  { record, path }: AddressedApproval,
+  answer: Answer,
+): Promise<void> {
+  if (answer.edited !== undefined) await checkEdit(app, { record, path }, answer.edited);
+  const host = await app.host();
+  await host.answerApproval(record.id, path, answer);
+}
+
+async function checkEdit(app: Application, { record, path }: AddressedApproval, edited: Json): Promise<void> {
+  const open = (await listApprovals(await app.records(), record)).find((approval) => approval.path === path);
+  // Whether it is open at all is the host's to say: it is the one who knows.
+  if (open === undefined) return;
+  if (!open.allow_edit) {
+    throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The approval "${path}" does not take edited data.` });
+  }
+  const reason = await explainEdit(open, edited);
+  if (reason === undefined) return;
+  throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The edited data does not fit: ${reason}.` });
+}
+
+async function explainEdit({ schema }: OpenApproval, edited: Json) {
+  if (schema === null) return undefined;
+  const { JsonSchemaChecker } = await import("../dialects/json-schema-checker.ts");
+  return new JsonSchemaChecker().explainMismatch(schema, edited);
+}

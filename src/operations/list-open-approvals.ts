@@ -1,0 +1,21 @@
+import type { Application } from "./application.ts";
+import { listApprovals, type OpenApproval } from "./describe-run-approvals.ts";
+
+const PAGE = 200;
+
+/** Every approval that waits for an answer, of all runs; the newest run first. */
+export async function listOpenApprovals(app: Application): Promise<readonly OpenApproval[]> {
+  const records = await app.records();
+  const approvals: OpenApproval[] = [];
+  let beforeRun = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    // Other steps of the run may still be under way.
+    const status = ["awaiting_approval", "running", "waiting"] as const;
+    const page = await records.journal.listRuns({ status, beforeRun, limit: PAGE });
+    for (const record of page) {
+      approvals.push(...(await listApprovals(records, record)));
+      beforeRun = record.no;
+    }
+    if (page.length < PAGE) return approvals;
+  }
+}

@@ -1,0 +1,18 @@
+import type { RunRecord } from "../ports/journal.ts";
+import type { Application } from "./application.ts";
+
+const PAGE = 200;
+
+/** Unfinished runs that have something to do other than to wait for a person or an event. Oldest first. */
+export async function listResumable(app: Application): Promise<readonly RunRecord[]> {
+  const { journal } = await app.records();
+  const found: RunRecord[] = [];
+  let beforeRun = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const status = ["queued", "running", "waiting", "awaiting_approval"] as const;
+    const page = await journal.listRuns({ status, beforeRun, limit: PAGE });
+    for (const record of page) if (!record.parked || record.wakeAt !== undefined) found.push(record);
+    beforeRun = page.at(-1)?.no ?? 0;
+    if (page.length < PAGE) return found.reverse();
+  }
+}

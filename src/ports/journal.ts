@@ -1,0 +1,143 @@
+import type { Event } from "../core/history/events.ts";
+
+/** Runs are numbered inside one journal; the number is never shown to users. */
+export type RunNo = number;
+
+/**
+ * The append-only record of every run, the only truth. One process owns it for writing; others may open it for reading.
+ * Sequence numbers of a run are dense from 1. Values lie beside their event and are read only when asked for.
+ */
+export interface Journal {
+  /** A number for a run that the caller is about to create. In memory: unused numbers are simply skipped. */
+  reserveRun(): RunNo;
+  /**
+   * Commits all entries in one transaction, at the configured durability, or reports per entry why not. An entry whose
+   * `afterSeq` is not the run's last number, or whose run ended, is refused with `conflict` and only it is dropped.
+   * Rejects when nothing could be written (`JOURNAL_FULL`, `JOURNAL_IO`): then nothing has been written.
+   */
+  append(entries: readonly Append[]): Promise<readonly AppendResult[]>;
+  /** Rows with `seq > afterSeq`, in order, without their values. */
+  readEvents(run: RunNo, options: { readonly afterSeq: number; readonly limit: number }): Promise<readonly EventRow[]>;
+  /** The stored value of one event, as it was appended. */
+  readValue(run: RunNo, seq: number): Promise<string | undefined>;
+  readValues(run: RunNo, seqs: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** By whole id, or by a prefix that fits exactly one run. `ambiguous` where it fits more. */
+  findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined>;
+  readRun(run: RunNo): Promise<RunRecord | undefined>;
+  /** Newest first. */
+  listRuns(filter: RunFilter): Promise<readonly RunRecord[]>;
+  /** Unfinished runs that must go on now: not parked, or with `wakeAt <= now`. Oldest first, in slices. */
+  listDue(options: {
+    readonly now: number;
+    readonly afterRun: RunNo;
+    readonly limit: number;
+  }): Promise<readonly RunRecord[]>;
+  /** The earliest `wakeAt` of a parked run. */
+  nextWakeAt(): Promise<number | undefined>;
+  readPinned(hash: string): Promise<string | undefined>;
+  /** What is still to be done after an end, oldest first. */
+  readOutbox(options: { readonly limit: number; readonly kind?: string }): Promise<readonly OutboxRecord[]>;
+  /** Marks entries as done, durably. */
+  finishOutbox(ids: readonly number[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What one run adds in one commit. */
+export interface Append {
+  readonly run: RunNo;
+  /** The run's last sequence number before this entry; 0 creates the run. */
+  readonly afterSeq: number;
+  readonly create?: NewRun;
+  readonly events: readonly NewEvent[];
+  readonly patch?: RunPatch;
+  readonly outbox?: readonly NewOutbox[];
+  /** Texts that runs refer to by hash: definitions, graphs. Stored once. */
+  readonly pins?: readonly { readonly hash: string; readonly text: string }[];
+}
+
+export interface NewEvent {
+  readonly event: Event;
+  /** JSON text, or `~` and the SHA-256 of a blob. */
+  readonly value?: string;
+}
+
+export interface EventRow {
+  readonly seq: number;
+  readonly event: Event;
+}
+
+export interface NewRun {
+  readonly id: string;
+  readonly workflow: string;
+  readonly dialect: string;
+  /** Hash of the pinned graph, and of the definition's text. */
+  readonly graph: string;
+  readonly definition: string;
+  readonly createdAt: number;
+  readonly parentRunId?: string;
+  readonly tenantId?: string;
+  readonly callbackUrl?: string;
+}
+
+export interface RunPatch {
+  readonly status?: RunStatus;
+  /** `null` clears. A parked run with none waits for a signal. */
+  readonly wakeAt?: number | null;
+  /** True: nothing to do until `wakeAt`, a signal or an answer. */
+  readonly parked?: boolean;
+  readonly costMicro?: number;
+  readonly startedAt?: number;
+  readonly completedAt?: number;
+  readonly error?: { readonly code: string; readonly message: string } | null;
+}
+
+export type RunStatus =
+  | "queued"
+  | "running"
+  | "waiting"
+  | "awaiting_approval"
+  | "completed"
+  | "partial"
+  | "failed"
+  | "cancelled"
+  | "budget_exceeded";
+
+export interface RunRecord extends NewRun {
+  readonly no: RunNo;
+  readonly status: RunStatus;
+  readonly lastSeq: number;
+  readonly parked: boolean;
+  readonly wakeAt?: number;
+  readonly costMicro: number;
+  readonly startedAt?: number;
+  readonly completedAt?: number;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+export interface RunFilter {
+  readonly status?: readonly RunStatus[];
+  readonly workflow?: string;
+  readonly createdFrom?: number;
+  readonly createdBefore?: number;
+  readonly tenantId?: string;
+  /** Only runs with a smaller number: the cursor of the page before. */
+  readonly beforeRun?: RunNo;
+  readonly limit: number;
+}
+
+export type AppendResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: "conflict" | "refused"; readonly message: string };
+
+export interface NewOutbox {
+  /** `storage`, `webhook`, `dead_letter` ... */
+  readonly kind: string;
+  /** JSON text. */
+  readonly body: string;
+}
+
+export interface OutboxRecord extends NewOutbox {
+  readonly id: number;
+  readonly run: RunNo;
+  readonly createdAt: number;
+}

@@ -1,0 +1,69 @@
+import type { FinalStatus } from "../core/history/events.ts";
+import type { Append, AppendResult, RunStatus } from "../ports/journal.ts";
+
+/** What a journal must know of a run to judge the next entry. */
+export interface RunHead {
+  readonly lastSeq: number;
+  readonly status: RunStatus;
+  readonly parked: boolean;
+}
+
+export type Refusal = Extract<AppendResult, { ok: false }>;
+
+/** 24 bits: a journal may pack a run's number and a sequence number into one exact number. */
+export const MAX_EVENTS_PER_RUN = 2 ** 24 - 1;
+
+/**
+ * Whether an entry may follow what the journal holds: the fence against a second writer, the same in every journal.
+ * `head` is undefined where the run does not exist.
+ */
+export function findRefusal(head: RunHead | undefined, entry: Append): Refusal | undefined {
+  const { run, afterSeq, create } = entry;
+  if (head === undefined && create === undefined) return conflict(`There is no run number ${run}.`);
+  if (head !== undefined && create !== undefined) return conflict(`Run number ${run} exists already.`);
+  if (head !== undefined && hasEnded(head.status)) return conflict(`Run number ${run} has ended.`);
+  const lastSeq = head?.lastSeq ?? 0;
+  if (afterSeq !== lastSeq) return conflict(`The last event of run number ${run} is ${lastSeq}, not ${afterSeq}.`);
+  if (lastSeq + entry.events.length > MAX_EVENTS_PER_RUN) {
+    return refused(`A run has at most ${MAX_EVENTS_PER_RUN} events.`);
+  }
+  return undefined;
+}
+
+export function headAfter(head: RunHead | undefined, entry: Append): RunHead {
+  return {
+    lastSeq: entry.afterSeq + entry.events.length,
+    status: entry.patch?.status ?? head?.status ?? "queued",
+    parked: entry.patch?.parked ?? head?.parked ?? false,
+  };
+}
+
+export function hasEnded(status: RunStatus): status is FinalStatus {
+  switch (status) {
+    case "queued":
+    case "running":
+    case "waiting":
+    case "awaiting_approval":
+      return false;
+    case "completed":
+    case "partial":
+    case "failed":
+    case "cancelled":
+    case "budget_exceeded":
+      return true;
+  }
+}
+
+/** The entry itself cannot be stored; it would be refused again. */
+export function refused(message: string): Refusal {
+  return { ok: false, reason: "refused", message };
+}
+
+function conflict(message: string): Refusal {
+  return { ok: false, reason: "conflict", message };
+}
+
+/** What follows from an entry is as old as the last event in it. */
+export function timeOf(entry: Append): number {
+  return entry.events.at(-1)?.event.at ?? entry.create?.createdAt ?? 0;
+}

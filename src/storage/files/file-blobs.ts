@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, rm, stat, utimes } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Blobs } from "../../ports/blobs.ts";
+import { isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
+
+/** Blobs as files: `ab/cdef...`, named by their SHA-256. */
+export class FileBlobs implements Blobs {
+  readonly #folder: string;
+  /** Equal contents at the same time are one write, and nobody is told "durable" before it is. */
+  readonly #writing = new Map<string, Promise<void>>();
+
+  constructor(folder: string) {
+    this.#folder = resolve(folder);
+  }
+
+  async put(content: string | Uint8Array): Promise<string> {
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    const writing = this.#writing.get(sha256) ?? this.#startWriting(sha256, content);
+    await writing;
+    return sha256;
+  }
+
+  async get(sha256: string): Promise<Uint8Array> {
+    const content = await this.#read(sha256);
+    if (createHash("sha256").update(content).digest("hex") === sha256) return content;
+    throw new PawlError("BLOB_DAMAGED", { message: `${this.#pathOf(sha256)} does not have the hash in its name.` });
+  }
+
+  async *list(): AsyncIterable<{ sha256: string; bytes: number; modifiedAt: number }> {
+    for (const folder of await namesIn(this.#folder, /^[0-9a-f]{2}$/)) {
+      for (const rest of await namesIn(join(this.#folder, folder), /^[0-9a-f]{62}$/)) {
+        const file = await statIfThere(join(this.#folder, folder, rest));
+        if (file !== undefined) yield { sha256: folder + rest, bytes: file.size, modifiedAt: Math.trunc(file.mtimeMs) };
+      }
+    }
+  }
+
+  async remove(sha256: string): Promise<void> {
+    const path = this.#pathOf(sha256);
+    try {
+      await rm(path, { force: true });
+    } catch (error) {
+      throw toFileFailure(error, path);
+    }
+  }
+
+  #startWriting(sha256: string, content: string | Uint8Array): Promise<void> {
+    const writing = this.#write(sha256, content).finally(() => this.#writing.delete(sha256));
+    this.#writing.set(sha256, writing);
+    return writing;
+  }
+
+  async #write(sha256: string, content: string | Uint8Array): Promise<void> {
+    const path = this.#pathOf(sha256);
+    try {
+      const existing = await statIfThere(path);
+      // The collection's grace period begins anew: this content is about to be referred to again.
+      if (existing?.size === Buffer.byteLength(content)) return await utimes(path, new Date(), new Date());
+      await writeDurably(path, content, join(this.#folder, "incoming"));
+    } catch (error) {
+      throw toFileFailure(error, path);
+    }
+  }
+
+  async #read(sha256: string): Promise<Uint8Array> {
+    const path = this.#pathOf(sha256);
+    try {
+      return await readFile(path);
+    } catch (error) {
+      const isMissing = isSystemError(error) && error.code === "ENOENT";
+      throw isMissing ? new PawlError("BLOB_MISSING", { message: `${path} is missing.` }) : toFileFailure(error, path);
+    }
+  }
+
+  #pathOf(sha256: string): string {
+    if (!/^[0-9a-f]{64}$/.test(sha256)) throw new Error(`Not a SHA-256 in lower-case hex: ${sha256}`);
+    return join(this.#folder, sha256.slice(0, 2), sha256.slice(2));
+  }
+}
+
+async function namesIn(folder: string, pattern: RegExp): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).filter((name) => pattern.test(name)).sort();
+  } catch (error) {
+    if (isSystemError(error) && error.code === "ENOENT") return [];
+    throw toFileFailure(error, folder);
+  }
+}
+
+async function statIfThere(path: string): Promise<{ readonly size: number; readonly mtimeMs: number } | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (isSystemError(error) && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,128 @@
+import { lstat, readdir, readFile, realpath, rm, stat } from "node:fs/promises";
+import { join, resolve, sep } from "node:path";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import { INCOMING, invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
+import { isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
+
+interface StoredFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly modifiedAt: number;
+}
+
+/**
+ * The application's files in a folder. A link that leads out of the folder is refused when a path goes through it;
+ * someone who can exchange folders for links in that very moment can write to the disk anyway.
+ */
+export class LocalFileStorage implements FileStorage {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = resolve(folder);
+  }
+
+  async read(path: string): Promise<Uint8Array | undefined> {
+    const file = await this.#locate(path);
+    try {
+      return await readFile(file);
+    } catch (error) {
+      if (isNoFile(error)) return undefined;
+      throw toFileFailure(error, file);
+    }
+  }
+
+  async write(path: string, content: string | Uint8Array): Promise<void> {
+    const file = await this.#locate(path);
+    try {
+      await writeDurably(file, content, join(this.#folder, INCOMING));
+    } catch (error) {
+      if (isShapeConflict(error)) throw invalidStoragePath(path, "a file and a folder would have the same name", error);
+      throw toFileFailure(error, file);
+    }
+  }
+
+  async list(prefix: string): Promise<readonly StoredFile[]> {
+    const folders = parseStoragePrefix(prefix);
+    if (folders.length > 0) await this.#refuseWayOut(prefix, folders);
+    const files: StoredFile[] = [];
+    for await (const file of this.#walk(folders.join("/"))) {
+      if (file.path.startsWith(prefix)) files.push(file);
+    }
+    return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  async remove(path: string): Promise<boolean> {
+    const file = await this.#locate(path);
+    try {
+      await rm(file);
+      return true;
+    } catch (error) {
+      if (isNoFile(error)) return false;
+      throw toFileFailure(error, file);
+    }
+  }
+
+  async #locate(path: string): Promise<string> {
+    const segments = parseStoragePath(path);
+    await this.#refuseWayOut(path, segments);
+    return join(this.#folder, ...segments);
+  }
+
+  async #refuseWayOut(path: string, segments: readonly string[]): Promise<void> {
+    let place = this.#folder;
+    for (const segment of segments) {
+      place = join(place, segment);
+      const kind = await kindOf(place);
+      if (kind === "nothing") return;
+      if (kind === "link" && !(await this.#isInside(place))) throw invalidStoragePath(path, "a link leads out of it");
+    }
+  }
+
+  /** A link that leads nowhere counts as leading out. */
+  async #isInside(place: string): Promise<boolean> {
+    try {
+      const root = await realpath(this.#folder);
+      return (await realpath(place)).startsWith(root + sep);
+    } catch {
+      return false;
+    }
+  }
+
+  /** Real files only: neither links nor unfinished writes. */
+  async *#walk(folder: string): AsyncIterable<StoredFile> {
+    for (const entry of await this.#entriesOf(folder)) {
+      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (path === INCOMING) continue;
+      if (entry.isDirectory()) yield* this.#walk(path);
+      if (!entry.isFile()) continue;
+      const { size, mtimeMs } = await stat(join(this.#folder, path));
+      yield { path, bytes: size, modifiedAt: Math.trunc(mtimeMs) };
+    }
+  }
+
+  async #entriesOf(folder: string) {
+    try {
+      return await readdir(join(this.#folder, folder), { withFileTypes: true });
+    } catch (error) {
+      if (isNoFile(error)) return [];
+      throw toFileFailure(error, join(this.#folder, folder));
+    }
+  }
+}
+
+async function kindOf(place: string): Promise<"nothing" | "link" | "other"> {
+  try {
+    return (await lstat(place)).isSymbolicLink() ? "link" : "other";
+  } catch (error) {
+    if (isNoFile(error)) return "nothing";
+    throw toFileFailure(error, place);
+  }
+}
+
+function isNoFile(error: unknown): boolean {
+  return isSystemError(error) && ["ENOENT", "ENOTDIR", "EISDIR", "ERR_FS_EISDIR"].includes(error.code);
+}
+
+function isShapeConflict(error: unknown): boolean {
+  return isSystemError(error) && ["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"].includes(error.code);
+}

@@ -1,0 +1,151 @@
+import type {
+  Append,
+  AppendResult,
+  EventRow,
+  Journal,
+  NewEvent,
+  OutboxRecord,
+  RunFilter,
+  RunNo,
+  RunRecord,
+} from "../../ports/journal.ts";
+import { findRefusal, hasEnded, headAfter, refused, timeOf } from "../append-rule.ts";
+
+/** The reference implementation of `Journal`: nothing is durable, everything is obvious. For tests and `--data memory`. */
+export class MemoryJournal implements Journal {
+  readonly #runs = new Map<RunNo, RunRecord>();
+  readonly #numbers = new Map<string, RunNo>();
+  readonly #events = new Map<RunNo, NewEvent[]>();
+  readonly #pins = new Map<string, string>();
+  readonly #outbox = new Map<number, OutboxRecord>();
+  #lastReserved: RunNo = 0;
+  #lastOutboxId = 0;
+
+  reserveRun(): RunNo {
+    this.#lastReserved += 1;
+    return this.#lastReserved;
+  }
+
+  async append(entries: readonly Append[]): Promise<readonly AppendResult[]> {
+    return entries.map((entry) => this.#appendOne(entry));
+  }
+
+  #appendOne(entry: Append): AppendResult {
+    const before = this.#runs.get(entry.run);
+    const refusal = findRefusal(before, entry);
+    if (refusal !== undefined) return refusal;
+    if (entry.create !== undefined && this.#numbers.has(entry.create.id)) {
+      return refused(`There is a run ${entry.create.id} already.`);
+    }
+
+    const after = recordAfter(before, entry);
+    this.#runs.set(entry.run, after);
+    this.#numbers.set(after.id, entry.run);
+    const events = this.#events.get(entry.run) ?? [];
+    for (const event of entry.events) events.push(event);
+    this.#events.set(entry.run, events);
+    for (const { hash, text } of entry.pins ?? []) {
+      if (!this.#pins.has(hash)) this.#pins.set(hash, text);
+    }
+    for (const { kind, body } of entry.outbox ?? []) {
+      this.#lastOutboxId += 1;
+      const id = this.#lastOutboxId;
+      this.#outbox.set(id, { id, run: entry.run, kind, body, createdAt: timeOf(entry) });
+    }
+    return { ok: true };
+  }
+
+  async readEvents(run: RunNo, options: { afterSeq: number; limit: number }): Promise<readonly EventRow[]> {
+    const { afterSeq, limit } = options;
+    const slice = (this.#events.get(run) ?? []).slice(afterSeq, afterSeq + limit);
+    return slice.map(({ event }, index) => ({ seq: afterSeq + 1 + index, event }));
+  }
+
+  async readValue(run: RunNo, seq: number): Promise<string | undefined> {
+    return this.#events.get(run)?.[seq - 1]?.value;
+  }
+
+  async readValues(run: RunNo, seqs: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    const values = new Map<number, string>();
+    for (const seq of seqs) {
+      const value = await this.readValue(run, seq);
+      if (value !== undefined) values.set(seq, value);
+    }
+    return values;
+  }
+
+  async findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined> {
+    const fitting = [...this.#runs.values()].filter((run) => run.id.startsWith(idOrPrefix));
+    const exact = fitting.find((run) => run.id === idOrPrefix);
+    return exact ?? (fitting.length > 1 ? "ambiguous" : fitting[0]);
+  }
+
+  async readRun(run: RunNo): Promise<RunRecord | undefined> {
+    return this.#runs.get(run);
+  }
+
+  async listRuns(filter: RunFilter): Promise<readonly RunRecord[]> {
+    const { status, workflow, tenantId, createdFrom, createdBefore, beforeRun, limit } = filter;
+    return [...this.#runs.values()]
+      .filter((run) => status === undefined || status.includes(run.status))
+      .filter((run) => workflow === undefined || run.workflow === workflow)
+      .filter((run) => tenantId === undefined || run.tenantId === tenantId)
+      .filter((run) => createdFrom === undefined || run.createdAt >= createdFrom)
+      .filter((run) => createdBefore === undefined || run.createdAt < createdBefore)
+      .filter((run) => beforeRun === undefined || run.no < beforeRun)
+      .sort((a, b) => b.no - a.no)
+      .slice(0, limit);
+  }
+
+  async listDue(options: { now: number; afterRun: RunNo; limit: number }): Promise<readonly RunRecord[]> {
+    const { now, afterRun, limit } = options;
+    return [...this.#runs.values()]
+      .filter((run) => !hasEnded(run.status))
+      .filter((run) => !run.parked || (run.wakeAt !== undefined && run.wakeAt <= now))
+      .filter((run) => run.no > afterRun)
+      .sort((a, b) => a.no - b.no)
+      .slice(0, limit);
+  }
+
+  async nextWakeAt(): Promise<number | undefined> {
+    const times = [...this.#runs.values()]
+      .filter((run) => !hasEnded(run.status) && run.parked)
+      .flatMap((run) => run.wakeAt ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  async readPinned(hash: string): Promise<string | undefined> {
+    return this.#pins.get(hash);
+  }
+
+  async readOutbox(options: { limit: number; kind?: string }): Promise<readonly OutboxRecord[]> {
+    return [...this.#outbox.values()]
+      .filter((record) => options.kind === undefined || record.kind === options.kind)
+      .slice(0, options.limit);
+  }
+
+  async finishOutbox(ids: readonly number[]): Promise<void> {
+    for (const id of ids) this.#outbox.delete(id);
+  }
+
+  async close(): Promise<void> {}
+}
+
+function recordAfter(before: RunRecord | undefined, entry: Append): RunRecord {
+  const { wakeAt = before?.wakeAt, error = before?.error, startedAt, completedAt, costMicro } = entry.patch ?? {};
+  const { wakeAt: _wakeAt, error: _error, ...kept } = before ?? newRecord(entry);
+  return {
+    ...kept,
+    ...headAfter(before, entry),
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(completedAt === undefined ? {} : { completedAt }),
+    ...(costMicro === undefined ? {} : { costMicro }),
+    ...(wakeAt === null || wakeAt === undefined ? {} : { wakeAt }),
+    ...(error === null || error === undefined ? {} : { error }),
+  };
+}
+
+function newRecord({ run, create }: Append): RunRecord {
+  if (create === undefined) throw new Error("An entry for a new run says how to create it.");
+  return { ...create, no: run, status: "queued", lastSeq: 0, parked: false, costMicro: 0 };
+}

@@ -1,0 +1,69 @@
+import { RUN_COLUMNS } from "./run-row.ts";
+
+/**
+ * The journal's statements as plain SQL with `?` for parameters. Events are keyed by run * 2^24 + seq: one integer key
+ * in the order of the history, measured twice as fast as a key of two columns. So a run's last number is one seek away
+ * and is not stored with the run: a commit of one event would then write a second page, measured at a tenth of its time.
+ */
+
+/**
+ * The partial indexes contain this condition word by word; otherwise they are not used. Said negatively, since a planner
+ * that is given the open statuses goes through the index of statuses instead, and with it through every parked run.
+ */
+const UNFINISHED = "status NOT IN ('completed', 'partial', 'failed', 'cancelled', 'budget_exceeded')";
+
+export const INSERT_RUN = `INSERT INTO runs (no, id, workflow_name, dialect, graph, definition, status,
+    parked, wake_at, cost_micro, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** The most frequent patch by far: it touches no index. */
+export const PATCH_COST = "UPDATE runs SET cost_micro = ? WHERE no = ?";
+
+/** `wake_at` and `error` can be cleared: a flag before each says whether the value counts. */
+export const PATCH_RUN = `UPDATE runs SET cost_micro = coalesce(?, cost_micro),
+    status = coalesce(?, status), parked = coalesce(?, parked), started_at = coalesce(?, started_at),
+    completed_at = coalesce(?, completed_at), wake_at = CASE WHEN ? THEN ? ELSE wake_at END,
+    error = CASE WHEN ? THEN ? ELSE error END
+  WHERE no = ?`;
+
+export const INSERT_EVENT = `INSERT INTO events (id, type, path, attempt, at, cost_micro, body, value)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+
+export const INSERT_PIN = "INSERT INTO pins (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING";
+
+export const INSERT_OUTBOX = "INSERT INTO outbox (run_no, kind, body, created_at) VALUES (?, ?, ?, ?)";
+
+export const SELECT_NEWEST_RUN = "SELECT max(no) AS newest FROM runs";
+
+export const SELECT_EVENTS = `SELECT id, type, path, attempt, at, cost_micro, body FROM events
+  WHERE id > ? AND id < ? ORDER BY id LIMIT ?`;
+
+export const SELECT_VALUE = "SELECT value FROM events WHERE id = ?";
+
+export const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs WHERE no = ?`;
+
+export const SELECT_RUN_BY_ID = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`;
+
+/** A range instead of LIKE: it uses the index and knows no wildcards. */
+export const SELECT_RUNS_BY_PREFIX = `SELECT ${RUN_COLUMNS} FROM runs WHERE id >= ? AND id < ? LIMIT 2`;
+
+export const SELECT_ACTIVE = `SELECT ${RUN_COLUMNS} FROM runs
+  WHERE ${UNFINISHED} AND parked = 0 AND no > ? ORDER BY no LIMIT ?`;
+
+/** The plus keeps a planner from walking all runs in the order of their numbers instead of the few that are awake. */
+export const SELECT_AWAKE = `SELECT ${RUN_COLUMNS} FROM runs
+  WHERE ${UNFINISHED} AND parked = 1 AND wake_at IS NOT NULL AND wake_at <= ? AND +no > ? ORDER BY +no LIMIT ?`;
+
+export const SELECT_NEXT_WAKE_AT = `SELECT wake_at AS "wakeAt" FROM runs
+  WHERE ${UNFINISHED} AND parked = 1 AND wake_at IS NOT NULL ORDER BY wake_at LIMIT 1`;
+
+export const SELECT_PIN = "SELECT text FROM pins WHERE hash = ?";
+
+const OUTBOX_COLUMNS = `id, run_no AS run, kind, body, created_at AS "createdAt"`;
+
+export const SELECT_OUTBOX = `SELECT ${OUTBOX_COLUMNS} FROM outbox WHERE done = 0 ORDER BY id LIMIT ?`;
+
+export const SELECT_OUTBOX_OF_KIND = `SELECT ${OUTBOX_COLUMNS} FROM outbox
+  WHERE done = 0 AND kind = ? ORDER BY id LIMIT ?`;
+
+export const FINISH_OUTBOX = "UPDATE outbox SET done = 1 WHERE id = ?";

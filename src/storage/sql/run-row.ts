@@ -1,0 +1,49 @@
+import type { RunNo, RunRecord, RunStatus } from "../../ports/journal.ts";
+import { MAX_EVENTS_PER_RUN } from "../append-rule.ts";
+
+/** A row of `runs` as `RUN_COLUMNS` names it. Flags are 0 or 1, `error` is JSON. */
+export interface RunRow {
+  readonly no: RunNo;
+  readonly id: string;
+  readonly workflow: string;
+  readonly dialect: string;
+  readonly graph: string;
+  readonly definition: string;
+  readonly status: string;
+  readonly lastSeq: number;
+  readonly parked: number;
+  readonly wakeAt: number | null;
+  readonly costMicro: number;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly completedAt: number | null;
+  readonly error: string | null;
+  readonly parentRunId: string | null;
+  readonly tenantId: string | null;
+  readonly callbackUrl: string | null;
+}
+
+/** A power of two above every sequence number: events are keyed by run * SEQ_RANGE + seq. */
+export const SEQ_RANGE = MAX_EVENTS_PER_RUN + 1;
+
+export const RUN_COLUMNS = `no, id, workflow_name AS "workflow", dialect, graph, definition, status,
+  (SELECT coalesce(max(events.id) - no * ${SEQ_RANGE}, 0) FROM events
+    WHERE events.id > no * ${SEQ_RANGE} AND events.id < (no + 1) * ${SEQ_RANGE}) AS "lastSeq", parked, wake_at AS "wakeAt", cost_micro AS "costMicro", created_at AS "createdAt",
+  started_at AS "startedAt", completed_at AS "completedAt", error, parent_run_id AS "parentRunId",
+  tenant_id AS "tenantId", callback_url AS "callbackUrl"`;
+
+export function toRunRecord(row: RunRow): RunRecord {
+  const { wakeAt, startedAt, completedAt, error, parentRunId, tenantId, callbackUrl, ...present } = row;
+  return {
+    ...present,
+    status: present.status as RunStatus,
+    parked: present.parked !== 0,
+    ...(wakeAt === null ? {} : { wakeAt }),
+    ...(startedAt === null ? {} : { startedAt }),
+    ...(completedAt === null ? {} : { completedAt }),
+    ...(error === null ? {} : { error: JSON.parse(error) }),
+    ...(parentRunId === null ? {} : { parentRunId }),
+    ...(tenantId === null ? {} : { tenantId }),
+    ...(callbackUrl === null ? {} : { callbackUrl }),
+  };
+}

@@ -1,0 +1,135 @@
+import type { DatabaseSync } from "node:sqlite";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { decodeEvent } from "../../core/history/event-codec.ts";
+import type { EventRow, OutboxRecord, RunFilter, RunNo, RunRecord } from "../../ports/journal.ts";
+import {
+  SELECT_ACTIVE,
+  SELECT_AWAKE,
+  SELECT_EVENTS,
+  SELECT_NEXT_WAKE_AT,
+  SELECT_OUTBOX,
+  SELECT_OUTBOX_OF_KIND,
+  SELECT_PIN,
+  SELECT_RUN,
+  SELECT_RUN_BY_ID,
+  SELECT_RUNS_BY_PREFIX,
+  SELECT_VALUE,
+} from "../sql/journal-statements.ts";
+import { listRunsQuery } from "../sql/list-runs-query.ts";
+import { type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
+import { prepareQuery, prepareTupleQuery, type Query, type TupleQuery } from "./statement.ts";
+
+type EventTuple = readonly [
+  id: number,
+  type: string,
+  path: string | null,
+  attempt: number | null,
+  at: number,
+  costMicro: number | null,
+  body: string | null,
+];
+
+/** The highest code point: every id that begins with a prefix sorts below the prefix with this behind it. */
+const LAST_CHARACTER = "\u{10FFFF}";
+
+/** Reads what is committed, in the owner and beside it. Keeps nothing in memory. */
+export class JournalReader {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  readonly #events: TupleQuery<EventTuple>;
+  readonly #value: Query<{ readonly value: string | null }>;
+  readonly #run: Query<RunRow>;
+  readonly #runById: Query<RunRow>;
+  readonly #runsByPrefix: Query<RunRow>;
+  readonly #active: Query<RunRow>;
+  readonly #awake: Query<RunRow>;
+  readonly #nextWakeAt: Query<{ readonly wakeAt: number }>;
+  readonly #pin: Query<{ readonly text: string }>;
+  readonly #outbox: Query<OutboxRecord>;
+  readonly #outboxOfKind: Query<OutboxRecord>;
+
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#path = path;
+    this.#events = prepareTupleQuery(database, SELECT_EVENTS);
+    this.#value = prepareQuery(database, SELECT_VALUE);
+    this.#run = prepareQuery(database, SELECT_RUN);
+    this.#runById = prepareQuery(database, SELECT_RUN_BY_ID);
+    this.#runsByPrefix = prepareQuery(database, SELECT_RUNS_BY_PREFIX);
+    this.#active = prepareQuery(database, SELECT_ACTIVE);
+    this.#awake = prepareQuery(database, SELECT_AWAKE);
+    this.#nextWakeAt = prepareQuery(database, SELECT_NEXT_WAKE_AT);
+    this.#pin = prepareQuery(database, SELECT_PIN);
+    this.#outbox = prepareQuery(database, SELECT_OUTBOX);
+    this.#outboxOfKind = prepareQuery(database, SELECT_OUTBOX_OF_KIND);
+  }
+
+  readEvents(run: RunNo, { afterSeq, limit }: { afterSeq: number; limit: number }): readonly EventRow[] {
+    const tuples = this.#events.all(run * SEQ_RANGE + afterSeq, (run + 1) * SEQ_RANGE, limit);
+    return tuples.map(([id, type, path, attempt, at, costMicro, body], index) => {
+      const seq = afterSeq + index + 1;
+      if (id !== run * SEQ_RANGE + seq) throw this.#hole(run, seq);
+      return { seq, event: decodeEvent({ type, path, attempt, at, costMicro, body }) };
+    });
+  }
+
+  readValue(run: RunNo, seq: number): string | undefined {
+    return this.#value.get(run * SEQ_RANGE + seq)?.value ?? undefined;
+  }
+
+  readValues(run: RunNo, seqs: readonly number[]): ReadonlyMap<number, string> {
+    const values = new Map<number, string>();
+    for (const seq of seqs) {
+      const value = this.readValue(run, seq);
+      if (value !== undefined) values.set(seq, value);
+    }
+    return values;
+  }
+
+  findRun(idOrPrefix: string): RunRecord | "ambiguous" | undefined {
+    const exact = this.#runById.get(idOrPrefix);
+    if (exact !== undefined) return toRunRecord(exact);
+    const [first, second] = this.#runsByPrefix.all(idOrPrefix, idOrPrefix + LAST_CHARACTER);
+    if (second !== undefined) return "ambiguous";
+    return first === undefined ? undefined : toRunRecord(first);
+  }
+
+  readRun(run: RunNo): RunRecord | undefined {
+    const row = this.#run.get(run);
+    return row === undefined ? undefined : toRunRecord(row);
+  }
+
+  listRuns(filter: RunFilter): readonly RunRecord[] {
+    const { text, parameters } = listRunsQuery(filter);
+    return prepareQuery<RunRow>(this.#database, text)
+      .all(...parameters)
+      .map(toRunRecord);
+  }
+
+  /** Two indexes, merged: the runs that are active, and those whose time has come. */
+  listDue({ now, afterRun, limit }: { now: number; afterRun: RunNo; limit: number }): readonly RunRecord[] {
+    const active = this.#active.all(afterRun, limit);
+    const awake = this.#awake.all(now, afterRun, limit);
+    const due = awake.length === 0 ? active : [...active, ...awake].sort((a, b) => a.no - b.no).slice(0, limit);
+    return due.map(toRunRecord);
+  }
+
+  nextWakeAt(): number | undefined {
+    return this.#nextWakeAt.get()?.wakeAt;
+  }
+
+  readPinned(hash: string): string | undefined {
+    return this.#pin.get(hash)?.text;
+  }
+
+  readOutbox({ limit, kind }: { limit: number; kind?: string }): readonly OutboxRecord[] {
+    const rows = kind === undefined ? this.#outbox.all(limit) : this.#outboxOfKind.all(kind, limit);
+    return rows.map((row) => ({ ...row }));
+  }
+
+  #hole(run: RunNo, seq: number): PawlError {
+    return new PawlError("JOURNAL_DAMAGED", {
+      message: `${this.#path}: event ${seq} of run ${this.#run.get(run)?.id ?? `number ${run}`} is missing.`,
+    });
+  }
+}

@@ -1,0 +1,87 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { isJsonObject, type Json } from "../../core/json.ts";
+import { toReadFailure } from "./storage-failure.ts";
+
+/** How others reach the owner of a data directory. Information only: a pid proves nothing inside a container. */
+export interface OwnerInfo {
+  readonly pid: number;
+  readonly host: string;
+  readonly socket: string;
+  readonly url?: string;
+}
+
+export type OwnerLock =
+  | { readonly acquired: true; announce(info: OwnerInfo): void; release(): void }
+  | { readonly acquired: false; readonly heldBy: OwnerInfo | undefined };
+
+/**
+ * The right to drive the runs of a data directory: an exclusive SQLite transaction on `owner.db`, held open. The system
+ * takes it back the moment the process dies. Never waits: the caller asks again, since two that ask at once can both be
+ * turned away. `heldBy` is undefined while the owner has not said yet who it is.
+ *
+ * Nobody else may open `owner.db`, not even to copy it: closing any handle of a file drops the locks that a process has
+ * on it.
+ */
+export function acquireOwnerLock(dataDir: string, info: OwnerInfo): OwnerLock {
+  const database = lockFile(dataDir);
+  if (database === undefined) return { acquired: false, heldBy: readOwnerInfo(dataDir) };
+  const release = () => {
+    rmSync(infoFile(dataDir), { force: true });
+    database.close();
+  };
+  try {
+    writeOwnerInfo(dataDir, info);
+  } catch (error) {
+    release();
+    throw toReadFailure(error, infoFile(dataDir));
+  }
+  return { acquired: true, announce: (newer) => writeOwnerInfo(dataDir, newer), release };
+}
+
+function lockFile(dataDir: string): DatabaseSync | undefined {
+  const path = join(dataDir, "owner.db");
+  let database: DatabaseSync | undefined;
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    database = new DatabaseSync(path);
+    database.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
+    return database;
+  } catch (error) {
+    database?.close();
+    if (isBusy(error)) return undefined;
+    throw toReadFailure(error, path);
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const SQLITE_BUSY = 5;
+  return error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY;
+}
+
+function writeOwnerInfo(dataDir: string, info: OwnerInfo): void {
+  const unfinished = `${infoFile(dataDir)}.${info.pid}`;
+  writeFileSync(unfinished, JSON.stringify(info));
+  renameSync(unfinished, infoFile(dataDir));
+}
+
+function readOwnerInfo(dataDir: string): OwnerInfo | undefined {
+  try {
+    return toOwnerInfo(JSON.parse(readFileSync(infoFile(dataDir), "utf8")));
+  } catch {
+    // Missing or unreadable: then it informs about nothing.
+    return undefined;
+  }
+}
+
+function toOwnerInfo(info: Json): OwnerInfo | undefined {
+  if (!isJsonObject(info)) return undefined;
+  const { pid, host, socket, url } = info;
+  if (typeof pid !== "number" || typeof host !== "string" || typeof socket !== "string") return undefined;
+  return { pid, host, socket, ...(typeof url === "string" ? { url } : {}) };
+}
+
+function infoFile(dataDir: string): string {
+  return join(dataDir, "lock.json");
+}

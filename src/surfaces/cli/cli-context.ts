@@ -1,0 +1,55 @@
+import type { OpenApplication } from "../../operations/application.ts";
+import { createPaint, type Paint, wantsColor } from "./render/paint.ts";
+import type { PageOptions } from "./render/render-runs.ts";
+import type { Voice } from "./voice.ts";
+
+/** How `main.ts` makes the application that a command asks for. */
+export type OpenApp = (options: {
+  readonly appDir: string;
+  readonly flags: Readonly<Record<string, { readonly value: string; readonly flag: string }>>;
+  readonly environment: NodeJS.ProcessEnv;
+  tell(line: string): void;
+  onDefect(error: unknown): void;
+}) => Promise<OpenApplication>;
+
+/** `text` is for people, `json` one envelope, `lines` one JSON object for every event and then the envelope. */
+export type Format = "text" | "json" | "lines";
+
+/** What a command that drives runs works with. */
+export interface CommandParts {
+  readonly app: OpenApplication;
+  readonly voice: Voice;
+}
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  readonly app: string;
+  readonly data?: string;
+  readonly json?: true;
+  readonly jsonLines?: true;
+}
+
+export function formatOf({ json, jsonLines }: CommonOptions): Format {
+  return jsonLines === true ? "lines" : json === true ? "json" : "text";
+}
+
+/** Whether somebody sits at the terminal who can be shown things and asked. */
+export function isInteractive(): boolean {
+  return process.stdin.isTTY === true && hasLiveTerminal();
+}
+
+/** Whether lines on stderr can be drawn again. */
+export function hasLiveTerminal(): boolean {
+  const { TERM, CI } = process.env;
+  return process.stderr.isTTY === true && TERM !== "dumb" && (CI ?? "") === "";
+}
+
+/** Colours for what is written to a stream. */
+export function paintFor(stream: NodeJS.WriteStream): Paint {
+  return createPaint(wantsColor({ isTty: stream.isTTY === true, env: process.env }));
+}
+
+export function pageOptions(): PageOptions {
+  const { stdout } = process;
+  return { paint: paintFor(stdout), now: Date.now(), ...(stdout.isTTY === true ? { width: stdout.columns } : {}) };
+}

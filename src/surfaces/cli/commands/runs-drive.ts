@@ -1,0 +1,142 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { Json } from "../../../core/json.ts";
+import { type Answer, answerApproval, findApproval } from "../../../operations/answer-approval.ts";
+import type { AppHost, OpenApplication } from "../../../operations/application.ts";
+import { compareWithSource } from "../../../operations/compare-with-source.ts";
+import { describeRun, type RunDescription } from "../../../operations/describe-run.ts";
+import { findRun } from "../../../operations/find-run.ts";
+import { followRun } from "../../../operations/follow-run.ts";
+import { listResumable } from "../../../operations/list-resumable.ts";
+import { readPinnedGraph } from "../../../operations/read-pinned-graph.ts";
+import { readTextFile } from "../../../operations/read-text-file.ts";
+import type { RunRecord } from "../../../ports/journal.ts";
+import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
+import { type DriveEnd, driveRun } from "../drive-run.ts";
+import { print, printEnvelope, tell } from "../print.ts";
+import { runExitCode } from "../run-exit-code.ts";
+import { listenForStop } from "../stop-signals.ts";
+
+export interface ResumeOptions extends CommonOptions {
+  readonly all?: true;
+}
+
+/** `pawl runs resume`: goes on with a run, or with all that can go on, and waits for the end. */
+export async function resume(
+  { app, voice }: CommandParts,
+  id: string | undefined,
+  options: ResumeOptions,
+): Promise<number> {
+  if (options.all === true) return resumeAll(app, options);
+  if (id === undefined) throw new PawlError("USAGE", { message: "Name a run, or say `--all`." });
+  const record = await findRun(app, id);
+  if (record.completedAt !== undefined) {
+    throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
+  }
+  for (const change of await compareWithSource(app, record)) tell(change);
+  const { exitCode } = await drive({ app, voice }, { record, options, begin: (host) => host.resumeRun(record.id) });
+  return exitCode;
+}
+
+async function resumeAll(app: OpenApplication, options: ResumeOptions): Promise<number> {
+  const records = await listResumable(app);
+  const signals = listenForStop();
+  try {
+    for (const record of records) for (const change of await compareWithSource(app, record)) tell(change);
+    const runs = await Promise.all(records.map((record) => followQuietly(app, record, signals.stop)));
+    await app.leave(signals.stop, signals.force);
+    const isText = formatOf(options) === "text";
+    if (!isText) printEnvelope({ items: runs, next_cursor: null });
+    else for (const run of runs) print(`${run.run_id}  ${run.status}  ${run.workflow_name}`);
+    if (signals.stop.aborted) return 130;
+    return Math.max(0, ...runs.map(runExitCode));
+  } finally {
+    signals.close();
+  }
+}
+
+async function followQuietly(app: OpenApplication, record: RunRecord, stop: AbortSignal): Promise<RunDescription> {
+  const runId = record.id;
+  const begin = (host: AppHost) => host.resumeRun(runId);
+  await followRun(app, { runId, begin, listen: () => undefined }, stop);
+  return describeRun(await app.records(), await findRun(app, runId), { withPrompts: false, withOutputs: false });
+}
+
+export interface CancelOptions extends CommonOptions {
+  readonly reason?: string;
+}
+
+/** `pawl runs cancel`: starts nothing but `finally` steps any more, and waits until what flies has landed. */
+export async function cancel({ app, voice }: CommandParts, id: string, options: CancelOptions): Promise<number> {
+  const record = await findRun(app, id);
+  if (record.completedAt !== undefined) {
+    throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
+  }
+  const reason = options.reason === undefined ? {} : { reason: options.reason };
+  const begin = (host: AppHost) => host.cancelRun(record.id, { by: "cli", ...reason });
+  const { status, exitCode } = await drive({ app, voice }, { record, options, begin });
+  // Who asks for a cancelled run and gets one has succeeded.
+  return status === "cancelled" ? 0 : exitCode;
+}
+
+export interface AnswerOptions extends CommonOptions {
+  readonly edit?: string;
+  readonly comment?: string;
+}
+
+/** `pawl approve`, `pawl reject`: answers, and where nobody else drives the run, goes on with it. */
+export async function answer(
+  { app, voice }: CommandParts,
+  { address, verdict }: { readonly address: string; readonly verdict: "approve" | "reject" },
+  options: AnswerOptions,
+): Promise<number> {
+  const approval = await findApproval(app, address);
+  const { record } = approval;
+  const given: Answer = {
+    answer: verdict,
+    by: "cli",
+    ...(options.comment === undefined ? {} : { comment: options.comment }),
+    ...(options.edit === undefined ? {} : { edited: await readEdit(options.edit) }),
+  };
+  const host = await app.host();
+  if (host.role === "guest") {
+    await answerApproval(app, approval, given);
+    return reportAnswer(app, record, options, host.ownerPid);
+  }
+  const begin = async () => {
+    await answerApproval(app, approval, given);
+    return findRun(app, record.id);
+  };
+  const { exitCode } = await drive({ app, voice }, { record, options, begin });
+  return exitCode;
+}
+
+interface KnownRun {
+  readonly record: RunRecord;
+  readonly options: CommonOptions;
+  begin(host: AppHost): Promise<RunRecord>;
+}
+
+async function drive({ app, voice }: CommandParts, { record, options, begin }: KnownRun): Promise<DriveEnd> {
+  const graph = await readPinnedGraph(app, record.graph);
+  return driveRun(app, { runId: record.id, graph, format: formatOf(options), begin }, voice);
+}
+
+async function reportAnswer(
+  app: OpenApplication,
+  { id }: RunRecord,
+  options: CommonOptions,
+  ownerPid: number,
+): Promise<number> {
+  if (formatOf(options) === "text") tell(`Recorded. The run goes on in process ${ownerPid}.`);
+  else printEnvelope(await describeRun(await app.records(), await findRun(app, id)));
+  return 0;
+}
+
+async function readEdit(written: string): Promise<Json> {
+  const text = written.startsWith("@") ? await readTextFile(written.slice(1)) : written;
+  try {
+    return JSON.parse(text) as Json;
+  } catch (cause) {
+    throw new PawlError("APPROVAL_EDIT_REFUSED", { message: "The edited data is not valid JSON.", cause });
+  }
+}

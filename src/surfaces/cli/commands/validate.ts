@@ -1,0 +1,29 @@
+import type { OpenApplication } from "../../../operations/application.ts";
+import { type Validation, validateDefinition } from "../../../operations/validate-definition.ts";
+import { type CommonOptions, formatOf } from "../cli-context.ts";
+import { print, printEnvelope } from "../print.ts";
+
+const INVALID = 3;
+
+/** `pawl validate`: every problem of every file, at once. */
+export async function validate(
+  _app: OpenApplication,
+  files: readonly string[],
+  options: CommonOptions,
+): Promise<number> {
+  const validations: Validation[] = [];
+  for (const file of files) validations.push(await validateDefinition(file, process.cwd()));
+  if (formatOf(options) === "text") print(validations.map(toText).join("\n"));
+  else printEnvelope(validations.map(({ file, isValid, problems }) => ({ file, valid: isValid, problems })));
+  return validations.every(({ isValid }) => isValid) ? 0 : INVALID;
+}
+
+function toText({ file, graph, problems }: Validation): string {
+  const rendered = problems.map((problem) => `${problem.rendered}\n\n`).join("");
+  const errors = problems.filter(({ severity }) => severity === "error").length;
+  const verdict =
+    graph === undefined
+      ? `${file} has ${errors === 1 ? "1 problem" : `${errors} problems`}.`
+      : `${file} is valid: ${graph.dialect} workflow "${graph.name}", ${graph.flow.steps.length} steps.`;
+  return `${rendered}${verdict}`;
+}

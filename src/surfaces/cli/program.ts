@@ -1,0 +1,194 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { OpenApplication } from "../../operations/application.ts";
+import type { CommonOptions, OpenApp } from "./cli-context.ts";
+import type { RunOptions } from "./commands/run.ts";
+import type { AnswerOptions, CancelOptions, ResumeOptions } from "./commands/runs-drive.ts";
+import type { ListOptions, ShowOptions } from "./commands/runs-read.ts";
+import type { Voice } from "./voice.ts";
+import { withApp } from "./with-app.ts";
+
+type Perform = <Options extends CommonOptions>(
+  options: Options,
+  command: (app: OpenApplication, voice: Voice) => Promise<number>,
+) => Promise<void>;
+
+/** The commands and their options. What a command does is loaded when it is called. */
+export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void): Command {
+  const perform: Perform = async (options, command) => exitWith(await withApp(openApp, options, command));
+  const program = new Command("pawl")
+    .description("Durable agent workflows. Every finished step stays finished, whatever crashes.")
+    .option("-V, --version", "show which Pawl this is")
+    .helpCommand(true)
+    .showSuggestionAfterError();
+  addRun(program, perform);
+  addDefinitionCommands(program, perform);
+  addRunsCommands(program.command("runs").description("see and steer runs"), perform);
+  addAnswers(program, perform);
+  addApprovals(program.command("approvals").description("questions that wait for a person"), perform);
+  addStorage(program.command("storage").description("the application's own files"), perform);
+  addSettings(program, perform);
+  for (const command of allOf(program)) command.exitOverride().configureOutput({ outputError: () => undefined });
+  return program;
+}
+
+function addRun(program: Command, perform: Perform): void {
+  withCommon(program.command("run").description("start a workflow and follow it to its end"))
+    .argument("<workflow>", "a file, FILE#NAME, or the name of a registered workflow")
+    .option("-i <key=value>", "one input; key=@FILE reads a file", collect)
+    .option("--input <file>", "the whole input as a JSON file")
+    .addOption(new Option("--request <file>").hideHelp())
+    .option("--agent <name>", "who answers agent steps: sandstorm, simulated, simulated:SCRIPT.yaml")
+    .option("--max-cost <usd>", "stop when this much is spent", toAmount)
+    .option("--detach", "run it in the background and print its id")
+    .action(async (workflow: string, options: RunOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("./commands/run.ts")).run({ app, voice }, workflow, options),
+      );
+    });
+  withCommon(program.command("own", { hidden: true })).action(async (options: CommonOptions) => {
+    await perform(options, async (app) => (await import("./commands/own.ts")).own(app));
+  });
+}
+
+function addDefinitionCommands(program: Command, perform: Perform): void {
+  withCommon(program.command("validate").description("show every problem of definitions"))
+    .argument("<file...>")
+    .action(async (files: string[], options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/validate.ts")).validate(app, files, options));
+    });
+  withCommon(program.command("graph").description("show what a workflow does, in which order"))
+    .argument("<workflow>")
+    .option("--mermaid", "as a Mermaid diagram")
+    .action(async (workflow: string, options: CommonOptions & { mermaid?: true }) => {
+      await perform(options, async (app) => (await import("./commands/graph.ts")).graph(app, workflow, options));
+    });
+}
+
+function addRunsCommands(runs: Command, perform: Perform): void {
+  withCommon(runs.command("ls").description("list runs, newest first"))
+    .option("--status <list>", "only these, separated by commas")
+    .option("--workflow <name>")
+    .option("--limit <n>", "at most so many", toCount, 20)
+    .option("--cursor <id>", "go on after this run")
+    .action(async (options: ListOptions) => {
+      await perform(options, async (app) => (await import("./commands/runs-read.ts")).listRunsCommand(app, options));
+    });
+  withCommon(runs.command("show").description("show a run and its steps"))
+    .argument("<id>")
+    .option("--prompts", "with what each step was asked")
+    .action(async (id: string, options: ShowOptions) => {
+      await perform(options, async (app) => (await import("./commands/runs-read.ts")).showRun(app, id, options));
+    });
+  withCommon(runs.command("events").description("show a run's journal"))
+    .argument("<id>")
+    .action(async (id: string, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/runs-read.ts")).showEvents(app, id, options));
+    });
+  withCommon(runs.command("logs").description("show what agents said, as JSON lines"))
+    .argument("<id>")
+    .argument("[step]", "a step's id, or the path of one instance")
+    .action(async (id: string, step: string | undefined, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/runs-read.ts")).showLogs(app, id, step));
+    });
+  withCommon(runs.command("resume").description("go on with a run that was laid down or cut off"))
+    .argument("[id]")
+    .option("--all", "with every run that can go on")
+    .action(async (id: string | undefined, options: ResumeOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("./commands/runs-drive.ts")).resume({ app, voice }, id, options),
+      );
+    });
+  withCommon(runs.command("cancel").description("end a run before its end"))
+    .argument("<id>")
+    .option("--reason <text>")
+    .action(async (id: string, options: CancelOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("./commands/runs-drive.ts")).cancel({ app, voice }, id, options),
+      );
+    });
+  addAnswers(runs, perform);
+}
+
+function addAnswers(parent: Command, perform: Perform): void {
+  for (const verdict of ["approve", "reject"] as const) {
+    const command = withCommon(parent.command(verdict).description(`${verdict} what a run asks for`))
+      .argument("<run>", "RUN, or RUN:PATH where it asks for several things")
+      .option("--comment <text>");
+    if (verdict === "approve") command.option("--edit <json>", "replace the data: JSON, or @FILE");
+    command.action(async (address: string, options: AnswerOptions) => {
+      await perform(options, async (app, voice) => {
+        const { answer } = await import("./commands/runs-drive.ts");
+        return answer({ app, voice }, { address, verdict }, options);
+      });
+    });
+  }
+}
+
+function addApprovals(approvals: Command, perform: Perform): void {
+  withCommon(approvals.command("ls").description("list them")).action(async (options: CommonOptions) => {
+    await perform(options, async (app) => (await import("./commands/runs-read.ts")).listApprovalsCommand(app, options));
+  });
+}
+
+function addStorage(storage: Command, perform: Perform): void {
+  withCommon(storage.command("ls").description("list stored files"))
+    .argument("[prefix]", "how their paths begin", "")
+    .action(async (prefix: string, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/storage.ts")).listStorage(app, prefix, options));
+    });
+  withCommon(storage.command("get").description("write a stored file to stdout"))
+    .argument("<path>")
+    .action(async (path: string, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/storage.ts")).getStorage(app, path));
+    });
+  withCommon(storage.command("put").description("store a file"))
+    .argument("<path>")
+    .argument("<file>", "where it is; - is stdin")
+    .action(async (path: string, file: string, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/storage.ts")).putStorage(app, path, file));
+    });
+  withCommon(storage.command("rm").description("remove a stored file"))
+    .argument("<path>")
+    .action(async (path: string, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/storage.ts")).removeStorage(app, path));
+    });
+}
+
+function addSettings(program: Command, perform: Perform): void {
+  withCommon(program.command("doctor").description("check what runs need")).action(async (options: CommonOptions) => {
+    await perform(options, async (app) => (await import("./commands/doctor.ts")).doctor(app, options));
+  });
+  withCommon(program.command("config").description("show every setting"))
+    .option("--origin", "and where it comes from")
+    .action(async (options: CommonOptions & { origin?: true }) => {
+      await perform(options, async (app) => (await import("./commands/config.ts")).config(app, options));
+    });
+}
+
+function withCommon(command: Command): Command {
+  return command
+    .option("--app <dir>", "the application", ".")
+    .option("--data <dir>", "where runs are kept (default: .pawl in the application)")
+    .option("--json", "answer with one JSON envelope (--json=lines: every event as it happens)")
+    .addOption(new Option("--json-lines").hideHelp());
+}
+
+function allOf(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(allOf)];
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+function toAmount(text: string): number {
+  const amount = Number(text);
+  if (text.trim() !== "" && Number.isFinite(amount) && amount >= 0) return amount;
+  throw new InvalidArgumentError("It must be a number of US dollars, 0 or more.");
+}
+
+function toCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
+  throw new InvalidArgumentError("It must be a number from 1 to 1,000.");
+}

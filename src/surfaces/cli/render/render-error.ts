@@ -1,0 +1,10 @@
+import type { ErrorDescription } from "../../../operations/describe-run.ts";
+import type { Paint } from "./paint.ts";
+import { sanitize } from "./sanitize.ts";
+
+/** How every command ends that ends with an error. */
+export function renderError({ code, message, remedy }: ErrorDescription, paint: Paint): string {
+  const lines = [`${paint("red", `error ${sanitize(code)}`)} ${sanitize(message)}`];
+  if (remedy !== "") lines.push(`${paint("dim", "  remedy:")} ${sanitize(remedy)}`);
+  return lines.join("\n");
+}

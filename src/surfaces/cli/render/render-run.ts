@@ -1,0 +1,79 @@
+import type { RunDescription, StepDescription } from "../../../operations/describe-run.ts";
+import { formatDuration } from "./format-duration.ts";
+import { formatTime } from "./format-time.ts";
+import { formatUsd } from "./format-usd.ts";
+import type { Paint } from "./paint.ts";
+import { renderError } from "./render-error.ts";
+import { type PageOptions, timeOf } from "./render-runs.ts";
+import { sanitize } from "./sanitize.ts";
+import type { Segment } from "./segment.ts";
+import { statusSign, statusStyle } from "./status-sign.ts";
+import { renderTable } from "./table.ts";
+
+export interface RunPageOptions extends PageOptions {
+  /** Also print each step's prompt (`runs show --prompts`). */
+  readonly prompts?: boolean;
+}
+
+/** The page of `pawl runs show`. */
+export function renderRun(run: RunDescription, options: RunPageOptions): string {
+  const parts = [renderHead(run, options), renderSteps(run.steps, options)];
+  if (options.prompts === true) parts.push(...run.steps.flatMap((step) => renderPrompt(step, options.paint)));
+  if (run.error !== null) parts.push(renderError(run.error, options.paint));
+  return parts.join("\n\n");
+}
+
+function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
+  const usd = formatUsd(run.total_cost_usd, { unpriced: run.unpriced === true });
+  const facts: [string, string][] = [
+    ["run", run.run_id],
+    ["workflow", `${sanitize(run.workflow_name)} (${run.dialect})`],
+    ["status", paint(statusStyle(run.status), run.status.replaceAll("_", " "))],
+    ["created", formatTime(Date.parse(run.created_at), now)],
+    ["time", timeOf(run, now)],
+    ["cost", usd],
+  ];
+  if (run.parent_run_id !== null) facts.push(["from run", run.parent_run_id]);
+  const tokens = ["input_tokens", "output_tokens"].map((name) => run.usage[name]);
+  if (tokens.every((count) => typeof count === "number")) facts.push(["tokens", `${tokens[0]} in, ${tokens[1]} out`]);
+  return facts.map(([name, value]) => `${paint("dim", name.padEnd(10))}${value}`).join("\n");
+}
+
+function renderSteps(steps: readonly StepDescription[], { paint, width, now }: PageOptions): string {
+  const columns = [
+    { title: "" },
+    { title: "STEP" },
+    { title: "STATUS" },
+    { title: "TIME", align: "right" } as const,
+    { title: "TRY", align: "right" } as const,
+    { title: "COST", align: "right" } as const,
+    { title: "" },
+  ];
+  return renderTable(
+    columns,
+    steps.map((step) => stepRow(step, now)),
+    { paint, width },
+  );
+}
+
+function stepRow(step: StepDescription, now: number): Segment[] {
+  const { path, status, duration_seconds, started_at, attempt, cost_usd, error } = step;
+  const isOpen = started_at !== null && duration_seconds === null;
+  const ms = isOpen ? now - Date.parse(started_at) : (duration_seconds ?? 0) * 1000;
+  return [
+    statusSign(status),
+    { text: sanitize(path) },
+    { text: status.replaceAll("_", " "), style: statusStyle(status) },
+    { text: started_at === null ? "" : formatDuration(ms) },
+    { text: attempt > 1 ? String(attempt) : "" },
+    { text: cost_usd === null ? "$?" : cost_usd === 0 ? "" : formatUsd(cost_usd) },
+    { text: error === null ? "" : sanitize(`${error.code} ${error.message}`), style: "red" },
+  ];
+}
+
+/** Prompts keep their lines; what is in a line is made harmless. */
+function renderPrompt({ path, input_prompt }: StepDescription, paint: Paint): string[] {
+  if (input_prompt === null) return [];
+  const lines = input_prompt.split(/\r?\n/).map((line) => `  ${/^ */.exec(line)?.[0] ?? ""}${sanitize(line)}`);
+  return [[paint("bold", sanitize(path)), ...lines].join("\n")];
+}

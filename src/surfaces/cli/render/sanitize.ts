@@ -1,0 +1,12 @@
+import { stripVTControlCharacters } from "node:util";
+
+/**
+ * Text from outside (ids, messages, prompts) as one harmless line: escape sequences are gone, line breaks are blanks, and
+ * what else would move the cursor or turn the reading direction shows as a replacement character.
+ */
+export function sanitize(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/\s+/gu, " ")
+    .replace(/\p{Cc}|\p{Cs}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd")
+    .trim();
+}

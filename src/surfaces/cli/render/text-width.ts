@@ -1,0 +1,32 @@
+import stringWidth from "string-width";
+
+/** Columns that plain text takes on a terminal. */
+export function widthOf(text: string): number {
+  return isPlainAscii(text) ? text.length : stringWidth(text);
+}
+
+/** Plain text cut to so many columns, with `…` where something is missing. */
+export function truncate(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  if (columns <= 0) return "";
+  let kept = "";
+  let width = 0;
+  for (const char of text) {
+    width += widthOf(char);
+    if (width > columns - 1) break;
+    kept += char;
+  }
+  return `${kept}…`;
+}
+
+export function padEnd(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - widthOf(text)));
+}
+
+export function padStart(text: string, columns: number): string {
+  return " ".repeat(Math.max(0, columns - widthOf(text))) + text;
+}
+
+function isPlainAscii(text: string): boolean {
+  return /^[ -~]*$/.test(text);
+}

@@ -1,0 +1,44 @@
+import { readFile } from "node:fs/promises";
+import { CommanderError } from "commander";
+import { ERRORS } from "../../core/errors/error-table.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { OpenApp } from "./cli-context.ts";
+import { print } from "./print.ts";
+import { buildProgram } from "./program.ts";
+import { reportError } from "./report-error.ts";
+
+/** Runs one command line and returns its exit code. Never rejects. */
+export async function runCli(args: readonly string[], openApp: OpenApp): Promise<number> {
+  // Whoever reads our output may stop reading: `pawl runs ls | head -1`.
+  process.stdout.on("error", (error) => process.exit("code" in error && error.code === "EPIPE" ? 0 : 1));
+  if (args[0] === "--version" || args[0] === "-V") {
+    print(await readVersion());
+    return 0;
+  }
+  const written = args.map((arg) => (arg === "--json=lines" ? "--json-lines" : arg));
+  let exitCode = 0;
+  try {
+    const program = buildProgram(openApp, (code) => {
+      exitCode = code;
+    });
+    await program.parseAsync(written, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    return reportFailure(error, written);
+  }
+}
+
+async function readVersion(): Promise<string> {
+  const text = await readFile(new URL("../../../package.json", import.meta.url), "utf8");
+  const { version } = JSON.parse(text) as { readonly version: string };
+  return version;
+}
+
+function reportFailure(error: unknown, written: readonly string[]): number {
+  const format = written.includes("--json-lines") ? "lines" : written.includes("--json") ? "json" : "text";
+  if (!(error instanceof CommanderError)) return reportError(error, format);
+  if (error.exitCode === 0) return 0;
+  // A command that only has others below it: its help has been shown.
+  if (error.code === "commander.help" && format === "text") return ERRORS.USAGE.exitCode;
+  return reportError(new PawlError("USAGE", { message: error.message.replace(/^error: /, "") }), format);
+}

@@ -1,0 +1,88 @@
+import type { Graph } from "../../core/graph/graph.ts";
+import type { Application } from "../../operations/application.ts";
+import { describeRun, type RunHead } from "../../operations/describe-run.ts";
+import { findRun } from "../../operations/find-run.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import { type Format, hasLiveTerminal, paintFor } from "./cli-context.ts";
+import { print, printEnvelope } from "./print.ts";
+import type { LiveNotice } from "./render/live-run.ts";
+import { wantsColor } from "./render/paint.ts";
+import { renderError } from "./render/render-error.ts";
+import type { Voice } from "./voice.ts";
+
+/** Shows one run while it goes on: live for people, as data for programs. */
+export interface RunPrinter {
+  /** Notices that come before are kept until then. */
+  begin(graph: Graph, record: RunRecord): void;
+  notice(notice: LiveNotice): void;
+  end(run: RunHead): Promise<void>;
+  /** The view ends without the run's end. */
+  abandon(): Promise<void>;
+  /** Gives the terminal to someone else. The next `begin` opens a new view, which has to be told everything again. */
+  paused<T>(work: () => Promise<T>): Promise<T>;
+  /** For programs, when the run is laid down. */
+  printWhereItStands(app: Application, runId: string): Promise<void>;
+}
+
+export async function openRunPrinter(format: Format, voice: Voice): Promise<RunPrinter> {
+  return format === "text" ? openLivePrinter(voice) : dataPrinter(format);
+}
+
+function dataPrinter(format: "json" | "lines"): RunPrinter {
+  return {
+    begin: () => undefined,
+    notice: (notice) => {
+      if (format === "lines" && notice.type === "event")
+        print(JSON.stringify({ seq: notice.seq, event: notice.event }));
+    },
+    end: async (run) => printEnvelope(run),
+    abandon: async () => undefined,
+    paused: (work) => work(),
+    printWhereItStands: async (app, runId) => {
+      printEnvelope(await describeRun(await app.records(), await findRun(app, runId)));
+    },
+  };
+}
+
+async function openLivePrinter(voice: Voice): Promise<RunPrinter> {
+  const { createLiveView } = await import("./render/live-view.ts");
+  const stream = process.stderr;
+  const open = () =>
+    createLiveView({
+      stream,
+      isTty: hasLiveTerminal(),
+      color: wantsColor({ isTty: stream.isTTY === true, env: process.env }),
+      now: () => Date.now(),
+    });
+  let view = open();
+  let early: LiveNotice[] | undefined = [];
+  const close = async () => {
+    voice.speakThrough(undefined);
+    if (early === undefined) await view.end();
+    early = [];
+  };
+  return {
+    begin: (graph, record) => {
+      view.begin(graph, { run_id: record.id, workflow_name: record.workflow });
+      voice.speakThrough((line) => view.say(line));
+      for (const notice of early ?? []) view.notice(notice);
+      early = undefined;
+    },
+    notice: (notice) => {
+      if (early === undefined) view.notice(notice);
+      else early.push(notice);
+    },
+    end: async (run) => {
+      await close();
+      if (run.completed_at !== null) print(JSON.stringify(run.outputs, null, 2));
+      if (run.error !== null) voice.say(renderError(run.error, paintFor(stream)));
+    },
+    abandon: close,
+    paused: async (work) => {
+      await close();
+      view = open();
+      return work();
+    },
+    printWhereItStands: async () => undefined,
+  };
+}

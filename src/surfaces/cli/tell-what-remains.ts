@@ -1,0 +1,36 @@
+import type { Application } from "../../operations/application.ts";
+import type { RunHead } from "../../operations/describe-run.ts";
+import { listApprovals } from "../../operations/describe-run-approvals.ts";
+import { findRun } from "../../operations/find-run.ts";
+import { tell } from "./print.ts";
+import { shortId } from "./short-id.ts";
+
+const MAX_SHOWN = 5;
+const MAX_WEBHOOKS = 1_000;
+
+/** What a person has to know after a command has shown a run: open questions, and what is still to be delivered. */
+export async function tellWhatRemains(app: Application, run: RunHead): Promise<void> {
+  if (run.status === "awaiting_approval") await tellApprovals(app, run);
+  if (run.status === "waiting") tell("The run waits for an event.");
+  if (run.completed_at !== null) await tellWebhooks(app, run);
+}
+
+async function tellApprovals(app: Application, { run_id: runId }: RunHead): Promise<void> {
+  const approvals = await listApprovals(await app.records(), await findRun(app, runId));
+  for (const { path, message } of approvals.slice(0, MAX_SHOWN)) {
+    const address = `${shortId(runId)}:${path}`;
+    tell(`The run waits for an answer: ${message}`);
+    tell(`  pawl approve ${address}`);
+    tell(`  pawl reject ${address}`);
+  }
+  if (approvals.length > MAX_SHOWN) tell(`  ... and ${approvals.length - MAX_SHOWN} more: pawl approvals ls`);
+}
+
+async function tellWebhooks(app: Application, { run_id: runId }: RunHead): Promise<void> {
+  const { journal } = await app.records();
+  const record = await findRun(app, runId);
+  const stored = await journal.readOutbox({ kind: "webhook", limit: MAX_WEBHOOKS });
+  const count = stored.filter(({ run }) => run === record.no).length;
+  if (count === 1) tell("1 webhook is stored and will be delivered by `pawl serve`.");
+  if (count > 1) tell(`${count} webhooks are stored and will be delivered by \`pawl serve\`.`);
+}

@@ -1,0 +1,14 @@
+/** Speaks to the person at the terminal, on stderr, and around a live picture where there is one. */
+export class Voice {
+  #through: ((line: string) => void) | undefined;
+
+  say(line: string): void {
+    if (this.#through === undefined) process.stderr.write(`${line}\n`);
+    else this.#through(line);
+  }
+
+  /** From now on lines go this way. Undefined: straight to stderr again. */
+  speakThrough(through: ((line: string) => void) | undefined): void {
+    this.#through = through;
+  }
+}

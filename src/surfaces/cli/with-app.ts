@@ -1,0 +1,30 @@
+import { resolve } from "node:path";
+import type { OpenApplication } from "../../operations/application.ts";
+import { type CommonOptions, formatOf, type OpenApp } from "./cli-context.ts";
+import { tellDefect } from "./print.ts";
+import { reportError } from "./report-error.ts";
+import { Voice } from "./voice.ts";
+
+/** Runs one command with an application, closes that whatever happens, and returns the exit code. */
+export async function withApp(
+  openApp: OpenApp,
+  options: CommonOptions,
+  command: (app: OpenApplication, voice: Voice) => Promise<number>,
+): Promise<number> {
+  const voice = new Voice();
+  let app: OpenApplication | undefined;
+  try {
+    app = await openApp({
+      appDir: options.app,
+      flags: options.data === undefined ? {} : { "data.dir": { value: resolve(options.data), flag: "--data" } },
+      environment: process.env,
+      tell: (line) => voice.say(line),
+      onDefect: tellDefect,
+    });
+    return await command(app, voice);
+  } catch (error) {
+    return reportError(error, formatOf(options));
+  } finally {
+    await app?.close().catch(tellDefect);
+  }
+}

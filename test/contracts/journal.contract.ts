@@ -1,0 +1,438 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Journal } from "../../src/ports/journal.ts";
+import { createRun, newRun, readPaths, started, succeeded } from "./journal-samples.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+export interface JournalUnderTest {
+  open(folder: string): Promise<Journal>;
+  /** False for a journal that forgets everything when it is closed. */
+  readonly isDurable: boolean;
+}
+
+/** What every journal promises. */
+export function describeJournalContract(name: string, { open, isDurable }: JournalUnderTest): void {
+  async function openInNewFolder(): Promise<Journal> {
+    const journal = await open(temporaryFolder());
+    onTestFinished(() => journal.close());
+    return journal;
+  }
+
+  describe(`${name}: appending`, () => {
+    test("events come back in order, numbered from 1, without their values", async () => {
+      const journal = await openInNewFolder();
+      const run = journal.reserveRun();
+      const events = [{ event: started("a"), value: '"input"' }, { event: succeeded("a") }];
+
+      const results = await journal.append([{ run, afterSeq: 0, create: newRun("r"), events }]);
+
+      expect(results).toEqual([{ ok: true }]);
+      expect(await journal.readEvents(run, { afterSeq: 0, limit: 10 })).toEqual([
+        { seq: 1, event: started("a") },
+        { seq: 2, event: succeeded("a") },
+      ]);
+    });
+
+    test("events are read from any number on, in slices", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r", { count: 10 });
+
+      const rows = await journal.readEvents(run, { afterSeq: 4, limit: 3 });
+
+      expect(rows.map(({ seq }) => seq)).toEqual([5, 6, 7]);
+    });
+
+    test("behind the last event there is nothing", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r", { count: 2 });
+
+      expect(await journal.readEvents(run, { afterSeq: 2, limit: 3 })).toEqual([]);
+      expect(await journal.readEvents(run + 1, { afterSeq: 0, limit: 3 })).toEqual([]);
+    });
+
+    test("a run continues where it stopped", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r");
+
+      await journal.append([{ run, afterSeq: 1, events: [{ event: started("b") }, { event: started("c") }] }]);
+      await journal.append([{ run, afterSeq: 3, events: [{ event: started("d") }] }]);
+
+      expect(await readPaths(journal, run)).toEqual(["step1", "b", "c", "d"]);
+    });
+
+    test("one batch may continue a run that it has just created", async () => {
+      const journal = await openInNewFolder();
+      const run = journal.reserveRun();
+
+      const results = await journal.append([
+        { run, afterSeq: 0, create: newRun("r"), events: [{ event: started("a") }] },
+        { run, afterSeq: 1, events: [{ event: started("b") }] },
+      ]);
+
+      expect(results).toEqual([{ ok: true }, { ok: true }]);
+      expect(await readPaths(journal, run)).toEqual(["a", "b"]);
+    });
+
+    test("runs in one batch do not mix", async () => {
+      const journal = await openInNewFolder();
+      const [a, b] = [await createRun(journal, "a"), await createRun(journal, "b")];
+
+      await journal.append([
+        { run: a, afterSeq: 1, events: [{ event: started("of a") }] },
+        { run: b, afterSeq: 1, events: [{ event: started("of b") }] },
+      ]);
+
+      expect(await readPaths(journal, a)).toEqual(["step1", "of a"]);
+      expect(await readPaths(journal, b)).toEqual(["step1", "of b"]);
+    });
+
+    test("an empty batch is nothing", async () => {
+      const journal = await openInNewFolder();
+      expect(await journal.append([])).toEqual([]);
+    });
+
+    test("large values and odd characters come back as they were", async () => {
+      const journal = await openInNewFolder();
+      const run = journal.reserveRun();
+      const value = JSON.stringify(`${"ä\u0000\ud83d\ude00".repeat(20_000)}`);
+
+      await journal.append([{ run, afterSeq: 0, create: newRun("r"), events: [{ event: started("a"), value }] }]);
+
+      expect(await journal.readValue(run, 1)).toBe(value);
+    });
+  });
+
+  describe(`${name}: conflicts`, () => {
+    test("a wrong number drops only the loser", async () => {
+      const journal = await openInNewFolder();
+      const [a, b] = [await createRun(journal, "a"), await createRun(journal, "b")];
+
+      const results = await journal.append([
+        { run: a, afterSeq: 7, events: [{ event: started("lost") }] },
+        { run: b, afterSeq: 1, events: [{ event: started("kept") }] },
+      ]);
+
+      expect(results).toEqual([{ ok: false, reason: "conflict", message: expect.any(String) }, { ok: true }]);
+      expect(await readPaths(journal, a)).toEqual(["step1"]);
+      expect(await readPaths(journal, b)).toEqual(["step1", "kept"]);
+    });
+
+    test("of two entries that follow the same event the first wins", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r");
+
+      const results = await journal.append([
+        { run, afterSeq: 1, events: [{ event: started("first") }] },
+        { run, afterSeq: 1, events: [{ event: started("second") }] },
+      ]);
+
+      expect(results.map(({ ok }) => ok)).toEqual([true, false]);
+      expect(await readPaths(journal, run)).toEqual(["step1", "first"]);
+    });
+
+    test("a finished run refuses more events, in the same batch and later", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r");
+      const late = { run, afterSeq: 2, events: [{ event: started("late") }] };
+
+      const results = await journal.append([
+        {
+          run,
+          afterSeq: 1,
+          events: [{ event: { type: "runFinished", status: "completed", at: 9_000 } }],
+          patch: { status: "completed", completedAt: 9_000 },
+        },
+        late,
+      ]);
+
+      expect(results).toMatchObject([{ ok: true }, { ok: false, reason: "conflict" }]);
+      expect(await journal.append([late])).toMatchObject([{ ok: false, reason: "conflict" }]);
+      expect(await readPaths(journal, run)).toEqual(["step1", "runFinished"]);
+    });
+
+    test("a run that was never created takes no events", async () => {
+      const journal = await openInNewFolder();
+      const run = journal.reserveRun();
+
+      const results = await journal.append([{ run, afterSeq: 0, events: [{ event: started("a") }] }]);
+
+      expect(results).toMatchObject([{ ok: false, reason: "conflict" }]);
+    });
+
+    test("a run is created once", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r", { count: 0 });
+
+      const results = await journal.append([{ run, afterSeq: 0, create: newRun("other"), events: [] }]);
+
+      expect(results).toMatchObject([{ ok: false, reason: "conflict" }]);
+    });
+
+    test("an id that is taken refuses its entry and no other", async () => {
+      const journal = await openInNewFolder();
+      const first = await createRun(journal, "taken");
+      const [second, third] = [journal.reserveRun(), journal.reserveRun()];
+
+      const results = await journal.append([
+        { run: first, afterSeq: 1, events: [{ event: started("before") }] },
+        {
+          run: second,
+          afterSeq: 0,
+          create: newRun("taken"),
+          events: [{ event: started("lost") }],
+          outbox: [{ kind: "webhook", body: "lost" }],
+          pins: [{ hash: "lost", text: "lost" }],
+        },
+        { run: third, afterSeq: 0, create: newRun("free"), events: [{ event: started("after") }] },
+      ]);
+
+      expect(results).toMatchObject([{ ok: true }, { ok: false, reason: "refused" }, { ok: true }]);
+      expect(await readPaths(journal, first)).toEqual(["step1", "before"]);
+      expect(await journal.readRun(second)).toBeUndefined();
+      expect(await readPaths(journal, third)).toEqual(["after"]);
+      expect(await journal.readOutbox({ limit: 10 })).toEqual([]);
+      expect(await journal.readPinned("lost")).toBeUndefined();
+    });
+
+    test("after a refusal the next right entry is taken", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r");
+      await journal.append([{ run, afterSeq: 5, events: [{ event: started("lost") }] }]);
+      await journal.append([{ run: journal.reserveRun(), afterSeq: 0, create: newRun("r"), events: [] }]);
+
+      const results = await journal.append([{ run, afterSeq: 1, events: [{ event: started("b") }] }]);
+
+      expect(results).toEqual([{ ok: true }]);
+    });
+  });
+
+  describe(`${name}: values`, () => {
+    test("a value is read by the number of its event", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r");
+      await journal.append([
+        {
+          run,
+          afterSeq: 1,
+          events: [
+            { event: started("a"), value: "1" },
+            { event: started("b"), value: `~${"0".repeat(64)}` },
+          ],
+        },
+      ]);
+
+      expect(await journal.readValue(run, 2)).toBe("1");
+      expect(await journal.readValue(run, 1)).toBeUndefined();
+      expect(await journal.readValue(run, 99)).toBeUndefined();
+      expect([...(await journal.readValues(run, [1, 3, 2, 99]))].sort()).toEqual([
+        [2, "1"],
+        [3, `~${"0".repeat(64)}`],
+      ]);
+    });
+  });
+
+  describe(`${name}: runs`, () => {
+    test("a new run is queued, awake and free", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r", { count: 3 });
+
+      expect(await journal.readRun(run)).toEqual({
+        ...newRun("r"),
+        no: run,
+        status: "queued",
+        lastSeq: 3,
+        parked: false,
+        costMicro: 0,
+      });
+      expect(await journal.readRun(run + 1)).toBeUndefined();
+    });
+
+    test("a run keeps everything that it was created and patched with", async () => {
+      const journal = await openInNewFolder();
+      const more = { parentRunId: "p", tenantId: "t", callbackUrl: "http://localhost/x" };
+      const patch = {
+        status: "failed",
+        wakeAt: 5,
+        parked: true,
+        costMicro: 6,
+        startedAt: 7,
+        completedAt: 8,
+        error: { code: "STEP_FAILED", message: "no" },
+      } as const;
+
+      const run = await createRun(journal, "r", { more, patch });
+
+      expect(await journal.readRun(run)).toEqual({ ...newRun("r"), ...more, ...patch, no: run, lastSeq: 1 });
+    });
+
+    test("a patch changes what it names and clears what it sets to null", async () => {
+      const journal = await openInNewFolder();
+      const error = { code: "TIMEOUT", message: "slow" };
+      const run = await createRun(journal, "r", { patch: { status: "waiting", wakeAt: 5, parked: true, error } });
+
+      await journal.append([{ run, afterSeq: 1, events: [], patch: { costMicro: 9 } }]);
+      await journal.append([{ run, afterSeq: 1, events: [], patch: { status: "running", parked: false } }]);
+      expect(await journal.readRun(run)).toMatchObject({
+        status: "running",
+        parked: false,
+        wakeAt: 5,
+        costMicro: 9,
+        error,
+      });
+
+      await journal.append([{ run, afterSeq: 1, events: [], patch: { wakeAt: null, error: null } }]);
+      const record = await journal.readRun(run);
+      expect(record).toMatchObject({ status: "running", costMicro: 9 });
+      expect(record).not.toHaveProperty("wakeAt");
+      expect(record).not.toHaveProperty("error");
+    });
+
+    test("a run is found by its id, or by a beginning that fits no other", async () => {
+      const journal = await openInNewFolder();
+      const [one, two, three] = [
+        await createRun(journal, "abc"),
+        await createRun(journal, "abcd"),
+        await createRun(journal, "a%z"),
+      ];
+
+      expect(await journal.findRun("abc")).toMatchObject({ no: one });
+      expect(await journal.findRun("abcd")).toMatchObject({ no: two });
+      expect(await journal.findRun("a%")).toMatchObject({ no: three });
+      expect(await journal.findRun("ab")).toBe("ambiguous");
+      expect(await journal.findRun("ab%")).toBeUndefined();
+      expect(await journal.findRun("_bc")).toBeUndefined();
+      expect(await journal.findRun("b")).toBeUndefined();
+    });
+
+    test("runs are listed newest first, by what the filter names, page by page", async () => {
+      const journal = await openInNewFolder();
+      const a = await createRun(journal, "a", { more: { createdAt: 10, tenantId: "t" } });
+      const b = await createRun(journal, "b", {
+        more: { createdAt: 20, workflow: "other" },
+        patch: { status: "failed" },
+      });
+      const c = await createRun(journal, "c", { more: { createdAt: 30 }, patch: { status: "running" } });
+      const numbers = async (filter: Parameters<Journal["listRuns"]>[0]) =>
+        (await journal.listRuns(filter)).map(({ no }) => no);
+
+      expect(await numbers({ limit: 10 })).toEqual([c, b, a]);
+      expect(await numbers({ limit: 2 })).toEqual([c, b]);
+      expect(await numbers({ limit: 2, beforeRun: b })).toEqual([a]);
+      expect(await numbers({ limit: 10, status: ["queued", "failed", "failed"] })).toEqual([b, a]);
+      expect(await numbers({ limit: 1, status: ["queued", "failed"] })).toEqual([b]);
+      expect(await numbers({ limit: 10, status: [] })).toEqual([]);
+      expect(await numbers({ limit: 10, workflow: "flow", status: ["queued", "failed"] })).toEqual([a]);
+      expect(await numbers({ limit: 10, tenantId: "t" })).toEqual([a]);
+      expect(await numbers({ limit: 10, createdFrom: 20 })).toEqual([c, b]);
+      expect(await numbers({ limit: 10, createdFrom: 10, createdBefore: 20 })).toEqual([a]);
+    });
+  });
+
+  describe(`${name}: what is due`, () => {
+    test("unfinished runs are due unless they are parked and their time has not come", async () => {
+      const journal = await openInNewFolder();
+      const going = await createRun(journal, "going", { patch: { status: "running" } });
+      await createRun(journal, "asleep", { patch: { status: "waiting", parked: true, wakeAt: 200 } });
+      await createRun(journal, "for a person", { patch: { status: "awaiting_approval", parked: true } });
+      const awake = await createRun(journal, "awake", { patch: { status: "waiting", parked: true, wakeAt: 100 } });
+      await createRun(journal, "done", { patch: { status: "completed", wakeAt: 50, parked: true } });
+      const queued = await createRun(journal, "queued");
+
+      const due = async (afterRun: number, limit: number) =>
+        (await journal.listDue({ now: 100, afterRun, limit })).map(({ no }) => no);
+
+      expect(await due(0, 10)).toEqual([going, awake, queued]);
+      expect(await due(0, 2)).toEqual([going, awake]);
+      expect(await due(awake, 2)).toEqual([queued]);
+    });
+
+    test("the next time to wake is the earliest of a parked, unfinished run", async () => {
+      const journal = await openInNewFolder();
+      expect(await journal.nextWakeAt()).toBeUndefined();
+      await createRun(journal, "done", { patch: { status: "cancelled", parked: true, wakeAt: 1 } });
+      await createRun(journal, "going", { patch: { status: "running", wakeAt: 2 } });
+      await createRun(journal, "late", { patch: { status: "waiting", parked: true, wakeAt: 300 } });
+      await createRun(journal, "early", { patch: { status: "waiting", parked: true, wakeAt: 200 } });
+
+      expect(await journal.nextWakeAt()).toBe(200);
+    });
+  });
+
+  describe(`${name}: pins and outbox`, () => {
+    test("a pinned text is stored once and found by its hash", async () => {
+      const journal = await openInNewFolder();
+      const pins = [{ hash: "h", text: "first" }];
+      for (const id of ["a", "b"]) {
+        await journal.append([{ run: journal.reserveRun(), afterSeq: 0, create: newRun(id), events: [], pins }]);
+      }
+
+      expect(await journal.readPinned("h")).toBe("first");
+      expect(await journal.readPinned("unknown")).toBeUndefined();
+    });
+
+    test("the outbox is read oldest first, as old as the last event, until an entry is finished", async () => {
+      const journal = await openInNewFolder();
+      const run = journal.reserveRun();
+      const outbox = [
+        { kind: "webhook", body: "1" },
+        { kind: "storage", body: "2" },
+        { kind: "webhook", body: "3" },
+      ];
+      await journal.append([{ run, afterSeq: 0, create: newRun("r"), events: [{ event: started("a", 77) }], outbox }]);
+
+      const all = await journal.readOutbox({ limit: 10 });
+      expect(all).toMatchObject(outbox.map((record) => ({ ...record, run, createdAt: 77 })));
+      expect(await journal.readOutbox({ limit: 1, kind: "webhook" })).toMatchObject([{ body: "1" }]);
+
+      await journal.finishOutbox(all.slice(0, 2).map(({ id }) => id));
+      expect(await journal.readOutbox({ limit: 10 })).toMatchObject([{ body: "3" }]);
+      expect(await journal.readOutbox({ limit: 10, kind: "storage" })).toEqual([]);
+    });
+
+    test("a finished entry's id is not given to another", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r");
+      const send = (afterSeq: number) =>
+        journal.append([
+          { run, afterSeq, events: [{ event: started("a") }], outbox: [{ kind: "webhook", body: "{}" }] },
+        ]);
+      await send(1);
+      const [first] = await journal.readOutbox({ limit: 1 });
+      await journal.finishOutbox(first ? [first.id] : []);
+      await send(2);
+      await journal.finishOutbox(first ? [first.id] : []);
+
+      expect(await journal.readOutbox({ limit: 10 })).toHaveLength(1);
+    });
+  });
+
+  if (!isDurable) return;
+  describe(`${name}: after closing`, () => {
+    test("everything is there when it is opened again, and goes on", async () => {
+      const folder = temporaryFolder();
+      const before = await open(folder);
+      const run = await createRun(before, "r", { count: 5, patch: { status: "running" } });
+      await before.close();
+
+      const after = await open(folder);
+      onTestFinished(() => after.close());
+
+      expect(await readPaths(after, run)).toHaveLength(5);
+      expect(after.reserveRun()).toBeGreaterThan(run);
+      expect(await after.append([{ run, afterSeq: 5, events: [{ event: started("b") }] }])).toEqual([{ ok: true }]);
+    });
+
+    test("a finished run is still finished", async () => {
+      const folder = temporaryFolder();
+      const before = await open(folder);
+      const run = await createRun(before, "r", { patch: { status: "partial" } });
+      await before.close();
+
+      const after = await open(folder);
+      onTestFinished(() => after.close());
+
+      expect(await after.append([{ run, afterSeq: 1, events: [{ event: started("b") }] }])).toMatchObject([
+        { ok: false },
+      ]);
+    });
+  });
+}

@@ -1,0 +1,365 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Journal, NewEvent } from "../../src/ports/journal.ts";
+import {
+  SELECT_ACTIVE,
+  SELECT_AWAKE,
+  SELECT_EVENTS,
+  SELECT_NEXT_WAKE_AT,
+  SELECT_OUTBOX,
+  SELECT_OUTBOX_OF_KIND,
+  SELECT_RUN,
+  SELECT_RUN_BY_ID,
+  SELECT_RUNS_BY_PREFIX,
+} from "../../src/storage/sql/journal-statements.ts";
+import { listRunsQuery } from "../../src/storage/sql/list-runs-query.ts";
+import type { SqliteOptions } from "../../src/storage/sqlite/open-database.ts";
+import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import { WorkerJournal } from "../../src/storage/sqlite/worker-journal.ts";
+import { createRun, newRun, readPaths, started } from "./journal-samples.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+function newPath(): string {
+  return join(temporaryFolder(), "pawl.db");
+}
+
+function openJournal(path: string, more: Partial<SqliteOptions> = {}): SqliteJournal {
+  const journal = SqliteJournal.open({ path, durability: "power", ...more });
+  onTestFinished(() => journal.close().catch(() => undefined));
+  return journal;
+}
+
+async function openWorker(path: string, more: Partial<SqliteOptions> = {}): Promise<WorkerJournal> {
+  return WorkerJournal.open({ path, durability: "power", ...more });
+}
+
+function large(count: number): readonly NewEvent[] {
+  return Array.from({ length: count }, () => ({ event: started("large"), value: `"${"x".repeat(10_000)}"` }));
+}
+
+describe("a full disk", () => {
+  test.each([
+    ["on this thread", async (options: SqliteOptions): Promise<Journal> => SqliteJournal.open(options)],
+    ["in a worker", async (options: SqliteOptions): Promise<Journal> => WorkerJournal.open(options)],
+  ])("writes nothing of the batch, and what is smaller still goes in (%s)", async (_where, open) => {
+    const path = newPath();
+    const journal = await open({ path, durability: "power", maxPages: 60 });
+    const [a, b] = [await createRun(journal, "a"), await createRun(journal, "b")];
+
+    const tooMuch = journal.append([
+      { run: a, afterSeq: 1, events: [{ event: started("lost") }] },
+      { run: b, afterSeq: 1, events: large(100), pins: [{ hash: "h", text: "lost" }] },
+    ]);
+    await expect(tooMuch).rejects.toMatchObject({ code: "JOURNAL_FULL", message: expect.stringContaining(path) });
+    expect(await readPaths(journal, a)).toEqual(["step1"]);
+    expect(await journal.readPinned("h")).toBeUndefined();
+
+    const smaller = [
+      { run: a, afterSeq: 1, events: [{ event: started("kept") }], pins: [{ hash: "h", text: "kept" }] },
+    ];
+    expect(await journal.append(smaller)).toEqual([{ ok: true }]);
+    expect(await journal.readPinned("h")).toBe("kept");
+    await journal.close();
+  });
+
+  test("is no loss: with room again the same batch goes in", async () => {
+    const path = newPath();
+    const full = openJournal(path, { maxPages: 60 });
+    const run = await createRun(full, "a");
+    const batch = [{ run, afterSeq: 1, events: large(100) }];
+    await expect(full.append(batch)).rejects.toMatchObject({ code: "JOURNAL_FULL" });
+    await full.close();
+
+    const roomy = openJournal(path);
+
+    expect(await roomy.append(batch)).toEqual([{ ok: true }]);
+    expect(await readPaths(roomy, run)).toHaveLength(101);
+  });
+});
+
+describe("one entry that SQLite refuses", () => {
+  test("is dropped alone, and reported", async () => {
+    const journal = openJournal(newPath());
+    const [a, b, c] = [await createRun(journal, "a"), await createRun(journal, "b"), await createRun(journal, "c")];
+    // Not representable in JSON: a defect of the caller, in one of three runs.
+    const broken = { type: "timerFired", at: 1, timer: 1n as unknown as string } as const;
+
+    const results = await journal.append([
+      { run: a, afterSeq: 1, events: [{ event: started("of a") }] },
+      { run: b, afterSeq: 1, events: [{ event: started("of b") }, { event: broken }] },
+      { run: c, afterSeq: 1, events: [{ event: started("of c") }] },
+    ]);
+
+    expect(results).toMatchObject([{ ok: true }, { ok: false, reason: "refused" }, { ok: true }]);
+    expect(await readPaths(journal, b)).toEqual(["step1"]);
+    expect(await readPaths(journal, c)).toEqual(["step1", "of c"]);
+  });
+
+  test("a second writer beside the owner loses by conflict, entry by entry", async () => {
+    const path = newPath();
+    const owner = openJournal(path);
+    const [a, b] = [await createRun(owner, "a"), await createRun(owner, "b")];
+    const intruder = openJournal(path);
+    await intruder.append([{ run: a, afterSeq: 1, events: [{ event: started("of the intruder") }] }]);
+
+    const results = await owner.append([
+      { run: a, afterSeq: 1, events: [{ event: started("of the owner") }] },
+      { run: b, afterSeq: 1, events: [{ event: started("of the owner") }] },
+    ]);
+
+    expect(results).toMatchObject([{ ok: false, reason: "conflict" }, { ok: true }]);
+    expect(await readPaths(owner, a)).toEqual(["step1", "of the intruder"]);
+  });
+});
+
+describe("beside an owner", () => {
+  test("a reader sees what is committed, as soon as it is", async () => {
+    const path = newPath();
+    const owner = openJournal(path);
+    const run = await createRun(owner, "a");
+    const reader = openJournal(path, { readOnly: true });
+
+    await owner.append([{ run, afterSeq: 1, events: [{ event: started("b") }] }]);
+
+    expect(await readPaths(reader, run)).toEqual(["step1", "b"]);
+    expect(await reader.readRun(run)).toMatchObject({ lastSeq: 2 });
+  });
+
+  test("another process can read while commits go on", async () => {
+    const path = newPath();
+    const owner = openJournal(path);
+    const run = await createRun(owner, "a", { count: 50 });
+    const source = `
+      import { SqliteJournal } from ${JSON.stringify(new URL("../../src/storage/sqlite/sqlite-journal.ts", import.meta.url))};
+      const journal = SqliteJournal.open({ path: ${JSON.stringify(path)}, durability: "power", readOnly: true });
+      console.log((await journal.readEvents(${run}, { afterSeq: 0, limit: 100 })).length);
+      await journal.close();`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let output = "";
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+
+    await once(child, "close");
+
+    expect(output.trim()).toBe("50");
+    expect(await owner.append([{ run, afterSeq: 50, events: [{ event: started("on") }] }])).toEqual([{ ok: true }]);
+  });
+
+  test("a reader reads what a killed owner left, and changes nothing", async () => {
+    const path = newPath();
+    const owner = openJournal(path);
+    const run = await createRun(owner, "a", { count: 3 });
+    const copy = newPath();
+    for (const suffix of ["", "-wal"]) writeFileSync(copy + suffix, readFileSync(path + suffix));
+
+    const reader = openJournal(copy, { readOnly: true });
+
+    expect(await readPaths(reader, run)).toHaveLength(3);
+    const writing = reader.append([{ run, afterSeq: 3, events: [{ event: started("b") }] }]);
+    await expect(writing).rejects.toMatchObject({ code: "JOURNAL_IO" });
+  });
+
+  test("there is nothing to read where there is no file", () => {
+    expect(() => openJournal(newPath(), { readOnly: true })).toThrow(expect.objectContaining({ code: "JOURNAL_IO" }));
+  });
+});
+
+describe("opening", () => {
+  test("a file of a newer Pawl is refused", async () => {
+    const path = newPath();
+    await openJournal(path).close();
+    edit(path, "PRAGMA user_version = 999");
+    expect(() => openJournal(path)).toThrow(expect.objectContaining({ code: "JOURNAL_NEWER" }));
+    await expect(openWorker(path)).rejects.toMatchObject({ code: "JOURNAL_NEWER", remedy: "Upgrade Pawl." });
+  });
+
+  test("another program's database is refused and left alone", () => {
+    const path = newPath();
+    edit(path, "CREATE TABLE mine (x)");
+    const before = readFileSync(path);
+
+    expect(() => openJournal(path)).toThrow(expect.objectContaining({ code: "JOURNAL_DAMAGED" }));
+
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test("a log whose file is lost is not played into a new one", async () => {
+    const path = newPath();
+    await createRun(openJournal(path), "a");
+    renameSync(path, `${path}.lost`);
+
+    expect(() => SqliteJournal.open({ path, durability: "power" })).toThrow(
+      expect.objectContaining({ code: "JOURNAL_DAMAGED", message: expect.stringContaining("-wal") }),
+    );
+  });
+
+  test("what an interrupted creation left behind does not matter", async () => {
+    const path = newPath();
+    writeFileSync(`${path}.new`, "half a file");
+    const journal = openJournal(path);
+    expect(await createRun(journal, "a")).toBe(1);
+  });
+
+  test("a path that cannot be is a typed error", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "file"), "");
+    const path = join(folder, "file", "pawl.db");
+    expect(() => openJournal(path)).toThrow(expect.objectContaining({ code: "JOURNAL_IO" }));
+    await expect(openWorker(path)).rejects.toMatchObject({ code: "JOURNAL_IO" });
+  });
+});
+
+describe("damage that SQLite cannot see", () => {
+  test.each([
+    ["the first event", 1],
+    ["an event in the middle", 5],
+  ])("%s missing is JOURNAL_DAMAGED and names the run", async (_what, seq) => {
+    const path = newPath();
+    const journal = openJournal(path);
+    const run = await createRun(journal, "the-run", { count: 10 });
+    edit(path, `DELETE FROM events WHERE id = ${run * 2 ** 24 + seq}`);
+
+    const reading = journal.readEvents(run, { afterSeq: 0, limit: 100 });
+
+    await expect(reading).rejects.toMatchObject({
+      code: "JOURNAL_DAMAGED",
+      message: expect.stringMatching(`event ${seq} of run the-run`),
+    });
+  });
+
+  test("a body that is no JSON is JOURNAL_DAMAGED", async () => {
+    const path = newPath();
+    const journal = openJournal(path);
+    const run = await createRun(journal, "a");
+    edit(path, "UPDATE events SET body = '{'");
+    await expect(journal.readEvents(run, { afterSeq: 0, limit: 1 })).rejects.toMatchObject({ code: "JOURNAL_DAMAGED" });
+  });
+
+  test("an event of a type that is not known is JOURNAL_NEWER", async () => {
+    const path = newPath();
+    const journal = openJournal(path);
+    const run = await createRun(journal, "a");
+    edit(path, "UPDATE events SET type = 'stepTeleported'");
+    await expect(journal.readEvents(run, { afterSeq: 0, limit: 1 })).rejects.toMatchObject({ code: "JOURNAL_NEWER" });
+  });
+});
+
+describe("a journal in a worker", () => {
+  test("answers in the order of the calls", async () => {
+    const journal = await openWorker(newPath());
+    const run = await createRun(journal, "a", { count: 0 });
+
+    const appends = Array.from({ length: 100 }, (_, seq) =>
+      journal.append([{ run, afterSeq: seq, events: [{ event: started(`step${seq + 1}`) }] }]),
+    );
+    const paths = readPaths(journal, run);
+
+    expect((await Promise.all(appends)).flat().every(({ ok }) => ok)).toBe(true);
+    expect(await paths).toHaveLength(100);
+    await journal.close();
+  });
+
+  test("is closed once, and then refuses with a typed error", async () => {
+    const journal = await openWorker(newPath());
+    await journal.close();
+    await expect(journal.nextWakeAt()).rejects.toMatchObject({ code: "JOURNAL_IO" });
+  });
+});
+
+describe("questions use indexes", () => {
+  function planOf(database: DatabaseSync, text: string): string {
+    return database
+      .prepare(`EXPLAIN QUERY PLAN ${text}`)
+      .all(...(text.match(/\?/g) ?? []).map(() => 1))
+      .map((row) => row["detail"])
+      .join("\n");
+  }
+
+  test.each([
+    ["listDue, active", SELECT_ACTIVE, /USING INDEX runs_active \(no>\?\)/],
+    ["listDue, awake", SELECT_AWAKE, /USING INDEX runs_asleep \(wake_at>\? AND wake_at<\?\)/],
+    ["nextWakeAt", SELECT_NEXT_WAKE_AT, /USING (COVERING )?INDEX runs_asleep/],
+    ["readRun", SELECT_RUN, /runs USING INTEGER PRIMARY KEY/],
+    ["findRun by id", SELECT_RUN_BY_ID, /sqlite_autoindex_runs_1 \(id=\?\)/],
+    ["findRun by prefix", SELECT_RUNS_BY_PREFIX, /sqlite_autoindex_runs_1 \(id>\? AND id<\?\)/],
+    ["readEvents", SELECT_EVENTS, /events USING INTEGER PRIMARY KEY/],
+    ["readOutbox", SELECT_OUTBOX, /USING INDEX outbox_open/],
+    ["readOutbox of a kind", SELECT_OUTBOX_OF_KIND, /USING INDEX outbox_open_by_kind \(kind=\?\)/],
+    [
+      "listRuns by status",
+      listRunsQuery({ status: ["failed", "partial"], limit: 1 }).text,
+      /USING INDEX runs_by_status \(status=\?\)/,
+    ],
+    [
+      "listRuns by workflow",
+      listRunsQuery({ workflow: "w", limit: 1 }).text,
+      /USING INDEX runs_by_workflow \(workflow_name=\?\)/,
+    ],
+    [
+      "listRuns by tenant",
+      listRunsQuery({ tenantId: "t", limit: 1 }).text,
+      /USING INDEX runs_by_tenant \(tenant_id=\?\)/,
+    ],
+    [
+      "listRuns by time",
+      listRunsQuery({ createdFrom: 1, createdBefore: 2, limit: 1 }).text,
+      /USING INDEX runs_by_creation/,
+    ],
+    [
+      "listRuns, next page",
+      listRunsQuery({ beforeRun: 1, limit: 1 }).text,
+      /runs USING INTEGER PRIMARY KEY \(rowid<\?\)/,
+    ],
+  ])("%s", async (_what, text, expected) => {
+    const path = newPath();
+    await openJournal(path).close();
+    const database = new DatabaseSync(path);
+    onTestFinished(() => database.close());
+
+    const plan = planOf(database, text);
+
+    expect(plan).toMatch(expected);
+    expect(plan).not.toMatch(/SCAN events/);
+  });
+
+  test("100,000 parked runs cost a start next to nothing", async () => {
+    const path = newPath();
+    const journal = openJournal(path, { durability: "process" });
+    const parked = Array.from({ length: 100_000 }, (_, index) => ({
+      run: journal.reserveRun(),
+      afterSeq: 0,
+      create: newRun(`parked-${index}`),
+      events: [],
+      patch: { status: "awaiting_approval", parked: true, ...(index % 2 === 0 && { wakeAt: 1_000_000 }) } as const,
+    }));
+    await journal.append(parked);
+    const active = await createRun(journal, "active");
+    await journal.close();
+
+    const before = performance.now();
+    const opened = openJournal(path);
+    const due = await opened.listDue({ now: 1_000, afterRun: 0, limit: 1_000 });
+    const wakeAt = await opened.nextWakeAt();
+    const elapsedMs = performance.now() - before;
+
+    expect(due.map(({ no }) => no)).toEqual([active]);
+    expect(wakeAt).toBe(1_000_000);
+    // Reading all of them takes 200 ms and more; the indexes answer in one or two.
+    expect(elapsedMs).toBeLessThan(100);
+    rmSync(path);
+  });
+});
+
+/** Changes the file behind the journal's back. */
+function edit(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
+}

@@ -1,0 +1,112 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
+
+export interface PawlOptions {
+  /** The application. */
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface PawlResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A real `pawl` process; it ends with its test. */
+export interface RunningPawl {
+  readonly pid: number;
+  readonly ended: Promise<PawlResult>;
+  /** Resolves as soon as the text has been written to stderr; rejects where the process ends without it. */
+  said(text: string): Promise<void>;
+  /** The id of the run that the process shows. */
+  runId(): Promise<string>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export function startPawl(args: readonly string[], options: PawlOptions): RunningPawl {
+  const { command, env } = pawlCommand(args);
+  const [program = process.execPath, ...rest] = command;
+  const child = spawn(program, rest, {
+    cwd: options.cwd,
+    env: { ...env, ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  return new Process(child);
+}
+
+/** For tests that start the process themselves. */
+export function pawlCommand(args: readonly string[]): {
+  readonly command: readonly string[];
+  readonly env: Record<string, string>;
+} {
+  return { command: [process.execPath, MAIN, ...args], env: bareEnvironment() };
+}
+
+/** Runs a command to its end. */
+export function pawl(args: readonly string[], options: PawlOptions): Promise<PawlResult> {
+  return startPawl(args, options).ended;
+}
+
+class Process implements RunningPawl {
+  readonly ended: Promise<PawlResult>;
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  #stdout = "";
+  #stderr = "";
+
+  constructor(child: ChildProcessByStdio<null, Readable, Readable>) {
+    this.#child = child;
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      this.#stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr += text;
+    });
+    this.ended = once(child, "close").then(([code]: (number | null)[]) => {
+      return { code: code ?? null, stdout: this.#stdout, stderr: this.#stderr };
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async said(text: string): Promise<void> {
+    let hasEnded = false;
+    const end = this.ended.then(() => {
+      hasEnded = true;
+    });
+    while (!this.#stderr.includes(text)) {
+      if (hasEnded) throw new Error(`The process ended without "${text}":\n${this.#stderr}`);
+      await Promise.race([end, once(this.#child.stderr, "data")]);
+    }
+  }
+
+  async runId(): Promise<string> {
+    await this.said(" of ");
+    const [, id] = /^run (\S+) of /m.exec(this.#stderr) ?? [];
+    if (id === undefined) throw new Error(`No run in:\n${this.#stderr}`);
+    return id;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+}
+
+/** Nothing of this machine's configuration reaches a test. */
+function bareEnvironment(): Record<string, string> {
+  const kept = ["PATH", "HOME", "TMPDIR"].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(kept);
+}

@@ -1,0 +1,494 @@
+import { bind, loadHandle, type Values } from "../../src/core/binding/bind.ts";
+import { evaluate } from "../../src/core/expressions/evaluate.ts";
+import type { Expr } from "../../src/core/expressions/expr.ts";
+import { readPath } from "../../src/core/expressions/read-path.ts";
+import type { Graph, Step } from "../../src/core/graph/graph.ts";
+import { type IndexedGraph, indexGraph } from "../../src/core/graph/indexed-graph.ts";
+import { liftControls } from "../../src/core/graph/lift-controls.ts";
+import type { Command } from "../../src/core/history/commands.ts";
+import type { Event } from "../../src/core/history/events.ts";
+import { newRunState } from "../../src/core/history/new-run-state.ts";
+import type { Instance, RunState } from "../../src/core/history/run-state.ts";
+import { resultOf } from "../../src/core/interpreter/end-scope.ts";
+import { viewOf } from "../../src/core/interpreter/lookup.ts";
+import { next, refold } from "../../src/core/interpreter/next.ts";
+import { pendingCommands, recoveryEvents } from "../../src/core/interpreter/recovery.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../src/core/json.ts";
+import { Agenda, type Entry } from "./agenda.ts";
+import type { Behaviour, TaskCall, TaskResult } from "./behaviour.ts";
+import { checkInvariants, checkStart } from "./invariants.ts";
+
+export interface CoreHostSetup {
+  readonly graph: Graph;
+  /** Workflows that steps call, by name. */
+  readonly callable?: { readonly [name: string]: Graph };
+  readonly input?: JsonObject;
+  readonly behaviour: Behaviour;
+  readonly maxCostMicro?: number;
+  /** Off where a thousand steps would make it slow. */
+  readonly checks?: boolean;
+}
+
+export interface StoredEvent {
+  readonly event: Event;
+  readonly value: Json | undefined;
+}
+
+interface Flight {
+  readonly instance: Instance;
+  readonly attempt: number;
+  readonly result: TaskResult;
+  readonly outcome: Entry;
+}
+
+const MAX_EVENTS = 200_000;
+
+/**
+ * Drives the core in virtual time, one event a commit, and can lose its memory after any of them. Everything that a
+ * host must do and nothing else, so that what it finds wrong is wrong in the core.
+ */
+export class CoreHost {
+  readonly events: StoredEvent[] = [];
+  /** Calls of tasks, in the order in which they reached the outside. */
+  readonly calls: TaskCall[] = [];
+  /** Paths of tasks that may be done only once. */
+  readonly atMostOncePaths = new Set<string>();
+  now = 1_700_000_000_000;
+  state: RunState;
+  readonly #setup: CoreHostSetup;
+  readonly #graphs = new Map<string, Graph>();
+  #agenda = new Agenda();
+  #timers = new Map<string, Entry>();
+  #flights = new Map<string, Flight>();
+  /** Approvals and waits that the outside has taken notice of. */
+  readonly #noticed = new Set<string>();
+  /** After this many events the process dies, before it performs what the last one caused. */
+  #dieAfter = new Set<number>();
+
+  constructor(setup: CoreHostSetup) {
+    this.#setup = setup;
+    this.#graphs.set("root", liftControls(setup.graph));
+    this.state = newRunState(this.#indexed("root"));
+  }
+
+  dieAfter(...seqs: number[]): this {
+    for (const seq of seqs) this.#dieAfter.add(seq);
+    return this;
+  }
+
+  start(): this {
+    const { input = {}, maxCostMicro } = this.#setup;
+    const graph = this.#graphs.get("root");
+    this.apply(
+      {
+        type: "runStarted",
+        at: this.now,
+        runId: "run-1",
+        workflow: graph?.name ?? "",
+        inputNames: Object.keys(input),
+        ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
+        ...projectInput(graph, input),
+      },
+      input,
+    );
+    return this;
+  }
+
+  /** Something from outside, at a time of its own. */
+  later(delayMs: number, run: () => void): this {
+    this.#agenda.add({ at: this.now + delayMs, isExternal: true, run });
+    return this;
+  }
+
+  /** Until the run has ended. */
+  run(): this {
+    if (this.events.length === 0) this.start();
+    while (this.state.phase !== "finished") {
+      if (!this.tick()) throw new Error(`The run is stuck: ${this.#describe()}`);
+      if (this.events.length > MAX_EVENTS) throw new Error("The run does not end.");
+    }
+    return this;
+  }
+
+  /** Until nothing happens any more without somebody from outside. */
+  settle(): this {
+    if (this.events.length === 0) this.start();
+    while (this.tick());
+    return this;
+  }
+
+  /** Does what is next. False: there is nothing. */
+  tick(): boolean {
+    const entry = this.#agenda.take();
+    if (entry === undefined) return false;
+    this.now = Math.max(this.now, entry.at);
+    entry.run();
+    return true;
+  }
+
+  cancel(): void {
+    if (this.state.phase === "open") this.apply({ type: "cancelRequested", at: this.now });
+  }
+
+  signal(name: string, payload: Json): void {
+    if (this.state.phase === "open") this.apply({ type: "signalReceived", at: this.now, name }, payload);
+  }
+
+  answer(path: string, answer: "approve" | "reject" | "skip", edited?: Json): void {
+    if (this.state.phase !== "open") return;
+    const isEdited = edited === undefined ? {} : { edited: true };
+    this.apply({ type: "approvalAnswered", at: this.now, path, answer, by: "eve", ...isEdited }, edited);
+  }
+
+  /** The process lays its tasks down on purpose. */
+  park(): void {
+    for (const { path, attempt, phase } of [...this.state.active.values()]) {
+      if (phase !== "dispatched") continue;
+      this.#dropFlight(path, attempt);
+      this.apply({ type: "stepInterrupted", at: this.now, path, attempt, cause: "parked" });
+    }
+  }
+
+  /** The process dies and another one rebuilds the run from what is stored. */
+  crash(): void {
+    this.#agenda.keepExternal();
+    this.#timers = new Map();
+    this.#flights = new Map();
+    const state = this.rebuild();
+    this.state = state;
+    const pending = pendingCommands(state);
+    for (const event of recoveryEvents(state, this.now)) {
+      // It may die again while it recovers: then the one after it has done the rest.
+      if (this.state === state) this.apply(event);
+    }
+    if (this.state !== state) return;
+    for (const command of pending) this.#perform(command);
+    this.#notice();
+  }
+
+  /** The state as another process folds it from the stored events. */
+  rebuild(events: readonly StoredEvent[] = this.events): RunState {
+    const state = this.#emptyState();
+    for (const { event } of events) refold(state, event);
+    return state;
+  }
+
+  /** The same, but every decision is taken anew; they are returned beside the recorded ones. */
+  redecide(): { readonly state: RunState; readonly taken: readonly Json[]; readonly recorded: readonly Json[] } {
+    const state = this.#emptyState();
+    const taken: Json[] = [];
+    const recorded: Json[] = [];
+    for (const { event } of this.events) {
+      const { decided, ...fresh } = event;
+      taken.push(next(state, fresh as Event).decided as Json);
+      recorded.push((decided ?? []) as Json);
+    }
+    return { state, taken, recorded };
+  }
+
+  apply(event: Event, value?: Json): void {
+    const isTerse = this.#setup.checks === false;
+    const { commands, decided } = next(this.state, event);
+    this.events.push({ event: decided.length === 0 ? event : { ...event, decided }, value });
+    if (!isTerse) checkInvariants(this.state, this.events);
+    if (this.#dieAfter.delete(this.events.length)) return this.crash();
+    for (const command of commands) {
+      if (!isTerse) checkStart(this.state, command);
+      this.#perform(command);
+    }
+    this.#notice();
+  }
+
+  output(): Json {
+    const { root } = this.state;
+    return root === undefined ? null : loadHandle(resultOf(root), this.#values());
+  }
+
+  /** The last output of each path. */
+  outputs(): Map<string, Json> {
+    const outputs = new Map<string, Json>();
+    for (const { event, value } of this.events) {
+      if (event.type === "stepSucceeded") outputs.set(event.path, value ?? null);
+    }
+    return outputs;
+  }
+
+  get status(): string {
+    return this.state.phase === "finished" ? (this.state.ending?.status ?? "") : this.state.phase;
+  }
+
+  /** What an expression gives as seen from the run's top. */
+  valueOf(expr: Expr): Json | undefined {
+    const { root: scope } = this.state;
+    if (scope === undefined) return undefined;
+    return bind({ state: this.state, from: { scope, step: -1, item: -1 }, values: this.#values() }, expr);
+  }
+
+  #emptyState(): RunState {
+    const state = newRunState(this.#indexed("root"));
+    for (const hash of this.#graphs.keys()) state.graphs.set(hash, this.#indexed(hash));
+    return state;
+  }
+
+  /** As read back from where it is pinned: nothing is shared with the graph that the run began with. */
+  #indexed(hash: string): IndexedGraph {
+    return indexGraph(JSON.parse(JSON.stringify(this.#graphs.get(hash))), hash);
+  }
+
+  #perform(command: Command): void {
+    switch (command.type) {
+      case "startTask":
+        return this.#startTask(command.instance, command.attempt, command.maxCostMicro);
+      case "evaluateStep":
+        return this.#soon(command.instance, () => this.#evaluate(command.instance, command.attempt));
+      case "projectStep":
+        return this.#soon(command.instance, () => this.#project(command.instance));
+      case "resolveCall":
+        return this.#soon(command.instance, () => this.#resolveCall(command.instance, command.attempt));
+      case "askApproval":
+        return this.#soon(command.instance, () => this.#askApproval(command.instance));
+      case "beginWait":
+        return this.#soon(command.instance, () => this.#beginWait(command.instance, command.attempt));
+      case "startTimer":
+        return this.#startTimer(command.timer, command.at);
+      case "stopTimer": {
+        const entry = this.#timers.get(command.timer);
+        this.#timers.delete(command.timer);
+        if (entry !== undefined) this.#agenda.remove(entry);
+        return;
+      }
+      case "abortTask":
+        return this.#abort(command.path, command.attempt);
+      case "finishRun": {
+        const { type: _, ...ending } = command;
+        this.#internal(0, () => this.apply({ type: "runFinished", at: this.now, ...ending }));
+      }
+    }
+  }
+
+  #startTask(instance: Instance, attempt: number, maxCostMicro: number | undefined): void {
+    const { path, failures } = instance;
+    const { step } = instance.step;
+    if (step.kind !== "task") throw new Error(`"${path}" is no task.`);
+    if (step.atMostOnce === true) this.atMostOncePaths.add(path);
+    const input = this.#bind(instance, step.input) ?? null;
+    const call: TaskCall = { path, stepId: step.id, attempt, failures, input, maxCostMicro };
+    this.calls.push(call);
+    const result = this.#setup.behaviour.task(call);
+    const { delayMs = 1, earlyCostMicro } = result;
+    if (earlyCostMicro !== undefined) {
+      const cost = { type: "costReported", path, attempt, costMicro: earlyCostMicro } as const;
+      this.#internal(Math.floor(delayMs / 2), () => {
+        if (this.#flights.has(`${path}@${attempt}`)) this.apply({ ...cost, at: this.now });
+      });
+    }
+    const outcome = this.#internal(delayMs, () => this.#land(instance, attempt, result));
+    this.#flights.set(`${path}@${attempt}`, { instance, attempt, result, outcome });
+  }
+
+  #land(instance: Instance, attempt: number, result: TaskResult): void {
+    const { path } = instance;
+    if (!this.#flights.delete(`${path}@${attempt}`)) return;
+    const cost = result.costMicro === undefined ? {} : { costMicro: result.costMicro };
+    if ("output" in result) {
+      const projection = this.#projection(instance, result.output);
+      const isEmpty = result.output === null;
+      this.apply(
+        {
+          type: "stepSucceeded",
+          at: this.now,
+          path,
+          attempt,
+          ...cost,
+          ...projection,
+          ...(isEmpty ? { empty: true } : {}),
+        },
+        isEmpty ? undefined : result.output,
+      );
+      return;
+    }
+    const { fail: code, retryable = true, effect = "unknown" } = result;
+    const error = { code, message: `${path} failed` };
+    const projection = this.#projection(instance, { error });
+    const failed = { type: "stepFailed", path, attempt, ...error, retryable, effect } as const;
+    this.apply({ ...failed, at: this.now, ...cost, ...projection });
+  }
+
+  #abort(path: string, attempt: number): void {
+    const flight = this.#flights.get(`${path}@${attempt}`);
+    if (flight === undefined) throw new Error(`${path}@${attempt} is told to stop and does not fly.`);
+    const { onAbort = "fail", costMicro } = flight.result;
+    if (onAbort === "finish") return;
+    this.#agenda.remove(flight.outcome);
+    // One that hangs comes down long after the grace.
+    const delayMs = onAbort === "hang" ? 10 * 60_000 : 1;
+    const cost = costMicro === undefined ? {} : { costMicro };
+    this.#internal(delayMs, () => this.#land(flight.instance, attempt, { fail: "ABORTED", retryable: true, ...cost }));
+  }
+
+  #dropFlight(path: string, attempt: number): void {
+    const flight = this.#flights.get(`${path}@${attempt}`);
+    this.#flights.delete(`${path}@${attempt}`);
+    if (flight !== undefined) this.#agenda.remove(flight.outcome);
+  }
+
+  #evaluate(instance: Instance, attempt: number): void {
+    const { step } = instance.step;
+    const expr = step.kind === "set" || step.kind === "respond" ? step.value : undefined;
+    const value = expr === undefined ? null : (this.#bind(instance, expr) ?? null);
+    const { path } = instance;
+    const empty = value === null ? { empty: true } : {};
+    const projection = this.#projection(instance, value);
+    this.apply({ type: "stepSucceeded", at: this.now, path, attempt, ...empty, ...projection }, value ?? undefined);
+  }
+
+  #project(instance: Instance): void {
+    const { outcome } = instance;
+    const value =
+      outcome?.status === "succeeded"
+        ? loadHandle(outcome.handle, this.#values())
+        : outcome?.status === "failed"
+          ? loadHandle({ kind: "failure", failure: outcome.failure }, this.#values())
+          : null;
+    this.apply({ type: "stepProjected", at: this.now, path: instance.path, ...this.#projection(instance, value) });
+  }
+
+  #resolveCall(instance: Instance, attempt: number): void {
+    const { path } = instance;
+    const { step } = instance.step;
+    if (step.kind !== "call") throw new Error(`"${path}" is no call.`);
+    const name = this.#bind(instance, step.workflow);
+    const bound = this.#bind(instance, step.input);
+    const found = typeof name === "string" ? this.#setup.callable?.[name] : undefined;
+    if (found === undefined) {
+      const error = { code: "WORKFLOW_NOT_FOUND", message: `There is no "${String(name)}".` };
+      const failed = { type: "stepFailed", path, attempt, ...error, retryable: false, effect: "none" } as const;
+      this.apply({ ...failed, at: this.now });
+      return;
+    }
+    const hash = `called ${found.name}`;
+    if (!this.#graphs.has(hash)) this.#graphs.set(hash, liftControls(found));
+    if (!this.state.graphs.has(hash)) this.state.graphs.set(hash, this.#indexed(hash));
+    const input = isJsonObject(bound) ? bound : {};
+    const resolved = { type: "callResolved", path, graph: hash, workflow: found.name } as const;
+    const projected = projectInput(this.#graphs.get(hash), input);
+    this.apply({ ...resolved, at: this.now, inputNames: Object.keys(input), ...projected }, input);
+  }
+
+  #askApproval(instance: Instance): void {
+    const { path } = instance;
+    const { step } = instance.step;
+    if (step.kind !== "approve") throw new Error(`"${path}" is no approval.`);
+    const shown = step.show === undefined ? { approved: true } : (this.#bind(instance, step.show) ?? null);
+    const message = String(this.#bind(instance, step.message));
+    this.apply({ type: "approvalAsked", at: this.now, path, message }, shown);
+  }
+
+  #beginWait(instance: Instance, attempt: number): void {
+    const { path } = instance;
+    const { step } = instance.step;
+    if (step.kind !== "wait") throw new Error(`"${path}" is no wait.`);
+    const { wait } = step;
+    const value = this.#bind(
+      instance,
+      wait.for === "duration" ? wait.durationMs : wait.for === "instant" ? wait.at : wait.name,
+    );
+    const at = this.now;
+    if (wait.for === "event") return this.apply({ type: "waitBegun", at, path, signal: String(value) });
+    if (typeof value === "number") {
+      return this.apply({ type: "waitBegun", at, path, until: wait.for === "duration" ? at + value : value });
+    }
+    const error = { code: "WAIT_INVALID", message: `"${path}" cannot wait for this.`, retryable: false } as const;
+    this.apply({ type: "stepFailed", at, path, attempt, effect: "none", ...error });
+  }
+
+  /** People and other systems see what is open and do something about it. */
+  #notice(): void {
+    const { behaviour } = this.#setup;
+    if (behaviour.answer === undefined && behaviour.signal === undefined) return;
+    for (const { phase, path, signal } of this.state.active.values()) {
+      if ((phase !== "approval" && phase !== "waiting") || this.#noticed.has(path)) continue;
+      this.#noticed.add(path);
+      if (phase === "approval") {
+        const answer = behaviour.answer?.(path);
+        if (answer !== undefined)
+          this.later(answer.delayMs ?? 1, () => this.answer(path, answer.answer, answer.edited));
+      } else if (signal !== undefined) {
+        const sent = behaviour.signal?.(path, signal);
+        if (sent !== undefined) this.later(sent.delayMs, () => this.signal(signal, sent.payload));
+      }
+    }
+  }
+
+  #startTimer(timer: string, at: number): void {
+    const entry: Entry = {
+      at,
+      isExternal: false,
+      run: () => {
+        this.#timers.delete(timer);
+        this.apply({ type: "timerFired", at: this.now, timer });
+      },
+    };
+    const running = this.#timers.get(timer);
+    if (running !== undefined) this.#agenda.remove(running);
+    this.#timers.set(timer, entry);
+    this.#agenda.add(entry);
+  }
+
+  #soon(instance: Instance, run: () => void): void {
+    this.#internal(this.#setup.behaviour.bindMs?.(instance.path) ?? 0, run);
+  }
+
+  #internal(delayMs: number, run: () => void): Entry {
+    const entry: Entry = { at: this.now + delayMs, isExternal: false, run };
+    this.#agenda.add(entry);
+    return entry;
+  }
+
+  #bind(instance: Instance, expr: Expr): Json | undefined {
+    return bind({ state: this.state, from: viewOf(instance), values: this.#values() }, expr);
+  }
+
+  #projection(instance: Instance, output: Json): { projected?: JsonObject; assigned?: JsonObject } {
+    const { project, assign }: Step = instance.step.step;
+    const evaluateAll = (exprs: { readonly [name: string]: Expr }): JsonObject => {
+      const from = viewOf(instance);
+      const binding = { state: this.state, from, values: this.#values(), output };
+      const entries = Object.entries(exprs).flatMap(([name, expr]): [string, Json][] => {
+        const value = bind(binding, expr);
+        return value === undefined ? [] : [[name, value]];
+      });
+      return Object.fromEntries(entries);
+    };
+    return {
+      ...(project === undefined ? {} : { projected: evaluateAll(project) }),
+      ...(assign === undefined ? {} : { assigned: evaluateAll(assign) }),
+    };
+  }
+
+  #values(): Values {
+    return {
+      value: (seq) => this.events[seq - 1]?.value,
+      assigned: (seq) => {
+        const event = this.events[seq - 1]?.event;
+        return event !== undefined && "assigned" in event ? event.assigned : undefined;
+      },
+      file: () => undefined,
+      env: () => undefined,
+    };
+  }
+
+  #describe(): string {
+    return JSON.stringify([...this.state.active.values()].map(({ path, phase }) => `${path}: ${phase}`));
+  }
+}
+
+function projectInput(graph: Graph | undefined, input: JsonObject): { projected?: JsonObject } {
+  const project = graph?.input.project;
+  if (project === undefined) return {};
+  const entries = Object.entries(project).flatMap(([name, expr]): [string, Json][] => {
+    const value = evaluate(expr, { path: ({ path, readsJson }) => readPath(input, path, readsJson) });
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { projected: Object.fromEntries(entries) };
+}
