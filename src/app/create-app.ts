@@ -101,8 +101,8 @@ class App implements OpenApplication {
     if (connection?.role === "owner") await connection.ownership.idle(stop);
   }
 
-  async park(force: AbortSignal): Promise<void> {
-    await (await this.#host)?.park(force);
+  async park(force: AbortSignal, hold?: string): Promise<void> {
+    await (await this.#host)?.park(force, hold);
   }
 
   async close(): Promise<void> {

@@ -109,10 +109,10 @@ export class LastingHost implements AppHost {
     });
   }
 
-  async park(force: AbortSignal): Promise<void> {
+  async park(force: AbortSignal, hold?: string): Promise<void> {
     this.close();
     const { connection } = this;
-    if (connection.role === "owner") await connection.ownership.park(force);
+    if (connection.role === "owner") await connection.ownership.park(force, hold);
     else await connection.host.park();
   }
 

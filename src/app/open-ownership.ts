@@ -97,10 +97,10 @@ export class Ownership {
   }
 
   /** Lays every run down, durably. */
-  async park(force: AbortSignal): Promise<void> {
+  async park(force: AbortSignal, hold?: string): Promise<void> {
     if (this.#isParked) return;
     this.#isParked = true;
-    await this.#owned.host.park(force);
+    await this.#owned.host.park(force, hold);
   }
 
   /** Gives the data directory back. Callers go on with the next owner. */

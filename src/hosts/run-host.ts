@@ -22,8 +22,11 @@ export interface RunHost {
   settled(runId: string): Promise<RunRecord>;
   /** Runs that this process drives right now. */
   readonly driving: number;
-  /** Lays everything down, durably, so that the next owner goes on. Steps that may run only once are waited for until `force` aborts. */
-  park(force: AbortSignal): Promise<void>;
+  /**
+   * Lays everything down, durably, so that the next owner goes on. Steps that may run only once are waited for until
+   * `force` aborts. The run named `hold` stays down until `resumeRun`.
+   */
+  park(force: AbortSignal, hold?: string): Promise<void>;
 }
 
 export interface RunStart {

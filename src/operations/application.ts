@@ -37,7 +37,8 @@ export interface OpenApplication extends Application {
   /** As the owner, stays until nobody has needed it for some seconds. */
   serve(stop: AbortSignal): Promise<void>;
   /** Lays every run down now. */
-  park(force: AbortSignal): Promise<void>;
+  /** The run named `hold` stays down until somebody resumes it. */
+  park(force: AbortSignal, hold?: string): Promise<void>;
   /** Closes what is open without waiting for anything: what is not durable by now never happened. */
   close(): Promise<void>;
 }

@@ -159,6 +159,7 @@ export class RunHistory {
       case "timerFired":
       case "signalReceived":
       case "cancelRequested":
+      case "runHeld":
         return;
     }
   }

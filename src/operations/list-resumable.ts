@@ -1,4 +1,5 @@
-import type { RunRecord } from "../ports/journal.ts";
+import { rebuildRun } from "../hosts/local/rebuild-run.ts";
+import type { Journal, RunRecord } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
 
 const PAGE = 200;
@@ -11,8 +12,16 @@ export async function listResumable(app: Application): Promise<readonly RunRecor
   for (;;) {
     const status = ["queued", "running", "waiting", "awaiting_approval"] as const;
     const page = await journal.listRuns({ status, beforeRun, limit: PAGE });
-    for (const record of page) if (!record.parked || record.wakeAt !== undefined) found.push(record);
+    for (const record of page) if (await isResumable(journal, record)) found.push(record);
     beforeRun = page.at(-1)?.no ?? 0;
     if (page.length < PAGE) return found.reverse();
   }
+}
+
+/** Whether a run that sleeps without a time waits for an event or was laid down, only its state tells. */
+async function isResumable(journal: Journal, record: RunRecord): Promise<boolean> {
+  if (!record.parked || record.wakeAt !== undefined) return true;
+  if (record.status !== "waiting") return false;
+  const { state } = await rebuildRun(journal, record, new Map());
+  return state.isHeld;
 }

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { PawlError } from "../../src/core/errors/pawl-error.ts";
 import type { Graph } from "../../src/core/graph/graph.ts";
 import type { RunNotice } from "../../src/hosts/run-host.ts";
+import type { Blobs } from "../../src/ports/blobs.ts";
 import type { Journal } from "../../src/ports/journal.ts";
 import { FileBlobs } from "../../src/storage/files/file-blobs.ts";
 import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
@@ -135,6 +136,28 @@ test("an output that finds no room in the blob store waits for it; the step is n
   expect(stallsOf(notices).at(-1)).toBe("unstalled");
   expect(await world.recordOf("r")).toMatchObject({ status: "completed", costMicro: 7 });
   expect(world.calls).toHaveLength(1);
+});
+
+test("a host whose blobs find no room can still be laid down; the step is done again", async () => {
+  const memory = new MemoryBlobs();
+  const full: Blobs = {
+    put: async () => {
+      throw new PawlError("JOURNAL_FULL", { message: "No room." });
+    },
+    get: (sha256) => memory.get(sha256),
+    list: () => memory.list(),
+    remove: (sha256) => memory.remove(sha256),
+  };
+  const world = new World({ blobs: full, plays: { a: () => succeed("x".repeat(100_000)) } });
+  await world.start(toGraph([task("a")]), {}, { runId: "r" });
+  await quiet();
+  await world.host.park(new AbortController().signal);
+  expect(world.clock.armed).toBe(0);
+
+  const next = world.next({ blobs: memory });
+  await next.host.recover();
+  expect(await next.host.settled("r")).toMatchObject({ status: "completed" });
+  expect(next.calls).toHaveLength(1);
 });
 
 test("a host that cannot write can still be laid down; the next one goes on", async () => {

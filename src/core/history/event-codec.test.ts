@@ -18,6 +18,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     options: { agent: "inline" },
     lineage: { kind: "fork", run: "r0", fromPath: "a" },
   },
+  runHeld: { type: "runHeld", at: 1, decided: [] },
   runResumed: { type: "runResumed", at: 1, decided: [] },
   stepStarted: { type: "stepStarted", ...step, decided: ["d"] },
   stepSucceeded: {

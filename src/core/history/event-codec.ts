@@ -24,6 +24,7 @@ export type Upcaster = (event: JsonObject) => JsonObject;
  */
 const UPCASTERS: Readonly<Record<EventType, readonly Upcaster[]>> = {
   runStarted: [],
+  runHeld: [],
   runResumed: [],
   stepStarted: [],
   stepSucceeded: [],

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../json.ts";
  */
 export type Event =
   | RunStarted
+  | RunHeld
   | RunResumed
   | StepStarted
   | StepSucceeded
@@ -46,6 +47,11 @@ export interface RunStarted extends EventCommon {
   /** What the host needs to go on with the run elsewhere, e.g. who answers agent steps. */
   readonly options?: JsonObject;
   readonly lineage?: { readonly kind: "rerun" | "fork"; readonly run: string; readonly fromPath: string };
+}
+
+/** A person has laid the run down: it stays down until somebody resumes it, whatever starts and ends meanwhile. */
+interface RunHeld extends EventCommon {
+  readonly type: "runHeld";
 }
 
 /** The run goes on after it was laid down on purpose. */

@@ -24,6 +24,7 @@ export function newRunState(graph: IndexedGraph): RunState {
     orphans: new Map(),
     blocked: new Queue(),
     isLaidDown: false,
+    isHeld: false,
     budget: {
       limitMicro: undefined,
       spentMicro: 0,

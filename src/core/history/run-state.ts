@@ -38,6 +38,8 @@ export interface RunState {
   readonly blocked: Queue<Instance>;
   /** Between being laid down on purpose and being resumed: no task is dispatched. */
   isLaidDown: boolean;
+  /** Laid down by a person: only `runResumed` makes it go on. */
+  isHeld: boolean;
   readonly budget: Budget;
   tasksInFlight: number;
   approvalsOpen: number;

@@ -3,7 +3,7 @@ import { applyCancelRequested } from "./cancel.ts";
 import { applyStepProjected } from "./conclude.ts";
 import { applyCostReported, bookLate } from "./costs.ts";
 import { applyStepFailed, applyStepInterrupted, applyStepSucceeded } from "./outcomes.ts";
-import { applyRunFinished, applyRunResumed, applyRunStarted } from "./run-life.ts";
+import { applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run-life.ts";
 import { applyApprovalAnswered, applyApprovalAsked } from "./step-kinds/approve.ts";
 import { applyCallResolved } from "./step-kinds/call.ts";
 import { applySignalReceived, applyWaitBegun } from "./step-kinds/wait.ts";
@@ -16,6 +16,8 @@ export function applyEvent(turn: Turn, event: Event): void {
   switch (event.type) {
     case "runStarted":
       return applyRunStarted(turn, event);
+    case "runHeld":
+      return applyRunHeld(turn);
     case "runResumed":
       return applyRunResumed(turn);
     case "stepStarted":

@@ -23,9 +23,16 @@ export function applyRunStarted(turn: Turn, event: RunStarted): void {
   state.root = openScope(turn, { path: "", role: "root", frame, flow: state.graph.root, parent: undefined });
 }
 
+export function applyRunHeld({ state }: Turn): void {
+  if (state.phase !== "open") return;
+  state.isLaidDown = true;
+  state.isHeld = true;
+}
+
 /** What was laid down on purpose goes on, in the order in which it had begun. */
 export function applyRunResumed(turn: Turn): void {
   turn.state.isLaidDown = false;
+  turn.state.isHeld = false;
   turn.hasRoom = true;
   for (const instance of turn.state.active.values()) {
     if (instance.phase === "parked") turn.work.push({ type: "redispatch", instance });

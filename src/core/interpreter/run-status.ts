@@ -8,12 +8,13 @@ export function runStatus(state: RunState): OpenStatus | FinalStatus {
   if (state.phase === "new") return "queued";
   if (state.phase === "finished" && state.ending !== undefined) return state.ending.status;
   if (!isParked(state)) return "running";
-  return state.approvalsOpen > 0 ? "awaiting_approval" : "waiting";
+  return state.approvalsOpen > 0 && !state.isHeld ? "awaiting_approval" : "waiting";
 }
 
 /** Nothing to do until a timer fires, a signal comes or a person answers: the run can leave memory. */
 export function isParked(state: RunState): boolean {
   if (state.phase !== "open") return false;
+  if (state.isHeld) return true;
   for (const { phase } of state.active.values()) {
     if (phase !== "waiting" && phase !== "approval" && !isAround(phase)) return false;
   }
@@ -23,11 +24,14 @@ export function isParked(state: RunState): boolean {
 /** Parked, and no hour of the clock alone will change that: only a person or an event from outside. */
 export function waitsForOthers(state: RunState): boolean {
   if (!isParked(state)) return false;
+  if (state.isHeld) return true;
   for (const { phase, signal } of state.active.values()) if (phase === "waiting" && signal === undefined) return false;
   return true;
 }
 
+/** When a parked run must be looked at again. */
 export function nextTimerAt(state: RunState): number | undefined {
+  if (state.isHeld) return undefined;
   let earliest: number | undefined;
   for (const at of state.timers.values()) if (earliest === undefined || at < earliest) earliest = at;
   return earliest;

@@ -106,22 +106,24 @@ describe("commits", () => {
 
   test("what a discarded run had in memory is never taken for what is on the disk", async () => {
     const memory = new MemoryJournal();
-    let refuses = false;
-    const journal = journalWith(memory, (entries, append) => {
-      if (!refuses) return append(entries);
-      refuses = false;
-      return Promise.resolve(
-        entries.map(() => ({ ok: false, reason: "conflict", message: "Somebody else was first." }) as const),
-      );
+    const foreign = new World({ journal: memory, plays: { after: () => new Promise(() => undefined) } });
+    let isLate = false;
+    const journal = journalWith(memory, async (entries, append) => {
+      if (isLate) {
+        isLate = false;
+        await foreign.host.sendSignal("r", "go", "theirs");
+      }
+      return append(entries);
     });
     const world = new World({ journal });
-    const { id } = await world.run(waitsForSignal);
-    refuses = true;
-    await expect(world.host.sendSignal(id, "go", "lost")).rejects.toMatchObject({ code: "OWNER_GONE" });
-    await world.host.sendSignal(id, "go", "kept");
-    await world.host.settled(id);
+    await world.run(waitsForSignal, {}, { runId: "r" });
+    isLate = true;
+    await expect(world.host.sendSignal("r", "go", "mine")).rejects.toMatchObject({ code: "OWNER_GONE" });
 
-    expect(await world.outputOf(id, "after")).toBe("kept");
+    await quiet();
+    await world.host.resumeRun("r");
+    await world.host.settled("r");
+    expect(await world.outputOf("r", "after")).toBe("theirs");
     expect(world.defects).toHaveLength(1);
   });
 });
@@ -387,8 +389,15 @@ describe("secrets", () => {
           when: { op: "compare", by: "!=", left: path("input.token"), right: literal("?") },
           onFailure: "continue",
         }),
-        { kind: "set", id: "c", after: ["b"], value: path("env.KEY") },
-        { kind: "approve", id: "d", after: ["c"], message: text("Use ", path("env.KEY"), "?"), show: path("env.KEY") },
+        { kind: "set", id: "c", after: ["b"], value: path("env.KEY"), assign: { c: path("env.KEY") } },
+        {
+          kind: "approve",
+          id: "d",
+          after: ["c"],
+          message: text("Use ", path("env.KEY"), "?"),
+          show: path("env.KEY"),
+          assign: { d: path("env.KEY") },
+        },
         task("e", {
           after: ["d"],
           when: { op: "compare", by: "==", left: path("input.token"), right: path("vars.none") },
@@ -646,6 +655,29 @@ describe("cancel", () => {
     letGo();
     await expect(cancelling).rejects.toMatchObject({ code: "RUN_FINISHED" });
     expect(await world.recordOf(id)).toMatchObject({ status: "completed", completedAt: expect.any(Number) });
+    expect(world.defects).toEqual([]);
+  });
+
+  test("closes the record: what an executor still reports comes too late, and harms nothing", async () => {
+    const world = new World({
+      plays: { a: () => new Promise(() => undefined) },
+      host: {
+        env: () => {
+          // In the very moment between the end and its commit.
+          queueMicrotask(() => world.calls[0]?.emit({ type: "cost", costMicro: 5 }));
+          return "http://127.0.0.1:9/hook";
+        },
+      },
+    });
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a definition names a variable.
+    const { id } = await world.start(toGraph([task("a")], { ending: { failureWebhook: "${HOOK}" } }));
+    await quiet();
+    await world.host.cancelRun(id, {});
+    await world.host.cancelRun(id, {});
+    await quiet();
+
+    expect(await world.recordOf(id)).toMatchObject({ status: "cancelled", completedAt: expect.any(Number) });
+    expect((await world.typesOf(id)).at(-1)).toBe("runFinished");
     expect(world.defects).toEqual([]);
   });
 

@@ -197,7 +197,9 @@ export class LocalHost implements RunHost {
     const record = await this.#find(runId);
     if (record.completedAt === undefined) {
       this.#refuseWhenParking();
-      this.#restIfParked(await this.#load(record));
+      const driver = await this.#load(record);
+      if (driver.state.isHeld) driver.apply({ type: "runResumed", at: this.#options.clock.now() });
+      this.#restIfParked(driver);
     }
     return this.#recordOf(record.no);
   }
@@ -264,7 +266,8 @@ export class LocalHost implements RunHost {
     return driver?.state.phase === "finished" && driver.isDurable ? driver.toRecord() : this.#find(runId);
   }
 
-  async park(force: AbortSignal): Promise<void> {
+  async park(force: AbortSignal, hold?: string): Promise<void> {
+    if (hold !== undefined) await this.#hold(hold);
     this.#isParking = true;
     this.#stopWaking?.();
     this.#timers.stopAll();
@@ -277,6 +280,13 @@ export class LocalHost implements RunHost {
     this.#notifyAll({ type: "parked" });
     this.#queue.close();
     for (const runId of [...this.#settling.keys()]) this.#resolveSettled(runId);
+  }
+
+  /** What waits for a person anyway needs no holding: the answer is the wish to go on. */
+  async #hold(runId: string): Promise<void> {
+    const driver = this.#byId.get(runId) ?? (await this.#underWay(runId).catch(() => undefined));
+    if (driver === undefined || driver.state.phase !== "open" || waitsForOthers(driver.state)) return;
+    driver.apply({ type: "runHeld", at: this.#options.clock.now() });
   }
 
   async #begin(start: RunStart): Promise<RunDriver> {

@@ -101,7 +101,7 @@ async function layDown(app: OpenApplication, { runId, format }: DrivenRun, { pri
     return;
   }
   tell("Laying the run down ... (Ctrl-C again to wait for nothing)");
-  await app.park(signals.force);
+  await app.park(signals.force, runId);
   tell(`The run is laid down. To go on with it: pawl runs resume ${shortId(runId)}`);
   if (format !== "text") await printer.printWhereItStands(app, runId);
 }

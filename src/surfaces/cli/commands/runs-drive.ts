@@ -104,7 +104,7 @@ export async function answer(
   }
   const begin = async () => {
     await answerApproval(app, approval, given);
-    return findRun(app, record.id);
+    return host.resumeRun(record.id);
   };
   const { exitCode } = await drive({ app, voice }, { record, options, begin });
   return exitCode;

@@ -45,6 +45,7 @@ function detailOf(event: Event): string {
       return [event.by ?? "", event.reason ?? ""].join(" ");
     case "runFinished":
       return [event.status, event.code ?? "", event.message ?? ""].join(" ");
+    case "runHeld":
     case "runResumed":
     case "stepStarted":
     case "stepProjected":
