@@ -123,7 +123,7 @@ export interface StepInterrupted extends EventCommon {
   readonly path: string;
   readonly attempt: number;
   readonly cause: "crash" | "parked";
-  /** False: the attempt was laid down before it began, so that it can begin later even if it may do so only once. */
+  /** False: the attempt had not begun, so that it can do so even if only once, and no crash is put down to it. */
   readonly hasBegun?: false;
 }
 

@@ -48,7 +48,7 @@ export function applyStepInterrupted(turn: Turn, event: StepInterrupted): void {
     instance.phase = "parked";
     return;
   }
-  instance.crashes += 1;
+  if (event.hasBegun !== false) instance.crashes += 1;
   if (instance.crashes >= POISON_CRASHES) {
     return failOnce(turn, instance, "POISON", `was in flight when the process died ${instance.crashes} times`);
   }

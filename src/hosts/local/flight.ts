@@ -32,6 +32,8 @@ export class Flight implements Task, StartNote {
   log: Json[] | undefined;
   /** Cancels the grace period of an executor that was told to stop. */
   stopWaiting: (() => void) | undefined;
+  /** Lets the next one go that is on its last chance. */
+  endTurn: (() => void) | undefined;
   readonly #control: FlightControl;
   readonly #maxCostMicro: number | undefined;
 

@@ -16,6 +16,7 @@ import { CommandPerformer, type ResolveCall } from "./command-performer.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { finishRun, loadOutputs } from "./finish-run.ts";
 import { inputProjection } from "./input-projection.ts";
+import { acquitBystanders } from "./last-chance.ts";
 import { newRunId } from "./new-run-id.ts";
 import { Outbox } from "./outbox.ts";
 import { PatientBlobs } from "./patient-blobs.ts";
@@ -367,13 +368,14 @@ export class LocalHost implements RunHost {
     const { journal, clock } = this.#options;
     const { state, options, lineage } = await rebuildRun(journal, record, this.#graphs);
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
+    const events = await acquitBystanders(journal, record.no, { state, events: recoveryEvents(state, clock.now()) });
     // Read again: the row may have changed while this run was still in memory.
     const shown = await this.#recordOf(record.no);
     const driver = this.#adopt({ no: record.no, about: record, isNew: false, state, options, shown });
     if (reusable !== undefined) this.#reusable.set(driver, reusable);
     try {
       const pending = pendingCommands(state);
-      for (const event of recoveryEvents(state, clock.now())) driver.apply(event);
+      for (const event of events) driver.apply(event);
       // What was wished before the crash is already durable.
       driver.performNow(pending);
       return driver;

@@ -13,14 +13,17 @@ export interface Projection {
 /** A condition reads small things; what is larger than this is not carried in events. */
 const MAX_CONTROL_CHARS = 64 * 1024;
 
+const NO_EXPRS: readonly Expr[] = [];
+const NO_PROJECTION: Projection = {};
+
 export function projectionExprs(instance: Instance): readonly Expr[] {
-  if (!instance.step.needsProjection) return [];
+  if (!instance.step.needsProjection) return NO_EXPRS;
   const { project = {}, assign = {} } = instance.step.step;
   return [...Object.values(project), ...Object.values(assign)];
 }
 
 export function projectOutput(state: RunState, instance: Instance, values: Values, output: Json): Projection {
-  if (!instance.step.needsProjection) return {};
+  if (!instance.step.needsProjection) return NO_PROJECTION;
   const { project, assign } = instance.step.step;
   const evaluateAll = (exprs: { readonly [name: string]: Expr }) => {
     const entries: [string, Json][] = [];

@@ -35,12 +35,15 @@ export class RunValues {
   readonly #run: RunNo;
   readonly #sources: ValueSources;
   readonly #envAllowed: readonly string[];
+  /** For expressions that read nothing: most steps of a workflow are asked for such, and twice. */
+  readonly #none: Values;
 
   /** `envAllowed`: the variables that this run's prompts may read. */
   constructor(run: RunNo, sources: ValueSources, envAllowed: readonly string[]) {
     this.#run = run;
     this.#sources = sources;
     this.#envAllowed = envAllowed;
+    this.#none = this.#toValues(NOTHING_FOUND);
   }
 
   keep(seq: number, value: Json, bytes: number): void {
@@ -59,7 +62,7 @@ export class RunValues {
 
   /** Everything that the expressions read from here. Immediate where all of it is in memory. */
   load(from: Viewpoint, exprs: readonly Expr[], handles: ReadonlySet<number> = NOTHING): Values | Promise<Values> {
-    if (handles.size === 0 && exprs.every((expr) => expr.op === "literal")) return this.#toValues(NOTHING_FOUND);
+    if (handles.size === 0 && areLiterals(exprs)) return this.#none;
     const found: Found = { values: new Map(), assigned: new Map(), files: new Map() };
     const seqs = new Set(handles);
     const assignments = new Set<number>();
@@ -146,4 +149,9 @@ export class RunValues {
   #assignedKeyOf(seq: number): string {
     return `${this.#keyOf(seq)}=`;
   }
+}
+
+function areLiterals(exprs: readonly Expr[]): boolean {
+  for (const expr of exprs) if (expr.op !== "literal") return false;
+  return true;
 }

@@ -3,18 +3,25 @@ import type { StepFailed, StepSucceeded } from "../../core/history/events.ts";
 import type { Json } from "../../core/json.ts";
 import type { Failed, Outcome, Succeeded } from "../../ports/executor.ts";
 import type { Flight } from "./flight.ts";
+import type { Projection } from "./project-output.ts";
 
-export function toSucceededEvent(flight: Flight, outcome: Succeeded, at: number): StepSucceeded {
-  return {
-    type: "stepSucceeded",
-    at,
-    path: flight.path,
-    attempt: flight.attempt,
-    startedAt: flight.startedAt,
-    inputHash: flight.inputHash,
-    ...costOf(outcome),
-    ...(outcome.repaired === true ? { repaired: true } : {}),
-  };
+type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
+// Written field by field: for most outcomes none of the later ones is there, and this runs for every step.
+export function toSucceededEvent(
+  { path, attempt, startedAt, inputHash }: Flight,
+  { costMicro, usage, repaired }: Succeeded,
+  { at, isEmpty, projection }: { readonly at: number; readonly isEmpty: boolean; readonly projection: Projection },
+): StepSucceeded {
+  const event: Draft<StepSucceeded> = { type: "stepSucceeded", at, path, attempt, startedAt, inputHash };
+  if (isEmpty) event.empty = true;
+  if (costMicro === null) event.unpriced = true;
+  else if (costMicro !== 0) event.costMicro = costMicro;
+  if (usage !== undefined) event.usage = usage;
+  if (repaired === true) event.repaired = true;
+  if (projection.projected !== undefined) event.projected = projection.projected;
+  if (projection.assigned !== undefined) event.assigned = projection.assigned;
+  return event;
 }
 
 export function toFailedEvent(

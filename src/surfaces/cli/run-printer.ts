@@ -56,9 +56,10 @@ async function openLivePrinter(voice: Voice): Promise<RunPrinter> {
     });
   let view = open();
   let early: LiveNotice[] | undefined = [];
-  const close = async () => {
+  const close = async (result?: () => void) => {
     voice.speakThrough(undefined);
-    if (early === undefined) await view.end();
+    if (early === undefined) await view.end(result);
+    else result?.();
     early = [];
   };
   return {
@@ -73,11 +74,10 @@ async function openLivePrinter(voice: Voice): Promise<RunPrinter> {
       else early.push(notice);
     },
     end: async (run) => {
-      await close();
-      if (run.completed_at !== null) print(JSON.stringify(run.outputs, null, 2));
+      await close(run.completed_at === null ? undefined : () => print(JSON.stringify(run.outputs, null, 2)));
       if (run.error !== null) voice.say(renderError(run.error, paintFor(stream)));
     },
-    abandon: close,
+    abandon: () => close(),
     paused: async (work) => {
       await close();
       view = open();

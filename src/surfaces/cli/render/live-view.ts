@@ -11,8 +11,8 @@ export interface LiveView {
   notice(notice: LiveNotice): void;
   /** A message in between, without disturbing the picture. */
   say(text: string): void;
-  /** Leaves the last picture standing. */
-  end(): Promise<void>;
+  /** Leaves the last picture standing. `result` writes what stands above it, so that a long result does not push it away. */
+  end(result?: () => void): Promise<void>;
 }
 
 export interface LiveViewOptions {

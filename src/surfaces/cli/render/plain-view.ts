@@ -25,5 +25,7 @@ export class PlainView {
     this.#stream.write(`${sanitize(text)}\n`);
   }
 
-  async end(): Promise<void> {}
+  async end(result?: () => void): Promise<void> {
+    result?.();
+  }
 }

@@ -9,6 +9,8 @@ export interface Screen {
   draw(run: LiveRun, now: number): void;
   /** Text that stays, above the picture. */
   persist(text: string): void;
+  /** Takes the picture away, for text that is to stand above it. */
+  clear(): void;
   /** The picture stays as it is; what is written next stands below it. */
   close(): void;
 }
@@ -21,6 +23,7 @@ export function openScreen(stream: TerminalStream, paint: Paint): Screen {
       update(renderFrame(run, { ...size, now, paint }));
     },
     persist: (text) => update.persist(text),
+    clear: () => update.clear(),
     close: () => update.done(),
   };
 }

@@ -53,9 +53,11 @@ export class TtyView {
     else this.#screen.persist(line);
   }
 
-  async end(): Promise<void> {
+  async end(result?: () => void): Promise<void> {
     this.#stream.off("resize", this.#drawSoon);
     this.#screen ??= await this.#loading;
+    this.#screen.clear();
+    result?.();
     this.#draw();
     clearTimeout(this.#timer);
     this.#screen.close();

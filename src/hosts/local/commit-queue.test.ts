@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import { quiet } from "../../../test/fakes/fake-clock.ts";
+import { literal, path, task, toGraph } from "../../../test/faults/graphs.ts";
+import { journalWith, succeed, World } from "../../../test/faults/world.ts";
+import type { Append } from "../../ports/journal.ts";
+import { MemoryJournal } from "../../storage/memory/memory-journal.ts";
+
+const once = toGraph([task("a")]);
+
+const pair = toGraph([task("a"), task("b", { after: ["a"] })]);
+
+const waitsForSignal = toGraph([
+  { kind: "wait", id: "w", wait: { for: "event", name: literal("go") } },
+  task("after", { after: ["w"], input: path("steps.w") }),
+]);
+
+describe("commits", () => {
+  test("runs that have become ready together share one", async () => {
+    const sizes: number[] = [];
+    const journal = journalWith(new MemoryJournal(), (entries, append) => {
+      sizes.push(entries.length);
+      return append(entries);
+    });
+    const world = new World({ journal });
+    const runs = await Promise.all(Array.from({ length: 100 }, () => world.start(pair)));
+    await Promise.all(runs.map(({ id }) => world.host.settled(id)));
+
+    expect(sizes[0]).toBe(100);
+    expect(sizes.length).toBeLessThanOrEqual(8);
+  });
+
+  test("nothing is performed before what it follows from is durable", async () => {
+    let letGo = (): void => undefined;
+    const journal = journalWith(new MemoryJournal(), async (entries, append) => {
+      await new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      return append(entries);
+    });
+    const world = new World({ journal });
+    const starting = world.start(once);
+    await quiet();
+    expect(world.calls).toHaveLength(0);
+
+    letGo();
+    const { id } = await starting;
+    await quiet();
+    expect(world.calls.map(({ path: at }) => at)).toEqual(["a"]);
+    expect(await world.typesOf(id)).toEqual(["runStarted"]);
+  });
+
+  test("one run whose listener throws keeps no other from its result", async () => {
+    const world = new World();
+    world.host.watch("bad", () => {
+      throw new Error("listener");
+    });
+    const records = await Promise.all(["bad", "good"].map((runId) => world.run(pair, {}, { runId })));
+
+    expect(records.map(({ status }) => status)).toEqual(["completed", "completed"]);
+    expect(world.defects.length).toBeGreaterThan(0);
+  });
+
+  test("a journal that throws what it does not document stops the run here, and tells who waits", async () => {
+    const journal = journalWith(new MemoryJournal(), async () => {
+      throw new TypeError("defect");
+    });
+    const world = new World({ journal });
+    await expect(world.start(once)).rejects.toMatchObject({ code: "OWNER_GONE" });
+    expect(world.host.driving).toBe(0);
+    expect(world.defects[0]).toBeInstanceOf(TypeError);
+  });
+
+  test("a run that somebody else has written to is discarded, and goes on from what is on the disk", async () => {
+    const memory = new MemoryJournal();
+    const world = new World({ journal: memory, plays: { a: () => succeed("mine") } });
+    const { id, no, lastSeq } = await world.run(waitsForSignal);
+    await world.host.resumeRun(id);
+    const foreign = world.next();
+    await foreign.host.sendSignal(id, "go", "theirs");
+    const stale: Append = {
+      run: no,
+      afterSeq: lastSeq,
+      events: [{ event: { type: "signalReceived", at: 1, name: "go" } }],
+    };
+
+    expect(await memory.append([stale])).toMatchObject([{ ok: false, reason: "conflict" }]);
+    await foreign.host.settled(id);
+    expect((await world.recordOf(id)).status).toBe("completed");
+  });
+
+  test("what a discarded run had in memory is never taken for what is on the disk", async () => {
+    const memory = new MemoryJournal();
+    const foreign = new World({ journal: memory, plays: { after: () => new Promise(() => undefined) } });
+    let isLate = false;
+    const journal = journalWith(memory, async (entries, append) => {
+      if (isLate) {
+        isLate = false;
+        await foreign.host.sendSignal("r", "go", "theirs");
+      }
+      return append(entries);
+    });
+    const world = new World({ journal });
+    await world.run(waitsForSignal, {}, { runId: "r" });
+    isLate = true;
+    await expect(world.host.sendSignal("r", "go", "mine")).rejects.toMatchObject({ code: "OWNER_GONE" });
+
+    await quiet();
+    await world.host.resumeRun("r");
+    await world.host.settled("r");
+    expect(await world.outputOf("r", "after")).toBe("theirs");
+    expect(world.defects).toHaveLength(1);
+  });
+});
