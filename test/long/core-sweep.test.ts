@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, test } from "vitest";
 import { PROPERTIES } from "../simulation/properties.ts";
 
-const RUNS = Number(process.env["PAWL_SWEEP_RUNS"] ?? 10_000);
+const RUNS = Number(process.env["PAWL_SWEEP_RUNS"] ?? 5_000);
 
 describe(`the core over ${RUNS} drawn runs each`, () => {
   for (const { name, check } of PROPERTIES) {

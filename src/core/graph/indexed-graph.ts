@@ -1,5 +1,6 @@
 import type { Expr } from "../expressions/expr.ts";
 import { walkPaths } from "../expressions/walk-paths.ts";
+import { isJsonObject, type Json } from "../json.ts";
 import type { Flow, Graph, Step, Transition } from "./graph.ts";
 import { type Shape, SINGLE } from "./shape.ts";
 import { orderSteps } from "./step-order.ts";
@@ -34,6 +35,8 @@ export interface IndexedStep {
   readonly after: readonly number[];
   readonly dependents: readonly number[];
   readonly needsProjection: boolean;
+  /** Some expression names its output: worth keeping at hand. */
+  readonly isRead: boolean;
   readonly body: IndexedFlow | undefined;
   readonly catch: IndexedFlow | undefined;
   readonly finally: IndexedFlow | undefined;
@@ -43,10 +46,19 @@ const NO_ORDER: ReturnType<typeof orderSteps> = { after: [], dependents: [], ord
 
 /** The graph must have passed `checkGraph`. */
 export function indexGraph(graph: Graph, hash: string): IndexedGraph {
-  return { hash, graph, root: indexFlow(graph.flow, "") };
+  const read = new Set<string>();
+  collectReadSteps(graph.flow as unknown as Json, read);
+  return { hash, graph, root: indexFlow(graph.flow, "", read) };
 }
 
-function indexFlow(flow: Flow, prefix: string): IndexedFlow {
+/** Names of steps in paths, wherever in the flow they stand. */
+function collectReadSteps(part: Json, names: Set<string>): void {
+  if (typeof part !== "object" || part === null) return;
+  if (isJsonObject(part) && part["root"] === "steps" && typeof part["name"] === "string") names.add(part["name"]);
+  for (const inner of Object.values(part)) collectReadSteps(inner, names);
+}
+
+function indexFlow(flow: Flow, prefix: string, read: ReadonlySet<string>): IndexedFlow {
   const indexOf = new Map(flow.steps.map((step, index) => [step.id, index]));
   const { after, dependents, order = [] } = flow.kind === "dag" ? orderSteps(flow) : NO_ORDER;
   const steps = flow.steps.map((step, index): IndexedStep => {
@@ -60,9 +72,10 @@ function indexFlow(flow: Flow, prefix: string): IndexedFlow {
       after: after[index] ?? [],
       dependents: dependents[index] ?? [],
       needsProjection: step.project !== undefined || step.assign !== undefined,
-      body: step.kind === "flow" ? indexFlow(step.flow, `${key}/`) : undefined,
-      catch: step.catch === undefined ? undefined : indexFlow(step.catch, `${key}~catch/`),
-      finally: step.finally === undefined ? undefined : indexFlow(step.finally, `${key}~finally/`),
+      isRead: read.has(step.id),
+      body: step.kind === "flow" ? indexFlow(step.flow, `${key}/`, read) : undefined,
+      catch: step.catch === undefined ? undefined : indexFlow(step.catch, `${key}~catch/`, read),
+      finally: step.finally === undefined ? undefined : indexFlow(step.finally, `${key}~finally/`, read),
     };
   });
   return {

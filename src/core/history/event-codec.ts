@@ -87,7 +87,20 @@ function encodeStepSucceeded(event: StepSucceeded): StoredEvent {
   const { startedAt, inputHash, empty, unpriced, usage, repaired, projected, assigned, reused, decided } = event;
   const rest = { startedAt, inputHash, empty, unpriced, usage, repaired, projected, assigned, reused, decided };
   rest satisfies InBody<StepSucceeded>;
-  return { type, path, attempt, at, costMicro: costMicro ?? null, body: toBody(type, rest) };
+  const body = isPlain(event) ? toPlainBody(event) : toBody(type, rest);
+  return { type, path, attempt, at, costMicro: costMicro ?? null, body };
+}
+
+/** Most outcomes have no more than this, and then half of what encoding costs can be left out. */
+function isPlain({ empty, unpriced, usage, repaired, projected, assigned, reused, decided }: StepSucceeded): boolean {
+  const more = empty ?? unpriced ?? usage ?? repaired ?? projected ?? assigned ?? reused ?? decided;
+  return more === undefined && UPCASTERS.stepSucceeded.length === 0;
+}
+
+/** As `toBody` would write it. */
+function toPlainBody({ startedAt, inputHash }: StepSucceeded): string | null {
+  if (startedAt === undefined || inputHash === undefined) return toBody("stepSucceeded", { startedAt, inputHash });
+  return `{"startedAt":${startedAt},"inputHash":${JSON.stringify(inputHash)}}`;
 }
 
 type AnyEvent = Pick<Event, "type" | "at"> & {

@@ -97,9 +97,12 @@ export class CommitQueue {
   }
 
   #settle(committers: readonly Committer[], results: readonly AppendResult[]): void {
-    for (const [index, committer] of committers.entries()) {
+    let index = 0;
+    for (const committer of committers) {
+      const result = results[index];
+      index += 1;
       try {
-        committer.committed(results[index] ?? { ok: false, reason: "refused", message: "No result." });
+        committer.committed(result ?? { ok: false, reason: "refused", message: "No result." });
       } catch (error) {
         this.#options.broken(error);
       }

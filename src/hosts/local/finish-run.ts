@@ -1,6 +1,7 @@
 import { bind, loadHandle } from "../../core/binding/bind.ts";
 import { collectOfHandle } from "../../core/binding/values-needed.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import type { Expr } from "../../core/expressions/expr.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { Command } from "../../core/history/commands.ts";
 import type { RunState, Scope } from "../../core/history/run-state.ts";
@@ -21,12 +22,25 @@ export interface FinishParts {
 }
 
 /** Ends a run: the end and everything that must happen after it are one commit. */
-export async function finishRun(
+export async function finishRun(driver: RunDriver, command: FinishRun, parts: FinishParts): Promise<void> {
+  recordEnd(driver, command, { ...parts, storage: await collectStorage(driver, command, parts.files) });
+}
+
+/**
+ * Ends a run in the commit of the event that ends it, where nothing has to be read for that. Nothing happens outside
+ * before that commit, so it is as safe as the next one, and saves it. False: nothing was done.
+ */
+export function finishRunAtOnce(driver: RunDriver, command: FinishRun, parts: FinishParts): boolean {
+  if (storagePathOf(driver, command) !== undefined) return false;
+  recordEnd(driver, command, { ...parts, storage: NOT_STORED });
+  return true;
+}
+
+function recordEnd(
   driver: RunDriver,
   command: FinishRun,
-  { clock, files, env }: FinishParts,
-): Promise<void> {
-  const storage = await collectStorage(driver, command, files);
+  { clock, env, storage }: FinishParts & { readonly storage: Storage },
+): void {
   driver.addOutbox([...storage.entries, ...collectOutbox(driver, command, env)]);
   const { type: _, ...end } = command;
   driver.apply({ type: "runFinished", at: clock.now(), ...storage.problem, ...end });
@@ -47,13 +61,19 @@ interface Storage {
   readonly problem?: { readonly code: string; readonly message: string };
 }
 
+const NOT_STORED: Storage = { entries: [] };
+
+function storagePathOf(driver: RunDriver, { status }: FinishRun): Expr | undefined {
+  return hasCompleted(status) ? driver.state.graph.graph.ending.storagePath : undefined;
+}
+
 /** Where the outputs cannot be stored, the run still ends as it did, and its record says what is missing. */
-async function collectStorage(driver: RunDriver, { status }: FinishRun, files: FileStorage): Promise<Storage> {
-  const { graph, root } = driver.state;
-  if (!hasCompleted(status) || graph.graph.ending.storagePath === undefined || root === undefined)
-    return { entries: [] };
+async function collectStorage(driver: RunDriver, command: FinishRun, files: FileStorage): Promise<Storage> {
+  const { root } = driver.state;
+  const storagePath = storagePathOf(driver, command);
+  if (storagePath === undefined || root === undefined) return NOT_STORED;
   try {
-    const path = toPath(await bindStoragePath(driver, root));
+    const path = toPath(await bindStoragePath(driver, root, storagePath));
     // Looks at the path as a write would: afterwards nobody waits for the answer any more.
     await files.read(path);
     return { entries: [entry("storage", { path })] };
@@ -94,9 +114,7 @@ function webhooksOf(driver: RunDriver, isComplete: boolean): string[] {
   return urls.filter((url) => url !== undefined);
 }
 
-async function bindStoragePath(driver: RunDriver, root: Scope): Promise<Json> {
-  const { storagePath } = driver.state.graph.graph.ending;
-  if (storagePath === undefined) return null;
+async function bindStoragePath(driver: RunDriver, root: Scope, storagePath: Expr): Promise<Json> {
   const from = { scope: root, step: -1, item: -1 };
   const values = await driver.values.load(from, [storagePath]);
   return bind({ state: driver.state, from, values }, storagePath) ?? null;

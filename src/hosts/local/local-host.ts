@@ -14,7 +14,7 @@ import type { FindExecutor } from "../executors.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
 import { CommandPerformer, type ResolveCall } from "./command-performer.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { finishRun, loadOutputs } from "./finish-run.ts";
+import { finishRun, finishRunAtOnce, loadOutputs } from "./finish-run.ts";
 import { inputProjection } from "./input-projection.ts";
 import { acquitBystanders } from "./last-chance.ts";
 import { newRunId } from "./new-run-id.ts";
@@ -128,6 +128,7 @@ export class LocalHost implements RunHost {
       outputsOf: (run) => this.#outputsOf(run),
       failed: options.onDefect,
     });
+    const ending = { clock, files, env: options.env };
     this.#performer = new CommandPerformer({
       clock,
       writer: this.#writer,
@@ -135,11 +136,12 @@ export class LocalHost implements RunHost {
       resolveCall: options.resolveCall,
       startTimer: (driver, timer, at) => this.#timers.start(driver, timer, at),
       stopTimer: (driver, timer) => this.#timers.stop(driver, timer),
-      finishRun: (driver, command) => finishRun(driver, command, { clock, files, env: options.env }),
+      finishRun: (driver, command) => finishRun(driver, command, ending),
       broken: (driver, error) => this.#abandon(driver, error),
     });
     this.#hooks = {
       queue: this.#queue,
+      finishAtOnce: (driver, command) => finishRunAtOnce(driver, command, ending),
       perform: (driver, command) => {
         if (!this.#isParking || command.type === "finishRun") this.#performer.perform(driver, command);
         else if (command.type === "startTask") this.#tasks.giveBack(driver, command);

@@ -37,6 +37,8 @@ export interface DriverRun {
 export interface DriverHooks {
   readonly queue: CommitQueue;
   perform(driver: RunDriver, command: Command): void;
+  /** Records the end together with the event that brought it, if that can be done without reading anything. */
+  finishAtOnce(driver: RunDriver, command: Extract<Command, { type: "finishRun" }>): boolean;
   notify(driver: RunDriver, notice: RunNotice): void;
   hasWatchers(runId: string): boolean;
   /** The commit is durable and what it wished is under way. */
@@ -79,13 +81,14 @@ export class RunDriver implements Committer {
   readonly #hooks: DriverHooks;
   #events: NewEvent[] = [];
   #commands: Command[] = [];
-  #outbox: NewOutbox[] = [];
-  #pins: { hash: string; text: string }[] = [];
+  readonly #outbox: NewOutbox[] = [];
+  readonly #pins: { hash: string; text: string }[] = [];
   /** Dispatched attempts whose start is not written yet: it never is where the outcome comes first. */
   readonly #starts = new Set<StartNote>();
   #isNew: boolean;
   #committedSeq: number;
-  #inCommit: Commit[] = [];
+  /** There is one commit at a time. */
+  #inCommit: Commit | undefined;
   #shown: ShownRun;
   #costShownAt = 0;
   #durableSeq: number;
@@ -108,7 +111,7 @@ export class RunDriver implements Committer {
 
   /** True while events wait for their commit or commands for their turn. */
   get isBusy(): boolean {
-    return this.#events.length > 0 || this.#inCommit.length > 0 || this.#starts.size > 0;
+    return this.#events.length > 0 || this.#inCommit !== undefined || this.#starts.size > 0;
   }
 
   /** Applies at arrival. What it causes is performed only after its commit. */
@@ -120,9 +123,13 @@ export class RunDriver implements Committer {
     const { commands, decided } = step;
     const stored = decided.length === 0 ? event : { ...event, decided };
     this.#events.push(value === undefined ? { event: stored } : { event: stored, value });
-    for (const command of commands) this.#commands.push(command);
+    const { seq } = this.state;
+    for (const command of commands) {
+      const isDone = command.type === "finishRun" && this.#hooks.finishAtOnce(this, command);
+      if (!isDone) this.#commands.push(command);
+    }
     this.#hooks.queue.mark(this);
-    return this.state.seq;
+    return seq;
   }
 
   /** Where the core breaks down half-way its state is worth nothing: the run's record decides again, elsewhere or later. */
@@ -195,28 +202,28 @@ export class RunDriver implements Committer {
     if (this.isDiscarded || this.#events.length === 0) return undefined;
     const afterSeq = this.#committedSeq;
     const events = this.#events;
-    const patch = this.#takePatch(events);
-    const entry: Append = {
-      run: this.no,
-      afterSeq,
-      events,
-      ...(this.#isNew ? { create: this.#about } : {}),
-      ...(patch === undefined ? {} : { patch }),
-      ...(this.#outbox.length === 0 ? {} : { outbox: this.#outbox }),
-      ...(this.#pins.length === 0 ? {} : { pins: this.#pins }),
-    };
-    this.#inCommit.push({ events, commands: this.#commands, firstSeq: afterSeq + 1 });
+    this.#inCommit = { events, commands: this.#commands, firstSeq: afterSeq + 1 };
     this.#committedSeq += events.length;
-    this.#isNew = false;
     this.#events = [];
     this.#commands = [];
-    this.#outbox = [];
-    this.#pins = [];
+    return this.#toEntry(afterSeq, events);
+  }
+
+  // Most entries are events and nothing else, and there is one for every step.
+  #toEntry(afterSeq: number, events: readonly NewEvent[]): Append {
+    const entry: { -readonly [Name in keyof Append]: Append[Name] } = { run: this.no, afterSeq, events };
+    const patch = this.#takePatch(events);
+    if (patch !== undefined) entry.patch = patch;
+    if (this.#isNew) entry.create = this.#about;
+    this.#isNew = false;
+    if (this.#outbox.length > 0) entry.outbox = this.#outbox.splice(0);
+    if (this.#pins.length > 0) entry.pins = this.#pins.splice(0);
     return entry;
   }
 
   committed(result: AppendResult): void {
-    const commit = this.#inCommit.shift();
+    const commit = this.#inCommit;
+    this.#inCommit = undefined;
     if (commit === undefined || this.isDiscarded) return;
     if (!result.ok) {
       this.discard(result);

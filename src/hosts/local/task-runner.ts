@@ -317,7 +317,7 @@ export class TaskRunner implements FlightControl {
     const at = this.#parts.clock.now();
     const event = toSucceededEvent(flight, done.outcome, { at, isEmpty, projection });
     const seq = driver.apply(event, isEmpty ? undefined : stored);
-    if (!isEmpty) driver.values.keep(seq, value, bytes);
+    if (!isEmpty && flight.instance.step.isRead) driver.values.keep(seq, value, bytes);
     if (projection.assigned !== undefined) driver.values.keepAssigned(seq, projection.assigned);
   }
 
