@@ -1,8 +1,5 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
-import type { Graph } from "../../core/graph/graph.ts";
-import { type IndexedGraph, indexGraph } from "../../core/graph/indexed-graph.ts";
 import { newRunState } from "../../core/history/new-run-state.ts";
-import type { Instance } from "../../core/history/run-state.ts";
 import { pendingCommands, recoveryEvents } from "../../core/interpreter/recovery.ts";
 import { isParked, nextTimerAt, waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
@@ -15,17 +12,20 @@ import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.t
 import { CommandPerformer, type ResolveCall } from "./command-performer.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { finishRun, finishRunAtOnce, loadOutputs } from "./finish-run.ts";
-import { inputProjection } from "./input-projection.ts";
+import { GraphShelf } from "./graph-shelf.ts";
 import { acquitBystanders } from "./last-chance.ts";
+import { toNewRun, toRunStarted } from "./new-run.ts";
 import { newRunId } from "./new-run-id.ts";
+import { openApproval, refuseAnswered, refuseForbiddenEdit } from "./open-approval.ts";
 import { Outbox } from "./outbox.ts";
 import { PatientBlobs } from "./patient-blobs.ts";
-import { pinDefinition } from "./pin-definition.ts";
 import { rebuildRun } from "./rebuild-run.ts";
 import { loadReusable, type ReusableOutcomes } from "./reuse.ts";
 import { type DriverHooks, type DriverRun, RunDriver } from "./run-driver.ts";
 import { RunTimers } from "./run-timers.ts";
 import { RunValues, type ValueSources } from "./run-values.ts";
+import { RunWatchers } from "./run-watchers.ts";
+import { Settling } from "./settling.ts";
 import { TaskRunner } from "./task-runner.ts";
 import { toStoredValue, type ValueWriter } from "./to-value.ts";
 import { ValueCache } from "./value-cache.ts";
@@ -64,11 +64,9 @@ export class LocalHost implements RunHost {
   readonly #drivers = new Map<RunNo, RunDriver>();
   readonly #byId = new Map<string, RunDriver>();
   readonly #loading = new Map<RunNo, Promise<RunDriver>>();
-  readonly #graphs = new Map<string, IndexedGraph>();
-  readonly #pinnedByGraph = new WeakMap<Graph, ReturnType<typeof pinDefinition>>();
-  readonly #watchers = new Map<string, Set<(notice: RunNotice) => void>>();
-  /** By run: it may leave memory and come back while somebody waits for it to settle. */
-  readonly #settling = new Map<string, PromiseWithResolvers<void>[]>();
+  readonly #shelf = new GraphShelf();
+  readonly #watchers: RunWatchers;
+  readonly #settling = new Settling();
   readonly #queue: CommitQueue;
   readonly #tasks: TaskRunner;
   readonly #performer: CommandPerformer;
@@ -86,6 +84,7 @@ export class LocalHost implements RunHost {
 
   constructor(options: LocalHostOptions) {
     this.#options = options;
+    this.#watchers = new RunWatchers(options.onDefect);
     const { journal, clock, blobs, files } = options;
     this.#sources = {
       journal,
@@ -95,7 +94,7 @@ export class LocalHost implements RunHost {
       env: (name) => options.env(name),
       matches: (text, pattern) => options.matches?.(text, pattern) ?? false,
     };
-    const stalled = (error: PawlError | undefined) => this.#notifyAll(stallNotice(error));
+    const stalled = (error: PawlError | undefined) => this.#watchers.tellAll(stallNotice(error));
     this.#patientBlobs = new PatientBlobs({ blobs, clock, retryMs: STALL_RETRY_MS, stalled });
     this.#writer = {
       blobs: this.#patientBlobs,
@@ -146,7 +145,7 @@ export class LocalHost implements RunHost {
         if (!this.#isParking || command.type === "finishRun") this.#performer.perform(driver, command);
         else if (command.type === "startTask") this.#tasks.giveBack(driver, command);
       },
-      notify: (driver, notice) => this.#notify(driver, notice),
+      notify: (driver, notice) => this.#watchers.tell(driver.runId, notice),
       hasWatchers: (runId) => this.#watchers.has(runId),
       afterCommit: (driver) => this.#afterCommit(driver),
       discarded: (driver, result) => this.#abandon(driver, new Error(result.message)),
@@ -219,12 +218,12 @@ export class LocalHost implements RunHost {
     await this.#refuseAnswered(runId, path);
     // Before the data is stored: it may be large, and who asks in vain should leave no trace.
     if (edited !== undefined)
-      await this.#withDriver(runId, async (driver) => refuseForbiddenEdit(path, openApproval(driver, path)));
+      await this.#withDriver(runId, async (driver) => refuseForbiddenEdit(openApproval(driver.state, path)));
     const stored = edited === undefined ? undefined : await toStoredValue(edited, this.#writer);
     if (stored === "too large")
       throw new PawlError("APPROVAL_EDIT_REFUSED", { message: "The edited data is too large." });
     await this.#withDriver(runId, async (driver) => {
-      openApproval(driver, path);
+      openApproval(driver.state, path);
       const at = this.#options.clock.now();
       const isEdited = stored === undefined ? {} : { edited: true };
       const seq = driver.apply({ type: "approvalAnswered", at, path, ...answer, ...isEdited }, stored?.stored);
@@ -249,21 +248,13 @@ export class LocalHost implements RunHost {
   }
 
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {
-    const listeners = this.#watchers.get(runId) ?? new Set();
-    this.#watchers.set(runId, listeners);
-    listeners.add(listen);
-    return () => {
-      listeners.delete(listen);
-      if (listeners.size === 0) this.#watchers.delete(runId);
-    };
+    return this.#watchers.add(runId, listen);
   }
 
   async settled(runId: string): Promise<RunRecord> {
     const driver = this.#byId.get(runId) ?? (await this.#underWay(runId));
     if (driver !== undefined && !isSettled(driver)) {
-      const settled = Promise.withResolvers<void>();
-      this.#settling.set(driver.runId, [...(this.#settling.get(driver.runId) ?? []), settled]);
-      await settled.promise;
+      await this.#settling.wait(driver.runId);
     } else if (driver !== undefined) this.#restIfParked(driver);
     await this.#outbox.idle();
     return driver?.state.phase === "finished" && driver.isDurable ? driver.toRecord() : this.#find(runId);
@@ -280,9 +271,9 @@ export class LocalHost implements RunHost {
     await this.#tasks.parkAll(force);
     await this.#queue.drained();
     await this.#outbox.close();
-    this.#notifyAll({ type: "parked" });
+    this.#watchers.tellAll({ type: "parked" });
     this.#queue.close();
-    for (const runId of [...this.#settling.keys()]) this.#resolveSettled(runId);
+    this.#settling.resolveAll();
   }
 
   /** What waits for a person anyway needs no holding: the answer is the wish to go on. */
@@ -294,54 +285,26 @@ export class LocalHost implements RunHost {
 
   async #begin(start: RunStart): Promise<RunDriver> {
     const { journal, clock } = this.#options;
-    const { definition, input, maxCostMicro, options = {} } = start;
-    const pinned = this.#pin(definition);
-    const graph = this.#indexed(definition.graph, pinned.graphHash);
-    const stored = toStoredValue(input, this.#writer);
-    const value = stored instanceof Promise ? await stored : stored;
-    if (value === "too large")
+    const { pinned, graph } = this.#shelf.put(start.definition);
+    const stored = toStoredValue(start.input, this.#writer);
+    const input = stored instanceof Promise ? await stored : stored;
+    if (input === "too large")
       throw new PawlError("INPUT_INVALID", { message: "The input is larger than an output may be." });
-    const { callbackUrl, tenantId, parentRunId, lineage } = start;
-    const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
+    const reusable = start.lineage === undefined ? undefined : await loadReusable(journal, start.lineage);
     const at = clock.now();
     const runId = start.runId ?? newRunId(at);
-    const about = {
-      id: runId,
-      workflow: definition.graph.name,
-      dialect: definition.graph.dialect,
-      graph: pinned.graphHash,
-      definition: pinned.definitionHash,
-      createdAt: at,
-      ...(callbackUrl === undefined ? {} : { callbackUrl }),
-      ...(tenantId === undefined ? {} : { tenantId }),
-      ...(parentRunId === undefined ? {} : { parentRunId }),
-    };
     const driver = this.#adopt({
       no: journal.reserveRun(),
-      about,
+      about: toNewRun(start, { runId, at, pinned }),
       isNew: true,
       state: newRunState(graph),
-      options,
+      options: start.options ?? {},
       shown: { status: "queued", parked: false, costMicro: 0 },
     });
     if (reusable !== undefined) this.#reusable.set(driver, reusable);
     driver.addPins(pinned.pins);
-    const seq = driver.apply(
-      {
-        type: "runStarted",
-        at,
-        runId,
-        workflow: definition.graph.name,
-        inputNames: Object.keys(input),
-        ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
-        ...(start.options === undefined ? {} : { options: start.options }),
-        ...(lineage === undefined ? {} : { lineage }),
-        // Of the input as it is stored: what control reads of it lies in the event, where no secret may be.
-        ...inputProjection(definition.graph, value.value as JsonObject),
-      },
-      value.stored,
-    );
-    driver.values.keep(seq, value.value, value.bytes);
+    const started = toRunStarted(start, { runId, at, storedInput: input.value as JsonObject });
+    driver.values.keep(driver.apply(started, input.stored), input.value, input.bytes);
     return driver;
   }
 
@@ -368,7 +331,7 @@ export class LocalHost implements RunHost {
 
   async #rebuild(record: RunRecord): Promise<RunDriver> {
     const { journal, clock } = this.#options;
-    const { state, options, lineage } = await rebuildRun(journal, record, this.#graphs);
+    const { state, options, lineage } = await rebuildRun(journal, record, this.#shelf.byHash);
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
     const events = await acquitBystanders(journal, record.no, { state, events: recoveryEvents(state, clock.now()) });
     // Read again: the row may have changed while this run was still in memory.
@@ -414,9 +377,8 @@ export class LocalHost implements RunHost {
   async #refuseAnswered(runId: string, path: string): Promise<void> {
     const record = await this.#find(runId);
     if (record.completedAt === undefined) return;
-    const { state } = await rebuildRun(this.#options.journal, record, this.#graphs);
-    const first = state.answers.get(path);
-    if (first !== undefined) throw notOpen(path, first);
+    const { state } = await rebuildRun(this.#options.journal, record, this.#shelf.byHash);
+    refuseAnswered(state, path);
   }
 
   /** Whether a run that sleeps waits for the clock or for people only its state tells: it is loaded. */
@@ -449,42 +411,10 @@ export class LocalHost implements RunHost {
     return record;
   }
 
-  #pin(definition: RunStart["definition"]): ReturnType<typeof pinDefinition> {
-    const known = this.#pinnedByGraph.get(definition.graph);
-    const pinned = known ?? pinDefinition(definition);
-    if (known === undefined) this.#pinnedByGraph.set(definition.graph, pinned);
-    return pinned;
-  }
-
-  #indexed(graph: Graph, hash: string): IndexedGraph {
-    const indexed = this.#graphs.get(hash) ?? indexGraph(graph, hash);
-    this.#graphs.set(hash, indexed);
-    return indexed;
-  }
-
-  #notify(driver: RunDriver, notice: RunNotice): void {
-    this.#tell(this.#watchers.get(driver.runId) ?? [], notice);
-  }
-
-  #notifyAll(notice: RunNotice): void {
-    for (const listeners of this.#watchers.values()) this.#tell(listeners, notice);
-  }
-
-  /** Who listens badly harms neither the run nor other listeners. */
-  #tell(listeners: Iterable<(notice: RunNotice) => void>, notice: RunNotice): void {
-    for (const listen of listeners) {
-      try {
-        listen(notice);
-      } catch (error) {
-        this.#options.onDefect(error);
-      }
-    }
-  }
-
   /** A run that has ended, or only waits, leaves memory. */
   #afterCommit(driver: RunDriver): void {
     const { state } = driver;
-    if (this.#settling.size > 0 && isSettled(driver)) this.#resolveSettled(driver.runId);
+    if (!this.#settling.isEmpty && isSettled(driver)) this.#settling.resolve(driver.runId);
     if (state.phase === "finished") {
       this.#unload(driver);
       if (state.graph.graph.ending.storagePath !== undefined) this.#outbox.schedule();
@@ -503,16 +433,6 @@ export class LocalHost implements RunHost {
     this.#wakeLater().catch((error: unknown) => this.#options.onDefect(error));
   }
 
-  #resolveSettled(runId: string): void {
-    for (const { resolve } of this.#takeSettling(runId)) resolve();
-  }
-
-  #takeSettling(runId: string): readonly PromiseWithResolvers<void>[] {
-    const waiting = this.#settling.get(runId) ?? [];
-    this.#settling.delete(runId);
-    return waiting;
-  }
-
   #unload(driver: RunDriver): void {
     driver.leave();
     if (this.#drivers.get(driver.no) === driver) this.#drivers.delete(driver.no);
@@ -528,9 +448,9 @@ export class LocalHost implements RunHost {
     this.#unload(driver);
     driver.values.forget();
     // Who waits for the run learns what a user can do about it; a defect says nothing to them.
-    if (!isPawlError(error) || this.#isParking) this.#resolveSettled(driver.runId);
-    else for (const { reject } of this.#takeSettling(driver.runId)) reject(error);
-    this.#notify(driver, { type: "parked" });
+    if (!isPawlError(error) || this.#isParking) this.#settling.resolve(driver.runId);
+    else this.#settling.reject(driver.runId, error);
+    this.#watchers.tell(driver.runId, { type: "parked" });
   }
 
   /** Sets the alarm for the next parked run; for one that is due already, at `notBefore`. */
@@ -548,7 +468,7 @@ export class LocalHost implements RunHost {
 
   async #outputsOf(run: RunNo): Promise<{ readonly record: RunRecord; readonly outputs: Json }> {
     const record = await this.#recordOf(run);
-    const { state } = await rebuildRun(this.#options.journal, record, this.#graphs);
+    const { state } = await rebuildRun(this.#options.journal, record, this.#shelf.byHash);
     const values = new RunValues(run, this.#sources, state.graph.graph.envAllowed);
     return { record, outputs: await loadOutputs({ state, values }) };
   }
@@ -558,26 +478,6 @@ export class LocalHost implements RunHost {
 function isSettled({ state, isBusy }: RunDriver): boolean {
   if (isBusy) return false;
   return state.phase === "finished" || waitsForOthers(state);
-}
-
-function openApproval({ state }: RunDriver, path: string): Instance {
-  const instance = state.active.get(path);
-  if (instance?.phase !== "approval") throw notOpen(path, state.answers.get(path));
-  return instance;
-}
-
-function refuseForbiddenEdit(path: string, { step: { step } }: Instance): void {
-  if (step.kind === "approve" && step.allowEdit === true) return;
-  throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The approval "${path}" does not allow edits.` });
-}
-
-function notOpen(
-  path: string,
-  first: { readonly answer: string; readonly by: string | undefined } | undefined,
-): PawlError {
-  if (first === undefined) return new PawlError("APPROVAL_NOT_OPEN", { message: `No approval is open at "${path}".` });
-  const by = first.by === undefined ? "" : ` by ${first.by}`;
-  return new PawlError("APPROVAL_CONFLICT", { message: `"${path}" was already answered${by}: ${first.answer}.` });
 }
 
 function stallNotice(error: PawlError | undefined): RunNotice {
