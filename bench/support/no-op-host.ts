@@ -1,8 +1,8 @@
+import { SystemClock } from "../../src/app/system-clock.ts";
 import type { Graph, Step } from "../../src/core/graph/graph.ts";
 import { liftControls } from "../../src/core/graph/lift-controls.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { LocalHost } from "../../src/hosts/local/local-host.ts";
-import { systemClock } from "../../src/hosts/local/system-clock.ts";
 import type { Executor } from "../../src/ports/executor.ts";
 import type { Journal } from "../../src/ports/journal.ts";
 import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
@@ -19,7 +19,7 @@ export function openNoOpHost(journal: Journal, outputBytes = 0): LocalHost {
     journal,
     blobs: new MemoryBlobs(),
     files: new MemoryFileStorage(),
-    clock: systemClock,
+    clock: new SystemClock(),
     findExecutor: async () => executor,
     resolveCall: () => Promise.reject(new Error("No calls here.")),
     mask: (text) => text,

@@ -5,27 +5,22 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** The time of this machine. */
 export class SystemClock implements Clock {
-  readonly #timers = new Set<{ timer: NodeJS.Timeout }>();
+  readonly #timers = new Set<{ timer?: NodeJS.Timeout }>();
 
   now(): number {
     return Date.now();
   }
 
   wakeAt(atMs: number, wake: () => void): () => void {
-    const alarm = { timer: setTimeout(() => undefined, 0) };
-    clearTimeout(alarm.timer);
-    const arm = () => {
-      const leftMs = atMs - Date.now();
-      alarm.timer = setTimeout(
-        () => (leftMs > MAX_DELAY_MS ? arm() : ring()),
-        Math.min(Math.max(leftMs, 0), MAX_DELAY_MS),
-      );
-    };
+    const alarm: { timer?: NodeJS.Timeout } = {};
     const ring = () => {
-      // A timer of Node may be a millisecond early.
+      // A timer of Node may be a millisecond early, and cannot wait for longer than its longest.
       if (Date.now() < atMs) return arm();
       this.#timers.delete(alarm);
       wake();
+    };
+    const arm = () => {
+      alarm.timer = setTimeout(ring, Math.min(Math.max(atMs - Date.now(), 0), MAX_DELAY_MS));
     };
     this.#timers.add(alarm);
     arm();

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { SystemClock } from "../../src/app/system-clock.ts";
 import { PawlError } from "../../src/core/errors/pawl-error.ts";
 import type { Graph } from "../../src/core/graph/graph.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { LocalHost, type LocalHostOptions } from "../../src/hosts/local/local-host.ts";
-import { systemClock } from "../../src/hosts/local/system-clock.ts";
 import type { Journal, RunRecord } from "../../src/ports/journal.ts";
 import { FileBlobs } from "../../src/storage/files/file-blobs.ts";
 import { LocalFileStorage } from "../../src/storage/files/local-file-storage.ts";
@@ -59,7 +59,7 @@ export function openOwner(dataDir: string, options: OwnerOptions = {}): Owner {
       journal,
       blobs: new FileBlobs(join(dataDir, "blobs")),
       files: new LocalFileStorage(join(dataDir, "storage")),
-      clock: systemClock,
+      clock: new SystemClock(),
       findExecutor: async () => executor,
       resolveCall: async ({ input }) => ({
         definition: { text: "child", graph: childWorkflow() },
