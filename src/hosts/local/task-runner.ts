@@ -41,6 +41,8 @@ export class TaskRunner implements FlightControl {
   readonly #executors = new Map<RunDriver, Map<string, Executor | Promise<Executor>>>();
   readonly #lastChances = new LastChances();
   #allLanded: (() => void)[] = [];
+  /** The input before: loops and fan-outs often ask the same again, and hashing is dear right after a commit. */
+  #hashed = { text: "", hash: "" };
 
   constructor(parts: TaskRunnerParts) {
     this.#parts = parts;
@@ -158,10 +160,17 @@ export class TaskRunner implements FlightControl {
     if (flight.isAbandoned) return;
     const { driver, step } = flight;
     flight.input = bind({ state: driver.state, from, values }, step.input) ?? null;
-    flight.inputHash = hash("sha256", JSON.stringify(flight.input), "base64url").slice(0, 22);
+    flight.inputHash = this.#hashOf(JSON.stringify(flight.input));
     const isDone = this.#takeOver(flight);
     if (isDone instanceof Promise) return isDone.then((done) => (done ? undefined : this.#handOver(flight)));
     return isDone === true ? undefined : this.#handOver(flight);
+  }
+
+  #hashOf(text: string): string {
+    if (text !== this.#hashed.text) {
+      this.#hashed = { text, hash: hash("sha256", text, "base64url").slice(0, 22) };
+    }
+    return this.#hashed.hash;
   }
 
   #handOver(flight: Flight): void | Promise<void> {
