@@ -21,6 +21,18 @@ test("while nothing is known the budget is cut into four parts", () => {
   expect(host.calls.map(({ maxCostMicro }) => maxCostMicro)).toEqual([250, 250, 250, 250]);
 });
 
+test("a task that flies alone may spend all that is left, however many have flown before it", () => {
+  const flow = dag(task("a"), task("b", { after: ["a"] }), task("c", { after: ["b"] }));
+  const host = hostOf(flow, { maxCostMicro: 1_000, script: { a: costs(100), b: costs(300), c: costs(600) } }).run();
+  expect(host.calls.map(({ maxCostMicro }) => maxCostMicro)).toEqual([1_000, 900, 600]);
+  expect(endingOf(host)?.status).toBe("completed");
+});
+
+test("tasks that begin together share what is left", () => {
+  const host = hostOf(dag(task("a"), task("b")), { maxCostMicro: 1_000 }).start();
+  expect(host.calls.map(({ maxCostMicro }) => maxCostMicro)).toEqual([500, 500]);
+});
+
 test("tasks that take no limit overdraw the budget by the last one of them at most", () => {
   const flow = dag(task("a", { each: each(literal(Array.from({ length: 50 }, (_, n) => n))) }));
   const host = hostOf(flow, { maxCostMicro: 1_000, script: { a: costs(60) } }).run();

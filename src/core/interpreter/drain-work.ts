@@ -6,6 +6,7 @@ import { concludeInstance } from "./conclude.ts";
 import { endScope } from "./end-scope.ts";
 import { openStep } from "./open-step.ts";
 import { settleItem, settleStep } from "./settle.ts";
+import { shareRemainder } from "./share-remainder.ts";
 import { startItem } from "./start-item.ts";
 import type { Turn, Work } from "./turn.ts";
 import { visitStep } from "./visit-step.ts";
@@ -20,7 +21,7 @@ export function drainWork(turn: Turn): void {
     else if (turn.hasRoom) {
       turn.hasRoom = false;
       unblock(turn);
-    } else return;
+    } else return shareRemainder(turn);
   }
 }
 
