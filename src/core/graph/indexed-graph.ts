@@ -1,6 +1,6 @@
 import type { Expr } from "../expressions/expr.ts";
 import { walkPaths } from "../expressions/walk-paths.ts";
-import { isJsonObject, type Json } from "../json.ts";
+import { isJsonObject } from "../json.ts";
 import type { Flow, Graph, Step, Transition } from "./graph.ts";
 import { type Shape, SINGLE } from "./shape.ts";
 import { orderSteps } from "./step-order.ts";
@@ -47,12 +47,12 @@ const NO_ORDER: ReturnType<typeof orderSteps> = { after: [], dependents: [], ord
 /** The graph must have passed `checkGraph`. */
 export function indexGraph(graph: Graph, hash: string): IndexedGraph {
   const read = new Set<string>();
-  collectReadSteps(graph.flow as unknown as Json, read);
+  collectReadSteps(graph.flow, read);
   return { hash, graph, root: indexFlow(graph.flow, "", read) };
 }
 
 /** Names of steps in paths, wherever in the flow they stand. */
-function collectReadSteps(part: Json, names: Set<string>): void {
+function collectReadSteps(part: unknown, names: Set<string>): void {
   if (typeof part !== "object" || part === null) return;
   if (isJsonObject(part) && part["root"] === "steps" && typeof part["name"] === "string") names.add(part["name"]);
   for (const inner of Object.values(part)) collectReadSteps(inner, names);

@@ -1,5 +1,5 @@
 import type { Instance, Scope } from "../history/run-state.ts";
-import { computeReservation } from "./budget.ts";
+import { computeCap, computeReservation } from "./budget.ts";
 import { failInstance } from "./conclude.ts";
 import { failScope } from "./fail-scope.ts";
 import type { Turn } from "./turn.ts";
@@ -44,11 +44,11 @@ function tryAdmit(turn: Turn, instance: Instance): "decided" | "held" {
     return "decided";
   }
   const reservedMicro = reservation.kind === "reserved" ? reservation.micro : undefined;
-  dispatch(turn, instance, reservedMicro, own);
+  dispatch(turn, instance, reservedMicro);
   return "decided";
 }
 
-function dispatch(turn: Turn, instance: Instance, reservedMicro: number | undefined, own: number | undefined): void {
+function dispatch(turn: Turn, instance: Instance, reservedMicro: number | undefined): void {
   const { state } = turn;
   instance.phase = "dispatched";
   instance.attempt += 1;
@@ -56,13 +56,12 @@ function dispatch(turn: Turn, instance: Instance, reservedMicro: number | undefi
   instance.reservedMicro = reservedMicro ?? 0;
   state.budget.reservedMicro += instance.reservedMicro;
   state.tasksInFlight += 1;
-  const ownLeft = own === undefined ? undefined : own - instance.costMicro;
-  const maxCostMicro = Math.min(reservedMicro ?? Number.POSITIVE_INFINITY, ownLeft ?? Number.POSITIVE_INFINITY);
+  const maxCostMicro = computeCap(instance, reservedMicro);
   turn.commands.push({
     type: "startTask",
     instance,
     attempt: instance.attempt,
-    ...(Number.isFinite(maxCostMicro) ? { maxCostMicro } : {}),
+    ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
   });
 }
 

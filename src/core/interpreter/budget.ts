@@ -1,4 +1,4 @@
-import type { Budget } from "../history/run-state.ts";
+import type { Budget, Instance } from "../history/run-state.ts";
 
 export type Reservation =
   | { readonly kind: "unlimited" }
@@ -22,6 +22,14 @@ export function computeReservation(budget: Budget, stepKey: string): Reservation
   if (remaining >= wanted && remaining > 0) return { kind: "reserved", micro: wanted };
   if (budget.reservedMicro > 0) return { kind: "hold" };
   return remaining > 0 ? { kind: "reserved", micro: remaining } : { kind: "exceeded" };
+}
+
+/** What one attempt may spend: what is reserved for it, and no more than is left of the step's own limit. */
+export function computeCap({ step, costMicro }: Instance, reservedMicro: number | undefined): number | undefined {
+  const own = step.step.maxCostMicro;
+  const ownLeft = own === undefined ? Number.POSITIVE_INFINITY : own - costMicro;
+  const cap = Math.min(reservedMicro ?? Number.POSITIVE_INFINITY, ownLeft);
+  return Number.isFinite(cap) ? cap : undefined;
 }
 
 const LARGEST_WINDOW = 4096;

@@ -1,5 +1,6 @@
 import type { Command } from "../history/commands.ts";
 import type { RunState } from "../history/run-state.ts";
+import { computeCap } from "./budget.ts";
 import type { Turn } from "./turn.ts";
 
 type StartTask = Extract<Command, { type: "startTask" }>;
@@ -34,7 +35,6 @@ function give({ budget }: RunState, command: StartTask, share: number): StartTas
   const { instance } = command;
   instance.reservedMicro += share;
   budget.reservedMicro += share;
-  const own = instance.step.step.maxCostMicro;
-  const ownLeft = own === undefined ? Number.POSITIVE_INFINITY : own - instance.costMicro;
-  return { ...command, maxCostMicro: Math.min(instance.reservedMicro, ownLeft) };
+  const maxCostMicro = computeCap(instance, instance.reservedMicro);
+  return maxCostMicro === undefined ? command : { ...command, maxCostMicro };
 }
