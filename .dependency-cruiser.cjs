@@ -9,11 +9,17 @@ const layers = {
   config: ["core"],
   triggers: ["core", "ports", "operations"],
   operations: ["core", "dialects", "ports", "hosts", "config"],
-  surfaces: ["core", "operations", "config", "ports"],
+  surfaces: ["core", "operations", "triggers", "config", "ports"],
 };
 
 /** Folders whose subfolders do not know each other, with the subfolders that are there to be shared. */
-const siblings = { dialects: [], executors: [], storage: ["sql"], surfaces: [] };
+const siblings = {
+  dialects: [],
+  executors: ["output", "models", "sandbox", "mcp-servers"],
+  storage: ["sql"],
+  surfaces: [],
+  triggers: [],
+};
 
 const tests = "[.]test[.]ts$";
 const names = Object.keys(layers).join("|");

@@ -1,10 +1,12 @@
 import { cpus } from "node:os";
+import { benchCodeCalls } from "./code/call-overhead.ts";
 import { benchColdStart } from "./scenarios/cold-start.ts";
 import { benchFanOut } from "./scenarios/fan-out.ts";
 import { benchManyRuns } from "./scenarios/many-runs.ts";
 import { benchRecovery } from "./scenarios/recovery.ts";
 import { benchSequence } from "./scenarios/sequence.ts";
 import type { Comparison } from "./support/compare.ts";
+import { benchTerminal } from "./terminal/output.ts";
 
 /** `npm run bench [-- NAME ...] [-- --rounds=N]`: each figure beside its floor, measured in the same run. */
 const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
@@ -13,6 +15,8 @@ const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
   "many-runs": benchManyRuns,
   recovery: benchRecovery,
   "cold-start": benchColdStart,
+  terminal: benchTerminal,
+  "code-calls": benchCodeCalls,
 };
 
 const args = process.argv.slice(2);

@@ -1,9 +1,21 @@
 import { resolve } from "node:path";
 import { createMask } from "../config/create-mask.ts";
 import { type Config, type ConfigSources, loadConfig } from "../config/load-config.ts";
+import { PawlError } from "../core/errors/pawl-error.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
-import type { AppHost, OpenApplication, Owner, Records } from "../operations/application.ts";
+import type {
+  AppHost,
+  HttpService,
+  ListenOptions,
+  OpenApplication,
+  Owner,
+  Records,
+  ServeToolsOptions,
+  WantedFile,
+} from "../operations/application.ts";
+import type { DefinitionLibrary } from "../operations/definition-library.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
+import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import type { AcquiredLock } from "./acquired-lock.ts";
 import type { Connection } from "./connect.ts";
 import { createFindExecutor } from "./find-executor.ts";
@@ -11,6 +23,8 @@ import type { LastingHost } from "./lasting-host.ts";
 import type { Ownership } from "./open-ownership.ts";
 import { OpenedParts } from "./opened-parts.ts";
 import { SystemClock } from "./system-clock.ts";
+import { ToolParts } from "./tool-parts.ts";
+import { WorkParts } from "./work-parts.ts";
 
 export interface AppOptions {
   readonly appDir: string;
@@ -38,18 +52,24 @@ class App implements OpenApplication {
   readonly clock = new SystemClock();
   readonly findExecutor: FindExecutor;
   readonly mask: (text: string) => string;
+  library: DefinitionLibrary | undefined;
   readonly #options: AppOptions;
   readonly #parts: OpenedParts;
+  readonly #tools: ToolParts;
+  readonly #work: WorkParts;
   #host: Promise<LastingHost> | undefined;
 
   constructor(appDir: string, config: Config, options: AppOptions) {
     this.appDir = appDir;
     this.config = config;
     this.dataDir = resolve(appDir, config.settings.data.dir ?? ".pawl");
-    this.findExecutor = createFindExecutor(config);
     this.mask = createMask(config.secrets);
     this.#options = options;
     this.#parts = new OpenedParts(this.dataDir);
+    const parts = { appDir, dataDir: this.dataDir, config };
+    this.#work = new WorkParts(parts);
+    this.#tools = new ToolParts({ ...parts, work: this.#work, files: () => this.files() });
+    this.findExecutor = createFindExecutor(config, { tools: this.#tools, work: this.#work });
   }
 
   records(): Promise<Records> {
@@ -77,11 +97,27 @@ class App implements OpenApplication {
     return lookForOwner(this.dataDir);
   }
 
+  prompts(): Promise<PromptRenderer> {
+    return this.#work.prompts();
+  }
+
   async checkAgentServer() {
     const url = this.config.settings.agent.sandstorm_url;
     if (url === undefined) return undefined;
     const { checkHealth } = await import("../executors/agent/sandstorm/check-health.ts");
     return checkHealth(url);
+  }
+
+  async fetchDefinitionFile({ endpoint, appId, path, requestId, traceId }: WantedFile): Promise<string> {
+    const tools = await this.#tools.endpoint();
+    const context = { appId, requestId, traceId };
+    const signal = new AbortController().signal;
+    return (await tools.readDefinitionFile({ endpoint, context, filePath: path }, signal)).content;
+  }
+
+  async serveTools(options: ServeToolsOptions): Promise<void> {
+    const { serveTools } = await import("./serve-tools.ts");
+    await serveTools(await this.#tools.coreTools(), options);
   }
 
   async leave(stop: AbortSignal, force: AbortSignal): Promise<void> {
@@ -101,6 +137,24 @@ class App implements OpenApplication {
     if (connection?.role === "owner") await connection.ownership.idle(stop);
   }
 
+  async listen(options: ListenOptions): Promise<HttpService> {
+    const [{ DefinitionLibrary }, { openServer }] = await Promise.all([
+      import("../operations/definition-library.ts"),
+      import("./open-server.ts"),
+    ]);
+    const library = new DefinitionLibrary({ appDir: this.appDir, maxSteps: this.config.settings.uhlp.max_steps });
+    const firstLook = await library.refresh();
+    // Before runs of an earlier process go on: they may call workflows.
+    this.library = library;
+    const host = await this.host();
+    const connection = await this.#connection();
+    if (connection?.role !== "owner") throw ownedByAnother(this.dataDir, host.ownerPid);
+    const { ownership } = connection;
+    const announce = (url: string) => ownership.announce(url);
+    const onDefect = (error: unknown) => this.#options.onDefect(error);
+    return openServer({ app: this, host, library, firstLook, announce, onDefect }, options);
+  }
+
   async park(force: AbortSignal, hold?: string): Promise<void> {
     await (await this.#host)?.park(force, hold);
   }
@@ -110,6 +164,7 @@ class App implements OpenApplication {
     (await this.#host?.catch(() => undefined))?.close();
     if (connection?.role === "owner") await connection.ownership.close();
     else await connection?.host.park();
+    await this.#tools.close();
     await this.#parts.close();
   }
 
@@ -147,7 +202,8 @@ class App implements OpenApplication {
       findExecutor: this.findExecutor,
       mask: this.mask,
       resolveCall: async (call) => (await import("../operations/resolve-call.ts")).resolveCall(this, call),
-      compile: async (text, source) => (await import("../operations/compile-text.ts")).compileText(text, source),
+      compile: async (text, source, options) =>
+        (await import("../operations/compile-start.ts")).compileStart(this, { text, source, options }),
       onDefect: (error) => this.#options.onDefect(error),
     });
     await this.#parts.own(ownership.journal);
@@ -155,4 +211,12 @@ class App implements OpenApplication {
     if (resumed > 0) this.#options.tell(`Resuming ${runs} of an earlier process.`);
     return ownership;
   }
+}
+
+function ownedByAnother(dataDir: string, pid: number): PawlError {
+  return new PawlError("DATA_LOCKED", {
+    message: `${dataDir} is owned by process ${pid}, and who serves must own it.`,
+    remedy: `Wait until process ${pid} has ended, or end it.`,
+    details: { pid },
+  });
 }

@@ -4,11 +4,19 @@ import { resolveEnv } from "../core/expressions/resolve-env.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type { Executor } from "../ports/executor.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import type { WorkParts } from "./work-parts.ts";
 
 /** Finds who does a step's work, by the options that its run keeps. Modules of executors are loaded when needed. */
-export function createFindExecutor(config: Config): FindExecutor {
+export function createFindExecutor(
+  config: Config,
+  { tools, work }: { readonly tools: ToolParts; readonly work: WorkParts },
+): FindExecutor {
   return async (kind, { options }) => {
     if (kind === "agent") return findAgent(options, config);
+    if (kind === "mcp") return tools.executor();
+    if (kind === "code") return work.code();
+    if (kind === "llm") return work.llm();
     throw new PawlError("EXECUTOR_UNKNOWN", { message: `Steps of the kind \`${kind}\` arrive in a later version.` });
   };
 }
@@ -41,7 +49,7 @@ async function createSimulated(options: JsonObject, { settings }: Config): Promi
   const delayFactor = settings.agent.simulated_delay_factor;
   const text = options["script"];
   if (typeof text !== "string") return createSimulatedExecutor({ delayFactor });
-  const { parseAgentScript } = await import("../executors/agent/simulated/parse-agent-script.ts");
+  const { parseAgentScript } = await import("../executors/models/mock/parse-agent-script.ts");
   const parsed = parseAgentScript(text, String(options["agent"]).slice("simulated:".length));
   if (parsed.ok) return createSimulatedExecutor({ delayFactor, script: parsed.script });
   const lines = parsed.problems.map(({ place, message }) => {

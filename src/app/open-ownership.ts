@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Config } from "../config/load-config.ts";
@@ -9,6 +10,7 @@ import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import { SqliteJournal } from "../storage/sqlite/sqlite-journal.ts";
 import type { AcquiredLock } from "./acquired-lock.ts";
+import { Regexes } from "./regexes.ts";
 import { SystemClock } from "./system-clock.ts";
 
 export interface OwnershipParts {
@@ -33,6 +35,7 @@ export async function openOwnership(
   const { data, limits } = config.settings;
   const clock = new SystemClock();
   const journal = SqliteJournal.open({ path: join(dataDir, "pawl.db"), durability: data.durability });
+  const regexes = new Regexes();
   const host = new LocalHost({
     journal,
     blobs,
@@ -42,17 +45,19 @@ export async function openOwnership(
     resolveCall,
     mask,
     env: config.env,
+    matches: (text, pattern) => regexes.matches(text, pattern),
     maxOutputBytes: limits.max_output_bytes,
     maxRowsPerCommit: limits.max_rows_per_commit,
     onDefect,
   });
   const { resumed } = await host.recover();
   const server = await SocketServer.listen({ path: socketPath, host, compile: parts.compile });
-  return { ownership: new Ownership({ lock, clock, journal, host, server }), resumed };
+  return { ownership: new Ownership({ lock, socketPath, clock, journal, host, server }), resumed };
 }
 
 interface Owned {
   readonly lock: AcquiredLock;
+  readonly socketPath: string;
   readonly clock: SystemClock;
   readonly journal: SqliteJournal;
   readonly host: LocalHost;
@@ -78,6 +83,12 @@ export class Ownership {
 
   get journal(): SqliteJournal {
     return this.#owned.journal;
+  }
+
+  /** Tells other processes where this one takes requests. */
+  announce(url: string): void {
+    const { lock, socketPath } = this.#owned;
+    lock.announce({ pid: process.pid, host: hostname(), socket: socketPath, url });
   }
 
   /** Resolves when no run is under way here, or when the signal aborts. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { resolveEnv } from "../core/expressions/resolve-env.ts";
 import { envNamesOf, SETTING_NAMES, type SettingName } from "./setting-names.ts";
 import { DEFAULTS, type Settings } from "./settings.ts";
 
@@ -35,11 +36,12 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   for (const [setting, { value, flag }] of Object.entries(sources.flags)) found.set(setting, { value, origin: flag });
 
   const settings = found.size === 0 ? DEFAULTS : await validate(found);
+  const env = (name: string) => sources.environment[name] || dotEnv[name] || undefined;
   return {
     settings,
     origins: new Map([...found].map(([setting, { origin }]) => [setting, origin])),
-    secrets: secretsOf(found),
-    env: (name) => sources.environment[name] || dotEnv[name] || undefined,
+    secrets: [...secretsOf(found), ...nestedSecrets(settings, env), ...allowedValues(settings, env)],
+    env,
   };
 }
 
@@ -127,6 +129,24 @@ function secretsOf(found: ReadonlyMap<string, Found>): string[] {
     return typeof value === "string" ? [value] : [];
   });
 }
+
+/** Keys and headers of providers, headers and variables of servers: what a name such as `api_key` or `TOKEN` holds. */
+function nestedSecrets({ models, mcp }: Settings, env: Config["env"]): string[] {
+  const named = [
+    ...Object.values(models.providers).map(({ api_key, headers }) => ({ ...headers, api_key })),
+    ...Object.values(mcp.servers).map(({ headers, env: variables }) => ({ ...headers, ...variables })),
+  ];
+  return named.flatMap(Object.entries).flatMap(([name, value]: [string, string | undefined]) => {
+    return value !== undefined && SECRET_NAME.test(name) ? [resolveEnv(value, env)] : [];
+  });
+}
+
+/** What terminal workflows may read shows on screens, and is kept out of records. */
+function allowedValues({ terminal }: Settings, env: Config["env"]): string[] {
+  return (terminal.env_allow ?? []).flatMap((name) => env(name) ?? []);
+}
+
+const SECRET_NAME = /key|token|secret|passw|credential|auth/i;
 
 function pathOf({ section, key }: SettingName): string {
   return `${section}.${key}`;

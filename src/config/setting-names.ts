@@ -11,8 +11,7 @@ export interface SettingName {
 
 const IN_SQLITE = "Runs are kept in SQLite in the data directory";
 const LOCAL_FILES = "Files are kept in the data directory";
-const SERVE_LATER = "It belongs to `pawl serve`, which arrives later";
-const UHLP_LATER = "It belongs to UHLP workflows, which arrive later";
+const KEYS_LATER = "`pawl serve` listens on loopback only";
 
 /** In the order in which `pawl config` shows them. */
 export const SETTING_NAMES: readonly SettingName[] = [
@@ -25,6 +24,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("agent.sandstorm_api_key", { env: ["SANDSTORM_API_KEY"], isSecret: true }),
   name("agent.anthropic_api_key", { env: ["ANTHROPIC_API_KEY"], isSecret: true }),
   name("agent.openai_api_key", { env: ["OPENAI_API_KEY"], isSecret: true }),
+  name("agent.google_api_key", { env: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"], isSecret: true }),
   name("agent.e2b_api_key", { env: ["E2B_API_KEY"], isSecret: true }),
   name("agent.idle_timeout_ms"),
   name("agent.connect_timeout_ms"),
@@ -39,13 +39,51 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("database.url", { env: ["DATABASE_URL"], isSecret: true, later: IN_SQLITE }),
   name("redis.url", { env: ["REDIS_URL"], isSecret: true, later: "This process wakes its own runs" }),
   name("webhook.secret", { env: ["WEBHOOK_SECRET"], isSecret: true, later: "Webhooks are stored and delivered later" }),
-  name("server.api_key", { env: ["API_KEY"], isSecret: true, later: SERVE_LATER }),
+  name("server.api_key", { env: ["API_KEY"], isSecret: true, later: KEYS_LATER }),
+  name("server.host"),
+  name("server.port"),
+  name("server.max_body_bytes"),
+  name("server.max_in_flight"),
+  name("server.stop_grace_ms"),
+  name("server.debug"),
+  name("server.context"),
   name("client.url", { env: ["SANDCASTLE_URL"], later: "Commands work on the data directory" }),
   name("client.api_key", { env: ["SANDCASTLE_API_KEY"], isSecret: true, later: "Commands work on the data directory" }),
   name("agents.config_path", { env: ["HOST_CONFIG_PATH"], later: "The agents format arrives later" }),
-  name("uhlp.sandbox_port", { env: ["UHLP_SANDBOX_PORT"], later: UHLP_LATER }),
-  name("uhlp.mcp_endpoint", { env: ["UHLP_MCP_ENDPOINT"], later: UHLP_LATER }),
-  name("mcp.audit_log_path", { env: ["MCP_AUDIT_LOG_PATH"], later: "MCP arrives later" }),
+  name("uhlp.sandbox_port", { env: ["UHLP_SANDBOX_PORT"] }),
+  name("uhlp.mcp_endpoint", { env: ["UHLP_MCP_ENDPOINT"] }),
+  name("uhlp.allowed_endpoints"),
+  name("uhlp.max_steps"),
+  name("code.sandbox"),
+  name("code.python"),
+  name("code.node_modules"),
+  name("code.timeout_ms"),
+  name("code.memory_bytes"),
+  name("code.max_output_bytes"),
+  name("code.max_processes"),
+  name("models.default"),
+  name("models.repairs"),
+  name("models.timeout_ms"),
+  name("models.aliases"),
+  name("models.providers"),
+  name("models.prices"),
+  name("mcp.audit_log_path", { env: ["MCP_AUDIT_LOG_PATH"] }),
+  name("mcp.servers"),
+  name("mcp.timeout_ms"),
+  name("mcp.allow_commands"),
+  name("terminal.level"),
+  name("terminal.max_calls_per_minute"),
+  name("terminal.max_sessions"),
+  name("terminal.default_shell"),
+  name("terminal.isolate_history"),
+  name("terminal.columns"),
+  name("terminal.rows"),
+  name("terminal.scrollback_rows"),
+  name("terminal.sweep_after_ms"),
+  name("terminal.env_allow"),
+  name("terminal.web_enabled"),
+  name("terminal.web_host"),
+  name("terminal.web_port"),
   name("log.level", { env: ["LOG_LEVEL"] }),
 ];
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DEFAULTS, type Settings } from "./settings.ts";
+import { DEFAULTS, type McpServerSettings, type Settings, type TerminalSettings } from "./settings.ts";
 
 const text = z.string().optional();
 const milliseconds = z.coerce
@@ -7,7 +7,55 @@ const milliseconds = z.coerce
   .int()
   .min(1)
   .max(2 ** 31 - 1);
-const { data, limits, agent, storage, log } = DEFAULTS;
+const bytes = z.coerce.number().int().min(1_024);
+const port = z.coerce.number().int().min(0).max(65_535);
+const count = z.coerce.number().int().min(1).max(100_000);
+const texts = z.record(z.string(), z.string());
+/** In the environment: separated by commas. */
+const listOfTexts = z.preprocess(
+  (value) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value),
+  z.array(z.string()),
+);
+const flag = z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
+const { data, limits, agent, storage, log, server, uhlp, code, models, mcp } = DEFAULTS;
+
+const provider = z.strictObject({
+  kind: z.enum(["anthropic", "openai", "google", "openai-compatible"]),
+  base_url: text,
+  api_key: text,
+  headers: texts.optional(),
+});
+const price = z.strictObject({ input: z.number().min(0), output: z.number().min(0) });
+// What other programs write beside this in the same file is theirs.
+export const mcpServerSchema: z.ZodType<McpServerSettings> = z.object({
+  type: z.enum(["stdio", "http", "streamable-http", "sse"]).optional(),
+  command: text,
+  args: z.array(z.string()).optional(),
+  env: texts.optional(),
+  cwd: text,
+  url: text,
+  headers: texts.optional(),
+  timeout: milliseconds.optional(),
+  protocol: z.enum(["auto", "legacy", "2026-07-28"]).optional(),
+  tools: z.strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() }).optional(),
+});
+
+/** Also for what another file says about terminals. */
+export const terminalSettingsSchema: z.ZodType<TerminalSettings> = z.strictObject({
+  level: z.enum(["off", "low", "medium", "high"]).optional(),
+  max_calls_per_minute: count.optional(),
+  max_sessions: count.optional(),
+  default_shell: text,
+  isolate_history: flag.optional(),
+  columns: z.coerce.number().int().min(2).max(1_000).optional(),
+  rows: z.coerce.number().int().min(1).max(1_000).optional(),
+  scrollback_rows: z.coerce.number().int().min(0).max(100_000).optional(),
+  sweep_after_ms: milliseconds.optional(),
+  env_allow: listOfTexts.optional(),
+  web_enabled: flag.optional(),
+  web_host: text,
+  web_port: port.optional(),
+});
 
 /**
  * Checks settings from every origin; numbers may be texts, as the environment has no others. Loading zod costs more
@@ -25,6 +73,7 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
     sandstorm_api_key: text,
     anthropic_api_key: text,
     openai_api_key: text,
+    google_api_key: text,
     e2b_api_key: text,
     idle_timeout_ms: milliseconds.default(agent.idle_timeout_ms),
     connect_timeout_ms: milliseconds.default(agent.connect_timeout_ms),
@@ -42,13 +91,73 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
   database: section({ url: text }),
   redis: section({ url: text }),
   webhook: section({ secret: text }),
-  server: section({ api_key: text }),
+  server: section({
+    api_key: text,
+    host: z.string().default(server.host),
+    port: port.default(server.port),
+    max_body_bytes: bytes.default(server.max_body_bytes),
+    max_in_flight: z.coerce.number().int().min(1).max(100_000).default(server.max_in_flight),
+    stop_grace_ms: z.coerce.number().int().min(0).max(600_000).default(server.stop_grace_ms),
+    debug: flag.default(server.debug),
+    context: z
+      .preprocess(
+        parseJsonText,
+        z.strictObject({
+          headers: texts.optional(),
+          workflow: text,
+          configuration: z.record(z.string(), z.unknown()).optional(),
+        }),
+      )
+      .default(server.context),
+  }),
   client: section({ url: text, api_key: text }),
   agents: section({ config_path: text }),
-  uhlp: section({ sandbox_port: z.coerce.number().int().min(1).max(65_535).optional(), mcp_endpoint: text }),
-  mcp: section({ audit_log_path: text }),
+  uhlp: section({
+    sandbox_port: port.optional(),
+    mcp_endpoint: text,
+    allowed_endpoints: listOfTexts.default([...uhlp.allowed_endpoints]),
+    max_steps: z.coerce.number().int().min(1).max(100_000).default(uhlp.max_steps),
+  }),
+  code: section({
+    sandbox: z.enum(["auto", "required", "off"]).default(code.sandbox),
+    python: text,
+    node_modules: text,
+    timeout_ms: milliseconds.default(code.timeout_ms),
+    memory_bytes: bytes.default(code.memory_bytes),
+    max_output_bytes: bytes.default(code.max_output_bytes),
+    max_processes: z.coerce.number().int().min(1).max(10_000).default(code.max_processes),
+  }),
+  models: section({
+    default: text,
+    repairs: z.coerce.number().int().min(0).max(10).default(models.repairs),
+    timeout_ms: milliseconds.default(models.timeout_ms),
+    aliases: mapOf(z.string()),
+    providers: mapOf(provider),
+    prices: mapOf(price),
+  }),
+  mcp: section({
+    audit_log_path: text,
+    servers: mapOf(mcpServerSchema),
+    timeout_ms: milliseconds.default(mcp.timeout_ms),
+    allow_commands: flag.default(mcp.allow_commands),
+  }),
+  terminal: terminalSettingsSchema,
   log: section({ level: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default(log.level) }),
 });
+
+/** In the environment: JSON. */
+function mapOf<Value extends z.ZodType>(value: Value) {
+  return z.preprocess(parseJsonText, z.record(z.string(), value)).default({});
+}
+
+function parseJsonText(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}
 
 function section<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape);

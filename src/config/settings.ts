@@ -20,6 +20,7 @@ export interface Settings {
     readonly sandstorm_api_key?: string | undefined;
     readonly anthropic_api_key?: string | undefined;
     readonly openai_api_key?: string | undefined;
+    readonly google_api_key?: string | undefined;
     readonly e2b_api_key?: string | undefined;
     readonly idle_timeout_ms: number;
     readonly connect_timeout_ms: number;
@@ -38,12 +39,125 @@ export interface Settings {
   readonly database: { readonly url?: string | undefined };
   readonly redis: { readonly url?: string | undefined };
   readonly webhook: { readonly secret?: string | undefined };
-  readonly server: { readonly api_key?: string | undefined };
+  readonly server: {
+    readonly api_key?: string | undefined;
+    readonly host: string;
+    /** 0 picks a free one. */
+    readonly port: number;
+    readonly max_body_bytes: number;
+    /** Requests that may wait for their run at once. */
+    readonly max_in_flight: number;
+    /** How long a stopping server waits for requests that are under way. */
+    readonly stop_grace_ms: number;
+    /** Whether `X-Debug: 1` is answered with a trace of the steps. */
+    readonly debug: boolean;
+    /** Who fills `userInfo`, `sessionId` and `configuration` of requests; a body never does. */
+    readonly context: ContextSettings;
+  };
   readonly client: { readonly url?: string | undefined; readonly api_key?: string | undefined };
   readonly agents: { readonly config_path?: string | undefined };
-  readonly uhlp: { readonly sandbox_port?: number | undefined; readonly mcp_endpoint?: string | undefined };
-  readonly mcp: { readonly audit_log_path?: string | undefined };
+  readonly uhlp: {
+    readonly sandbox_port?: number | undefined;
+    readonly mcp_endpoint?: string | undefined;
+    /** Endpoints beside `mcp_endpoint` that a request may name. An origin allows everything below it. */
+    readonly allowed_endpoints: readonly string[];
+    /** Visits of steps in one run of a workflow that does not say `maxSteps`. */
+    readonly max_steps: number;
+  };
+  readonly code: {
+    /** `auto`: bwrap where it is, else a plain process and a warning. `required`: bwrap or a failure. */
+    readonly sandbox: "auto" | "required" | "off";
+    /** A Python interpreter, or the folder of a venv. */
+    readonly python?: string | undefined;
+    /** A `node_modules` folder that scripts may import from. */
+    readonly node_modules?: string | undefined;
+    readonly timeout_ms: number;
+    readonly memory_bytes: number;
+    readonly max_output_bytes: number;
+    readonly max_processes: number;
+  };
+  readonly models: {
+    /** For steps that name no model: `provider:model`, or an alias. */
+    readonly default?: string | undefined;
+    /** How often a model is asked again when its answer does not fit the schema. */
+    readonly repairs: number;
+    readonly timeout_ms: number;
+    /** Other names for `provider:model`. */
+    readonly aliases: Readonly<Record<string, string>>;
+    /** Beside the built-in `anthropic`, `openai` and `google`, or instead of them. */
+    readonly providers: Readonly<Record<string, ProviderSettings>>;
+    /** US dollars for a million tokens, by model; they go before the price list. */
+    readonly prices: Readonly<Record<string, PriceSettings>>;
+  };
+  readonly mcp: {
+    readonly audit_log_path?: string | undefined;
+    /** As in `.mcp.json`; they go before that file's. */
+    readonly servers: Readonly<Record<string, McpServerSettings>>;
+    readonly timeout_ms: number;
+    /** Whether `core.linux.executeCommand` may run commands, in the sandbox. */
+    readonly allow_commands: boolean;
+  };
+  /** What is absent is looked up in `terminal-control.toml`, then has the default of `loadTerminalOptions`. */
+  readonly terminal: TerminalSettings;
   readonly log: { readonly level: "trace" | "debug" | "info" | "warn" | "error" | "silent" };
+}
+
+export interface TerminalSettings {
+  readonly level?: "off" | "low" | "medium" | "high" | undefined;
+  readonly max_calls_per_minute?: number | undefined;
+  readonly max_sessions?: number | undefined;
+  readonly default_shell?: string | undefined;
+  /** Shells do not write what is typed to the user's history files. */
+  readonly isolate_history?: boolean | undefined;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+  /** Rows that are kept when they have left the screen. */
+  readonly scrollback_rows?: number | undefined;
+  /** Environment variables that terminal workflows may read as `{env.NAME}`. Their values count as secrets. */
+  readonly env_allow?: readonly string[] | undefined;
+  /** How long a session whose program has ended can still be looked at. */
+  readonly sweep_after_ms?: number | undefined;
+  readonly web_enabled?: boolean | undefined;
+  readonly web_host?: string | undefined;
+  /** 0 picks a free one. */
+  readonly web_port?: number | undefined;
+}
+
+interface ContextSettings {
+  /** From a place in the context (`userInfo.id`, `sessionId`) to the header that fills it. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** A workflow that gets the request and returns `{userInfo, sessionId, configuration}`. */
+  readonly workflow?: string | undefined;
+  readonly configuration?: Readonly<Record<string, unknown>> | undefined;
+}
+
+interface ProviderSettings {
+  readonly kind: "anthropic" | "openai" | "google" | "openai-compatible";
+  readonly base_url?: string | undefined;
+  /** `${NAME}` reads the environment when it is used. */
+  readonly api_key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+interface PriceSettings {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** One entry of an `mcpServers` map. `${NAME}` in values reads the environment when it is used. */
+export interface McpServerSettings {
+  readonly type?: "stdio" | "http" | "streamable-http" | "sse" | undefined;
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly cwd?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly timeout?: number | undefined;
+  readonly protocol?: "auto" | "legacy" | "2026-07-28" | undefined;
+  readonly tools?:
+    | { readonly allow?: readonly string[] | undefined; readonly deny?: readonly string[] | undefined }
+    | undefined;
 }
 
 export const DEFAULTS: Settings = {
@@ -54,10 +168,27 @@ export const DEFAULTS: Settings = {
   database: {},
   redis: {},
   webhook: {},
-  server: {},
+  server: {
+    host: "127.0.0.1",
+    port: 8080,
+    max_body_bytes: 1024 * 1024,
+    max_in_flight: 1_000,
+    stop_grace_ms: 5_000,
+    debug: false,
+    context: {},
+  },
   client: {},
   agents: {},
-  uhlp: {},
-  mcp: {},
+  uhlp: { allowed_endpoints: [], max_steps: 20 },
+  code: {
+    sandbox: "auto",
+    timeout_ms: 60_000,
+    memory_bytes: 512 * 1024 * 1024,
+    max_output_bytes: 8 * 1024 * 1024,
+    max_processes: 64,
+  },
+  models: { repairs: 2, timeout_ms: 120_000, aliases: {}, providers: {}, prices: {} },
+  mcp: { servers: {}, timeout_ms: 60_000, allow_commands: false },
+  terminal: {},
   log: { level: "info" },
 };

@@ -1,4 +1,4 @@
-import type { Ajv, ErrorObject } from "ajv";
+import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { toExcerpt } from "./printable.ts";
@@ -9,9 +9,19 @@ export interface SchemaFault {
   readonly path: readonly string[];
 }
 
+/** Where a value does not fit, as a JSON pointer (empty: the value itself), and why. */
+export interface Mismatch {
+  readonly path: string;
+  readonly message: string;
+}
+
+const MAX_MISMATCHES = 20;
+
 /** Tells whether users' JSON Schemas (draft-07, or 2020-12 where `$schema` says so) can be used. Loads Ajv when first asked. */
 export class JsonSchemaChecker {
   readonly #compilers = new Map<Draft, Promise<Ajv>>();
+  /** Of schemas that values are checked against: those that are checked often are compiled once. */
+  readonly #validators = new WeakMap<JsonObject, Promise<ValidateFunction>>();
 
   async findFault(schema: JsonObject): Promise<SchemaFault | undefined> {
     const draft = draftOf(schema["$schema"]);
@@ -28,6 +38,17 @@ export class JsonSchemaChecker {
     const ajv = await this.#compilerFor(draftOf(schema["$schema"]) ?? "draft-07");
     const { $schema: _, ...rest } = schema;
     return ajv.validate(rest, value) ? undefined : ajv.errorsText(ajv.errors, { dataVar: "it" });
+  }
+
+  /** Everything in which a value does not fit a schema without faults, up to a bound. Empty: it fits. */
+  async listMismatches(schema: JsonObject, value: Json): Promise<readonly Mismatch[]> {
+    const compiling = this.#validators.get(schema) ?? compileForAll(schema);
+    this.#validators.set(schema, compiling);
+    const validate = await compiling;
+    if (validate(value)) return [];
+    return (validate.errors ?? []).slice(0, MAX_MISMATCHES).map(({ instancePath, message }) => {
+      return { path: instancePath, message: message ?? "does not fit" };
+    });
   }
 
   #compilerFor(draft: Draft): Promise<Ajv> {
@@ -49,7 +70,13 @@ function draftOf(declared: Json | undefined): Draft | undefined {
     : undefined;
 }
 
-async function loadCompiler(draft: Draft): Promise<Ajv> {
+async function compileForAll(schema: JsonObject): Promise<ValidateFunction> {
+  const { $schema, ...rest } = schema;
+  const ajv = await loadCompiler(draftOf($schema) ?? "draft-07", { allErrors: true });
+  return ajv.compile(rest);
+}
+
+async function loadCompiler(draft: Draft, more: { readonly allErrors?: true } = {}): Promise<Ajv> {
   // `addUsedSchema`: two steps may use the same `$id`. `ownProperties`: `constructor` is a name like any other.
   const options = {
     strict: false,
@@ -57,6 +84,7 @@ async function loadCompiler(draft: Draft): Promise<Ajv> {
     validateFormats: false,
     addUsedSchema: false,
     logger: false,
+    ...more,
   } as const;
   if (draft === "draft-07") return new (await import("ajv")).Ajv(options);
   return new (await import("ajv/dist/2020.js")).Ajv2020(options);

@@ -12,7 +12,7 @@ describe("the dialect", () => {
 
   const shapes = {
     "a list `steps` is sandcastle": "name: x\nsteps: [{id: a, prompt: hi}]\n",
-    "`startAt` and a map `steps` is uhlp": "startAt: a\nsteps: {a: {type: code}}\n",
+    "`startAt` and a map `steps` is uhlp": "workflowId: w\nstartAt: a\nsteps: {a: {type: mcp, target: t, end: true}}\n",
     "`initial_state` is terminal": '{"initial_state": "a", "states": {}}',
     "`agents` is agents": '{"agents": []}',
   };

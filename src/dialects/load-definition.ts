@@ -1,21 +1,31 @@
 import type { Dialect } from "../core/graph/graph.ts";
-import type { Compiled, Definition } from "./definition.ts";
+import type { Compiled, Definition, LoadOptions } from "./definition.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { toExcerpt } from "./printable.ts";
 import { ProblemList } from "./problem-list.ts";
 import { compileSandcastle } from "./sandcastle/compile.ts";
 import { SourceText } from "./source-text.ts";
+import { unwrapSaved } from "./terminal/unwrap-saved.ts";
 import type { YamlMap, YamlNode } from "./yaml-node.ts";
 import { readYaml } from "./yaml-source.ts";
 
 /** Compiles a definition of any dialect. Never throws on bad input: everything that is wrong is a problem with its place. */
-export async function loadDefinition(definition: Definition): Promise<Compiled> {
+export async function loadDefinition(definition: Definition, options: LoadOptions = {}): Promise<Compiled> {
   const source = new SourceText(definition);
   const problems = new ProblemList(source);
-  const root = readYaml(source, problems);
+  const written = readYaml(source, problems);
+  const root = written?.kind === "map" ? unwrapSaved(written) : written;
   const dialect = root && detectDialect(root, problems);
   if (root?.kind !== "map" || dialect === undefined) return { problems: problems.toArray() };
   if (dialect === "sandcastle") return compileSandcastle(root, source, problems);
+  if (dialect === "uhlp") {
+    const { compileUhlp } = await import("./uhlp/compile.ts");
+    return compileUhlp(root, source, problems, { maxSteps: options.maxSteps ?? DEFAULT_MAX_STEPS });
+  }
+  if (dialect === "terminal") {
+    const { compileTerminal } = await import("./terminal/compile.ts");
+    return compileTerminal(root, { source, problems, envAllowed: options.envAllowed ?? [] });
+  }
   const message = `This is a workflow of the \`${dialect}\` dialect, which arrives in a later version.`;
   problems.error({
     code: "NOT_SUPPORTED",
@@ -25,6 +35,8 @@ export async function loadDefinition(definition: Definition): Promise<Compiled> 
   });
   return { problems: problems.toArray() };
 }
+
+const DEFAULT_MAX_STEPS = 20;
 
 type WrittenDialect = Exclude<Dialect, "direct">;
 
@@ -60,7 +72,7 @@ function readDialect(named: YamlNode, problems: ProblemList): WrittenDialect | u
 
 function dialectByShape({ entries }: YamlMap): WrittenDialect | undefined {
   const steps = entries.get("steps")?.value;
-  if (entries.has("startAt") && steps?.kind === "map") return "uhlp";
+  if ((entries.has("startAt") || entries.has("workflowId")) && steps?.kind === "map") return "uhlp";
   if (entries.has("initial_state")) return "terminal";
   if (entries.has("agents") || entries.has("clients") || entries.has("components")) return "agents";
   // `steps:` with nothing under it is a Sandcastle file that somebody has just begun.

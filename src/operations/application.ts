@@ -5,6 +5,8 @@ import type { Blobs } from "../ports/blobs.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
+import type { PromptRenderer } from "../ports/prompt-renderer.ts";
+import type { DefinitionLibrary } from "./definition-library.ts";
 
 /** What operations work with. Whatever costs time to open is behind a method and opened when first asked for. */
 export interface Application {
@@ -26,8 +28,23 @@ export interface Application {
   backgroundHost(): Promise<AppHost>;
   /** Who owns the data directory now. */
   findOwner(): Promise<Owner>;
+  /** The application's definitions, held ready. Undefined: they are read when they are asked for. */
+  readonly library?: Pick<DefinitionLibrary, "list"> | undefined;
+  /** A file of an application that lives behind an MCP endpoint. Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`. */
+  fetchDefinitionFile(wanted: WantedFile): Promise<string>;
+  /** Puts values into prompt templates. */
+  prompts(): Promise<PromptRenderer>;
   /** How the configured agent server is. Undefined: none is configured. */
   checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
+}
+
+/** What `core.state.getDefinitionFileContent` is asked for, and by which request. */
+export interface WantedFile {
+  readonly endpoint: string;
+  readonly appId: string;
+  readonly path: string;
+  readonly requestId?: string;
+  readonly traceId?: string;
 }
 
 /** An application with the way out that whoever opened it has to take. */
@@ -36,11 +53,51 @@ export interface OpenApplication extends Application {
   leave(stop: AbortSignal, force: AbortSignal): Promise<void>;
   /** As the owner, stays until nobody has needed it for some seconds. */
   serve(stop: AbortSignal): Promise<void>;
+  /** As the owner, takes HTTP requests and arms triggers. Throws `HOST_REFUSED`, `ADDRESS_UNAVAILABLE`, `DATA_LOCKED`. */
+  listen(options: ListenOptions): Promise<HttpService>;
+  /** Offers the built-in tools (`core.*`) to other programs as an MCP server, until they are gone or `stop` aborts. */
+  serveTools(options: ServeToolsOptions): Promise<void>;
   /** Lays every run down now. */
   /** The run named `hold` stays down until somebody resumes it. */
   park(force: AbortSignal, hold?: string): Promise<void>;
   /** Closes what is open without waiting for anything: what is not durable by now never happened. */
   close(): Promise<void>;
+}
+
+export interface ServeToolsOptions {
+  /** Absent: over stdin and stdout. Only on loopback; 0 picks a free port. */
+  readonly http?: { readonly port: number };
+  /** `core_state_getRuntimeValue` in place of `core.state.getRuntimeValue`. */
+  readonly plainNames: boolean;
+  /** A line for people. */
+  log(line: string): void;
+  readonly stop: AbortSignal;
+}
+
+export interface ListenOptions {
+  readonly host?: string;
+  /** 0 picks a free one. */
+  readonly port?: number;
+  /** A line for people: each request, each change of the definitions. */
+  log(line: string): void;
+}
+
+/** The server while it listens. */
+export interface HttpService {
+  readonly url: string;
+  readonly routes: readonly ServedRoute[];
+  /** What else starts workflows, for people. */
+  readonly triggers: readonly string[];
+  /** Takes nothing more. Resolves when whoever waited has been answered. */
+  stop(force: AbortSignal): Promise<void>;
+}
+
+export interface ServedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly workflow: string;
+  /** Relative to the application. */
+  readonly file: string;
 }
 
 export interface Records {

@@ -9,6 +9,8 @@ import type { Json } from "../core/json.ts";
 import { loadDefinition } from "../dialects/load-definition.ts";
 import { renderProblem } from "../dialects/render-problem.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
+import { pinFiles } from "./pin-files.ts";
+import type { ShownProblem } from "./shown-problem.ts";
 
 export interface DefinitionReport {
   /** Absent where a problem is an error. */
@@ -16,22 +18,43 @@ export interface DefinitionReport {
   readonly problems: readonly ShownProblem[];
 }
 
-/** A problem with how people read it: the place, the lines around it, the remedy. */
-export interface ShownProblem extends Problem {
-  readonly rendered: string;
+/** Where a text comes from, and what holds for whatever it leaves open. */
+export interface TextOrigin {
+  /** As a person knows it; shown with every problem. */
+  readonly source?: string;
+  /** Where scripts and prompts that steps name are looked for, in this order. None: there are none to be found. */
+  readonly folders: readonly string[];
+  /** Fetches them from where the text comes from, instead of from folders. */
+  read?(path: string): Promise<string>;
+  readonly maxSteps?: number;
+  /** Environment variables that terminal workflows may read; none where it is absent. */
+  readonly envAllowed?: readonly string[];
 }
 
-/** Checks and compiles a text; everything that is wrong is in the report. */
-export async function checkText(text: string, source: string | undefined): Promise<DefinitionReport> {
-  const { graph, problems } = await loadDefinition({ text, ...(source === undefined ? {} : { file: source }) });
+/** Checks and compiles a text, with the files that its steps name; everything that is wrong is in the report. */
+export async function checkText(text: string, origin: TextOrigin): Promise<DefinitionReport> {
+  const { source, folders, read, maxSteps, envAllowed = [] } = origin;
+  const definition = { text, ...(source === undefined ? {} : { file: source }) };
+  const { graph, problems, files } = await loadDefinition(definition, {
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+    envAllowed,
+  });
   const inconsistent = graph === undefined ? [] : checkGraph(graph).map((problem) => toProblem(problem, graph));
   const shown = [...problems, ...inconsistent].map((problem) => ({
     ...problem,
     rendered: renderProblem(problem, text),
   }));
   if (graph === undefined || inconsistent.length > 0) return { problems: shown };
-  const definition = { text, graph: liftControls(graph), ...(source === undefined ? {} : { source }) };
-  return { definition, problems: shown };
+  const pinned = await pinFiles(graph, {
+    text,
+    files: files ?? [],
+    folders,
+    ...(read === undefined ? {} : { read }),
+  });
+  const all = [...shown, ...pinned.problems];
+  if (pinned.graph === undefined) return { problems: all };
+  const compiled = { text, graph: liftControls(pinned.graph), ...(source === undefined ? {} : { source }) };
+  return { definition: compiled, problems: all };
 }
 
 /** What a dialect has let through and the interpreter cannot do, at the step that it is about. */
@@ -42,9 +65,9 @@ function toProblem({ code, message, path }: GraphProblem, { flow }: Graph): Prob
 }
 
 /** A text that must be good. Throws `DEFINITION_INVALID` with every problem in its details. */
-export async function compileText(text: string, source: string | undefined): Promise<CompiledDefinition> {
-  const { definition, problems } = await checkText(text, source);
-  if (definition === undefined) throw definitionInvalid(source, problems);
+export async function compileText(text: string, origin: TextOrigin): Promise<CompiledDefinition> {
+  const { definition, problems } = await checkText(text, origin);
+  if (definition === undefined) throw definitionInvalid(origin.source, problems);
   return definition;
 }
 

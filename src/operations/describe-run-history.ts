@@ -22,6 +22,8 @@ export interface StepHistory {
   usage: JsonObject;
   /** The event that holds the bound input of the latest attempt; 0: none. */
   inputSeq: number;
+  /** The event that holds the latest attempt's log; 0: none. */
+  logSeq: number;
   /** Of the latest attempt that failed, by whatever was to follow. */
   attemptFailure: { readonly code: string; readonly message: string } | undefined;
   /** Cost that was reported before the outcome, by attempt. */
@@ -95,6 +97,7 @@ export class RunHistory {
       unpriced: false,
       usage: {},
       inputSeq: 0,
+      logSeq: 0,
       attemptFailure: undefined,
       reportedMicro: undefined,
     };
@@ -131,6 +134,11 @@ export class RunHistory {
         history.inputSeq = this.state.seq + 1;
         return;
       }
+      case "stepLogged": {
+        const history = this.steps.get(event.path);
+        if (history !== undefined) history.logSeq = this.state.seq + 1;
+        return;
+      }
       case "stepSucceeded":
       case "stepFailed":
         this.#noteOutcome(event);
@@ -151,7 +159,6 @@ export class RunHistory {
       case "stepProjected":
       case "stepInterrupted":
       case "stepRecorded":
-      case "stepLogged":
       case "callResolved":
       case "waitBegun":
       case "approvalAsked":

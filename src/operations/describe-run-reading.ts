@@ -23,9 +23,12 @@ export interface RunReading {
 
 const PAGE = 10_000;
 
-/** Reads a run's events, no values. */
-export async function readRunHistory({ journal, blobs }: RunSources, record: RunRecord): Promise<RunReading> {
-  const graphs = new Map<string, IndexedGraph>();
+/** Reads a run's events, no values. `graphs`: those that are at hand, and then those that were read. */
+export async function readRunHistory(
+  { journal, blobs }: RunSources,
+  record: RunRecord,
+  graphs = new Map<string, IndexedGraph>(),
+): Promise<RunReading> {
   const { state } = await rebuildRun(journal, record, graphs);
   const history = new RunHistory(state.graph);
   for (const [hash, graph] of state.graphs) history.state.graphs.set(hash, graph);

@@ -157,15 +157,16 @@ async function describeSlice(
   const handles = entries.map((entry) => ({
     entry,
     prompt: withPrompts ? (entry.history?.inputSeq ?? 0) : 0,
+    log: withPrompts && rendersPrompt(entry) ? (entry.history?.logSeq ?? 0) : 0,
     output: withOutputs ? outputOf(entry) : 0,
   }));
   const values = await readHandles(
     reading,
-    handles.flatMap(({ prompt, output }) => [prompt, output]),
+    handles.flatMap(({ prompt, log, output }) => [prompt, log, output]),
   );
-  return handles.map(({ entry, prompt, output }) => ({
+  return handles.map(({ entry, prompt, log, output }) => ({
     ...describeEntry(entry, reading),
-    input_prompt: toPrompt(loadHandle(prompt, values)),
+    input_prompt: renderedIn(loadHandle(log, values)) ?? toPrompt(loadHandle(prompt, values)),
     output_data: loadHandle(output, values),
   }));
 }
@@ -227,6 +228,17 @@ async function readHandles(reading: RunReading, handles: readonly Handle[]): Pro
   const seqs = new Set<number>();
   for (const handle of handles) collectOfHandle(handle, seqs);
   return readValues(reading, seqs);
+}
+
+/** A model's prompt is made from the input by its executor, which tells it in the log. */
+function rendersPrompt({ step }: StepEntry): boolean {
+  return step.step.kind === "task" && step.step.executor === "llm";
+}
+
+function renderedIn(log: Json): string | undefined {
+  const events: readonly Json[] = Array.isArray(log) ? log : [];
+  const prompted = events.find((event) => isJsonObject(event) && event["type"] === "prompt");
+  return isJsonObject(prompted) && typeof prompted["text"] === "string" ? prompted["text"] : undefined;
 }
 
 /** Of an agent's input the prompt is what people read; of any other the whole. */

@@ -42,7 +42,14 @@ function define(input: Record<string, Json>, name: string, value: Json): void {
 function wantsText(schema: JsonObject | undefined, name: string): boolean {
   const properties = schema?.["properties"];
   const property = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (property === undefined) return mayBeText(schema?.["additionalProperties"]);
   return isJsonObject(property) && property["type"] === "string";
+}
+
+/** Where no name is declared and any may be a text, a value is one, so that `007` stays `007`. */
+function mayBeText(others: Json | undefined): boolean {
+  const type = isJsonObject(others) ? others["type"] : undefined;
+  return type === "string" || (Array.isArray(type) && type.includes("string"));
 }
 
 function toValue(text: string): Json {

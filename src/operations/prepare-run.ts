@@ -1,14 +1,18 @@
+import { basename, extname } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { Graph } from "../core/graph/graph.ts";
 import type { JsonObject } from "../core/json.ts";
 import { newRunId } from "../hosts/local/new-run-id.ts";
 import type { RunStart } from "../hosts/run-host.ts";
 import type { Application } from "./application.ts";
-import { checkInput } from "./check-input.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { executorKindsOf } from "./executor-kinds.ts";
-import { findDefinition } from "./find-definition.ts";
-import { gatherInput } from "./gather-input.ts";
+import { type FoundDefinition, findDefinition } from "./find-definition.ts";
+import { type GivenInput, gatherInput } from "./gather-input.ts";
+import { loadOptionsOf } from "./load-options.ts";
+import { narrowDefinition } from "./narrow-definition.ts";
+import { readRequestFile } from "./read-request-file.ts";
+import { toRequestInput, toRunInput } from "./to-run-input.ts";
 
 export interface RunRequest {
   /** A file, `FILE#NAME` or a registered name. */
@@ -17,6 +21,10 @@ export interface RunRequest {
   readonly folder: string;
   readonly inputPairs?: readonly string[];
   readonly inputFile?: string;
+  /** A JSON file with a whole request, for UHLP workflows. */
+  readonly requestFile?: string;
+  /** This step alone, with its mapped input in the place of the workflow's. */
+  readonly onlyStep?: string;
   readonly agent?: string;
   readonly maxCostUsd?: number;
   readonly callbackUrl?: string;
@@ -29,20 +37,45 @@ export type PreparedRun = RunStart & { readonly runId: string };
  * that what is refused here has left no trace.
  */
 export async function prepareRun(app: Application, request: RunRequest): Promise<PreparedRun> {
-  const { workflow, folder, inputPairs = [], inputFile, maxCostUsd, callbackUrl } = request;
-  const { definition, file } = await findDefinition(workflow, { folders: [folder], appDir: app.appDir });
-  const { graph } = definition;
-  const given = { pairs: inputPairs, folder, ...(inputFile === undefined ? {} : { file: inputFile }) };
-  const input = await checkInput(await gatherInput(given, graph.input.schema), graph.input);
+  const { workflow, folder } = request;
+  const places = { folders: [folder], appDir: app.appDir, ...loadOptionsOf(app.config) };
+  const found = await findDefinition(workflow, places);
+  const asked = await readAskedFor(found, request);
+  const prepared = await prepareStart(app, asked, request);
+  await findExecutors(app, prepared.definition.graph, prepared.options ?? {});
+  return prepared;
+}
+
+/** A definition, the input in the form that its dialect reads, and where it comes from. */
+export interface Startable extends Omit<FoundDefinition, "file"> {
+  readonly file?: string;
+  readonly input: JsonObject;
+  /** The step that it starts at instead of its own first. */
+  readonly startAt?: string;
+  /** The step that is all of it. */
+  readonly onlyStep?: string;
+  readonly runId?: string;
+}
+
+/** The start of a run of a definition that is at hand, with an input that has been checked. */
+export async function prepareStart(
+  app: Application,
+  startable: Startable,
+  request: Pick<RunRequest, "folder" | "agent" | "maxCostUsd" | "callbackUrl">,
+): Promise<PreparedRun> {
+  const { file, input, startAt, onlyStep: step, runId } = startable;
+  const { maxCostUsd, callbackUrl } = request;
+  const definition = narrowDefinition(startable.definition, { startAt, onlyStep: step });
   const options: JsonObject = {
-    ...(await decideAgent(app, graph, request)),
+    ...(await decideAgent(app, definition.graph, request)),
     app_dir: app.appDir,
-    source: file,
+    ...(file === undefined ? {} : { source: file }),
+    ...(startAt === undefined ? {} : { start_at: startAt }),
+    ...(step === undefined ? {} : { only_step: step }),
     ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
   };
-  await findExecutors(app, graph, options);
   return {
-    runId: newRunId(app.clock.now()),
+    runId: runId ?? newRunId(app.clock.now()),
     definition,
     input,
     options,
@@ -51,8 +84,63 @@ export async function prepareRun(app: Application, request: RunRequest): Promise
   };
 }
 
+async function readAskedFor(found: FoundDefinition, request: RunRequest): Promise<Startable> {
+  const { folder, inputPairs = [], inputFile, requestFile, onlyStep: step } = request;
+  if (requestFile !== undefined) return readRequested(found, { requestFile, inputPairs, inputFile, folder });
+  const given: GivenInput = { pairs: inputPairs, folder, ...(inputFile === undefined ? {} : { file: inputFile }) };
+  const { graph } = found.definition;
+  if (step !== undefined) return { ...found, onlyStep: step, input: await gatherInput(given, undefined) };
+  return { ...found, input: await toRunInput(await gatherInput(given, graph.input.schema), graph) };
+}
+
+interface RequestedRun {
+  readonly requestFile: string;
+  readonly inputPairs: readonly string[];
+  readonly inputFile: string | undefined;
+  readonly folder: string;
+}
+
+async function readRequested(found: FoundDefinition, requested: RequestedRun): Promise<Startable> {
+  const { requestFile, inputPairs, inputFile, folder } = requested;
+  const { graph } = found.definition;
+  if (graph.dialect !== "uhlp") {
+    throw new PawlError("USAGE", {
+      message: `\`--request\` belongs to UHLP workflows; "${graph.name}" is a ${graph.dialect} workflow.`,
+      remedy: "Give the input with `-i key=value` or `--input FILE.json`.",
+    });
+  }
+  if (inputPairs.length > 0 || inputFile !== undefined) {
+    throw new PawlError("USAGE", {
+      message: "`--request` is the whole input: it takes neither `-i` nor `--input` beside it.",
+      remedy: "Leave one of them out.",
+    });
+  }
+  const request = await readRequestFile({ file: requestFile, folder, workflowId: graph.name });
+  const { work, requestId, requestData, context } = request;
+  if (work.kind !== "workflow" || !isNameOf(work.workflowId, found)) {
+    const asks = work.kind === "workflow" ? `the workflow "${work.workflowId}"` : `a ${work.kind.toUpperCase()} task`;
+    throw new PawlError("USAGE", {
+      message: `${requestFile} asks for ${asks}, and the command for "${graph.name}".`,
+      remedy: "Name the same workflow in both.",
+    });
+  }
+  const input = await toRequestInput(
+    { ...(requestId === undefined ? {} : { requestId }), requestData, context },
+    graph,
+  );
+  return { ...found, input, ...(work.startAt === undefined ? {} : { startAt: work.startAt }) };
+}
+
+function isNameOf(name: string, { definition, file }: FoundDefinition): boolean {
+  return name === definition.graph.name || name === basename(file, extname(file));
+}
+
 /** A workflow that only calls others may never need an agent: then none is chosen, and its lack is no error yet. */
-async function decideAgent(app: Application, graph: Graph, { agent, folder }: RunRequest): Promise<JsonObject> {
+async function decideAgent(
+  app: Application,
+  graph: Graph,
+  { agent, folder }: Pick<RunRequest, "agent" | "folder">,
+): Promise<JsonObject> {
   const { kinds, hasCalls } = executorKindsOf(graph);
   const question = { settings: graph.settings, folder, ...(agent === undefined ? {} : { asked: agent }) };
   if (kinds.has("agent") || agent !== undefined) return { ...(await chooseAgent(question, app.config)) };

@@ -1,6 +1,7 @@
 import { glob } from "node:fs/promises";
 import { basename, extname, join, relative } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { foldersOf } from "./application-folders.ts";
 import { checkText, type DefinitionReport } from "./compile-text.ts";
 import { readTextFile } from "./read-text-file.ts";
 
@@ -12,20 +13,40 @@ export interface RegisteredDefinition {
   readonly report: DefinitionReport;
 }
 
+export interface RegistryPlaces {
+  readonly appDir: string;
+  readonly maxSteps?: number;
+  readonly envAllowed?: readonly string[];
+  /** Whoever holds them all ready already; else they are read and compiled for every question. */
+  readonly library?: { list(): readonly RegisteredDefinition[] } | undefined;
+}
+
 const PLACES = ["workflows/**/*.{yaml,yml,json}", ".terminal_control_workflows/**/*.json"];
 
+const LIBRARY_INDEX = join(".terminal_control_workflows", "index.json");
+
 /** Every definition of the application, by file. Reads and compiles them all: ask only where a name has to be found. */
-async function listRegistered(appDir: string): Promise<readonly RegisteredDefinition[]> {
+async function listRegistered(places: RegistryPlaces): Promise<readonly RegisteredDefinition[]> {
+  const files = await listDefinitionFiles(places.appDir);
+  return Promise.all(files.map((file) => readRegistered(file, places)));
+}
+
+/** Absolute, sorted. */
+export async function listDefinitionFiles(appDir: string): Promise<readonly string[]> {
   const files = new Set<string>();
   for (const place of PLACES) {
-    for await (const file of glob(place, { cwd: appDir })) files.add(join(appDir, file));
+    for await (const file of glob(place, { cwd: appDir })) if (file !== LIBRARY_INDEX) files.add(join(appDir, file));
   }
-  return Promise.all([...files].sort().map(readRegistered));
+  return [...files].sort();
 }
 
 /** Undefined: there is none of this name. Throws `NAME_TAKEN_TWICE` with both places. */
-export async function findRegistered(appDir: string, name: string): Promise<RegisteredDefinition | undefined> {
-  const all = await listRegistered(appDir);
+export async function findRegistered(
+  registry: RegistryPlaces,
+  name: string,
+): Promise<RegisteredDefinition | undefined> {
+  const { appDir, library } = registry;
+  const all = library === undefined ? await listRegistered(registry) : library.list();
   const named = all.filter((definition) => definition.name === name);
   // A file's own name counts where no text claims the name.
   const found = named.length > 0 ? named : all.filter(({ file }) => stemOf(file) === name);
@@ -37,8 +58,21 @@ export async function findRegistered(appDir: string, name: string): Promise<Regi
   });
 }
 
-async function readRegistered(file: string): Promise<RegisteredDefinition> {
-  const report = await checkText(await readTextFile(file), file);
+async function readRegistered(file: string, places: RegistryPlaces): Promise<RegisteredDefinition> {
+  return toRegistered(await readTextFile(file), file, places);
+}
+
+export async function toRegistered(
+  text: string,
+  file: string,
+  { appDir, maxSteps, envAllowed = [] }: RegistryPlaces,
+): Promise<RegisteredDefinition> {
+  const report = await checkText(text, {
+    source: file,
+    folders: foldersOf(file, appDir),
+    envAllowed,
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+  });
   return { name: report.definition?.graph.name ?? stemOf(file), file, report };
 }
 

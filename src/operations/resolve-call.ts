@@ -1,43 +1,65 @@
 import { dirname } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { withMaxStates } from "../dialects/terminal/lower.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import type { Application } from "./application.ts";
-import { checkInput } from "./check-input.ts";
+import { foldersOf } from "./application-folders.ts";
 import { compileText } from "./compile-text.ts";
-import { findDefinition } from "./find-definition.ts";
+import { type DefinitionPlaces, findDefinition } from "./find-definition.ts";
+import { loadOptionsOf } from "./load-options.ts";
+import { toRunInput } from "./to-run-input.ts";
+import { readWorkflowLimits } from "./workflow-limits.ts";
 
 interface Call {
   readonly workflow: Json;
   readonly input: Json;
+  /** Of a terminal workflow's call: its limits, and that it names registered workflows only. */
+  readonly terms?: Json;
   /** Those of the calling run. */
   readonly options: JsonObject;
 }
+
+type CallingApplication = Pick<Application, "appDir" | "config" | "library">;
 
 /**
  * The workflow that a step calls: a whole definition, a file beside the caller's or in the application, or a registered
  * name. Throws what a start of it would throw.
  */
 export async function resolveCall(
-  app: Pick<Application, "appDir">,
-  { workflow, input, options }: Call,
-): Promise<{ readonly definition: CompiledDefinition; readonly input: JsonObject }> {
-  const definition = await findCalled(app, workflow, options);
+  app: CallingApplication,
+  { workflow, input, terms, options }: Call,
+): Promise<{ readonly definition: CompiledDefinition; readonly input: JsonObject; readonly timeoutMs?: number }> {
   if (!isJsonObject(input)) throw new PawlError("INPUT_INVALID", { message: "The input of a workflow is an object." });
-  return { definition, input: await checkInput(input, definition.graph.input) };
+  if (terms === undefined) {
+    const definition = await findCalled(app, workflow, { options, onlyNames: false });
+    return { definition, input: await toRunInput(input, definition.graph) };
+  }
+  const { maxStates, executionTimeoutSeconds } = readWorkflowLimits(terms);
+  // A name may come from a screen: it is never a path.
+  const { graph, ...found } = await findCalled(app, workflow, { options, onlyNames: true });
+  const definition = { ...found, graph: withMaxStates(graph, maxStates) };
+  return { definition, input: await toRunInput(input, graph), timeoutMs: Math.round(executionTimeoutSeconds * 1_000) };
 }
 
 async function findCalled(
-  app: Pick<Application, "appDir">,
+  app: CallingApplication,
   workflow: Json,
-  { source, app_dir: kept }: JsonObject,
+  { options, onlyNames }: { readonly options: JsonObject; readonly onlyNames: boolean },
 ): Promise<CompiledDefinition> {
-  if (isJsonObject(workflow)) return compileText(JSON.stringify(workflow), undefined);
+  const { source, app_dir: kept } = options;
+  const appDir = typeof kept === "string" ? kept : app.appDir;
+  const loading = loadOptionsOf(app.config);
+  const origin = { folders: typeof source === "string" ? foldersOf(source, appDir) : [appDir], ...loading };
+  if (isJsonObject(workflow)) return compileText(JSON.stringify(workflow), origin);
   if (typeof workflow !== "string") {
     throw new PawlError("WORKFLOW_NOT_FOUND", { message: `${JSON.stringify(workflow)} names no workflow.` });
   }
-  if (workflow.includes("\n")) return compileText(workflow, undefined);
-  const appDir = typeof kept === "string" ? kept : app.appDir;
+  if (workflow.includes("\n") && !onlyNames) return compileText(workflow, origin);
   const folders = typeof source === "string" ? [dirname(source), appDir] : [appDir];
-  return (await findDefinition(workflow, { folders, appDir })).definition;
+  const places: DefinitionPlaces = { folders, appDir, ...loading, onlyNames };
+  // The library is that of this application; a run of another one has its own registry.
+  const { library } = app;
+  const isOurs = library !== undefined && appDir === app.appDir;
+  return (await findDefinition(workflow, isOurs ? { ...places, library } : places)).definition;
 }

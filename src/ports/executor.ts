@@ -1,4 +1,4 @@
-import type { Effect } from "../core/history/events.ts";
+import type { Effect, FinalStatus } from "../core/history/events.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 
 /**
@@ -9,6 +9,15 @@ export interface Executor {
   /** Keep the bound input with the attempt, e.g. the prompt of an agent. */
   readonly recordsInput: boolean;
   run(task: Task, signal: AbortSignal): Promise<Outcome>;
+  /** A run that it has worked for in this process has ended: what it keeps for the run can go. */
+  runEnded?(run: EndedRun): Promise<void>;
+}
+
+export interface EndedRun {
+  readonly runId: string;
+  readonly status: FinalStatus;
+  /** As the run was started with. */
+  readonly options: JsonObject;
 }
 
 export interface Task {

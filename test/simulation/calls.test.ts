@@ -69,7 +69,8 @@ test("a workflow that calls itself is stopped at the depth limit, and says at wh
     limits: { maxDepth: 3 },
   }).run();
   expect(endingOf(host)).toEqual({ status: "failed", code: "MAX_DEPTH" });
-  expect(host.state.ending?.message).toBe('"c/c/c/c" would be the call at depth 4; 3 are allowed.');
+  const limit = '"c/c/c/c" would be the call at depth 4; 3 are allowed.';
+  expect(host.state.ending?.message).toBe(`${limit} The calls are: test > again > again > again.`);
 });
 
 test("a failing call is resolved and run again", () => {

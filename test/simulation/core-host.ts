@@ -291,7 +291,7 @@ export class CoreHost {
     if (!this.#flights.delete(`${path}@${attempt}`)) return;
     const cost = result.costMicro === undefined ? {} : { costMicro: result.costMicro };
     if ("output" in result) {
-      const projection = this.#projection(instance, result.output);
+      const projection = this.#projection(instance, result.output, false);
       const isEmpty = result.output === null;
       this.apply(
         {
@@ -309,7 +309,7 @@ export class CoreHost {
     }
     const { fail: code, retryable = true, effect = "unknown" } = result;
     const error = { code, message: `${path} failed` };
-    const projection = this.#projection(instance, { error });
+    const projection = this.#projection(instance, { error }, true);
     const failed = { type: "stepFailed", path, attempt, ...error, retryable, effect } as const;
     this.apply({ ...failed, at: this.now, ...cost, ...projection });
   }
@@ -338,7 +338,7 @@ export class CoreHost {
     const value = expr === undefined ? null : (this.#bind(instance, expr) ?? null);
     const { path } = instance;
     const empty = value === null ? { empty: true } : {};
-    const projection = this.#projection(instance, value);
+    const projection = this.#projection(instance, value, false);
     this.apply({ type: "stepSucceeded", at: this.now, path, attempt, ...empty, ...projection }, value ?? undefined);
   }
 
@@ -350,7 +350,8 @@ export class CoreHost {
         : outcome?.status === "failed"
           ? loadHandle({ kind: "failure", failure: outcome.failure }, this.#values())
           : null;
-    this.apply({ type: "stepProjected", at: this.now, path: instance.path, ...this.#projection(instance, value) });
+    const projection = this.#projection(instance, value, outcome?.status === "failed");
+    this.apply({ type: "stepProjected", at: this.now, path: instance.path, ...projection });
   }
 
   #resolveCall(instance: Instance, attempt: number): void {
@@ -363,16 +364,19 @@ export class CoreHost {
     if (found === undefined) {
       const error = { code: "WORKFLOW_NOT_FOUND", message: `There is no "${String(name)}".` };
       const failed = { type: "stepFailed", path, attempt, ...error, retryable: false, effect: "none" } as const;
-      this.apply({ ...failed, at: this.now });
+      this.apply({ ...failed, at: this.now, ...this.#projection(instance, { error }, true) });
       return;
     }
     const hash = `called ${found.name}`;
     if (!this.#graphs.has(hash)) this.#graphs.set(hash, liftControls(found));
     if (!this.state.graphs.has(hash)) this.state.graphs.set(hash, this.#indexed(hash));
     const input = isJsonObject(bound) ? bound : {};
+    const terms = step.terms === undefined ? undefined : this.#bind(instance, step.terms);
+    const timeoutMs = isJsonObject(terms) && typeof terms["timeoutMs"] === "number" ? terms["timeoutMs"] : undefined;
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
     const resolved = { type: "callResolved", path, graph: hash, workflow: found.name } as const;
     const projected = projectInput(this.#graphs.get(hash), input);
-    this.apply({ ...resolved, at: this.now, inputNames: Object.keys(input), ...projected }, input);
+    this.apply({ ...resolved, at: this.now, inputNames: Object.keys(input), ...projected, ...limit }, input);
   }
 
   #askApproval(instance: Instance): void {
@@ -398,8 +402,9 @@ export class CoreHost {
     if (typeof value === "number") {
       return this.apply({ type: "waitBegun", at, path, until: wait.for === "duration" ? at + value : value });
     }
-    const error = { code: "WAIT_INVALID", message: `"${path}" cannot wait for this.`, retryable: false } as const;
-    this.apply({ type: "stepFailed", at, path, attempt, effect: "none", ...error });
+    const error = { code: "WAIT_INVALID", message: `"${path}" cannot wait for this.` };
+    const failed = { type: "stepFailed", path, attempt, retryable: false, effect: "none", ...error } as const;
+    this.apply({ ...failed, at, ...this.#projection(instance, { error }, true) });
   }
 
   /** People and other systems see what is open and do something about it. */
@@ -449,11 +454,11 @@ export class CoreHost {
     return bind({ state: this.state, from: viewOf(instance), values: this.#values() }, expr);
   }
 
-  #projection(instance: Instance, output: Json): { projected?: JsonObject; assigned?: JsonObject } {
+  #projection(instance: Instance, output: Json, hasFailed: boolean): { projected?: JsonObject; assigned?: JsonObject } {
     const { project, assign }: Step = instance.step.step;
     const evaluateAll = (exprs: { readonly [name: string]: Expr }): JsonObject => {
       const from = viewOf(instance);
-      const binding = { state: this.state, from, values: this.#values(), output };
+      const binding = { state: this.state, from, values: this.#values(), output, hasFailed };
       const entries = Object.entries(exprs).flatMap(([name, expr]): [string, Json][] => {
         const value = bind(binding, expr);
         return value === undefined ? [] : [[name, value]];

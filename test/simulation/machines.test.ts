@@ -230,3 +230,40 @@ test("a catch in a machine reads the error, and its flow goes on", () => {
   const host = hostOf(flow, { script: { a: fails() } }).run();
   expect(pathsOf(host)).toEqual(["a#1", "a#1~catch/mend", "b#1"]);
 });
+
+test("a failure that a transition answers is no failure of the run; one that none answers is", () => {
+  const mended = machine([task("a", { transitions: [go("b", undefined, "failure")] }), task("b")]);
+  const answered = hostOf(mended, { script: { a: fails() } }).run();
+  expect(endingOf(answered)).toMatchObject({ status: "completed" });
+  expect(answered.state.failures).toEqual([]);
+
+  const last = hostOf(mended, { script: { a: fails(), b: fails() } }).run();
+  expect(last.state.failures).toMatchObject([{ path: "b#1" }]);
+});
+
+test("a failure inside a nested flow is forgotten when a transition answers the step around it", () => {
+  const inner = machine([task("work")]);
+  const flow = machine([
+    { kind: "flow", id: "outer", flow: inner, transitions: [go("after", undefined, "failure")] },
+    task("after"),
+  ]);
+  const host = hostOf(flow, { script: { work: fails() } }).run();
+  expect(endingOf(host)).toMatchObject({ status: "completed" });
+  expect(host.state.failures).toEqual([]);
+});
+
+test("an assignment reads how its step has failed, and leaves the variable alone where it has not", () => {
+  const failure = { op: "path", root: "failure", path: ["code"] } as const;
+  const flow = machine(
+    [
+      task("a", { assign: { last: failure }, transitions: [go("b")] }),
+      task("b", { assign: { last: failure }, input: variable("last"), transitions: [go("c")] }),
+      task("c", { input: variable("last") }),
+    ],
+    { variables: { last: null } },
+  );
+  // What only looks like a failure is none.
+  const host = hostOf(flow, { script: { a: fails("FIRST"), b: { output: { error: { code: "OTHER" } } } } }).run();
+  expect(inputOf(host, "b#1")).toBe("FIRST");
+  expect(inputOf(host, "c#1")).toBe("FIRST");
+});

@@ -1,11 +1,12 @@
 import { evaluate } from "../expressions/evaluate.ts";
 import type { Expr, PathExpr } from "../expressions/expr.ts";
-import { readPath } from "../expressions/read-path.ts";
+import { readKey, readPath } from "../expressions/read-path.ts";
 import type { Scope as ExpressionScope } from "../expressions/scope.ts";
-import type { Failure, Handle, RunState } from "../history/run-state.ts";
+import type { CallReport, Failure, Handle, RunState } from "../history/run-state.ts";
 import { describeRun } from "../interpreter/describe-run.ts";
 import { seeFailure, seeItem, seeVariable, type Viewpoint } from "../interpreter/lookup.ts";
 import type { Json } from "../json.ts";
+import { parseJson } from "../parse-json.ts";
 import { locateItem, locateStep } from "./locate.ts";
 
 /** Full values, as the host has loaded them. */
@@ -17,6 +18,8 @@ export interface Values {
   file(path: string): string | undefined;
   env(name: string): string | undefined;
   matches?(text: string, pattern: string): boolean;
+  /** As `parseJson`, from a memory of texts that were parsed before. */
+  parse?(text: string): Json | undefined;
 }
 
 export interface Binding {
@@ -25,6 +28,8 @@ export interface Binding {
   readonly values: Values;
   /** The output that has just arrived, for projections, assignments and transitions. */
   readonly output?: Json;
+  /** The output is that of a step that has failed: `{error}`. */
+  readonly hasFailed?: boolean;
 }
 
 /** Evaluates an expression on full values: prompts, inputs, projections. One pass; what is put in is never expanded. */
@@ -32,12 +37,29 @@ export function bind(binding: Binding, expr: Expr): Json | undefined {
   return evaluate(expr, new BindingScope(binding));
 }
 
-/** A handle's value: null for none, `{error}` for a failure, lists and objects of what they hold. */
+/** A handle's value: null for none, `{error}` for a failure, an object for a report, lists and objects of what they hold. */
 export function loadHandle(handle: Handle, values: Values): Json {
   if (typeof handle === "number") return handle === 0 ? null : (values.value(handle) ?? null);
   if (handle.kind === "failure") return { error: failureJson(handle.failure, values) };
+  if (handle.kind === "report") return reportJson(handle.report, values);
   if (handle.kind === "list") return handle.handles.map((inner) => loadHandle(inner, values));
   return Object.fromEntries(handle.steps.map(([id, inner]) => [id, loadHandle(inner, values)]));
+}
+
+function reportJson(report: CallReport, values: Values): Json {
+  const { failure, step } = report;
+  return {
+    success: failure === undefined,
+    timed_out: report.hasTimedOut,
+    output: loadHandle(report.output, values),
+    ...(failure === undefined ? {} : { error: { code: failure.code, message: failure.message } }),
+    ...(step === undefined ? {} : { step }),
+    visits: report.visits,
+    depth: report.depth,
+    elapsed_seconds: report.elapsedMs / 1_000,
+    ...(report.timeoutMs === undefined ? {} : { timeout_seconds: report.timeoutMs / 1_000 }),
+    variables: report.variables,
+  };
 }
 
 function failureJson(failure: Failure, values: Values): Json {
@@ -54,7 +76,12 @@ class BindingScope implements ExpressionScope {
 
   path(expr: PathExpr): Json | undefined {
     const value = this.#root(expr);
-    return readPath(value, expr.path, expr.readsJson);
+    return readPath(value, expr.path, expr.readsJson, this);
+  }
+
+  parse(text: string): Json | undefined {
+    const { values } = this.#binding;
+    return values.parse === undefined ? parseJson(text) : values.parse(text);
   }
 
   matches(text: string, pattern: string): boolean {
@@ -62,7 +89,7 @@ class BindingScope implements ExpressionScope {
   }
 
   #root(expr: PathExpr): Json | undefined {
-    const { from, values, output } = this.#binding;
+    const { from, values, output, hasFailed } = this.#binding;
     switch (expr.root) {
       case "input":
         return values.value(from.scope.frame.inputHandle);
@@ -72,6 +99,8 @@ class BindingScope implements ExpressionScope {
       }
       case "output":
         return output;
+      case "failure":
+        return hasFailed === true ? readKey(output, "error") : undefined;
       case "item":
         return this.#item(expr.name);
       case "index":

@@ -47,6 +47,7 @@ function collectOfPath(from: Viewpoint, path: PathExpr, seqs: Set<number>): void
     }
     case "vars":
     case "output":
+    case "failure":
     case "index":
     case "run":
     case "storage":
@@ -70,6 +71,8 @@ export function collectOfHandle(handle: Handle | undefined, seqs: Set<number>): 
     if (handle > 0) seqs.add(handle);
   } else if (handle.kind === "failure") {
     if (handle.failure.seq > 0) seqs.add(handle.failure.seq);
+  } else if (handle.kind === "report") {
+    collectOfHandle(handle.report.output, seqs);
   } else if (handle.kind === "list") {
     for (const inner of handle.handles) collectOfHandle(inner, seqs);
   } else for (const [, inner] of handle.steps) collectOfHandle(inner, seqs);

@@ -11,6 +11,11 @@ export const ERRORS = {
     5,
   ),
   NAME_TAKEN_TWICE: row("Two definitions of the application have the same name.", "Rename one of the two.", 3),
+  FILE_OUTSIDE: row(
+    "The file lies outside of the application's folder.",
+    "Use a relative path without `..`, and no link that leads out.",
+    3,
+  ),
   DEFINITION_INVALID: row("The definition has problems.", "See them all with `pawl validate FILE`.", 3),
   DIALECT_UNKNOWN: row("The text has the shape of none of the four dialects.", "Compare it with the shapes shown.", 3),
   YAML_SYNTAX: row("The text is not valid YAML.", "Correct the place shown.", 3),
@@ -31,6 +36,12 @@ export const ERRORS = {
   ),
   STEP_DUPLICATE: row("Two steps have the same id.", "Rename one of them.", 3),
   STEP_UNKNOWN: row("There is no step with this id.", "Correct the id.", 3),
+  STEP_INSIDE: row(
+    "The step runs inside of a control step, or around it, and cannot be reached from here.",
+    "Lead to the control step itself.",
+    3,
+  ),
+  TRANSITION_IDLE: row("The transition is never taken.", "Remove it, or put it before the one that always holds.", 3),
   STEP_NOT_ANCESTOR: row("The step is not among those that run before.", "Add it to `depends_on`.", 3),
   STEP_CYCLE: row("Steps depend on each other in a circle.", "Remove one of the dependencies.", 3),
   AMBIGUOUS_ITEMS: row(
@@ -48,10 +59,22 @@ export const ERRORS = {
     "Add the block, or choose skip, continue or abort.",
     3,
   ),
+  STEP_UNREACHABLE: row("Nothing leads to the step.", "Add a transition to it, or remove it.", 3),
+  VARIABLE_UNKNOWN: row(
+    "No state sets the variable.",
+    "Give it in `initial_variables`; otherwise the braces stay in the text as they are.",
+    3,
+  ),
   SCHEMA_INVALID: row("This is not a valid JSON Schema.", "Correct the schema at the place named.", 3),
   CRON_INVALID: row("This is not a valid cron expression.", "Use five fields, for example `0 6 * * 1-5`.", 3),
   NOT_SUPPORTED: row("This part of the format is not supported.", "See the message for what to write instead.", 3),
   EXPRESSION_INVALID: row("The expression cannot be read.", "Correct it at the place shown.", 3),
+  EXPRESSION_TOO_COMPLEX: row(
+    "The expression is too long, or nested too deeply.",
+    "Take it apart: compute a part of it in a step of its own.",
+    3,
+  ),
+  REGEX_INVALID: row("The regular expression cannot be used.", "Correct it; look-around is not supported.", 3),
   CONTROL_TOO_COMPLEX: row(
     "A condition mixes values in a way that cannot be decided.",
     "Compute the value in a step of its own first.",
@@ -121,7 +144,11 @@ export const ERRORS = {
   MAX_DEPTH: row("Workflows call each other too deeply.", "Look for a workflow that calls itself.", 1),
   NO_TRANSITION: row("The step ended and no transition holds.", "Add a transition without a condition, or an end.", 1),
   STEP_FAILED: row("A step failed.", "See it with `pawl runs show ID`.", 1),
-  LIST_MISSING: row("The list to fan out over does not exist or is no list.", "Check the path in `parallel_over`.", 1),
+  LIST_MISSING: row(
+    "The list to fan out over does not exist or is no list.",
+    "Check the path in `parallel_over` or `list`.",
+    1,
+  ),
   SHAPE_AMBIGUOUS: row(
     "The input makes a field of an item ambiguous between two fan-outs.",
     "Declare the name in `input_schema`, or depend on one fan-out only.",
@@ -155,7 +182,152 @@ export const ERRORS = {
     1,
   ),
   AGENT_ERROR_RESULT: row("The agent gave up.", "See the agent's own words in the message.", 1),
+  SESSION_LOST: row(
+    "The terminal session ended with the process that held it.",
+    "Let a transition open it again: `success` is false, `error_code` is SESSION_LOST.",
+    1,
+  ),
+  TERMINAL_REFUSED: row(
+    "A rule about terminals does not allow this.",
+    "See the rule in the message; `docs/terminals.md` lists them by security level.",
+    1,
+  ),
   SCRIPT_INVALID: row("The script of simulated answers cannot be used.", "Correct it at the place shown.", 2),
+
+  // Tools
+  MCP_SERVER_UNKNOWN: row("No MCP server has this name.", "Add it to `.mcp.json` or to `mcp.servers`.", 2),
+  MCP_SERVER_INVALID: row("The entry of an MCP server cannot be used.", "Correct it in the file named.", 2),
+  MCP_SERVER_FAILED: row(
+    "The MCP server did not start, or it ended.",
+    "Run its command by hand; the end of what it wrote to stderr stands in the message.",
+    1,
+  ),
+  MCP_UNREACHABLE: row("The MCP server cannot be reached.", "Check its URL and that it runs.", 1),
+  MCP_UNAUTHORIZED: row("The MCP server refused the key.", "Set its `headers`, for example Authorization.", 4),
+  MCP_TOOL_UNKNOWN: row("No tool has this name.", "Use one of the names listed, or `SERVER.TOOL`.", 3),
+  MCP_TOOL_AMBIGUOUS: row("Several MCP servers offer a tool of this name.", "Write `SERVER.TOOL`.", 3),
+  MCP_TOOL_NOT_ALLOWED: row("The tool is switched off.", "Change `tools.allow` or `tools.deny` of its server.", 2),
+  MCP_TOOL_FAILED: row("The tool reported an error.", "See the tool's own words in the message.", 1),
+  MCP_ARGUMENTS_INVALID: row("The arguments do not fit the tool.", "Correct the arguments named.", 2),
+  MCP_RESULT_INVALID: row("The tool's answer breaks its own rules.", "Report it to whoever makes the tool.", 1),
+  ENDPOINT_NOT_ALLOWED: row(
+    "Tools may be asked for only at known endpoints.",
+    "Set `uhlp.mcp_endpoint`, or add the endpoint to `uhlp.allowed_endpoints`.",
+    2,
+  ),
+  ENDPOINT_FAILED: row("The tool endpoint gave no usable answer.", "See its answer in the message.", 1),
+  COMMANDS_NOT_ALLOWED: row("Commands may not be run.", "Set `mcp.allow_commands: true` to allow them.", 2),
+  FILE_PATH_INVALID: row(
+    "The path names no definition file of the application.",
+    "Use a relative path without `..`, links, and names that begin with a dot.",
+    2,
+  ),
+  REVISION_UNKNOWN: row("Only the present revision of a file is kept.", "Leave `revision` out.", 5),
+
+  // Serving
+  REQUEST_INVALID: row("The request cannot be read.", "Correct the places named in the details.", 2),
+  BODY_TOO_LARGE: row("The body is larger than the server takes.", "Send less, or raise `server.max_body_bytes`.", 2),
+  SERVER_BUSY: row(
+    "As many requests are under way as the server takes at once.",
+    "Try again in a moment, or raise `server.max_in_flight`.",
+    1,
+  ),
+  SERVER_STOPPING: row("The server stops.", "Try again; a run that was started goes on with the next server.", 1),
+  PATH_NOT_FOUND: row("Nothing is served at this path.", "See what there is at `/app/openapi.json`.", 5),
+  METHOD_NOT_ALLOWED: row("The path does not take this method.", "Use one of those in the header `Allow`.", 2),
+  ROUTE_INVALID: row(
+    "The path of an HTTP trigger cannot be used.",
+    "Write segments, and parameters as `{name}`: `/api/tasks/{taskId}`.",
+    3,
+  ),
+  ROUTE_RESERVED: row("The path belongs to the service itself.", "Choose another path for the trigger.", 3),
+  ROUTE_AMBIGUOUS: row(
+    "Two workflows answer the same requests.",
+    "Give one of the two another path or another method.",
+    3,
+  ),
+  QUEUE_UNKNOWN: row("No workflow is triggered by this queue.", "Correct the name, or add a workflow with it.", 5),
+  EVENT_UNKNOWN: row("No workflow is triggered by this event.", "Correct the name, or add a workflow with it.", 5),
+  CONTEXT_UNAVAILABLE: row(
+    "The workflow that fills the context of requests has failed.",
+    "See its run, and `server.context` in the configuration.",
+    1,
+  ),
+  RESPONSE_INVALID: row(
+    "The workflow shaped a response that cannot be sent.",
+    "Correct the data of its `formatResponse` step.",
+    1,
+  ),
+  HOST_REFUSED: row(
+    "Requests are taken on this machine only.",
+    "Use `127.0.0.1` or `localhost`; listening on other addresses needs API keys, which arrive later.",
+    2,
+  ),
+  ADDRESS_UNAVAILABLE: row(
+    "The address cannot be listened on.",
+    "Choose another port with `--port`, or `--port 0` for a free one.",
+    1,
+  ),
+
+  MODEL_UNKNOWN: row("No provider is known for the model.", "Write `provider:model`, or define an alias.", 2),
+  MODEL_NOT_CONFIGURED: row("The model's provider has no key.", "Set the variable named in the message.", 2),
+  MODEL_UNAUTHORIZED: row("The model's provider refused the key.", "Check the key of the provider named.", 4),
+  MODEL_REFUSED: row("The model's provider refused the request.", "See its answer in the details.", 1),
+  MODEL_RATE_LIMITED: row(
+    "The model's provider asks for fewer requests.",
+    "It is retried if the step has a retry policy; lower `max_concurrent`.",
+    1,
+  ),
+  MODEL_UNAVAILABLE: row(
+    "The model's provider failed, or is overloaded.",
+    "It is retried if the step has a retry policy.",
+    1,
+  ),
+  MODEL_UNREACHABLE: row(
+    "The model's provider cannot be reached, or the connection broke off.",
+    "Check the network, and `base_url` of a provider of your own.",
+    1,
+  ),
+  OUTPUT_CUT: row("The answer was cut off at the token limit.", "Raise `max_tokens`, or ask for less.", 1),
+  PROMPT_INVALID: row(
+    "The prompt template cannot be rendered.",
+    "Correct the place named; `| default('...')` stands in for a value that may be missing.",
+    3,
+  ),
+
+  SCRIPT_MISSING: row(
+    "A step's script does not exist.",
+    "Check the path; it is relative to the application's folder.",
+    5,
+  ),
+  SCRIPT_OUTSIDE: row(
+    "A step's script does not lie inside the application's folder.",
+    "Give a relative path without `..`, and no link that leads out.",
+    3,
+  ),
+  INTERPRETER_MISSING: row("Python cannot be found.", "Install python3, or set `code.python`.", 1),
+  SANDBOX_MISSING: row(
+    "A sandbox is required and there is none.",
+    "Install bubblewrap and allow user namespaces, or set `code.sandbox` to `auto`.",
+    1,
+  ),
+  CODE_FAILED: row("A script failed.", "See the exception, the exit code and what it wrote in the details.", 1),
+  CODE_RESULT_INVALID: row(
+    "A script's result is not JSON.",
+    "Return or print JSON; see the message for what is not.",
+    1,
+  ),
+  CODE_OUT_OF_MEMORY: row("A script needed too much memory.", "Let it need less, or raise `code.memory_bytes`.", 1),
+  CODE_TOO_MANY_PROCESSES: row(
+    "A script wanted too many processes or threads.",
+    "Let it start fewer, or raise `code.max_processes`.",
+    1,
+  ),
+  CODE_OUTPUT_TOO_LARGE: row(
+    "A script wrote or returned too much.",
+    "Let it write less, or raise `code.max_output_bytes`.",
+    1,
+  ),
 
   // Storage and ownership
   DATA_LOCKED: row("Another process owns the data directory.", "Go through it, or end it.", 1),
@@ -171,6 +343,21 @@ export const ERRORS = {
   JOURNAL_NEWER: row("The data directory was written by a newer Pawl.", "Upgrade Pawl.", 1),
   BLOB_MISSING: row("A stored value is missing.", "Restore the `blobs` folder from a copy.", 1),
   BLOB_DAMAGED: row("A stored value does not match its hash.", "Restore the `blobs` folder from a copy.", 1),
+  LIBRARY_LOCKED: row(
+    "Another process holds the library of terminal workflows.",
+    "Try again; a lock whose process is gone is taken over by itself.",
+    1,
+  ),
+  LIBRARY_UNWRITABLE: row(
+    "The library of terminal workflows cannot be written.",
+    "Check `.terminal_control_workflows` and the disk.",
+    1,
+  ),
+  LIBRARY_DAMAGED: row(
+    "A file of the library of terminal workflows cannot be read.",
+    "Correct or remove it; it was not changed.",
+    3,
+  ),
   STORAGE_PATH_INVALID: row("The path leaves the storage.", "Use a relative path without `..`.", 2),
   STORAGE_MISSING: row("There is no such stored file.", "List what there is with `pawl storage ls`.", 5),
   ENV_NOT_ALLOWED: row("Prompts may read only variables listed under `env.allow`.", "Add the name to `env.allow`.", 3),

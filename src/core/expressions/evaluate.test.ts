@@ -196,6 +196,35 @@ describe("functions", () => {
     ["join", [["a", "b"]], "a,b"],
     ["join", ["ab", "-"], undefined],
     ["matches", [1, "a"], false],
+    ["split", ["ab", ""], ["a", "b"]],
+    ["join", [[], "-"], ""],
+    ["join", [["", "", ""], "-"], "--"],
+    ["concat", [[1], 2, null, [[3]], { a: 4 }], [1, 2, [3], { a: 4 }]],
+    ["concat", [], []],
+    ["merge", [{ a: 1, b: { x: 1 } }, { b: { y: 2 } }], { a: 1, b: { y: 2 } }],
+    ["merge", [[{ a: 1 }, { a: 2 }], null, { b: 3 }], { a: 2, b: 3 }],
+    ["merge", [{ a: 1 }, "text"], undefined],
+    ["merge", [[{ a: 1 }, [2]]], undefined],
+    ["merge", [], {}],
+    ["toMilliseconds", [1.5], 1_500],
+    ["toMilliseconds", [0], 0],
+    ["toMilliseconds", [-1], undefined],
+    ["toMilliseconds", [1e300], undefined],
+    ["toMilliseconds", ["90"], 90_000],
+    ["toMilliseconds", ["90s"], 90_000],
+    ["toMilliseconds", ["500ms"], 500],
+    ["toMilliseconds", ["5m"], 300_000],
+    ["toMilliseconds", ["1h30m"], 5_400_000],
+    ["toMilliseconds", ["2d"], 172_800_000],
+    ["toMilliseconds", ["1d2h3m4s5ms"], 93_784_005],
+    ["toMilliseconds", ["30m1h"], undefined],
+    ["toMilliseconds", [""], undefined],
+    ["toMilliseconds", ["5 m"], undefined],
+    ["toMilliseconds", ["-5m"], undefined],
+    ["toMilliseconds", ["1.5h"], undefined],
+    ["toMilliseconds", [`${"9".repeat(15)}d`], undefined],
+    ["toMilliseconds", [true], undefined],
+    ["toMilliseconds", [[90]], undefined],
   ])("%s of %j is %j", (fn, args, result) => {
     expect(read(null, call(fn, ...args.map(literal)))).toEqual(result);
   });
@@ -221,6 +250,39 @@ describe("functions", () => {
     for (const fn of all) expect([fn, read(null, call(fn))]).toEqual([fn, undefined]);
   });
 
+  test("mergeBy makes one object of those with the same value of a field, where the first of them stood", () => {
+    const prices = [{ id: 1, price: 5 }, "no object", { id: "1", price: 6 }];
+    const names = [{ id: 2, name: "two" }, { name: "without" }, { id: 1, name: "one", price: 7 }];
+    expect(read(null, call("mergeBy", literal([prices, null, names]), literal("id")))).toEqual([
+      { id: 1, price: 7, name: "one" },
+      "no object",
+      { id: "1", price: 6 },
+      { id: 2, name: "two" },
+      { name: "without" },
+    ]);
+  });
+
+  test("mergeBy leaves what has a list or an object in the field as it is, and takes null for a value", () => {
+    const list = [{ id: [1] }, { id: [1] }, { id: null, a: 1 }, { id: null, b: 2 }];
+    const merged = [{ id: [1] }, { id: [1] }, { id: null, a: 1, b: 2 }];
+    expect(read(null, call("mergeBy", literal([list]), literal("id")))).toEqual(merged);
+    expect(read(null, call("mergeBy", literal({ id: 1 }), literal("id")))).toBeUndefined();
+    expect(read(null, call("mergeBy", literal([list]), literal(1)))).toBeUndefined();
+  });
+
+  test("a field named __proto__ is merged as data", () => {
+    const evil = JSON.parse('{"__proto__": {"polluted": true}, "id": 1}');
+    const merged = read(null, call("merge", literal(evil), literal({ a: 1 }))) as Record<string, Json>;
+    expect(Object.keys(merged)).toEqual(["__proto__", "id", "a"]);
+    expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);
+    const byId = read(null, call("mergeBy", literal([[evil], [{ id: 1 }]]), literal("id"))) as readonly Json[];
+    expect(JSON.stringify(byId)).toBe('[{"__proto__":{"polluted":true},"id":1}]');
+    expect(read(null, call("mergeBy", literal([[{ a: 1 }, { a: 2 }]]), literal("__proto__")))).toEqual([
+      { a: 1 },
+      { a: 2 },
+    ]);
+  });
+
   test("matches is the host's, and undefined without it", () => {
     const matches = call("matches", literal("abc"), literal("b"));
     expect(read(null, matches)).toBeUndefined();
@@ -233,6 +295,56 @@ test("a value that is nested 100,000 deep is written and compared", () => {
   expect(read({ deep }, call("toString", path("deep")))).toHaveLength(200_000);
   expect(read({ deep }, { op: "compare", by: "==", left: path("deep"), right: literal(deepList(100_000)) })).toBe(true);
   expect(read({ deep }, { op: "compare", by: "==", left: path("deep"), right: literal(deepList(99_999)) })).toBe(false);
+});
+
+describe("hostile sizes", () => {
+  const read16 = (expr: Expr) => read(null, expr);
+  const million = literal(Array.from({ length: 1_000_000 }, () => 0));
+  const longText = literal("ab".repeat(8 * 1024 * 1024));
+
+  test("JSON that is nested too deeply is not parsed, wherever it stands", () => {
+    const deep = "[".repeat(501) + "]".repeat(501);
+    expect(read16(call("parseJson", literal(deep)))).toBeUndefined();
+    expect(read({ a: `${" ".repeat(5_000)}${deep}` }, { ...path("a", 0), readsJson: true })).toBeUndefined();
+    expect(read16(call("parseJson", literal("[".repeat(500) + "]".repeat(500))))).toBeDefined();
+    expect(read16(call("parseJson", literal(JSON.stringify(["[".repeat(2_000)]))))).toEqual(["[".repeat(2_000)]);
+    expect(read16(call("parseJson", literal("[".repeat(1_000_000))))).toBeUndefined();
+  });
+
+  test("a text that would be longer than any value is not made", () => {
+    expect(read16(call("join", million, longText))).toBeUndefined();
+    expect(read16(call("split", longText, literal("")))).toBeUndefined();
+    const repeated: Expr = { op: "map", list: million, as: "x", body: longText };
+    expect(read16(call("toJson", repeated))).toBeUndefined();
+    expect(read16(call("join", repeated))).toBeUndefined();
+    const part = { value: longText, written: "" };
+    expect(read16({ op: "text", parts: [part, part, part, part, part] })).toBeUndefined();
+  });
+
+  test("long lists are put together without the stack, up to a limit", () => {
+    expect(read16(call("length", call("concat", million, million)))).toBe(2_000_000);
+    const nine = Array.from({ length: 9 }, () => million);
+    expect(read16(call("concat", ...nine))).toBeUndefined();
+    expect(read16(call("length", call("mergeBy", { op: "list", items: [million, million] }, literal("id"))))).toBe(
+      2_000_000,
+    );
+  });
+
+  test("an evaluation that would not end in time is given up as a whole", () => {
+    const quadratic: Expr = {
+      op: "filter",
+      list: million,
+      as: "x",
+      body: { op: "defined", of: { op: "filter", list: million, as: "y", body: literal(true) } },
+    };
+    expect(read16({ op: "list", items: [literal(1), quadratic] })).toBeUndefined();
+    const search = call("contains", longText, literal("b".repeat(10)));
+    expect(read16({ op: "filter", list: million, as: "x", body: search })).toBeUndefined();
+    const texts = literal(Array.from({ length: 1_000 }, () => "a".repeat(10_000)));
+    const body = call("matches", { op: "path", root: "local", name: "x", path: [] }, literal("(x+x+)+(y|z)".repeat(5)));
+    const scope: Scope = { path: () => undefined, matches: () => true };
+    expect(evaluate({ op: "filter", list: texts, as: "x", body }, scope)).toBeUndefined();
+  });
 });
 
 test("what toJson writes is what JSON.stringify writes", () => {
@@ -257,6 +369,7 @@ const functionNames = fc.constantFrom<FunctionName>(
     "toJson",
   ] as const),
   ...(["lower", "upper", "trim", "split", "join", "matches"] as const),
+  ...(["concat", "merge", "mergeBy", "toMilliseconds"] as const),
 );
 const keys = fc.oneof(
   fc.constantFrom("a", "__proto__", "constructor", "length"),

@@ -16,7 +16,8 @@ export type Expr =
   | { readonly op: "defined"; readonly of: Expr }
   /** The first that is defined. */
   | { readonly op: "first"; readonly of: readonly Expr[] }
-  | { readonly op: "index"; readonly of: Expr; readonly at: Expr }
+  /** `readsJson` as in a path. */
+  | { readonly op: "index"; readonly of: Expr; readonly at: Expr; readonly readsJson?: boolean }
   | { readonly op: "call"; readonly fn: FunctionName; readonly args: readonly Expr[] }
   /** `body` sees each element as the local `as`. */
   | { readonly op: "map" | "filter"; readonly list: Expr; readonly as: string; readonly body: Expr }
@@ -36,11 +37,24 @@ export interface PathExpr {
 }
 
 /**
- * input: of the run or call · steps: output of a step · output: of the step just run · error: what a `catch` handles ·
+ * input: of the run or call · steps: output of a step · output: of the step just run · failure: how the step just run has
+ * failed, for `assign`; undefined if it has not · error: what a `catch` handles ·
  * item, index: of the fan-out · vars: scope variables · run: id, date, startedAt, workflow · storage: a stored file ·
  * env: an allowed variable · local: of map and filter.
  */
-type Root = "input" | "steps" | "output" | "error" | "item" | "index" | "vars" | "run" | "storage" | "env" | "local";
+type Root =
+  | "input"
+  | "steps"
+  | "output"
+  | "failure"
+  | "error"
+  | "item"
+  | "index"
+  | "vars"
+  | "run"
+  | "storage"
+  | "env"
+  | "local";
 
 /** Text with values put in once. What is put in is never expanded again. */
 interface TextExpr {
@@ -84,4 +98,14 @@ export type FunctionName =
   | "trim"
   | "split"
   | "join"
+  /** Lists one after the other; what is no list counts as one element, null and undefined as none. */
+  | "concat"
+  /** The entries of all objects, later ones first in line; of one list, of its elements. */
+  | "merge"
+  /** A list of lists of objects and the name of a field: one object per value of the field, in the order of their first. */
+  | "mergeBy"
+  /** Seconds, or a text such as `90s`, `5m`, `1h30m`, `2d`, in milliseconds. */
+  | "toMilliseconds"
+  /** The value as a text, written so that a regular expression finds exactly that text. */
+  | "escapeRegex"
   | "matches";

@@ -1,8 +1,12 @@
 import { isJsonObject, type Json } from "../json.ts";
+import { parseJson } from "../parse-json.ts";
+import { concat, merge, mergeBy } from "./combine.ts";
 import { isEqual } from "./equality.ts";
 import type { FunctionName } from "./expr.ts";
+import { MAX_LIST_ITEMS } from "./limits.ts";
 import type { Scope } from "./scope.ts";
-import { toText, writeJson } from "./to-text.ts";
+import { toMilliseconds } from "./to-milliseconds.ts";
+import { joinTexts, toText, writeJson } from "./to-text.ts";
 
 type Args = readonly (Json | undefined)[];
 
@@ -27,7 +31,7 @@ export function callFunction(fn: FunctionName, args: Args, scope: Scope): Json |
     case "toString":
       return first === undefined ? undefined : toText(first);
     case "parseJson":
-      return typeof first === "string" ? parseJson(first) : undefined;
+      return typeof first === "string" ? parseText(first, scope) : undefined;
     case "toJson":
       return first === undefined ? undefined : writeJson(first, "");
     case "lower":
@@ -37,12 +41,27 @@ export function callFunction(fn: FunctionName, args: Args, scope: Scope): Json |
     case "trim":
       return typeof first === "string" ? first.trim() : undefined;
     case "split":
-      return typeof first === "string" && typeof second === "string" ? first.split(second) : undefined;
+      return split(first, second);
     case "join":
-      return Array.isArray(first) ? first.map(toText).join(typeof second === "string" ? second : ",") : undefined;
+      return join(first, second);
+    case "concat":
+      return concat(args);
+    case "merge":
+      return merge(args);
+    case "mergeBy":
+      return mergeBy(first, second);
+    case "toMilliseconds":
+      return toMilliseconds(first);
+    case "escapeRegex":
+      return first === undefined ? undefined : escapeRegex(first);
     case "matches":
       return typeof first === "string" && typeof second === "string" ? scope.matches?.(first, second) : false;
   }
+}
+
+/** For RE2: every ASCII character that may mean something there may stand behind a backslash. */
+function escapeRegex(value: Json): string | undefined {
+  return toText(value)?.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
 function lengthOf(value: Json | undefined): number | undefined {
@@ -71,10 +90,22 @@ function toNumber(value: Json | undefined): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-function parseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
+function parseText(text: string, scope: Scope): Json | undefined {
+  return scope.parse === undefined ? parseJson(text) : scope.parse(text);
+}
+
+function split(text: Json | undefined, separator: Json | undefined): Json | undefined {
+  if (typeof text !== "string" || typeof separator !== "string") return undefined;
+  const parts = text.split(separator, MAX_LIST_ITEMS + 1);
+  return parts.length > MAX_LIST_ITEMS ? undefined : parts;
+}
+
+function join(list: Json | undefined, separator: Json | undefined): string | undefined {
+  if (!Array.isArray(list)) return undefined;
+  return joinTexts(textsOf(list), typeof separator === "string" ? separator : ",");
+}
+
+/** One at a time, so that what becomes too long is given up before everything is written. */
+function* textsOf(list: readonly Json[]): Generator<string | undefined> {
+  for (const item of list) yield toText(item);
 }

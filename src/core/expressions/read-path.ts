@@ -1,14 +1,17 @@
 import { isJsonObject, type Json } from "../json.ts";
+import { parseJson } from "../parse-json.ts";
+import type { Scope } from "./scope.ts";
 
 /** Follows a path through own properties only; a path that leads nowhere is undefined. */
 export function readPath(
   value: Json | undefined,
   path: readonly (string | number)[],
   readsJson = false,
+  reader?: Pick<Scope, "parse">,
 ): Json | undefined {
   let current = value;
   for (const key of path) {
-    if (readsJson && typeof current === "string") current = parseContainer(current);
+    if (readsJson && typeof current === "string") current = parseContainer(current, reader);
     current = readKey(current, key);
     if (current === undefined) return undefined;
   }
@@ -18,7 +21,7 @@ export function readPath(
 export function readKey(value: Json | undefined, key: string | number): Json | undefined {
   if (Array.isArray(value)) {
     const index = typeof key === "number" ? key : toIndex(key);
-    return index === undefined ? undefined : value[index];
+    return index !== undefined && Object.hasOwn(value, index) ? value[index] : undefined;
   }
   if (isJsonObject(value)) return Object.hasOwn(value, key) ? value[key] : undefined;
   return undefined;
@@ -29,12 +32,8 @@ function toIndex(key: string): number | undefined {
 }
 
 /** JSON objects and lists only: a string that happens to read as a number stays a string. */
-function parseContainer(text: string): Json | undefined {
-  const first = text.trimStart()[0];
+function parseContainer(text: string, reader: Pick<Scope, "parse"> | undefined): Json | undefined {
+  const [first] = /\S/.exec(text) ?? [];
   if (first !== "{" && first !== "[") return undefined;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
+  return reader?.parse === undefined ? parseJson(text) : reader.parse(text);
 }

@@ -7,4 +7,6 @@ export interface Scope {
   known?(expr: KnownExpr): Json | undefined;
   /** Linear-time regular expressions are the host's; without them `matches` is undefined. */
   matches?(text: string, pattern: string): boolean;
+  /** As `parseJson`, from a memory of texts that were parsed before. */
+  parse?(text: string): Json | undefined;
 }

@@ -1,12 +1,27 @@
 import type { Json } from "../json.ts";
+import { MAX_TEXT_CHARS } from "./limits.ts";
 
 /** How a value stands in a text: strings as they are, everything else as JSON with a blank after `:` and `,`. */
-export function toText(value: Json): string {
+export function toText(value: Json): string | undefined {
   return typeof value === "string" ? value : writeJson(value, " ");
 }
 
-/** JSON without recursion: a value may be nested more deeply than the stack. `blank` stands after `:` and `,`. */
-export function writeJson(value: Json, blank: "" | " "): string {
+/** One text of many; undefined where it would be too long. */
+export function joinTexts(texts: Iterable<string | undefined>, separator: string): string | undefined {
+  let joined: string | undefined;
+  for (const text of texts) {
+    if (text === undefined) return undefined;
+    joined = joined === undefined ? text : joined + separator + text;
+    if (joined.length > MAX_TEXT_CHARS) return undefined;
+  }
+  return joined ?? "";
+}
+
+/**
+ * JSON without recursion: a value may be nested more deeply than the stack. `blank` stands after `:` and `,`.
+ * Undefined where the text would be too long: a value may hold the same part many times.
+ */
+export function writeJson(value: Json, blank: "" | " "): string | undefined {
   let text = "";
   // What is still to be written, last first: texts as they are, values in a box.
   const pending: (string | { readonly value: Json })[] = [{ value }];
@@ -24,6 +39,7 @@ export function writeJson(value: Json, blank: "" | " "): string {
       const parts = Object.entries(next.value).map(([name, item]): Part => [`${JSON.stringify(name)}:${blank}`, item]);
       pushParts(pending, parts, "{}", blank);
     }
+    if (text.length > MAX_TEXT_CHARS) return undefined;
   }
   return text;
 }

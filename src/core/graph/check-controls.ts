@@ -93,6 +93,8 @@ function obstacleAt(path: PathExpr, whole: Expr, control: Control): string | und
       return control.self.each === undefined ? undefined : "It reads the output of a whole fan-out.";
     case "item":
       return obstacleAtItem(path, control);
+    case "failure":
+      return "Only an assignment reads how its step has failed.";
     case "storage":
       return "It reads a stored file.";
     case "env":

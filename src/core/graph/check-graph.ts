@@ -168,6 +168,7 @@ function ownExprsOf(step: Step): [string, Expr | undefined][] {
       return [["the input", step.input]];
     case "call":
       return [
+        ["the terms of the call", step.terms],
         ["the workflow", step.workflow],
         ["the input", step.input],
       ];

@@ -17,6 +17,8 @@ export interface Graph {
   readonly ending: Ending;
   /** A cron expression (UTC) from the definition, checked but not yet armed. */
   readonly schedule?: string;
+  /** What starts the workflow beside a person; armed by `pawl serve`. */
+  readonly trigger?: Trigger;
   /** Names of environment variables that prompts may read. */
   readonly envAllowed: readonly string[];
   /** What executors of this dialect need beside a step's own input, e.g. `sandstorm_url`. `${NAME}` is still unresolved. */
@@ -58,6 +60,15 @@ export interface Ending {
   readonly deadLetter: boolean;
 }
 
+export type Trigger =
+  /** `pathPattern` has parameters as `{name}`; `method` is in capitals. */
+  | { readonly kind: "http"; readonly method: string; readonly pathPattern: string; readonly place?: Place }
+  /** `timezone` is an IANA name. */
+  | { readonly kind: "cron"; readonly schedule: string; readonly timezone: string }
+  | { readonly kind: "queue"; readonly queueName: string }
+  /** From any application where none is named. */
+  | { readonly kind: "event"; readonly event: string; readonly sourceAppId?: string };
+
 export type Flow = DagFlow | MachineFlow;
 
 /** Steps start when all of `after` have ended; no loops. */
@@ -75,8 +86,12 @@ export interface MachineFlow {
   readonly steps: readonly Step[];
   /** Visits in one pass through this flow. Absent: only the run's limit. */
   readonly maxVisits?: number;
+  /** What the failure says where `maxVisits` does not allow another visit. Absent: the core's own words. */
+  readonly tooManyVisits?: string;
   /** Scope variables and their first values. */
   readonly variables?: { readonly [name: string]: Json };
+  /** Variables that a report on this flow's run carries; small, for state keeps them. */
+  readonly reported?: readonly string[];
 }
 
 export type Step = TaskStep | FlowStep | CallStep | WaitStep | ApproveStep | SetStep | RespondStep;
@@ -136,6 +151,13 @@ export interface CallStep extends StepCommon {
   /** A registered name or file, or a whole definition. */
   readonly workflow: Expr;
   readonly input: Expr;
+  /** An object for whoever resolves the call, e.g. the limits of the called run. Bound with the input, not stored. */
+  readonly terms?: Expr;
+  /**
+   * The output is a report on the called run instead of the run's own output, and the step never fails:
+   * `{success, timed_out, output, error?: {code, message}, step, visits, depth, elapsed_seconds, timeout_seconds?, variables}`.
+   */
+  readonly reports?: boolean;
 }
 
 export interface WaitStep extends StepCommon {
@@ -198,6 +220,8 @@ export interface Transition {
   /** Which outcome it belongs to. */
   readonly on: "success" | "failure" | "any";
   readonly when?: Expr;
+  /** The condition as its author wrote it, for people. */
+  readonly written?: string;
   readonly to: string | End;
   readonly place?: Place;
 }

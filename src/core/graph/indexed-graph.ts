@@ -90,7 +90,7 @@ function indexFlow(flow: Flow, prefix: string, read: ReadonlySet<string>): Index
 }
 
 function controlVariablesOf(flow: Flow): ReadonlySet<string> {
-  const names = new Set<string>();
+  const names = new Set<string>(flow.kind === "machine" ? flow.reported : undefined);
   const collect = (expr: Expr | undefined) => {
     if (expr === undefined) return;
     walkPaths(expr, (path) => {

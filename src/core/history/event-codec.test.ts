@@ -59,6 +59,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
   costReported: { type: "costReported", ...step, costMicro: 3, decided: [] },
   callResolved: {
     type: "callResolved",
+    timeoutMs: 1_000,
     at: 1,
     path: "a",
     graph: "g",

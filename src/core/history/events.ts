@@ -158,6 +158,8 @@ export interface CallResolved extends EventCommon {
   readonly workflow: string;
   readonly inputNames: readonly string[];
   readonly projected?: JsonObject;
+  /** How long the called run may take, where the call's terms say so. */
+  readonly timeoutMs?: number;
 }
 
 /** What a wait waits for, where it had to be computed. */

@@ -46,7 +46,7 @@ export interface RunState {
   visits: number;
   /** Some step or item failed and was skipped. */
   partial: boolean;
-  /** Final failures that no `catch` took and no retry mended. */
+  /** Final failures that no `catch` took, no transition answered and no retry mended. */
   readonly failures: FailedStep[];
 }
 
@@ -87,6 +87,10 @@ export interface Frame {
   readonly inputNames: ReadonlySet<string>;
   readonly known: JsonObject | undefined;
   readonly depth: number;
+  /** Depth of the deepest call inside it so far; its own where there was none. */
+  deepest: number;
+  /** How long it may take, where its call says so. */
+  readonly timeoutMs: number | undefined;
 }
 
 /** One pass through a flow. */
@@ -107,6 +111,8 @@ export interface Scope {
   /** Dag: steps that have not ended. */
   unsettled: number;
   visits: number;
+  /** Machine: the step visited last. */
+  visited: number | undefined;
   failure: Failure | undefined;
   /** Of a scope inside another one; those of the root are the run's. */
   losses: Losses | undefined;
@@ -141,8 +147,16 @@ export interface StepState {
   running: number;
   settled: number;
   failure: Failure | undefined;
+  /** In a machine: what its scope had lost when this visit began. */
+  lossesBefore: LossMark | undefined;
   /** The visit before: its output is the step's until this one ends. */
   prior: StepState | undefined;
+}
+
+/** How much was lost at some moment. */
+export interface LossMark {
+  readonly failures: number;
+  readonly partial: boolean;
 }
 
 export const SINGLE_ITEM = -1;
@@ -166,8 +180,27 @@ export type InstanceStatus =
 export type Handle =
   | number
   | { readonly kind: "failure"; readonly failure: Failure }
+  | { readonly kind: "report"; readonly report: CallReport }
   | { readonly kind: "list"; readonly handles: readonly Handle[] }
   | { readonly kind: "steps"; readonly steps: readonly (readonly [id: string, handle: Handle])[] };
+
+/** What became of a call, for a caller that wants to know rather than to fail with it. */
+export interface CallReport {
+  readonly output: Handle;
+  /** Undefined: the called run succeeded. */
+  readonly failure: Failure | undefined;
+  /** The failure is that of the call's own time-out. */
+  readonly hasTimedOut: boolean;
+  /** The step of a machine that was visited last; undefined where none was. */
+  readonly step: string | undefined;
+  readonly visits: number;
+  /** How deeply calls were nested inside the called run. */
+  readonly depth: number;
+  readonly elapsedMs: number;
+  /** How long the called run might take, where its call said so. */
+  readonly timeoutMs: number | undefined;
+  readonly variables: JsonObject;
+}
 
 export interface Failure {
   readonly code: string;

@@ -1,9 +1,10 @@
 import type { StepProjected } from "../history/events.ts";
-import type { Failure, Handle, Instance, InstanceOutcome } from "../history/run-state.ts";
+import type { Failure, Handle, Instance, InstanceOutcome, Scope } from "../history/run-state.ts";
 import type { JsonObject } from "../json.ts";
 import { seeVariable, viewOf } from "./lookup.ts";
 import { noteFailure } from "./losses.ts";
 import { openScope } from "./open-scope.ts";
+import { type CallEnd, isReported, reportOn } from "./report-call.ts";
 import { computeRetryDelayMs } from "./retry-policy.ts";
 import { settleInstance } from "./settle.ts";
 import { startTimer, stopTimersOf, timerOf } from "./timers.ts";
@@ -31,11 +32,15 @@ export function failInstance(
   turn: Turn,
   instance: Instance,
   failure: Failure,
-  options: { readonly mayRetry: boolean; readonly projected?: Projected },
+  options: { readonly mayRetry: boolean; readonly projected?: Projected; readonly body?: Scope },
 ): void {
   // It was told to stop: how it came down is no failure of its own.
   if (instance.scope.phase === "cancelling") return concludeInstance(turn, instance, { status: "cancelled" });
   if (options.mayRetry && retries(turn, instance)) return;
+  if (isReported(instance)) {
+    const end: CallEnd = { scope: options.body, output: 0, failure, now: turn.state.now };
+    return succeedInstance(turn, instance, reportOn(instance, end));
+  }
   instance.failure = failure;
   const caught = instance.step.catch;
   if (caught !== undefined && instance.phase !== "catch" && instance.scope.phase === "open") {

@@ -36,6 +36,7 @@ class ControlScope implements ExpressionScope {
       case "input":
       case "steps":
       case "output":
+      case "failure":
       case "storage":
       case "env":
       case "local":

@@ -1,7 +1,8 @@
 import { type Failure, type Handle, type Instance, type Scope, SINGLE_ITEM } from "../history/run-state.ts";
 import { concludeInstance, failInstance, succeedInstance } from "./conclude.ts";
 import { endRun } from "./end-run.ts";
-import { passLossesOn } from "./losses.ts";
+import { forgetLosses, markLosses, passLossesOn } from "./losses.ts";
+import { type CallEnd, isReported, reportOn } from "./report-call.ts";
 import { stopTimer, timerOf } from "./timers.ts";
 import type { Turn } from "./turn.ts";
 
@@ -21,15 +22,21 @@ export function endScope(turn: Turn, scope: Scope): void {
   stopTimer(turn, timerOf(parent, "timeout"));
   if (!hasSucceeded) return endFailed(turn, parent, scope);
   passLossesOn(turn, scope);
-  succeedInstance(turn, parent, resultOf(scope));
+  const output = resultOf(scope);
+  const end: CallEnd = { scope, output, failure: undefined, now: turn.state.now };
+  succeedInstance(turn, parent, isReported(parent) ? reportOn(parent, end) : output);
 }
 
 function endFailed(turn: Turn, parent: Instance, scope: Scope): void {
   const failure = timeOutOf(parent, scope) ?? scope.failure;
+  const before = markLosses(turn, parent.scope);
+  // Before the instance ends: a transition may answer for all of it at once.
+  passLossesOn(turn, scope);
   if (failure === undefined) concludeInstance(turn, parent, { status: "cancelled" });
-  else failInstance(turn, parent, failure, { mayRetry: scope.role === "body" });
-  const isMended = scope.role === "body" && (parent.phase === "backoff" || parent.phase === "catch");
-  if (!isMended) passLossesOn(turn, scope);
+  else failInstance(turn, parent, failure, { mayRetry: scope.role === "body", body: scope });
+  const isAnswered = parent.phase === "backoff" || parent.phase === "catch" || isReported(parent);
+  const isMended = scope.role === "body" && isAnswered;
+  if (isMended) forgetLosses(turn, parent.scope, before);
 }
 
 /** A failing `finally` spoils a success; a failure stays the one that it was. */
@@ -41,7 +48,8 @@ function endFinally(turn: Turn, parent: Instance, failure: Failure | undefined):
 }
 
 function timeOutOf(parent: Instance, scope: Scope): Failure | undefined {
-  return scope.role === "body" && parent.failure?.code === "TIMEOUT" ? parent.failure : undefined;
+  // Set while the body runs only where its own time was up.
+  return scope.role === "body" ? parent.failure : undefined;
 }
 
 /** A flow's value: what a step shaped, that of the step named as its result, or the outputs by step id. */

@@ -1,9 +1,22 @@
-import type { FailedStep, Losses, Scope } from "../history/run-state.ts";
+import type { FailedStep, Losses, LossMark, Scope } from "../history/run-state.ts";
 import type { Turn } from "./turn.ts";
 
 /** A step has failed for good. It counts for the run unless a flow around it is caught or tried again. */
 export function noteFailure(turn: Turn, scope: Scope, failed: FailedStep): void {
   lossesOf(turn, scope).failures.push(failed);
+}
+
+export function markLosses({ state }: Turn, scope: Scope): LossMark {
+  const losses = scope.parent === undefined ? state : scope.losses;
+  return { failures: losses?.failures.length ?? 0, partial: losses?.partial ?? false };
+}
+
+/** What was lost since the mark is mended: tried again, caught, or answered by a transition. */
+export function forgetLosses({ state }: Turn, scope: Scope, { failures, partial }: LossMark): void {
+  const losses = scope.parent === undefined ? state : scope.losses;
+  if (losses === undefined) return;
+  losses.failures.splice(failures);
+  losses.partial = partial;
 }
 
 /** A step or item has failed and was skipped. */

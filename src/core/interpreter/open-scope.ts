@@ -32,6 +32,7 @@ export function openScope(turn: Turn, opened: NewScope): Scope {
     phase: "open",
     unsettled: opened.flow.steps.length,
     visits: 0,
+    visited: undefined,
     failure: undefined,
     losses: undefined,
     result: undefined,
@@ -57,6 +58,7 @@ export function newStepState(visit: number, prior: StepState | undefined): StepS
     running: 0,
     settled: 0,
     failure: undefined,
+    lossesBefore: undefined,
     prior,
   };
 }

@@ -19,6 +19,8 @@ export function applyRunStarted(turn: Turn, event: RunStarted): void {
     inputNames: new Set(event.inputNames),
     known: event.projected,
     depth: 0,
+    deepest: 0,
+    timeoutMs: undefined,
   };
   state.root = openScope(turn, { path: "", role: "root", frame, flow: state.graph.root, parent: undefined });
 }

@@ -12,7 +12,7 @@ import {
 import type { JsonObject } from "../json.ts";
 import { evaluateControl } from "./control-scope.ts";
 import { failScope } from "./fail-scope.ts";
-import { notePartial } from "./losses.ts";
+import { forgetLosses, notePartial } from "./losses.ts";
 import type { Turn } from "./turn.ts";
 
 /** One instance of a step: by index in its fan-out, or `SINGLE_ITEM`. */
@@ -183,6 +183,10 @@ export function leaveStep(turn: Turn, scope: Scope, step: number): void {
           ),
         );
   const target = transitions[taken]?.to;
+  const isAnswered = typeof target === "string" || target?.end === "success";
+  if (outcome === "failure" && isAnswered && state.lossesBefore !== undefined) {
+    forgetLosses(turn, scope, state.lossesBefore);
+  }
   if (typeof target === "string") {
     turn.work.push({ type: "visitStep", scope, step: scope.flow.indexOf.get(target) ?? 0 });
   } else endMachine(turn, { scope, id: indexed.step.id, state }, target ?? untaken(outcome, transitions));

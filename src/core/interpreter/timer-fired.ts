@@ -1,5 +1,5 @@
 import type { TimerFired } from "../history/events.ts";
-import type { Instance } from "../history/run-state.ts";
+import type { Failure, Instance, Scope } from "../history/run-state.ts";
 import { dropTasksInFlight, killRun, stopRun } from "./cancel.ts";
 import { cancelScope } from "./fail-scope.ts";
 import { timeOutApproval } from "./step-kinds/approve.ts";
@@ -25,6 +25,15 @@ export function applyTimerFired(turn: Turn, event: TimerFired): void {
 /** Tasks are timed by the host, from their real start; a nested flow or call is timed here. */
 function timeOutBody(turn: Turn, instance: Instance): void {
   if (instance.child === undefined || instance.phase !== "body") return;
-  instance.failure = { code: "TIMEOUT", message: `"${instance.path}" took longer than its time-out.`, seq: 0 };
+  instance.failure = timeOutOf(instance, instance.child);
   cancelScope(turn, instance.child);
+}
+
+/** A called run may have a limit of its own that is shorter than that of the step. */
+function timeOutOf({ path, scope, step }: Instance, child: Scope): Failure {
+  const ownMs = child.frame === scope.frame ? undefined : child.frame.timeoutMs;
+  if (ownMs !== undefined && ownMs < (step.step.timeoutMs ?? Number.POSITIVE_INFINITY)) {
+    return { code: "RUN_TIMEOUT", message: `The run that "${path}" calls took longer than its time-out.`, seq: 0 };
+  }
+  return { code: "TIMEOUT", message: `"${path}" took longer than its time-out.`, seq: 0 };
 }

@@ -4,7 +4,7 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import type { Handle, Instance } from "../../core/history/run-state.ts";
 import { viewOf } from "../../core/interpreter/lookup.ts";
 import type { Json } from "../../core/json.ts";
-import { type Projection, projectionExprs, projectOutput } from "./project-output.ts";
+import { type Arrival, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
 import type { RunDriver } from "./run-driver.ts";
 
 /** The values of expressions as an instance sees them now; undefined where a path leads nowhere. */
@@ -19,19 +19,20 @@ export async function bindAll(
 }
 
 /** What control reads of an output that was not an executor's. */
-export async function projectValue(driver: RunDriver, instance: Instance, output: Json): Promise<Projection> {
+export async function projectValue(driver: RunDriver, instance: Instance, arrival: Arrival): Promise<Projection> {
   if (!instance.step.needsProjection) return {};
   const values = await driver.values.load(viewOf(instance), projectionExprs(instance));
-  return projectOutput(driver.state, instance, values, output);
+  return projectOutput(driver.state, instance, values, arrival);
 }
 
 /** The outcome that an instance already has, as a value. */
-export async function outcomeValue(driver: RunDriver, instance: Instance): Promise<Json> {
+export async function outcomeArrival(driver: RunDriver, instance: Instance): Promise<Arrival> {
   const { outcome } = instance;
-  if (outcome === undefined || !("known" in outcome)) return null;
+  if (outcome === undefined || !("known" in outcome)) return { output: null, hasFailed: false };
   const handle: Handle =
     outcome.status === "succeeded" ? outcome.handle : { kind: "failure", failure: outcome.failure };
   const seqs = new Set<number>();
   collectOfHandle(handle, seqs);
-  return loadHandle(handle, await driver.values.load(viewOf(instance), [], seqs));
+  const output = loadHandle(handle, await driver.values.load(viewOf(instance), [], seqs));
+  return { output, hasFailed: outcome.status === "failed" };
 }

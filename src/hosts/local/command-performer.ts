@@ -6,11 +6,11 @@ import type { Instance } from "../../core/history/run-state.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { CompiledDefinition } from "../compiled-definition.ts";
-import { bindAll, outcomeValue, projectValue } from "./bind-step.ts";
-import { inputProjection } from "./input-projection.ts";
+import { bindAll, outcomeArrival, projectValue } from "./bind-step.ts";
+import { inputProjection, type TextTools } from "./input-projection.ts";
 import { isStorageFailure } from "./is-storage-failure.ts";
 import { type Pinned, pinDefinition } from "./pin-definition.ts";
-import { maskProjection, type Projection } from "./project-output.ts";
+import { type Arrival, maskProjection, type Projection } from "./project-output.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import { toStoredValue, type ValueWriter } from "./to-value.ts";
@@ -19,6 +19,7 @@ export interface PerformerParts {
   readonly clock: Clock;
   readonly writer: ValueWriter;
   readonly tasks: TaskRunner;
+  readonly tools: TextTools;
   resolveCall: ResolveCall;
   startTimer(driver: RunDriver, timer: string, at: number): void;
   stopTimer(driver: RunDriver, timer: string): void;
@@ -31,8 +32,15 @@ export interface PerformerParts {
 export type ResolveCall = (call: {
   readonly workflow: Json;
   readonly input: Json;
+  /** What the step says about the call beside its input. */
+  readonly terms?: Json;
   readonly options: JsonObject;
-}) => Promise<{ readonly definition: CompiledDefinition; readonly input: JsonObject }>;
+}) => Promise<{
+  readonly definition: CompiledDefinition;
+  readonly input: JsonObject;
+  /** How long the called run may take. */
+  readonly timeoutMs?: number;
+}>;
 
 type Binding = { readonly instance: Instance; readonly attempt: number };
 
@@ -81,10 +89,13 @@ export class CommandPerformer {
 
   /** What a user's definition gets wrong fails the step; anything else is a defect. */
   #bound(driver: RunDriver, binding: Binding, work: () => Promise<void>): void {
-    work().catch((error: unknown) => {
-      if (isPawlError(error) && !isStorageFailure(error)) this.#fail(driver, binding, error);
-      else this.#parts.broken(driver, error);
-    });
+    const broken = (error: unknown) => this.#parts.broken(driver, error);
+    work()
+      .catch(async (error: unknown) => {
+        if (isOfTheDefinition(error)) await this.#fail(driver, binding, error);
+        else broken(error);
+      })
+      .catch(broken);
   }
 
   async #evaluate(driver: RunDriver, { instance, attempt }: Binding): Promise<void> {
@@ -98,7 +109,7 @@ export class CommandPerformer {
         { instance, attempt },
         { code: "OUTPUT_TOO_LARGE", message: `The value of "${instance.path}" is too large.` },
       );
-    const projection = await this.#projectMasked(driver, instance, stored.value);
+    const projection = await this.#projectMasked(driver, instance, { output: stored.value, hasFailed: false });
     const { path } = instance;
     const isEmpty = stored.value === null;
     const seq = driver.apply(
@@ -117,7 +128,7 @@ export class CommandPerformer {
   }
 
   async #project(driver: RunDriver, { instance }: Binding): Promise<void> {
-    const projection = await this.#projectMasked(driver, instance, await outcomeValue(driver, instance));
+    const projection = await this.#projectMasked(driver, instance, await outcomeArrival(driver, instance));
     const seq = driver.apply({
       type: "stepProjected",
       at: this.#parts.clock.now(),
@@ -127,14 +138,16 @@ export class CommandPerformer {
     if (projection.assigned !== undefined) driver.values.keepAssigned(seq, projection.assigned);
   }
 
-  async #projectMasked(driver: RunDriver, instance: Instance, output: Json): Promise<Projection> {
-    return maskProjection(await projectValue(driver, instance, output), (text) => this.#parts.writer.mask(text));
+  async #projectMasked(driver: RunDriver, instance: Instance, arrival: Arrival): Promise<Projection> {
+    return maskProjection(await projectValue(driver, instance, arrival), (text) => this.#parts.writer.mask(text));
   }
 
   async #resolveCall(driver: RunDriver, { instance }: Binding): Promise<void> {
     const step = instance.step.step as CallStep;
-    const [workflow = null, input = null] = await bindAll(driver, instance, [step.workflow, step.input]);
-    const call = await this.#parts.resolveCall({ workflow, input, options: driver.options });
+    const exprs = [step.workflow, step.input, ...(step.terms === undefined ? [] : [step.terms])];
+    const [workflow = null, input = null, terms] = await bindAll(driver, instance, exprs);
+    const asked = { workflow, input, options: driver.options };
+    const call = await this.#parts.resolveCall(terms === undefined ? asked : { ...asked, terms });
     const pinned: Pinned = pinDefinition(call.definition);
     const stored = await toStoredValue(call.input, this.#parts.writer);
     if (stored === "too large") throw tooLarge(`The input of "${instance.path}"`);
@@ -149,7 +162,8 @@ export class CommandPerformer {
         graph: pinned.graphHash,
         workflow: call.definition.graph.name,
         inputNames: Object.keys(call.input),
-        ...inputProjection(call.definition.graph, stored.value as JsonObject),
+        ...(call.timeoutMs === undefined ? {} : { timeoutMs: call.timeoutMs }),
+        ...inputProjection(call.definition.graph, stored.value as JsonObject, this.#parts.tools),
       },
       stored.stored,
     );
@@ -192,19 +206,16 @@ export class CommandPerformer {
     if (until !== undefined) driver.apply({ type: "waitBegun", at, path, until });
     else {
       const message = `"${path}" cannot wait for ${JSON.stringify(value).slice(0, 100)}.`;
-      this.#fail(driver, { instance, attempt }, { code: "WAIT_INVALID", message });
+      await this.#fail(driver, { instance, attempt }, { code: "WAIT_INVALID", message });
     }
   }
 
-  #fail(
-    driver: RunDriver,
-    { instance, attempt }: Binding,
-    error: { readonly code: string; readonly message: string },
-  ): void {
+  async #fail(driver: RunDriver, { instance, attempt }: Binding, error: FailureText): Promise<void> {
     const { code } = error;
     const message = this.#parts.writer.mask(error.message);
+    const projection = await this.#projectFailure(driver, instance, { code, message });
     const { path } = instance;
-    driver.apply({
+    const seq = driver.apply({
       type: "stepFailed",
       at: this.#parts.clock.now(),
       path,
@@ -213,8 +224,30 @@ export class CommandPerformer {
       message,
       retryable: false,
       effect: "none",
+      ...projection,
     });
+    if (projection.assigned !== undefined) driver.values.keepAssigned(seq, projection.assigned);
   }
+
+  /** Where the failure is that nothing can be projected, nothing of it is read. */
+  async #projectFailure(driver: RunDriver, instance: Instance, { code, message }: FailureText): Promise<Projection> {
+    if (instance.phase === "projecting") return {};
+    try {
+      return await this.#projectMasked(driver, instance, { output: { error: { code, message } }, hasFailed: true });
+    } catch (error) {
+      if (isOfTheDefinition(error)) return {};
+      throw error;
+    }
+  }
+}
+
+interface FailureText {
+  readonly code: string;
+  readonly message: string;
+}
+
+function isOfTheDefinition(error: unknown): error is PawlError {
+  return isPawlError(error) && !isStorageFailure(error);
 }
 
 function tooLarge(what: string): PawlError {

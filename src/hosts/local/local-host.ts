@@ -13,11 +13,13 @@ import { CommandPerformer, type ResolveCall } from "./command-performer.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { finishRun, finishRunAtOnce, loadOutputs } from "./finish-run.ts";
 import { GraphShelf } from "./graph-shelf.ts";
+import type { TextTools } from "./input-projection.ts";
 import { acquitBystanders } from "./last-chance.ts";
 import { toNewRun, toRunStarted } from "./new-run.ts";
 import { newRunId } from "./new-run-id.ts";
 import { openApproval, refuseAnswered, refuseForbiddenEdit } from "./open-approval.ts";
 import { Outbox } from "./outbox.ts";
+import { ParsedTexts } from "./parsed-texts.ts";
 import { PatientBlobs } from "./patient-blobs.ts";
 import { rebuildRun } from "./rebuild-run.ts";
 import { loadReusable, type ReusableOutcomes } from "./reuse.ts";
@@ -73,6 +75,7 @@ export class LocalHost implements RunHost {
   readonly #timers: RunTimers;
   readonly #outbox: Outbox;
   readonly #writer: ValueWriter;
+  readonly #tools: Required<TextTools>;
   readonly #sources: ValueSources;
   readonly #hooks: DriverHooks;
   readonly #reusable = new WeakMap<RunDriver, ReusableOutcomes>();
@@ -86,13 +89,18 @@ export class LocalHost implements RunHost {
     this.#options = options;
     this.#watchers = new RunWatchers(options.onDefect);
     const { journal, clock, blobs, files } = options;
+    const texts = new ParsedTexts();
+    this.#tools = {
+      matches: (text, pattern) => options.matches?.(text, pattern) ?? false,
+      parse: (text) => texts.parse(text),
+    };
     this.#sources = {
       journal,
       blobs,
       files,
       cache: new ValueCache(options.cacheBytes ?? 32 * MEBIBYTE),
       env: (name) => options.env(name),
-      matches: (text, pattern) => options.matches?.(text, pattern) ?? false,
+      ...this.#tools,
     };
     const stalled = (error: PawlError | undefined) => this.#watchers.tellAll(stallNotice(error));
     this.#patientBlobs = new PatientBlobs({ blobs, clock, retryMs: STALL_RETRY_MS, stalled });
@@ -132,6 +140,7 @@ export class LocalHost implements RunHost {
       clock,
       writer: this.#writer,
       tasks: this.#tasks,
+      tools: this.#tools,
       resolveCall: options.resolveCall,
       startTimer: (driver, timer, at) => this.#timers.start(driver, timer, at),
       stopTimer: (driver, timer) => this.#timers.stop(driver, timer),
@@ -303,7 +312,7 @@ export class LocalHost implements RunHost {
     });
     if (reusable !== undefined) this.#reusable.set(driver, reusable);
     driver.addPins(pinned.pins);
-    const started = toRunStarted(start, { runId, at, storedInput: input.value as JsonObject });
+    const started = toRunStarted(start, { runId, at, storedInput: input.value as JsonObject, tools: this.#tools });
     driver.values.keep(driver.apply(started, input.stored), input.value, input.bytes);
     return driver;
   }
@@ -416,6 +425,7 @@ export class LocalHost implements RunHost {
     const { state } = driver;
     if (!this.#settling.isEmpty && isSettled(driver)) this.#settling.resolve(driver.runId);
     if (state.phase === "finished") {
+      this.#tasks.endRun(driver);
       this.#unload(driver);
       if (state.graph.graph.ending.storagePath !== undefined) this.#outbox.schedule();
       return;

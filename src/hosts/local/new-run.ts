@@ -2,7 +2,7 @@ import type { RunStarted } from "../../core/history/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { NewRun } from "../../ports/journal.ts";
 import type { RunStart } from "../run-host.ts";
-import { inputProjection } from "./input-projection.ts";
+import { inputProjection, type TextTools } from "./input-projection.ts";
 import type { Pinned } from "./pin-definition.ts";
 
 interface Birth {
@@ -30,7 +30,7 @@ export function toNewRun(start: RunStart, { runId, at, pinned }: Birth & { reado
 /** `storedInput`: as it is stored. What control reads of it lies in the event, where no secret may be. */
 export function toRunStarted(
   start: RunStart,
-  { runId, at, storedInput }: Birth & { readonly storedInput: JsonObject },
+  { runId, at, storedInput, tools }: Birth & { readonly storedInput: JsonObject; readonly tools: TextTools },
 ): RunStarted {
   const { definition, input, maxCostMicro, options, lineage } = start;
   return {
@@ -42,6 +42,6 @@ export function toRunStarted(
     ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
     ...(options === undefined ? {} : { options }),
     ...(lineage === undefined ? {} : { lineage }),
-    ...inputProjection(definition.graph, storedInput),
+    ...inputProjection(definition.graph, storedInput, tools),
   };
 }

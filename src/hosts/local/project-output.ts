@@ -22,13 +22,24 @@ export function projectionExprs(instance: Instance): readonly Expr[] {
   return [...Object.values(project), ...Object.values(assign)];
 }
 
-export function projectOutput(state: RunState, instance: Instance, values: Values, output: Json): Projection {
+/** What a step's instance has brought. Of a failure it is `{error}`. */
+export interface Arrival {
+  readonly output: Json;
+  readonly hasFailed: boolean;
+}
+
+export function projectOutput(
+  state: RunState,
+  instance: Instance,
+  values: Values,
+  { output, hasFailed }: Arrival,
+): Projection {
   if (!instance.step.needsProjection) return NO_PROJECTION;
   const { project, assign } = instance.step.step;
   const evaluateAll = (exprs: { readonly [name: string]: Expr }) => {
     const entries: [string, Json][] = [];
     for (const [name, expr] of Object.entries(exprs)) {
-      const value = bind({ state, from: viewOf(instance), values, output }, expr);
+      const value = bind({ state, from: viewOf(instance), values, output, hasFailed }, expr);
       if (value !== undefined) entries.push([name, value]);
     }
     return Object.fromEntries(entries);

@@ -15,6 +15,8 @@ export interface ValueSources {
   readonly cache: ValueCache;
   env(name: string): string | undefined;
   matches(text: string, pattern: string): boolean;
+  /** As `parseJson`, from a memory of texts that were parsed before. */
+  parse?(text: string): Json | undefined;
 }
 
 /** A stored value that is not JSON text but names a blob. */
@@ -132,13 +134,14 @@ export class RunValues {
   }
 
   #toValues(found: Found): Values {
-    const { env, matches } = this.#sources;
+    const { env, matches, parse } = this.#sources;
     return {
       value: (seq) => found.values.get(seq),
       assigned: (seq) => found.assigned.get(seq) as JsonObject | undefined,
       file: (path) => found.files.get(path),
       env: (name) => (this.#envAllowed.includes(name) ? env(name) : undefined),
       matches,
+      ...(parse === undefined ? {} : { parse }),
     };
   }
 

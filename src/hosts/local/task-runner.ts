@@ -12,7 +12,7 @@ import { andThen } from "./and-then.ts";
 import { Flight, type FlightControl, type Stop } from "./flight.ts";
 import { isStorageFailure } from "./is-storage-failure.ts";
 import { isLastChance, LastChances } from "./last-chance.ts";
-import { maskProjection, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
+import { type Arrival, maskProjection, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
 import { findReusable, type ReusableOutcomes } from "./reuse.ts";
 import type { RunDriver } from "./run-driver.ts";
 import { stoppedOutcome, timedOut, toFailed, toFailedEvent, tooLarge, toSucceededEvent } from "./to-outcome-event.ts";
@@ -39,6 +39,8 @@ export class TaskRunner implements FlightControl {
   readonly #parts: TaskRunnerParts;
   readonly #flights = new Map<Instance, Flight>();
   readonly #executors = new Map<RunDriver, Map<string, Executor | Promise<Executor>>>();
+  /** Executors that want to know when a run ends, by its id: a run may leave memory and come back before that. */
+  readonly #keepers = new Map<string, Set<Executor>>();
   readonly #lastChances = new LastChances();
   #allLanded: (() => void)[] = [];
   /** The input before: loops and fan-outs often ask the same again, and hashing is dear right after a commit. */
@@ -95,6 +97,18 @@ export class TaskRunner implements FlightControl {
       flight.isAbandoned = true;
       flight.controller.abort();
       this.#land(flight);
+    }
+  }
+
+  /** Executors let go of what they keep for the run. */
+  endRun(driver: RunDriver): void {
+    const { runId, options, state } = driver;
+    const keepers = this.#keepers.get(runId);
+    this.#keepers.delete(runId);
+    const status = state.ending?.status;
+    if (keepers === undefined || status === undefined) return;
+    for (const keeper of keepers) {
+      keeper.runEnded?.({ runId, status, options }).catch((error: unknown) => this.#parts.broken(driver, error));
     }
   }
 
@@ -217,10 +231,19 @@ export class TaskRunner implements FlightControl {
     const finding = this.#parts.findExecutor(step.executor, { options: driver.options, settings });
     known.set(step.executor, finding);
     finding.then(
-      (found) => known.set(step.executor, found),
+      (found) => {
+        known.set(step.executor, found);
+        if (found.runEnded !== undefined) this.#noteKeeper(driver.runId, found);
+      },
       () => known.delete(step.executor),
     );
     return finding;
+  }
+
+  #noteKeeper(runId: string, executor: Executor): void {
+    const keepers = this.#keepers.get(runId);
+    if (keepers === undefined) this.#keepers.set(runId, new Set([executor]));
+    else keepers.add(executor);
   }
 
   #noteStart(flight: Flight, executor: Executor): void | Promise<void> {
@@ -321,7 +344,7 @@ export class TaskRunner implements FlightControl {
     const { driver } = flight;
     const { value, bytes, stored } = done.stored;
     driver.dropStart(flight);
-    const projection = this.#project(flight, done.values, value);
+    const projection = this.#project(flight, done.values, { output: value, hasFailed: false });
     const isEmpty = value === null;
     const at = this.#parts.clock.now();
     const event = toSucceededEvent(flight, done.outcome, { at, isEmpty, projection });
@@ -342,12 +365,12 @@ export class TaskRunner implements FlightControl {
       mask: (text) => writer.mask(text),
     });
     return andThen(this.#projectionValues(flight), (values) => {
-      driver.apply({ ...event, ...this.#project(flight, values, { error }) }, details);
+      driver.apply({ ...event, ...this.#project(flight, values, { output: { error }, hasFailed: true }) }, details);
     });
   }
 
-  #project({ driver, instance }: Flight, values: Values, output: Json): Projection {
-    const projection = projectOutput(driver.state, instance, values, output);
+  #project({ driver, instance }: Flight, values: Values, arrival: Arrival): Projection {
+    const projection = projectOutput(driver.state, instance, values, arrival);
     return projection.projected === undefined && projection.assigned === undefined
       ? projection
       : maskProjection(projection, (text) => this.#parts.writer.mask(text));

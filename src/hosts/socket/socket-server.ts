@@ -11,7 +11,8 @@ export interface SocketServerOptions {
   readonly path: string;
   readonly host: RunHost;
   /** Callers send the text and never a graph: what they say is not trusted to be consistent. */
-  compile(text: string, source: string | undefined): Promise<CompiledDefinition>;
+  /** `source`: as a person knows it. `options`: those of the run. */
+  compile(text: string, source: string | undefined, options: JsonObject): Promise<CompiledDefinition>;
 }
 
 /** The longest request: a definition of 1 MB with an input as large as an output may be, escaped. */
@@ -159,7 +160,7 @@ class Caller {
     const file = typeof source === "string" ? source : undefined;
     return {
       runId: textOf(params, "run_id"),
-      definition: await this.#options.compile(textOf(params, "text"), file),
+      definition: await this.#options.compile(textOf(params, "text"), file, options),
       input,
       options,
       ...(typeof maxCostMicro === "number" ? { maxCostMicro } : {}),

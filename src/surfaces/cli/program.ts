@@ -1,9 +1,12 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { OpenApplication } from "../../operations/application.ts";
 import type { CommonOptions, OpenApp } from "./cli-context.ts";
+import type { McpCoreOptions } from "./commands/mcp.ts";
+import type { RenderOptions } from "./commands/prompt.ts";
 import type { RunOptions } from "./commands/run.ts";
 import type { AnswerOptions, CancelOptions, ResumeOptions } from "./commands/runs-drive.ts";
 import type { ListOptions, ShowOptions } from "./commands/runs-read.ts";
+import type { ServeOptions } from "./commands/serve.ts";
 import type { Voice } from "./voice.ts";
 import { withApp } from "./with-app.ts";
 
@@ -22,9 +25,12 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
     .showSuggestionAfterError();
   addRun(program, perform);
   addDefinitionCommands(program, perform);
+  addPrompt(program.command("prompt").description("work on prompt templates"), perform);
   addRunsCommands(program.command("runs").description("see and steer runs"), perform);
   addAnswers(program, perform);
   addApprovals(program.command("approvals").description("questions that wait for a person"), perform);
+  addDeadLetters(program.command("dead-letter").description("steps that have failed for good"), perform);
+  addMcp(program.command("mcp").description("offer tools to other programs"), perform);
   addStorage(program.command("storage").description("the application's own files"), perform);
   addSettings(program, perform);
   for (const command of allOf(program)) command.exitOverride().configureOutput({ outputError: () => undefined });
@@ -36,13 +42,33 @@ function addRun(program: Command, perform: Perform): void {
     .argument("<workflow>", "a file, FILE#NAME, or the name of a registered workflow")
     .option("-i <key=value>", "one input; key=@FILE reads a file", collect)
     .option("--input <file>", "the whole input as a JSON file")
-    .addOption(new Option("--request <file>").hideHelp())
+    .option("--request <file>", "a whole request of `POST /execute` as a JSON file, for UHLP workflows")
     .option("--agent <name>", "who answers agent steps: sandstorm, simulated, simulated:SCRIPT.yaml")
     .option("--max-cost <usd>", "stop when this much is spent", toAmount)
     .option("--detach", "run it in the background and print its id")
     .action(async (workflow: string, options: RunOptions) => {
       await perform(options, async (app, voice) =>
         (await import("./commands/run.ts")).run({ app, voice }, workflow, options),
+      );
+    });
+  withCommon(program.command("step").description("run one step of a workflow alone"))
+    .argument("<workflow>", "a file, FILE#NAME, or the name of a registered workflow")
+    .argument("<step>", "its id")
+    .option("-i <key=value>", "one value of its mapped input; key=@FILE reads a file", collect)
+    .option("--input <file>", "its whole mapped input as a JSON file")
+    .option("--agent <name>", "who answers agent steps: sandstorm, simulated, simulated:SCRIPT.yaml")
+    .option("--max-cost <usd>", "stop when this much is spent", toAmount)
+    .action(async (workflow: string, id: string, options: RunOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("./commands/run.ts")).step({ app, voice }, workflow, id, options),
+      );
+    });
+  withCommon(program.command("serve").description("take HTTP requests, and start what triggers say"))
+    .option("--host <address>", "where to listen: 127.0.0.1, localhost or ::1")
+    .option("--port <n>", "0 picks a free one", toPort)
+    .action(async (options: ServeOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("./commands/serve.ts")).serve({ app, voice }, options),
       );
     });
   withCommon(program.command("own", { hidden: true })).action(async (options: CommonOptions) => {
@@ -61,6 +87,18 @@ function addDefinitionCommands(program: Command, perform: Perform): void {
     .option("--mermaid", "as a Mermaid diagram")
     .action(async (workflow: string, options: CommonOptions & { mermaid?: true }) => {
       await perform(options, async (app) => (await import("./commands/graph.ts")).graph(app, workflow, options));
+    });
+}
+
+function addPrompt(prompt: Command, perform: Perform): void {
+  withCommon(prompt.command("render").description("show what a model would be asked"))
+    .argument("<prompt>", "a prompt file, or WORKFLOW:STEP")
+    .option("-i <key=value>", "one value; key=@FILE reads a file", collect)
+    .option("--input <file>", "all values as a JSON file")
+    .action(async (reference: string, options: RenderOptions) => {
+      await perform(options, async (app) =>
+        (await import("./commands/prompt.ts")).renderPromptCommand(app, reference, options),
+      );
     });
 }
 
@@ -130,6 +168,24 @@ function addApprovals(approvals: Command, perform: Perform): void {
   });
 }
 
+function addDeadLetters(deadLetters: Command, perform: Perform): void {
+  withCommon(deadLetters.command("ls").description("list them")).action(async (options: CommonOptions) => {
+    await perform(options, async (app) =>
+      (await import("./commands/runs-read.ts")).listDeadLettersCommand(app, options),
+    );
+  });
+}
+
+function addMcp(mcp: Command, perform: Perform): void {
+  withCommon(mcp.command("core").description("the built-in tools `core.*` as an MCP server over stdin and stdout"))
+    .option("--http", "over HTTP, on this machine only")
+    .option("--port <n>", "with --http; 0, the default, picks a free one", toPort)
+    .option("--plain-names", "name tools with `_` in place of `.`")
+    .action(async (options: McpCoreOptions) => {
+      await perform(options, async (app) => (await import("./commands/mcp.ts")).mcpCore(app, options));
+    });
+}
+
 function addStorage(storage: Command, perform: Perform): void {
   withCommon(storage.command("ls").description("list stored files"))
     .argument("[prefix]", "how their paths begin", "")
@@ -191,4 +247,10 @@ function toCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
   throw new InvalidArgumentError("It must be a number from 1 to 1,000.");
+}
+
+function toPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError("It must be a number from 0 to 65,535.");
 }

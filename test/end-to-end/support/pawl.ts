@@ -24,6 +24,8 @@ export interface RunningPawl {
   readonly ended: Promise<PawlResult>;
   /** Resolves as soon as the text has been written to stderr; rejects where the process ends without it. */
   said(text: string): Promise<void>;
+  /** Resolves with stdout as soon as it has the text; rejects where the process ends without it. */
+  printed(text: string): Promise<string>;
   /** The id of the run that the process shows. */
   runId(): Promise<string>;
   kill(signal: NodeJS.Signals): void;
@@ -80,14 +82,12 @@ class Process implements RunningPawl {
   }
 
   async said(text: string): Promise<void> {
-    let hasEnded = false;
-    const end = this.ended.then(() => {
-      hasEnded = true;
-    });
-    while (!this.#stderr.includes(text)) {
-      if (hasEnded) throw new Error(`The process ended without "${text}":\n${this.#stderr}`);
-      await Promise.race([end, once(this.#child.stderr, "data")]);
-    }
+    await this.#until(this.#child.stderr, () => this.#stderr, text);
+  }
+
+  async printed(text: string): Promise<string> {
+    await this.#until(this.#child.stdout, () => this.#stdout, text);
+    return this.#stdout;
   }
 
   async runId(): Promise<string> {
@@ -99,6 +99,17 @@ class Process implements RunningPawl {
 
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
+  }
+
+  async #until(stream: Readable, written: () => string, text: string): Promise<void> {
+    let hasEnded = false;
+    const end = this.ended.then(() => {
+      hasEnded = true;
+    });
+    while (!written().includes(text)) {
+      if (hasEnded) throw new Error(`The process ended without "${text}":\n${this.#stdout}${this.#stderr}`);
+      await Promise.race([end, once(stream, "data")]);
+    }
   }
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../../src/core/json.ts";
 import { readAgentInput } from "../../../src/executors/agent/agent-input.ts";
-import { createSchemaValidators } from "../../../src/executors/agent/output/schema-validators.ts";
 import { toConversation } from "../../../src/executors/agent/simulated/conversation.ts";
-import { simulateAnswer } from "../../../src/executors/agent/simulated/simulate-answer.ts";
+import { simulateAnswer } from "../../../src/executors/models/mock/simulate-answer.ts";
+import { createSchemaValidators } from "../../../src/executors/output/schema-validators.ts";
 import { type Move, type Play, type ReceivedRequest, toJsonReply, toStreamReply } from "./fake-sandstorm.ts";
 import { toEvents, toPing } from "./framing.ts";
 

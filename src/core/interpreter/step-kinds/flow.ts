@@ -9,15 +9,24 @@ export function beginFlow(turn: Turn, instance: Instance): void {
   if (body === undefined) throw new Error(`"${instance.path}" is a flow without a body.`);
   instance.attempt += 1;
   instance.startedAt = turn.state.now;
-  openBody(turn, instance, { flow: body, frame: instance.scope.frame });
+  openBody(turn, instance, { flow: body, frame: instance.scope.frame, timeoutMs: undefined });
+}
+
+export interface Body {
+  readonly flow: IndexedFlow;
+  readonly frame: Frame;
+  /** Of the body itself, beside the time-out of its step. */
+  readonly timeoutMs: number | undefined;
 }
 
 /** A nested flow or a called workflow begins. Its own retries live under paths of their own. */
-export function openBody(turn: Turn, instance: Instance, { flow, frame }: { flow: IndexedFlow; frame: Frame }): void {
+export function openBody(turn: Turn, instance: Instance, { flow, frame, timeoutMs: ownMs = FOREVER }: Body): void {
   const path = instance.failures === 0 ? instance.path : `${instance.path}~retry${instance.failures}`;
   instance.phase = "body";
   instance.failure = undefined;
-  const { timeoutMs } = instance.step.step;
-  if (timeoutMs !== undefined) startTimer(turn, timerOf(instance, "timeout"), turn.state.now + timeoutMs);
+  const timeoutMs = Math.min(instance.step.step.timeoutMs ?? FOREVER, ownMs);
+  if (timeoutMs < FOREVER) startTimer(turn, timerOf(instance, "timeout"), turn.state.now + timeoutMs);
   instance.child = openScope(turn, { path, role: "body", frame, flow, parent: instance });
 }
+
+const FOREVER = Number.POSITIVE_INFINITY;

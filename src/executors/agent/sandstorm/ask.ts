@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
+import { toFailed, toInterrupted } from "../../output/failure.ts";
+import type { Redactor } from "../../output/redact.ts";
+import type { Validate } from "../../output/schema-validators.ts";
 import type { AgentInput } from "../agent-input.ts";
-import { toFailed, toInterrupted } from "../failure.ts";
-import type { Validate } from "../output/schema-validators.ts";
-import type { Redactor } from "../redact.ts";
 import type { Server } from "./choose-server.ts";
 import { type Conversation, createConversation, hear } from "./conversation.ts";
 import type { Decoded } from "./document-decoder.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
-import { toFailed } from "../failure.ts";
+import { toFailed } from "../../output/failure.ts";
 import { toRouteUrl, toShownUrl } from "./server-url.ts";
 
 export interface ServerOptions {

@@ -1,8 +1,8 @@
 import type { Executor, Outcome, Task } from "../../../ports/executor.ts";
+import { toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
+import { createRedactor, type Redactor, redactOutcome } from "../../output/redact.ts";
+import { createSchemaValidators, type SchemaValidators } from "../../output/schema-validators.ts";
 import { readAgentInput } from "../agent-input.ts";
-import { toInterrupted, toSchemaInvalid } from "../failure.ts";
-import { createSchemaValidators, type SchemaValidators } from "../output/schema-validators.ts";
-import { createRedactor, type Redactor, redactOutcome } from "../redact.ts";
 import { ask } from "./ask.ts";
 import { chooseServer, type ServerOptions } from "./choose-server.ts";
 import { createEventLog } from "./event-log.ts";

@@ -1,7 +1,7 @@
 import type { Failed, Outcome } from "../../../ports/executor.ts";
-import { toFailed, toInterrupted } from "../failure.ts";
-import { readAnswer } from "../output/read-answer.ts";
-import type { Validate } from "../output/schema-validators.ts";
+import { toFailed, toInterrupted } from "../../output/failure.ts";
+import { readAnswer } from "../../output/read-answer.ts";
+import type { Validate } from "../../output/schema-validators.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SandstormDocument } from "./document-decoder.ts";
 import type { CutOff } from "./life-watch.ts";

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
-import type { Spending } from "./simulate-answer.ts";
+import type { Spending } from "../../models/mock/simulate-answer.ts";
 
 /** A finished answer as the documents that a Sandstorm server would send for it. */
 export interface ToldAnswer {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { agentTask } from "../../../../test/fakes/sandstorm/agent-task.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Outcome, Task } from "../../../ports/executor.ts";
-import { parseAgentScript } from "./parse-agent-script.ts";
+import { parseAgentScript } from "../../models/mock/parse-agent-script.ts";
 import { createSimulatedExecutor, type SimulatedOptions } from "./simulated-executor.ts";
 
 const SCHEMA = {

@@ -1,15 +1,21 @@
 import { setTimeout } from "node:timers/promises";
 import type { Json } from "../../../core/json.ts";
 import type { Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
+import type { AgentScript, ScriptedFailure, ScriptedTurn } from "../../models/mock/agent-script.ts";
+import { findTurn } from "../../models/mock/find-turn.ts";
+import { createRandom } from "../../models/mock/random.ts";
+import {
+  estimateSpending,
+  type SimulatedAnswer,
+  type Spending,
+  scriptedSpending,
+  simulateAnswer,
+} from "../../models/mock/simulate-answer.ts";
+import { toFailed, toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
+import { type RawAnswer, readAnswer } from "../../output/read-answer.ts";
+import { createSchemaValidators, type SchemaValidators, type Validate } from "../../output/schema-validators.ts";
 import { type AgentInput, readAgentInput } from "../agent-input.ts";
-import { toFailed, toInterrupted, toSchemaInvalid } from "../failure.ts";
-import { type RawAnswer, readAnswer } from "../output/read-answer.ts";
-import { createSchemaValidators, type SchemaValidators, type Validate } from "../output/schema-validators.ts";
-import type { AgentScript, ScriptedFailure, ScriptedTurn } from "./agent-script.ts";
 import { toConversation } from "./conversation.ts";
-import { findTurn } from "./find-turn.ts";
-import { createRandom } from "./random.ts";
-import { estimateSpending, type SimulatedAnswer, type Spending, simulateAnswer } from "./simulate-answer.ts";
 
 export interface SimulatedOptions {
   readonly script?: AgentScript;
@@ -61,7 +67,7 @@ async function answer(attempt: Attempt): Promise<Outcome> {
   if (turn?.does.type === "fail") return toScriptedFailure(turn.does, turn);
   if (turn?.does.type === "reply") return conclude(toScriptedAnswer(turn.does.reply, turn, input), delayMs, attempt);
   if (simulated.violations.length > 0) return toUnsolvable(simulated);
-  return conclude({ ...simulated, spent: spend(turn, simulated.spent) }, delayMs, attempt);
+  return conclude({ ...simulated, spent: scriptedSpending(turn, simulated.spent) }, delayMs, attempt);
 }
 
 function chooseDelay(turn: ScriptedTurn | undefined, simulated: SimulatedAnswer, options: SimulatedOptions): number {
@@ -106,12 +112,7 @@ function toScriptedAnswer(reply: Json, turn: ScriptedTurn, input: AgentInput): S
       ? { text: reply, structured: undefined }
       : { text: JSON.stringify(reply), structured: reply };
   const estimated = estimateSpending(input, said.text, createRandom(input.prompt));
-  return { ...said, spent: spend(turn, estimated) };
-}
-
-function spend(turn: ScriptedTurn | undefined, estimated: Spending): Spending {
-  const costMicro = turn?.costMicro === undefined ? estimated.costMicro : turn.costMicro;
-  return { ...estimated, costMicro, turns: turn?.turns ?? estimated.turns };
+  return { ...said, spent: scriptedSpending(turn, estimated) };
 }
 
 /** From here on it goes as with a real agent: a log, a limit, and an answer that must fit. */

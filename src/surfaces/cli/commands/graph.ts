@@ -10,7 +10,11 @@ export interface GraphOptions extends CommonOptions {
 
 /** `pawl graph`: what a workflow does, in which order, and what runs per item. */
 export async function graph(app: OpenApplication, workflow: string, options: GraphOptions): Promise<number> {
-  const { definition } = await findDefinition(workflow, { folders: [process.cwd()], appDir: app.appDir });
+  const { definition } = await findDefinition(workflow, {
+    folders: [process.cwd()],
+    appDir: app.appDir,
+    maxSteps: app.config.settings.uhlp.max_steps,
+  });
   const explanation = explainGraph(definition.graph);
   if (options.mermaid === true) {
     const { toMermaid } = await import("../../../operations/explain-graph-mermaid.ts");

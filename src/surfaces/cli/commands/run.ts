@@ -1,4 +1,3 @@
-import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { AppHost, OpenApplication } from "../../../operations/application.ts";
 import { type PreparedRun, prepareRun } from "../../../operations/prepare-run.ts";
 import { type CommandParts, type CommonOptions, type Format, formatOf } from "../cli-context.ts";
@@ -16,19 +15,25 @@ export interface RunOptions extends CommonOptions {
   readonly detach?: true;
 }
 
+/** `pawl step`: one step alone, with its mapped input. */
+export async function step(parts: CommandParts, workflow: string, id: string, options: RunOptions): Promise<number> {
+  return run(parts, workflow, options, id);
+}
+
 /** `pawl run`: starts a workflow and follows it, or hands it to a process in the background. */
-export async function run({ app, voice }: CommandParts, workflow: string, options: RunOptions): Promise<number> {
-  if (options.request !== undefined) {
-    throw new PawlError("NOT_SUPPORTED", {
-      message: "`--request` belongs to UHLP workflows, which arrive in a later version.",
-      remedy: "Give the input with `-i key=value` or `--input FILE.json`.",
-    });
-  }
+export async function run(
+  { app, voice }: CommandParts,
+  workflow: string,
+  options: RunOptions,
+  onlyStep?: string,
+): Promise<number> {
   const prepared = await prepareRun(app, {
     workflow,
     folder: process.cwd(),
     inputPairs: options.i ?? [],
+    ...(onlyStep === undefined ? {} : { onlyStep }),
     ...(options.input === undefined ? {} : { inputFile: options.input }),
+    ...(options.request === undefined ? {} : { requestFile: options.request }),
     ...(options.agent === undefined ? {} : { agent: options.agent }),
     ...(options.maxCost === undefined ? {} : { maxCostUsd: options.maxCost }),
   });

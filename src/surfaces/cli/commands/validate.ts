@@ -7,12 +7,12 @@ const INVALID = 3;
 
 /** `pawl validate`: every problem of every file, at once. */
 export async function validate(
-  _app: OpenApplication,
+  app: OpenApplication,
   files: readonly string[],
   options: CommonOptions,
 ): Promise<number> {
   const validations: Validation[] = [];
-  for (const file of files) validations.push(await validateDefinition(file, process.cwd()));
+  for (const file of files) validations.push(await validateDefinition(app, file, process.cwd()));
   if (formatOf(options) === "text") print(validations.map(toText).join("\n"));
   else printEnvelope(validations.map(({ file, isValid, problems }) => ({ file, valid: isValid, problems })));
   return validations.every(({ isValid }) => isValid) ? 0 : INVALID;

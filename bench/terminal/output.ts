@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { spawn } from "@lydell/node-pty";
+import type { TerminalSession } from "../../src/executors/terminal/session/terminal-session.ts";
+import { createTerminalSessions, type TerminalSessions } from "../../src/executors/terminal/terminal-sessions.ts";
+import { type Comparison, compare } from "../support/compare.ts";
+
+const LINES = 300_000;
+const FLOOR = "`cat` through a bare pty";
+
+/** 2 MB of output through a terminal and its screen model, with and without somebody who waits for its last line. */
+export async function benchTerminal(rounds: number): Promise<Comparison[]> {
+  const folder = mkdtempSync(join(tmpdir(), "pawl-bench-terminal-"));
+  const file = join(folder, "numbers");
+  writeFileSync(file, Array.from({ length: LINES }, (_, n) => `${n + 1}\n`).join(""));
+  const terminals = openTerminals(folder);
+  const shared = { floorName: FLOOR, rounds, floor: () => throughBarePty(file) };
+  const plain = { name: "2 MB through a terminal and its screen model", ours: () => throughTerminal(terminals, file) };
+  const awaited = {
+    name: "the same, searched for its last line",
+    ours: () => throughTerminal(terminals, file, "^300000"),
+  };
+  try {
+    return [toTimed(await compare({ ...shared, ...plain })), toTimed(await compare({ ...shared, ...awaited }))];
+  } finally {
+    await terminals.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function toTimed(comparison: Comparison): Comparison {
+  return { ...comparison, note: `limit 1,000 ms: ${comparison.oursMs < 1_000 ? "met" : "missed"}` };
+}
+
+function openTerminals(folder: string): TerminalSessions {
+  return createTerminalSessions(
+    {
+      level: "off",
+      maxCallsPerMinute: 60,
+      maxSessions: 10,
+      defaultShell: "bash --norc",
+      isolateHistory: true,
+      columns: 120,
+      rows: 30,
+      scrollbackRows: 2_000,
+      sweepAfterMs: 60_000,
+    },
+    { environment: process.env, currentDir: folder, homeDir: folder, temporaryDir: folder, mask: (text) => text },
+  );
+}
+
+/** From the keypress that lets the program begin to its end. */
+async function throughBarePty(file: string): Promise<number> {
+  const pty = spawn("bash", ["--norc", "-c", `echo ready; read; exec cat ${file}`], { cols: 120, rows: 30 });
+  await new Promise<void>((resolve) => pty.onData(() => resolve()));
+  const startedAt = performance.now();
+  const ended = new Promise<void>((resolve) => pty.onExit(() => resolve()));
+  pty.write("\n");
+  await ended;
+  return performance.now() - startedAt;
+}
+
+async function throughTerminal(terminals: TerminalSessions, file: string, pattern = ""): Promise<number> {
+  const { session_id } = await terminals.openTerminal({ shell: `bash --norc -c 'echo ready; read; exec cat ${file}'` });
+  const session = terminals.find(session_id);
+  if (session === undefined) throw new Error("The session is gone.");
+  const startedAt = performance.now();
+  await session.type("\n");
+  if (pattern !== "") {
+    const { match_text } = await terminals.awaitOutput({ session_id, pattern, timeout: 60 });
+    if (match_text === null) throw new Error("The last line was not found.");
+  } else await endOf(session);
+  const durationMs = performance.now() - startedAt;
+  await terminals.exitTerminal({ session_id });
+  return durationMs;
+}
+
+function endOf(session: TerminalSession): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Terminals alone do not keep their process from ending.
+    const limit = setTimeout(() => reject(new Error("The program does not end.")), 60_000);
+    const stop = session.watch(() => {
+      if (session.isRunning) return;
+      stop();
+      clearTimeout(limit);
+      resolve();
+    });
+  });
+}

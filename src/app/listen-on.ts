@@ -1,0 +1,63 @@
+import { createServer } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { PawlError } from "../core/errors/pawl-error.ts";
+
+export interface HttpListener {
+  readonly url: string;
+  /** Takes no more connections, and ends those on which nothing is under way. Resolves when all have ended. */
+  close(): Promise<void>;
+  /** What is under way may still be sent, for a moment. */
+  hurry(force: AbortSignal): void;
+}
+
+const LAST_WORDS_MS = 1_000;
+
+type Fetch = (request: Request) => Response | Promise<Response>;
+
+/** Listens on an address of this machine. Throws `ADDRESS_UNAVAILABLE`. */
+export async function listenOn(
+  fetch: Fetch,
+  { address, port }: { readonly address: string; readonly port: number },
+): Promise<HttpListener> {
+  let isClosing = false;
+  const answer = getRequestListener((request: Request) => fetch(request), { overrideGlobalObjects: false });
+  const server = createServer((incoming, outgoing) => {
+    // A client that keeps its connection would keep the process.
+    if (isClosing) outgoing.setHeader("connection", "close");
+    void answer(incoming, outgoing);
+  });
+  await new Promise<void>((resolve, reject) => {
+    const refused = (cause: Error) => {
+      const reason = "code" in cause && cause.code === "EADDRINUSE" ? "it is in use" : cause.message;
+      reject(
+        new PawlError("ADDRESS_UNAVAILABLE", {
+          message: `${address}:${port} cannot be listened on: ${reason}.`,
+          cause,
+        }),
+      );
+    };
+    server.once("error", refused);
+    server.listen(port, address, () => {
+      server.off("error", refused);
+      resolve();
+    });
+  });
+  const bound = server.address();
+  const boundPort = typeof bound === "object" && bound !== null ? bound.port : port;
+  return {
+    url: `http://${address.includes(":") ? `[${address}]` : address}:${boundPort}`,
+    close: () => {
+      isClosing = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      return closed;
+    },
+    hurry: (force) => {
+      server.closeIdleConnections();
+      const end = () => server.closeAllConnections();
+      if (force.aborted) return end();
+      force.addEventListener("abort", end, { once: true });
+      setTimeout(end, LAST_WORDS_MS).unref();
+    },
+  };
+}

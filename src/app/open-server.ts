@@ -1,0 +1,206 @@
+import { basename, relative } from "node:path";
+import { PawlError } from "../core/errors/pawl-error.ts";
+import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
+import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
+import type { AppHost, Application, HttpService, ListenOptions, ServedRoute } from "../operations/application.ts";
+import type { DefinitionLibrary, LibraryChange } from "../operations/definition-library.ts";
+import { FetchedDefinitions } from "../operations/fetched-definitions.ts";
+import { RequestRunner } from "../operations/request-runner.ts";
+import { DefinitionWatch } from "../operations/watch-definitions.ts";
+import { createHttpApp } from "../surfaces/http/create-http-app.ts";
+import type { HttpParts, RequestEntry } from "../surfaces/http/http-parts.ts";
+import { LOOPBACK_HOSTS } from "../surfaces/http/middleware/check-host.ts";
+import { CronTriggers } from "../triggers/cron/cron-triggers.ts";
+import { buildTriggerTable, type TriggerTable } from "../triggers/trigger-table.ts";
+import { type HttpListener, listenOn } from "./listen-on.ts";
+
+export interface ServerParts {
+  readonly app: Application;
+  readonly host: AppHost;
+  readonly library: DefinitionLibrary;
+  /** What was found when the library was filled. */
+  readonly firstLook: LibraryChange;
+  /** Tells other processes where the owner listens. */
+  announce(url: string): void;
+  onDefect(error: unknown): void;
+}
+
+const MAX_GRAPHS = 500;
+
+/** Loads the definitions, arms what triggers them and listens. */
+export async function openServer(parts: ServerParts, options: ListenOptions): Promise<HttpService> {
+  const { app, host } = parts;
+  const { address, port } = whereToListen(app, options);
+  const { max_in_flight: maxInFlight } = app.config.settings.server;
+  const runner = new RequestRunner(app, host, { maxInFlight });
+  const server = new Server(parts, runner, options);
+  server.tellBroken(parts.firstLook);
+  const http = createHttpApp(server.httpParts());
+  const listener = await listenOn(http.fetch, { address, port });
+  parts.announce(listener.url);
+  await server.begin(listener);
+  return server;
+}
+
+/** `--port`, then the setting, then the name that the sandbox protocol gives it. */
+function whereToListen({ config }: Application, options: ListenOptions): { address: string; port: number } {
+  const { server, uhlp } = config.settings;
+  const isSet = config.origins.has("server.port");
+  const configured = isSet ? server.port : (uhlp.sandbox_port ?? server.port);
+  const written = options.host ?? server.host;
+  const address = written === "localhost" ? "127.0.0.1" : written.replace(/^\[(.*)\]$/, "$1");
+  if (/^127(\.\d{1,3}){3}$/.test(address) || address === "::1") return { address, port: options.port ?? configured };
+  throw new PawlError("HOST_REFUSED", { message: `"${written}" can be reached from other machines.` });
+}
+
+class Server implements HttpService {
+  readonly #parts: ServerParts;
+  readonly #runner: RequestRunner;
+  readonly #log: (line: string) => void;
+  readonly #checker = new JsonSchemaChecker();
+  readonly #crons: CronTriggers;
+  readonly #watch: DefinitionWatch;
+  #table: TriggerTable | undefined;
+  #listener: HttpListener | undefined;
+
+  constructor(parts: ServerParts, runner: RequestRunner, { log }: ListenOptions) {
+    this.#parts = parts;
+    this.#runner = runner;
+    this.#log = log;
+    const { app, library } = parts;
+    this.#crons = new CronTriggers({
+      app,
+      runner,
+      checker: this.#checker,
+      clock: app.clock,
+      failed: (workflow, error) => log(`cron: "${workflow}" was not started: ${messageOf(error)}`),
+    });
+    this.#watch = new DefinitionWatch({
+      appDir: app.appDir,
+      library,
+      changed: (change) => void this.#reload(change),
+      failed: parts.onDefect,
+    });
+  }
+
+  get url(): string {
+    return this.#listener?.url ?? "";
+  }
+
+  get routes(): readonly ServedRoute[] {
+    const { appDir } = this.#parts.app;
+    const routes = this.#table?.routes.list() ?? [];
+    return routes.map(({ method, pattern, target }) => ({
+      method,
+      path: pattern.written,
+      workflow: target.definition.graph.name,
+      file: relative(appDir, target.file),
+    }));
+  }
+
+  get triggers(): readonly string[] {
+    const { crons = [], queues = new Map<string, unknown>(), events = new Map<string, unknown>() } = this.#table ?? {};
+    return [
+      ...crons.map(({ trigger, target }) => {
+        return `cron ${trigger.schedule} (${trigger.timezone}) -> ${target.definition.graph.name}`;
+      }),
+      ...[...queues.keys()].map((name) => `queue ${name}: POST /queues/${encodeURIComponent(name)}/messages`),
+      ...[...events.keys()].map((name) => `event ${name}: POST /triggers/${encodeURIComponent(name)}`),
+    ];
+  }
+
+  tellBroken({ broken }: LibraryChange): void {
+    const { appDir } = this.#parts.app;
+    for (const { file, problems, hasGoodVersion } of broken) {
+      for (const { rendered } of problems) this.#log(rendered);
+      const rest = hasGoodVersion ? "its last good version stays in use" : "it is not served";
+      this.#log(`${relative(appDir, file) || basename(file)} has problems: ${rest}.`);
+    }
+  }
+
+  httpParts(): HttpParts {
+    const { app, onDefect } = this.#parts;
+    return {
+      app,
+      runner: this.#runner,
+      checker: this.#checker,
+      fetched: new FetchedDefinitions(app),
+      triggers: () => this.#armed(),
+      graphs: new BoundedMap<string, IndexedGraph>(MAX_GRAPHS),
+      hosts: LOOPBACK_HOSTS,
+      log: (entry) => this.#logRequest(entry),
+      onDefect,
+    };
+  }
+
+  /** From now on slots are fired, and edits are seen. */
+  async begin(listener: HttpListener): Promise<void> {
+    this.#listener = listener;
+    await this.#crons.arm(this.#armed().crons);
+    await this.#watch.start();
+  }
+
+  async stop(force: AbortSignal): Promise<void> {
+    this.#watch.close();
+    this.#crons.stop();
+    const closed = this.#listener?.close();
+    await this.#runner.stop(this.#parts.app.config.settings.server.stop_grace_ms, force);
+    this.#listener?.hurry(force);
+    await closed;
+  }
+
+  #armed(): TriggerTable {
+    this.#table ??= this.#arm();
+    return this.#table;
+  }
+
+  #arm(): TriggerTable {
+    const { library, app } = this.#parts;
+    const known = new Set(this.#table?.problems.map(({ message }) => message));
+    this.#table = buildTriggerTable(library.list(), { appDir: app.appDir, before: this.#table });
+    for (const { code, message, remedy } of this.#table.problems) {
+      if (!known.has(message)) this.#log(`${code} ${message} ${remedy}`);
+    }
+    return this.#table;
+  }
+
+  async #reload(change: LibraryChange): Promise<void> {
+    this.tellBroken(change);
+    if (!change.hasChanged) return;
+    try {
+      await this.#crons.arm(this.#arm().crons);
+      this.#log("The definitions have been read again. Runs that are under way keep theirs.");
+    } catch (error) {
+      this.#parts.onDefect(error);
+    }
+  }
+
+  #logRequest({ method, path, status, durationMs, requestId, runId }: RequestEntry): void {
+    const { level } = this.#parts.app.config.settings.log;
+    if (level === "silent" || level === "error" || level === "warn") return;
+    const run = runId === undefined ? "" : ` run=${runId}`;
+    const when = new Date(this.#parts.app.clock.now()).toISOString();
+    this.#log(`${when} ${method} ${path} ${status} ${durationMs}ms request=${requestId}${run}`);
+  }
+}
+
+/** Forgets what was put in first. */
+class BoundedMap<Key, Value> extends Map<Key, Value> {
+  readonly #max: number;
+
+  constructor(max: number) {
+    super();
+    this.#max = max;
+  }
+
+  override set(key: Key, value: Value): this {
+    super.set(key, value);
+    const [oldest] = this.keys();
+    if (this.size > this.#max && oldest !== undefined) this.delete(oldest);
+    return this;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

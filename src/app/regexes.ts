@@ -1,0 +1,44 @@
+import { createRequire } from "node:module";
+import type { RE2JS } from "re2js";
+import { MAX_PATTERN_CHARS, MAX_PATTERN_SIZE } from "../core/expressions/limits.ts";
+
+const MAX_KEPT = 100;
+/** Characters of the text times instructions of the pattern: less than a second of work. */
+const MAX_WORK = 100_000_000;
+
+/** The regular expressions of definitions. Their time is linear in text and pattern, whoever wrote either. */
+export class Regexes {
+  readonly #compiled = new Map<string, RE2JS | undefined>();
+  readonly #require = createRequire(import.meta.url);
+
+  /** Whether the pattern is found anywhere in the text. False for a pattern that is invalid, and where it would take too long. */
+  matches(text: string, pattern: string): boolean {
+    const regex = this.#compile(pattern);
+    if (regex === undefined) return false;
+    const isFast = text.length * regex.programSize() <= MAX_WORK;
+    return isFast && regex.matcher(text).find();
+  }
+
+  #compile(pattern: string): RE2JS | undefined {
+    if (pattern.length > MAX_PATTERN_CHARS) return undefined;
+    const isKnown = this.#compiled.has(pattern);
+    const regex = isKnown ? this.#compiled.get(pattern) : this.#tryCompile(pattern);
+    // The order of insertion is the order of use.
+    if (isKnown) this.#compiled.delete(pattern);
+    this.#compiled.set(pattern, regex);
+    const [oldest] = this.#compiled.keys();
+    if (this.#compiled.size > MAX_KEPT && oldest !== undefined) this.#compiled.delete(oldest);
+    return regex;
+  }
+
+  #tryCompile(pattern: string): RE2JS | undefined {
+    // Loaded with the first pattern: hardly any workflow has one, and the evaluator cannot wait for an import.
+    const re2js = this.#require("re2js") as typeof import("re2js");
+    try {
+      const regex = re2js.RE2JS.compile(pattern);
+      return regex.programSize() > MAX_PATTERN_SIZE ? undefined : regex;
+    } catch {
+      return undefined;
+    }
+  }
+}

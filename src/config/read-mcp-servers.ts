@@ -1,0 +1,63 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PawlError } from "../core/errors/pawl-error.ts";
+import type { McpServerSettings } from "./settings.ts";
+
+/** A server, or why its entry cannot be used: one broken entry must not stop the others. */
+export interface McpServerEntry {
+  readonly origin: string;
+  readonly settings: McpServerSettings | { readonly problem: string };
+}
+
+const FILE = ".mcp.json";
+
+/**
+ * The servers of the configuration, before those of `.mcp.json` in the application: the file that Claude, Cursor and
+ * others read too. What they write beside `mcpServers`, and keys that mean nothing here, are left alone. Throws
+ * `CONFIG_INVALID` where the file is no JSON.
+ */
+export async function readMcpServers(
+  appDir: string,
+  configured: Readonly<Record<string, McpServerSettings>>,
+): Promise<ReadonlyMap<string, McpServerEntry>> {
+  const servers = new Map<string, McpServerEntry>(await readServerFile(join(appDir, FILE)));
+  for (const [name, settings] of Object.entries(configured)) servers.set(name, { origin: "pawl.yaml", settings });
+  return servers;
+}
+
+async function readServerFile(path: string): Promise<readonly (readonly [string, McpServerEntry])[]> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new PawlError("CONFIG_INVALID", { message: `${path} cannot be read.`, cause: error });
+  });
+  if (text === undefined) return [];
+  const { mcpServerSchema } = await import("./settings-schema.ts");
+  return Object.entries(serversIn(text, path)).map(([name, value]) => {
+    const result = mcpServerSchema.safeParse(value);
+    if (result.success) return [name, { origin: FILE, settings: result.data }] as const;
+    const flaws = result.error.issues.map((issue) => `${issue.path.join(".") || "the entry"}: ${issue.message}`);
+    return [name, { origin: FILE, settings: { problem: flaws.join("; ") } }] as const;
+  });
+}
+
+function serversIn(text: string, path: string): object {
+  const servers = mapIn(parse(text, path), "mcpServers");
+  if (servers !== undefined) return servers;
+  throw new PawlError("CONFIG_INVALID", { message: `${path} must hold a map \`mcpServers\`.` });
+}
+
+function parse(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : "";
+    throw new PawlError("CONFIG_INVALID", { message: `${path} is no JSON: ${reason}`, cause });
+  }
+}
+
+/** A file without the key holds no servers. */
+function mapIn(value: unknown, key: string): object | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const found: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : {};
+  return typeof found === "object" && found !== null && !Array.isArray(found) ? found : undefined;
+}

@@ -1,0 +1,75 @@
+import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { MAX_LIST_ITEMS } from "./limits.ts";
+
+type Values = readonly (Json | undefined)[];
+
+/** Lists one after the other; what is no list counts as one element, null and undefined as none. */
+export function concat(values: Values): Json | undefined {
+  const result: Json[] = [];
+  for (const value of values) {
+    if (value === undefined || value === null) continue;
+    // Not `push(...list)`: a long list does not fit on the stack.
+    for (const item of Array.isArray(value) ? (value as readonly Json[]) : [value]) {
+      if (result.length === MAX_LIST_ITEMS) return undefined;
+      result.push(item);
+    }
+  }
+  return result;
+}
+
+/** The entries of all objects, shallow; the later one wins. A list stands for its elements, null and undefined for nothing. */
+export function merge(values: Values): Json | undefined {
+  const entries = new Map<string, Json>();
+  for (const value of values) {
+    for (const part of Array.isArray(value) ? (value as readonly Json[]) : [value]) {
+      if (part === undefined || part === null) continue;
+      if (!isJsonObject(part)) return undefined;
+      addEntries(entries, part);
+    }
+  }
+  return Object.fromEntries(entries);
+}
+
+/**
+ * The objects of all lists, those with the same value of the field `key` as one, where the first of them stood; later
+ * fields win. What has no such field, or a list or an object in it, stays as it is.
+ */
+export function mergeBy(lists: Json | undefined, key: Json | undefined): Json | undefined {
+  if (!Array.isArray(lists) || typeof key !== "string") return undefined;
+  const items = concat(lists as readonly Json[]);
+  if (!Array.isArray(items)) return undefined;
+  const groups = new Map<Scalar, Map<string, Json>>();
+  const result: (Json | Map<string, Json>)[] = [];
+  for (const item of items as readonly Json[]) {
+    const mark = readMark(item, key);
+    if (mark === undefined || !isJsonObject(item)) result.push(item);
+    else addToGroup(groups, mark, item, result);
+  }
+  return result.map((item) => (item instanceof Map ? Object.fromEntries(item) : item));
+}
+
+type Scalar = string | number | boolean | null;
+
+function readMark(item: Json, key: string): Scalar | undefined {
+  const mark = isJsonObject(item) && Object.hasOwn(item, key) ? item[key] : undefined;
+  return mark !== null && typeof mark === "object" ? undefined : mark;
+}
+
+function addToGroup(
+  groups: Map<Scalar, Map<string, Json>>,
+  mark: Scalar,
+  item: JsonObject,
+  result: (Json | Map<string, Json>)[],
+): void {
+  const known = groups.get(mark);
+  const group = known ?? new Map<string, Json>();
+  if (known === undefined) {
+    groups.set(mark, group);
+    result.push(group);
+  }
+  addEntries(group, item);
+}
+
+function addEntries(entries: Map<string, Json>, from: JsonObject): void {
+  for (const [name, value] of Object.entries(from)) entries.set(name, value);
+}

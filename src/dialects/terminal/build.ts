@@ -1,0 +1,43 @@
+import type { Expr, FunctionName, PathExpr } from "../../core/expressions/expr.ts";
+import type { Json } from "../../core/json.ts";
+
+/** Short words for the expressions that this dialect makes. */
+
+export function literal(value: Json): Expr {
+  return { op: "literal", value };
+}
+
+export function output(...path: readonly string[]): PathExpr {
+  return { op: "path", root: "output", path };
+}
+
+export function variable(name: string): PathExpr {
+  return { op: "path", root: "vars", name, path: [] };
+}
+
+export function call(fn: FunctionName, ...args: readonly Expr[]): Expr {
+  return { op: "call", fn, args };
+}
+
+export function first(...of: readonly Expr[]): Expr {
+  const [only] = of;
+  return of.length === 1 && only !== undefined ? only : { op: "first", of };
+}
+
+export function isEqualTo(left: Expr, right: Expr): Expr {
+  return { op: "compare", by: "==", left, right };
+}
+
+export function allOf(of: readonly Expr[]): Expr {
+  const [only] = of;
+  return of.length === 1 && only !== undefined ? only : { op: "and", of };
+}
+
+export function object(entries: readonly (readonly [string, Expr])[]): Expr {
+  return { op: "object", entries: Object.fromEntries(entries) };
+}
+
+/** The value of the case that `by` names; undefined where there is none. */
+export function oneOf(cases: readonly (readonly [string, Expr])[], by: Expr): Expr {
+  return { op: "index", of: object(cases), at: by };
+}

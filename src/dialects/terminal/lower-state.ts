@@ -1,0 +1,121 @@
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { CallStep, Place, Step, TaskStep, Transition } from "../../core/graph/graph.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { literal, object, variable } from "./build.ts";
+import { lowerCondition } from "./lower-condition.ts";
+import { hasTimedOut, type NamedState } from "./result-fields.ts";
+import { hasVariables, lowerPattern, lowerText, lowerValue, type ReadName, type Variables } from "./variables.ts";
+import type { StateTransition } from "./workflow.ts";
+
+/** A state as a step of the machine: a task for the terminal, or a call of another workflow. */
+export function lowerState(state: NamedState, variables: Variables, place: Place): Step {
+  const { transitions, computed } = lowerTransitions(state, variables);
+  const assign = { ...variables.assignedBy(state), ...computed };
+  const read: ReadName = (name) => variables.read(name);
+  const common = {
+    id: state.name,
+    place,
+    transitions,
+    ...(state.timeoutSeconds === undefined ? {} : { timeoutMs: Math.round(state.timeoutSeconds * 1_000) }),
+    ...(Object.keys(assign).length === 0 ? {} : { assign }),
+  };
+  return state.state.action.tool === "run_workflow"
+    ? { ...common, ...lowerCall(state, read) }
+    : { ...common, ...lowerTask(state, read) };
+}
+
+function lowerTask(
+  { state }: NamedState,
+  read: ReadName,
+): Pick<TaskStep, "kind" | "executor" | "input" | "atMostOnce"> {
+  const { tool, params } = state.action;
+  const lowered = Object.entries(params).map(([key, value]): [string, Expr] => {
+    const isRegex = tool === "await_output" && key === "pattern" && typeof value === "string";
+    return [key, isRegex ? lowerPattern(value, read) : lowerValue(value, read)];
+  });
+  return {
+    kind: "task",
+    executor: "terminal",
+    input: object([
+      ["tool", literal(tool)],
+      ["params", object(lowered)],
+    ]),
+    // Typed twice it would mean something else.
+    ...(tool === "send_input" ? { atMostOnce: true } : {}),
+  };
+}
+
+/** What is called gets its own variables and nothing else of the caller's. */
+function lowerCall(
+  { state }: NamedState,
+  read: ReadName,
+): Pick<CallStep, "kind" | "workflow" | "input" | "terms" | "reports"> {
+  const { workflow_name: name, workflow_definition: definition, initial_variables: given } = state.action.params;
+  return {
+    kind: "call",
+    workflow: typeof name === "string" ? lowerText(name, read) : literal(definition ?? null),
+    input: lowerValue(isJsonObject(given) ? given : {}, read),
+    terms: object([["by_name", literal(true)], ...limitsOf(state.action.params, read)]),
+    reports: true,
+  };
+}
+
+function limitsOf(params: JsonObject, read: ReadName): [string, Expr][] {
+  const names = ["max_states", "execution_timeout"];
+  return names.flatMap((name): [string, Expr][] => {
+    const value = Object.hasOwn(params, name) ? params[name] : undefined;
+    return value === undefined || value === null ? [] : [[name, lowerValue(value, read)]];
+  });
+}
+
+interface LoweredTransitions {
+  readonly transitions: readonly Transition[];
+  /** Conditions that read variables: they are decided with the result, where all values are. */
+  readonly computed: { readonly [variable: string]: Expr };
+}
+
+/**
+ * In their order; after a time-out first those that ask for it, then `on_timeout`, then the others. Without any the
+ * workflow has succeeded, whatever the result was.
+ */
+function lowerTransitions(state: NamedState, variables: Variables): LoweredTransitions {
+  const computed: [string, Expr][] = [];
+  const written = state.state.transitions ?? [];
+  const lowered = written.map((transition, index) => {
+    const condition = lowerCondition(transition.condition, state, (name) => variables.readAt(state, name));
+    if (!readsVariables(transition)) return toTransition(transition, condition);
+    const name = `transition ${index + 1} of ${state.name}`;
+    computed.push([name, condition]);
+    return toTransition(transition, variable(name));
+  });
+  const asksForTimeout = (_: Transition, index: number) => written[index]?.condition.timeout_occurred === true;
+  const transitions = [
+    ...lowered.filter(asksForTimeout),
+    ...toTimeoutTarget(state),
+    ...lowered.filter((transition, index) => !asksForTimeout(transition, index)),
+    ...(written.length === 0 ? endOf(state) : []),
+  ];
+  return { transitions, computed: Object.fromEntries(computed) };
+}
+
+function readsVariables({ condition }: StateTransition): boolean {
+  return hasVariables({ ...condition } as Json);
+}
+
+function toTransition({ condition, next_state: to }: StateTransition, when: Expr): Transition {
+  return { on: "any", when, written: JSON.stringify(condition), to };
+}
+
+function toTimeoutTarget(state: NamedState): readonly Transition[] {
+  const to = state.state.on_timeout;
+  return to ? [{ on: "any", when: hasTimedOut(state), written: "on_timeout", to }] : [];
+}
+
+/** A time-out is a result like any other; a state that could not be done at all is none. */
+function endOf(state: NamedState): readonly Transition[] {
+  const to = { end: "success" } as const;
+  return [
+    { on: "success", to },
+    { on: "failure", when: hasTimedOut(state), written: "timed out", to },
+  ];
+}

@@ -1,0 +1,88 @@
+import type { Graph } from "../../core/graph/graph.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { SourceText } from "../source-text.ts";
+import type { YamlMap } from "../yaml-node.ts";
+import { lowerState } from "./lower-state.ts";
+import { MAX_RECURSION_DEPTH, tooManyStates } from "./messages.ts";
+import { keyAt, mapAt } from "./node-at.ts";
+import { envNameOf, namesIn } from "./placeholders.ts";
+import type { NamedState } from "./result-fields.ts";
+import { Variables } from "./variables.ts";
+import type { State, TerminalWorkflow } from "./workflow.ts";
+
+export const DEFAULT_MAX_STATES = 100;
+export const DEFAULT_EXECUTION_TIMEOUT_SECONDS = 1_800;
+
+const DEFAULT_STATE_TIMEOUT_SECONDS = 30;
+const DEFAULT_AWAIT_SECONDS = 10;
+/** What a state leaves to its tool beyond the tool's own time-out. */
+const MARGIN_SECONDS = 5;
+/** No tool waits longer: for time-outs that only a variable tells. */
+const LONGEST_AWAIT_SECONDS = 3_600;
+
+export interface LowerSource {
+  readonly root: YamlMap;
+  readonly source: SourceText;
+  readonly envAllowed: readonly string[];
+}
+
+/** Turns a workflow without errors into the graph that runs. */
+export function lowerWorkflow(workflow: TerminalWorkflow, { root, source, envAllowed }: LowerSource): Graph {
+  const states = Object.entries(workflow.states).map(([name, state]) => toNamedState(name, state));
+  const variables = new Variables(workflow, states);
+  const at = mapAt(root, "states") ?? root;
+  const placeOf = (name: string) => {
+    const { line, column } = source.place(keyAt(at, name));
+    return { line, column };
+  };
+  const used = [...namesIn({ ...workflow.states } as unknown as JsonObject)].flatMap((name) => envNameOf(name) ?? []);
+  return withMaxStates(
+    {
+      format: 1,
+      dialect: "terminal",
+      name: workflow.name,
+      ...(workflow.description ? { description: workflow.description } : {}),
+      input: { schema: INITIAL_VARIABLES, declared: [], defaults: {} },
+      flow: {
+        kind: "machine",
+        start: workflow.initial_state,
+        steps: states.map((state) => lowerState(state, variables, placeOf(state.name))),
+        reported: ["session_id"],
+      },
+      limits: { maxDepth: MAX_RECURSION_DEPTH, timeoutMs: DEFAULT_EXECUTION_TIMEOUT_SECONDS * 1_000 },
+      ending: { deadLetter: false },
+      envAllowed: used.filter((name) => envAllowed.includes(name)),
+      settings: {},
+    },
+    DEFAULT_MAX_STATES,
+  );
+}
+
+/** The workflow with another limit of states. Any other workflow has limits of its own. */
+export function withMaxStates(graph: Graph, maxStates: number): Graph {
+  if (graph.dialect !== "terminal" || graph.flow.kind !== "machine") return graph;
+  return { ...graph, flow: { ...graph.flow, maxVisits: maxStates, tooManyVisits: tooManyStates(maxStates) } };
+}
+
+/** Texts; numbers and truth values from workflows that are not as strict about it stand in texts as they are written. */
+const INITIAL_VARIABLES: JsonObject = {
+  type: "object",
+  additionalProperties: { type: ["string", "number", "boolean"] },
+};
+
+function toNamedState(name: string, state: State): NamedState {
+  return { name, state, timeoutSeconds: timeoutOf(state) };
+}
+
+function timeoutOf({ action: { tool, params }, timeout }: State): number | undefined {
+  if (typeof timeout === "number") return timeout;
+  if (tool === "run_workflow") return undefined;
+  if (tool !== "await_output") return DEFAULT_STATE_TIMEOUT_SECONDS;
+  return Math.max(DEFAULT_STATE_TIMEOUT_SECONDS, awaitSeconds(params) + MARGIN_SECONDS);
+}
+
+function awaitSeconds({ timeout = DEFAULT_AWAIT_SECONDS }: JsonObject): number {
+  const isGiven = typeof timeout === "number" || (typeof timeout === "string" && timeout.trim() !== "");
+  const seconds = isGiven ? Number(timeout) : DEFAULT_AWAIT_SECONDS;
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), LONGEST_AWAIT_SECONDS) : LONGEST_AWAIT_SECONDS;
+}

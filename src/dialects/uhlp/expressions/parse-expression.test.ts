@@ -1,0 +1,269 @@
+import { describe, expect, test } from "vitest";
+import { evaluate } from "../../../core/expressions/evaluate.ts";
+import type { Expr, PathExpr } from "../../../core/expressions/expr.ts";
+import { readPath } from "../../../core/expressions/read-path.ts";
+import type { Json } from "../../../core/json.ts";
+import type { ExpressionScope } from "./expression-scope.ts";
+import { parseExpression } from "./parse-expression.ts";
+
+const SCOPE: ExpressionScope = {
+  steps: new Set(["check-stock", "charge", "1st"]),
+  locals: new Map([
+    ["order", { root: "item", name: "each-order" }],
+    ["i", { root: "index", name: "each-order" }],
+  ]),
+  allowsOutput: true,
+  allowsError: true,
+  workflowId: "orders",
+};
+const OUTSIDE: ExpressionScope = { ...SCOPE, locals: new Map(), allowsOutput: false, allowsError: false };
+
+const path = (root: PathExpr["root"], keys: PathExpr["path"], name?: string): PathExpr => ({
+  op: "path",
+  root,
+  ...(name === undefined ? {} : { name }),
+  path: keys,
+  readsJson: true,
+});
+
+function exprOf(text: string): Expr {
+  const parsed = parseExpression(text, SCOPE);
+  if (!parsed.ok) throw new Error(`${text}: ${JSON.stringify(parsed.faults)}`);
+  return parsed.expr;
+}
+
+/** The value where every root is `data`. */
+function resultOf(text: string, data: Json = null): Json | undefined {
+  return evaluate(exprOf(text), {
+    path: (expr) => readPath(data, expr.path, expr.readsJson),
+    matches: (searched, pattern) => new RegExp(pattern).test(searched),
+  });
+}
+
+/** Every fault as what it points at, and its remedy. */
+function faultsOf(text: string, scope = SCOPE): readonly (readonly [string, string | undefined])[] {
+  const parsed = parseExpression(text, scope);
+  if (parsed.ok) return [];
+  return parsed.faults.map(({ offset, length, remedy }) => [text.slice(offset, offset + length), remedy]);
+}
+
+describe("paths", () => {
+  test.each<[string, Expr]>([
+    ["trigger.payload.id", path("input", ["requestData", "payload", "id"])],
+    ["trigger.requestData.payload.id", path("input", ["requestData", "payload", "id"])],
+    ["$.input.payload.id", path("input", ["requestData", "payload", "id"])],
+    ["$.trigger.payload.id", path("input", ["requestData", "payload", "id"])],
+    ["trigger", path("input", ["requestData"])],
+    ["context.userInfo.id", path("input", ["context", "userInfo", "id"])],
+    ["$.context.userInfo.id", path("input", ["context", "userInfo", "id"])],
+    ["steps.check-stock.output", path("steps", [], "check-stock")],
+    ["steps.check-stock.output.items[0].sku", path("steps", ["items", 0, "sku"], "check-stock")],
+    ["steps['check-stock']['output']['a b']", path("steps", ["a b"], "check-stock")],
+    ["steps.1st.output.items.0", path("steps", ["items", 0], "1st")],
+    ["$.steps.check-stock.items", path("steps", ["items"], "check-stock")],
+    ["$.steps.check-stock.output.items", path("steps", ["items"], "check-stock")],
+    ["$.steps.check-stock", path("steps", [], "check-stock")],
+    ["step.output.error.code", path("output", ["error", "code"])],
+    ["error.message", path("error", ["message"])],
+    ["order.id", path("item", ["id"], "each-order")],
+    ["i", path("index", [], "each-order")],
+    ["workflow.id", { op: "literal", value: "orders" }],
+    ["workflow.name", { op: "literal", value: "orders" }],
+    ["workflow.startTime", path("run", ["startedAt"])],
+    ["workflow.runId", path("run", ["id"])],
+    ["workflow.lastError.code", path("vars", ["code"], "lastError")],
+    [" trigger . größe [ 'x' ] ", path("input", ["requestData", "größe", "x"])],
+    ["trigger.true.null", path("input", ["requestData", "true", "null"])],
+  ])("%s", (text, expr) => {
+    expect(exprOf(text)).toEqual(expr);
+  });
+
+  test("only a path to the last error says so", () => {
+    expect(parseExpression("[1, workflow.lastError]", SCOPE)).toMatchObject({ readsLastError: true });
+    expect(parseExpression("[1, error]", SCOPE)).toMatchObject({ readsLastError: false });
+  });
+
+  test("a key may be computed, and JSON in a text is still read behind it", () => {
+    const data = { at: "b", list: '{"b": "[{\\"c\\": 7}]"}' };
+    expect(resultOf("order.list[order.at][0].c", data)).toBe(7);
+    expect(resultOf("parseJson(order.list).b[0]['c']", data)).toBe(7);
+  });
+
+  test.each(["__proto__", "constructor", "toString", "hasOwnProperty", "length"])("%s is no property", (name) => {
+    expect(
+      resultOf(`[trigger.requestData.${name}, order.${name}, order['${name}'], order[order.name]]`, { name }),
+    ).toEqual([null, null, null, null]);
+    expect(resultOf(`map([1], ${name} => ${name}.x)`)).toEqual([null]);
+    expect(resultOf(`map([{}], ${name} => ${name})`.replace("{}", "1"))).toEqual([1]);
+  });
+});
+
+describe("values", () => {
+  test.each<[string, Json]>([
+    ["'it\\'s'", "it's"],
+    [`"it's"`, "it's"],
+    ["'a\\n\\t\\\\\\u00e9'", "a\n\t\\é"],
+    ["'\\d+\\.\\w'", "\\d+\\.\\w"],
+    ["'{{ x }} $y'", "{{ x }} $y"],
+    ["''", ""],
+    ["0", 0],
+    ["-0", 0],
+    ["-12.5e1", -125],
+    ["true", true],
+    ["null", null],
+    ["[1, 'a', [], [null]]", [1, "a", [], [null]]],
+    ["1 == 1 && 2 > 1 || false", true],
+    ["false && true || true", true],
+    ["true || true && false", true],
+    ["!(1 == 2)", true],
+    ["!false == true", true],
+    ["(1 < 2) == (2 > 1)", true],
+    ["1 == '1'", false],
+    ["order.x >= -5", false],
+    ["defined(order.x)", false],
+    ["defined(order)", true],
+    ["coalesce(order.x, null, 'else')", "else"],
+    ["length(order.x) == 0", false],
+    ["map([1, 2], x => x)", [1, 2]],
+    ["map(['a'], (x) => [x, x])", [["a", "a"]]],
+    ["filter([1, 5, 9], x => x > 2 && x < 9 || x == 1)", [1, 5]],
+    ["map([[1, 2], [3]], x => map(x, x => [x]))", [[[1], [2]], [[3]]]],
+    ["map([1], trigger => trigger)", [1]],
+    ["map([1], order => map([2], y => [order, y]))", [[[1, 2]]]],
+    ["join(split(upper(trim(' a,b ')), ','), '-')", "A-B"],
+    ["matches('abc', '^a.c$')", true],
+    ["merge(parseJson('{\"a\": 1}'), parseJson('{\"a\": 2}'))", { a: 2 }],
+    ["mergeBy([parseJson('[{\"id\": 1}]')], 'id')", [{ id: 1 }]],
+    ["toJson(concat(1, [2]))", "[1,2]"],
+  ])("%s", (text, value) => {
+    expect(resultOf(text, {})).toEqual(value);
+  });
+
+  test("a comparison or a choice may be as long as the expression", () => {
+    expect(resultOf(`${"true && ".repeat(1_200)}true`)).toBe(true);
+    expect(resultOf(`${"false||".repeat(1_400)}true`)).toBe(true);
+  });
+});
+
+describe("faults point at the place and say what to write", () => {
+  test.each<[string, string, string]>([
+    ["order.a === 1", "===", "Write `==`."],
+    ["order.a !== 1", "!==", "Write `!=`."],
+    ["order.a = 1", "=", "Write `==`."],
+    ["order.a & order.b", "&", "Write `&&`."],
+    ["order.a <> 1", "<>", "Write `!=`."],
+    ["order.a and order.b", "and", "Write `&&`."],
+    ["order.a OR order.b", "OR", "Write `||`."],
+    ["not order.a", "not", "Write `!`."],
+    ["order.a is 1", "is", "Write `==`."],
+    ["order.a ?? 1", "??", "Write `coalesce(a, b)`."],
+    ["order.a.includes('x')", "includes", "Write `contains(listOrText, value)`."],
+    ["lenght(order)", "lenght", "Did you mean `length(value)`?"],
+    ["toLowerCase(order.a)", "toLowerCase", "Did you mean `lower(text)`?"],
+    ["contains(order)", "contains", "Write `contains(listOrText, value)`."],
+    ["map(order, order.x)", "order.x", "Write `map(list, x => value)`."],
+    ["map(order, 1 => 2)", "1", "Write `x => ...`."],
+    ["triger.payload", "triger", "Did you mean `trigger`?"],
+    ["steps.chek-stock.output", "chek-stock", "Did you mean `check-stock`?"],
+    ["$.steps.chek-stock.x", "chek-stock", "Did you mean `check-stock`?"],
+    ["steps.charge.receipt.id", "receipt", "Write `steps.charge.output.receipt.id`."],
+    ["steps.charge.ouput.id", "ouput", "Write `steps.charge.output.id`."],
+    ["steps.charge", "charge", "Write `steps.charge.output`."],
+    ["step.error.code", "error", "Write `step.output...`."],
+    ["workflow.starttime", "starttime", "Did you mean `startTime`?"],
+    ["input.x", "input", "Write `trigger...` or `$.input...`."],
+    ["length", "length", "`length` is a function: `length(value)`."],
+    ["order.a == True", "True", "Did you mean `true`?"],
+    [
+      "application/json",
+      "application/json",
+      "Write text in single quotes inside of double ones: `\"'application/json'\"`.",
+    ],
+    [" hello world ", "hello world", "Write text in single quotes inside of double ones: `\"'hello world'\"`."],
+    ["/api/tasks", "/api/tasks", "Write text in single quotes inside of double ones: `\"'/api/tasks'\"`."],
+    [
+      "https://a.example/x?y=z",
+      "https://a.example/x?y=z",
+      "Write text in single quotes inside of double ones: `\"'https://a.example/x?y=z'\"`.",
+    ],
+    ["2024-01-31", "2024-01-31", "Write text in single quotes inside of double ones: `\"'2024-01-31'\"`."],
+    ["1h30m", "1h30m", "Write text in single quotes inside of double ones: `\"'1h30m'\"`."],
+    ["'it''s'", "'s'", "Inside of a text write a quote as `\\'`."],
+    ["'open", "'open", "Close it; inside of a text write a quote as `\\'`."],
+    ["1 < order.a < 3", "<", "Write `a < b && b < c`, or parentheses around one."],
+    ["order[-1]", "-1", "Write a whole number from 0, or a name as `['name']`."],
+    ["order.a => 3", "=>", "For greater or equal write `>=`."],
+    ["(order.a", "(", "Write `)`."],
+    ["order.a)", ")", "Remove it."],
+    ["defined('order.a')", "'order.a'", "Write `defined(steps.ID.output.name)`, without quotes."],
+    ["", "", "For an empty text write `''`."],
+  ])("%s", (text, at, remedy) => {
+    const [fault] = faultsOf(text);
+    expect(fault).toEqual([at, remedy]);
+  });
+
+  test.each([
+    ["order.a + 1", "+"],
+    ["order.a - 1", "-"],
+    ["-order.a", "-"],
+    ["order.a * 2", "*"],
+    ["order.a / 2", "/"],
+    ["order.a ? 1 : 2", "?"],
+    ["{ a: 1 }", "{"],
+    ["{{ order.a }}", "{"],
+    ["`a`", "`"],
+    ["order.a; order.b", ";"],
+    ["(order.a, order.b)", ","],
+    ["order.a,", ","],
+    ["contains(order,)", ")"],
+    ["[1,,2]", ","],
+    ["order..a", "."],
+    ["order.", "."],
+    ["order.a ==", "=="],
+    ["== order.a", "=="],
+    ["order.a !order.b", "!"],
+    ["()", ")"],
+    ["order.a()", "a"],
+    ["'a'()", "'a'"],
+    ["'a'.b", "'a'"],
+    ["order[true]", "true"],
+    ["order[0.5]", "0.5"],
+    ["1e999", "1e999"],
+    ["this.a", "this"],
+    ["constructor(1)", "constructor"],
+    ["constructor.name == 1", "constructor"],
+    ["map([1], x-y => 1)", "x-y"],
+    ["map([1], (x => x))", "=>"],
+    ["order.a == 'x' extra", "extra"],
+    ["$", "$"],
+    ["steps", "steps"],
+    ["workflow.id.x", "x"],
+  ])("%s at %s", (text, at) => {
+    const [fault] = faultsOf(text);
+    expect(fault?.[0]).toBe(at);
+  });
+
+  test("a step that cannot be seen has a code of its own, and so has a regular expression that cannot be used", () => {
+    expect(parseExpression("steps.x.output", SCOPE)).toMatchObject({ faults: [{ code: "STEP_UNKNOWN" }] });
+    const faults = [{ code: "REGEX_INVALID", offset: 13, length: 7 }];
+    expect(parseExpression("matches('a', '(?=a)')", SCOPE)).toMatchObject({ ok: false, faults });
+    expect(parseExpression(`matches('a', '${"a".repeat(1_001)}')`, SCOPE)).toMatchObject({ ok: false });
+    expect(parseExpression("matches('a', '(a{1000})b{1000}[a-z]{1000}')", SCOPE)).toMatchObject({ ok: true });
+  });
+
+  test("several unknown names are reported together", () => {
+    expect(faultsOf("filter(stps.a, x => x == y) == triger").map(([at]) => at)).toEqual(["stps", "y", "triger"]);
+  });
+
+  test("loop variables, `step` and `error` can be read only where they mean something", () => {
+    for (const text of ["order.id", "step.output", "error.code"]) expect(faultsOf(text, OUTSIDE)).toHaveLength(1);
+  });
+
+  test("nesting and length are limited", () => {
+    const nested = (levels: number) => `${"(".repeat(levels)}1${")".repeat(levels)}`;
+    expect(faultsOf(nested(90))).toEqual([]);
+    const tooComplex = { ok: false, faults: [{ code: "EXPRESSION_TOO_COMPLEX" }] };
+    expect(parseExpression(nested(101), SCOPE)).toMatchObject(tooComplex);
+    expect(parseExpression(`'${"x".repeat(9_999)}'`, SCOPE)).toMatchObject(tooComplex);
+  });
+});

@@ -1,0 +1,222 @@
+import type { Expr } from "../../../core/expressions/expr.ts";
+import { didYouMean } from "../../did-you-mean.ts";
+import { toExcerpt } from "../../printable.ts";
+import { checkRegex } from "./check-regex.ts";
+import { type ExpressionFault, type FaultTexts, type Span, toFault } from "./expression-fault.ts";
+import type { ExpressionScope } from "./expression-scope.ts";
+import { FUNCTIONS, OTHER_NAMES, type Signature } from "./functions.ts";
+import { type Key, toKey, toPath } from "./keys.ts";
+import type { ArrowTree, CallTree, Tree } from "./parse-tree.ts";
+import { resolvePath } from "./resolve-path.ts";
+import { spanOf } from "./span-of.ts";
+import type { NameToken } from "./token.ts";
+
+/** Turns a tree into an expression of the core: names find what they name, functions their arguments. */
+export class Translator {
+  readonly faults: ExpressionFault[] = [];
+  readsLastError = false;
+  readonly #scope: ExpressionScope;
+  /** Parameters of the arrows around. */
+  readonly #parameters: string[] = [];
+
+  constructor(scope: ExpressionScope) {
+    this.#scope = scope;
+  }
+
+  /** What comes back stands for nothing where there are faults. */
+  translate(tree: Tree): Expr {
+    switch (tree.kind) {
+      case "literal":
+        return { op: "literal", value: tree.value };
+      case "name":
+      case "field":
+      case "index":
+        return this.#translatePath(tree);
+      case "list":
+        return { op: "list", items: this.#translateAll(tree.items) };
+      case "not":
+        return { op: "not", of: this.translate(tree.of) };
+      case "and":
+      case "or":
+        return { op: tree.kind, of: this.#translateAll(tree.of) };
+      case "compare":
+        return { op: "compare", by: tree.by, left: this.translate(tree.left), right: this.translate(tree.right) };
+      case "call":
+        return this.#translateCall(tree);
+      case "arrow":
+        return this.#refuse(spanOf(tree), {
+          message: "`=>` stands in `map(list, x => ...)` and `filter(list, x => ...)` only.",
+        });
+    }
+  }
+
+  #translateAll(trees: readonly Tree[]): readonly Expr[] {
+    return trees.map((tree) => this.translate(tree));
+  }
+
+  /** As far as a path is written out it is one; what comes after a key that is computed is looked up link by link. */
+  #translatePath(tree: Tree): Expr {
+    const { base, links } = unwind(tree);
+    const keys: Key[] = [];
+    for (const link of links) {
+      const key = base.kind === "name" ? this.#keyOf(link) : undefined;
+      if (key === undefined) break;
+      keys.push(key);
+    }
+    return links
+      .slice(keys.length)
+      .reduce(
+        (of, link): Expr => ({ op: "index", of, at: this.#translateLink(link), readsJson: true }),
+        base.kind === "name" ? this.#translateName(base, keys) : this.#translateBase(base),
+      );
+  }
+
+  #translateName(name: NameToken, keys: readonly Key[]): Expr {
+    if (this.#parameters.includes(name.text))
+      return { op: "path", root: "local", name: toLocal(name.text), path: toPath(keys), readsJson: true };
+    const resolved = resolvePath({ key: name.text, start: name.start, end: name.end }, keys, this.#scope);
+    if ("fault" in resolved) {
+      this.faults.push(resolved.fault);
+      return NOTHING;
+    }
+    if (resolved.expr.op === "path" && resolved.expr.root === "vars") this.readsLastError = true;
+    return resolved.expr;
+  }
+
+  #translateBase(base: Tree): Expr {
+    if (base.kind !== "literal") return this.translate(base);
+    return this.#refuse(base, { message: "Only a path or what a function gives has fields.", remedy: HOW_TO_JOIN });
+  }
+
+  #translateLink(link: Link): Expr {
+    const key = this.#keyOf(link);
+    if (key !== undefined) return { op: "literal", value: key.key };
+    return link.kind === "index" ? this.translate(link.at) : NOTHING;
+  }
+
+  /** Undefined for a key that is computed. */
+  #keyOf(link: Link): Key | undefined {
+    if (link.kind === "field") return { key: toKey(link.name.text), start: link.name.start, end: link.name.end };
+    if (link.at.kind !== "literal") return undefined;
+    const { value, start, end } = link.at;
+    if (typeof value === "string" || (typeof value === "number" && value >= 0 && Number.isInteger(value)))
+      return { key: value, start, end };
+    const message = `\`${String(value)}\` is no index.`;
+    this.#refuse(link.at, { message, remedy: "Write a whole number from 0, or a name as `['name']`." });
+    return { key: "", start, end };
+  }
+
+  #translateCall(call: CallTree): Expr {
+    const { callee } = call;
+    if (callee.kind !== "name") return this.#refuseCallee(callee);
+    const signature = FUNCTIONS.get(callee.text);
+    if (signature === undefined) return this.#refuseFunction(callee);
+    if (call.args.length < signature.least || call.args.length > signature.most)
+      return this.#refuseCount(callee, signature, call.args.length);
+    const { does } = signature;
+    if (does === "map" || does === "filter") return this.#translateLoop(does, call);
+    if (does === "defined") return this.#translateDefined(call.args[0]);
+    if (does === "matches") this.#checkPattern(call.args[1]);
+    return { op: "call", fn: does, args: this.#translateAll(call.args) };
+  }
+
+  #translateLoop(op: "map" | "filter", { callee, args: [list, arrow] }: CallTree): Expr {
+    if (list === undefined || arrow?.kind !== "arrow" || list.kind === "arrow")
+      return this.#refuse(spanOf(arrow ?? callee), {
+        message: `\`${op}\` takes a list and what to do with each element.`,
+        remedy: `Write \`${FUNCTIONS.get(op)?.usage}\`.`,
+      });
+    const parameter = this.#readParameter(arrow);
+    const translated = this.translate(list);
+    this.#parameters.push(parameter);
+    const body = this.translate(arrow.body);
+    this.#parameters.pop();
+    return { op, list: translated, as: toLocal(parameter), body };
+  }
+
+  #readParameter({ as }: ArrowTree): string {
+    if (as.kind === "name" && PARAMETER.test(as.text)) return as.text;
+    this.#refuse(spanOf(as), {
+      message: "Before `=>` stands one name of letters, digits and `_`.",
+      remedy: "Write `x => ...`.",
+    });
+    return "";
+  }
+
+  #translateDefined(of: Tree | undefined): Expr {
+    const isPath = of?.kind === "name" || of?.kind === "field" || of?.kind === "index" || of?.kind === "call";
+    if (isPath) return { op: "defined", of: this.translate(of) };
+    return this.#refuse(of === undefined ? NOWHERE : spanOf(of), {
+      message: "`defined` takes a path.",
+      remedy: "Write `defined(steps.ID.output.name)`, without quotes.",
+    });
+  }
+
+  #checkPattern(pattern: Tree | undefined): void {
+    if (pattern?.kind !== "literal" || typeof pattern.value !== "string") return;
+    const why = checkRegex(pattern.value);
+    if (why === undefined) return;
+    const message = `The regular expression cannot be used: ${toExcerpt(why)}.`;
+    const remedy = "Look-around and back-references are not supported; in `'...'` a backslash stays as it is.";
+    this.#refuse(pattern, { code: "REGEX_INVALID", message, remedy });
+  }
+
+  #refuseCallee(callee: Tree): Expr {
+    if (callee.kind !== "field")
+      return this.#refuse(spanOf(callee), { message: "Only functions can be called.", remedy: FUNCTION_LIST });
+    const { text } = callee.name;
+    const usage = usageOf(text);
+    const remedy = usage === undefined ? FUNCTION_LIST : `Write \`${usage}\`.`;
+    return this.#refuse(callee.name, { message: `Values have no methods such as \`${toExcerpt(text)}\`.`, remedy });
+  }
+
+  #refuseFunction(name: NameToken): Expr {
+    const usage = usageOf(name.text);
+    const remedy = usage === undefined ? FUNCTION_LIST : `Did you mean \`${usage}\`?`;
+    return this.#refuse(name, { message: `There is no function \`${toExcerpt(name.text)}\`.`, remedy });
+  }
+
+  #refuseCount(name: NameToken, { least, most, usage }: Signature, count: number): Expr {
+    const wanted =
+      least === most ? `${least}` : most === Number.POSITIVE_INFINITY ? `${least} or more` : `${least} or ${most}`;
+    const noun = wanted === "1" ? "argument" : "arguments";
+    const message = `\`${name.text}\` takes ${wanted} ${noun}, not ${count}.`;
+    return this.#refuse(name, { message, remedy: `Write \`${usage}\`.` });
+  }
+
+  #refuse(at: Span, texts: FaultTexts): Expr {
+    this.faults.push(toFault(at, texts));
+    return NOTHING;
+  }
+}
+
+const NOTHING: Expr = { op: "literal", value: null };
+const NOWHERE: Span = { start: 0, end: 0 };
+const PARAMETER = /^[\p{ID_Start}_][\p{ID_Continue}]*$/u;
+const HOW_TO_JOIN = "Put texts together with `join([a, b], '')`.";
+const FUNCTION_LIST = `Functions: ${[...FUNCTIONS.keys()].join(", ")}.`;
+
+/** No name that the core gives a local of its own: it has `item` for the elements of a fan-out. */
+function toLocal(parameter: string): string {
+  return `$${parameter}`;
+}
+
+type Link = Extract<Tree, { kind: "field" | "index" }>;
+
+/** `a.b[0].c` is the base `a` and three links. */
+function unwind(tree: Tree): { readonly base: Tree; readonly links: readonly Link[] } {
+  const links: Link[] = [];
+  let base = tree;
+  while (base.kind === "field" || base.kind === "index") {
+    links.push(base);
+    base = base.of;
+  }
+  return { base, links: links.reverse() };
+}
+
+function usageOf(name: string): string | undefined {
+  const known = OTHER_NAMES.get(name.toLowerCase());
+  const usage = FUNCTIONS.get(known ?? name)?.usage;
+  if (usage !== undefined) return usage;
+  return FUNCTIONS.get(didYouMean(name, FUNCTIONS.keys()) ?? "")?.usage;
+}

@@ -1,0 +1,175 @@
+import { suggest } from "../did-you-mean.ts";
+import { toExcerpt } from "../printable.ts";
+import { isTooLarge, type LowerContext } from "./lower-context.ts";
+import type { Block, Level, Reference, StepBody, StepDefinition } from "./workflow.ts";
+
+/** The steps of one flow: those of a level without what belongs to blocks, or those of a block. */
+export interface FlowPlan {
+  readonly level: Level;
+  readonly start: string;
+  readonly members: ReadonlyMap<string, StepDefinition>;
+  /** Steps that belong to the blocks of members, and the member. */
+  readonly taken: ReadonlyMap<string, StepDefinition>;
+  /** The control steps around; a transition to the innermost ends the flow. */
+  readonly owners: readonly StepDefinition[];
+}
+
+/** The flow of a whole level. Undefined where it has no beginning, which is reported. */
+export function planLevel(
+  level: Level,
+  owners: readonly StepDefinition[],
+  context: LowerContext,
+): FlowPlan | undefined {
+  const plan = toPlan(level, level.steps, { start: level.startAt?.value ?? "", owners, context });
+  if (level.startAt === undefined || !checkStart(level.startAt, plan, context)) return undefined;
+  reportUnreachable(level.startAt, plan, context);
+  return plan;
+}
+
+/** The flow of a block: the steps that its first one leads to, or those of a level of its own. */
+export function planBlock(
+  block: Block,
+  level: Level,
+  owners: readonly StepDefinition[],
+  context: LowerContext,
+): FlowPlan | undefined {
+  if (block.kind === "written") return planLevel(block.level, owners, context);
+  const { start } = block;
+  const plan = toPlan(level, reach(level, start, { owners, context }), { start: start.value, owners, context });
+  return checkStart(start, plan, context) ? plan : undefined;
+}
+
+export type Target =
+  | { readonly step: string }
+  /** As the step has ended; back at the control step around always in success. */
+  | { readonly end: "same" | "success" };
+
+/** Where a transition leads. Undefined: nowhere, which is reported. */
+export function findTarget(to: Reference | "end", plan: FlowPlan, context: LowerContext): Target | undefined {
+  if (to === "end") return { end: "same" };
+  const { members, taken, owners } = plan;
+  if (members.has(to.value)) return { step: to.value };
+  if (owners.at(-1)?.id === to.value) return { end: "success" };
+  const shown = toExcerpt(to.value);
+  const holder = taken.get(to.value);
+  const around = owners.find(({ id }) => id === to.value);
+  if (holder !== undefined) {
+    const message = `\`${shown}\` runs inside of \`${holder.id}\` and cannot be reached from outside.`;
+    const remedy = `Lead to \`${holder.id}\`; inside of it, end with the last step, or lead back to \`${holder.id}\`.`;
+    context.problems.error({ code: "STEP_INSIDE", at: to.at, message, remedy });
+  } else if (around !== undefined) {
+    const message = `\`${shown}\` is two blocks further out.`;
+    context.problems.error({ code: "STEP_INSIDE", at: to.at, message, remedy: "End this block first." });
+  } else reportUnknown(to, plan, context);
+  return undefined;
+}
+
+/** Where the blocks of a step begin, as far as they are steps of its own level. */
+function blockStartsOf(body: StepBody): readonly Reference[] {
+  return blocksOf(body).flatMap((block) => (block.kind === "reference" ? [block.start] : []));
+}
+
+function blocksOf(body: StepBody): readonly Block[] {
+  switch (body.type) {
+    case "loop":
+      return [body.body];
+    case "parallel":
+      return body.branches.map(({ block }) => block);
+    case "split":
+      return body.routes.flatMap((route) => route.body ?? []);
+    case "try":
+      return [
+        body.body,
+        ...(body.catch === undefined ? [] : [body.catch]),
+        ...(body.finally === undefined ? [] : [body.finally]),
+      ];
+    case "jit":
+    case "llm":
+    case "mcp":
+    case "respond":
+    case "branch":
+    case "merge":
+    case "wait":
+    case "call":
+    case "unreadable":
+      return [];
+  }
+}
+
+function toPlan(
+  level: Level,
+  candidates: ReadonlyMap<string, StepDefinition>,
+  { start, owners, context }: Pick<FlowPlan, "start" | "owners"> & { readonly context: LowerContext },
+): FlowPlan {
+  const taken = new Map<string, StepDefinition>();
+  for (const step of candidates.values()) {
+    for (const begin of blockStartsOf(step.body)) {
+      const inside = reach(level, begin, { owners: [...owners, step], context });
+      for (const id of inside.keys()) if (!taken.has(id)) taken.set(id, step);
+    }
+  }
+  const members = new Map([...candidates].filter(([id]) => !taken.has(id)));
+  return { level, start, members, taken, owners };
+}
+
+interface Search {
+  readonly owners: readonly StepDefinition[];
+  readonly context: LowerContext;
+}
+
+/** Everything that transitions lead to, the control steps around left out. */
+function reach(level: Level, start: Reference, { owners, context }: Search): ReadonlyMap<string, StepDefinition> {
+  const found = new Map<string, StepDefinition>();
+  const pending = [start.value];
+  for (let id = pending.pop(); id !== undefined && !isTooLarge(context, start.at); id = pending.pop()) {
+    context.looks += 1;
+    const step = level.steps.get(id);
+    if (step === undefined || found.has(id) || owners.includes(step)) continue;
+    found.set(id, step);
+    for (const { to } of step.transitions) if (to !== "end") pending.push(to.value);
+  }
+  return found;
+}
+
+function checkStart(start: Reference, plan: FlowPlan, context: LowerContext): boolean {
+  if (plan.members.has(start.value)) return true;
+  // That there is no step at all has been reported with the structure.
+  if (plan.level.steps.size === 0) return false;
+  const holder = plan.taken.get(start.value) ?? plan.owners.find(({ id }) => id === start.value);
+  if (holder === undefined) {
+    reportUnknown(start, plan, context);
+    return false;
+  }
+  const message = `\`${toExcerpt(start.value)}\` cannot be the beginning: it ${
+    plan.taken.has(start.value) ? `runs inside of \`${holder.id}\`` : "is the step around"
+  }.`;
+  context.problems.error({ code: "STEP_INSIDE", at: start.at, message, remedy: "Begin with another step." });
+  return false;
+}
+
+function reportUnknown({ value, at }: Reference, { members, level }: FlowPlan, { problems }: LowerContext): void {
+  const ids = members.size === 0 ? level.steps.keys() : members.keys();
+  const message = `There is no step \`${toExcerpt(value)}\` on this level.`;
+  const remedy = value.toLowerCase() === "end" ? "Write `end: true`." : suggest(value, ids);
+  problems.error({ code: "STEP_UNKNOWN", at, message, remedy });
+}
+
+function reportUnreachable(start: Reference, { level, members, owners }: FlowPlan, context: LowerContext): void {
+  // Whatever leads to it may be what cannot be read, or is misspelt.
+  if ([...level.steps.values()].some((step) => step.isFaulty || namesUnknown(step, level, owners))) return;
+  const reached = reach(level, start, { owners, context });
+  for (const { id, at } of members.values()) {
+    if (reached.has(id)) continue;
+    const message = `No transition leads to \`${toExcerpt(id)}\`.`;
+    context.problems.warning({ code: "STEP_UNREACHABLE", at, message });
+  }
+}
+
+function namesUnknown(
+  { transitions, body }: StepDefinition,
+  { steps }: Level,
+  owners: readonly StepDefinition[],
+): boolean {
+  const named = [...transitions.flatMap(({ to }) => (to === "end" ? [] : [to])), ...blockStartsOf(body)];
+  return named.some(({ value }) => !steps.has(value) && !owners.some(({ id }) => id === value));
+}

@@ -1,0 +1,67 @@
+import type { Place } from "../../core/graph/graph.ts";
+import type { NeededFile } from "../definition.ts";
+import type { ProblemList } from "../problem-list.ts";
+import type { Range, SourceText } from "../source-text.ts";
+import type { ExpressionScope } from "./expressions/expression-scope.ts";
+import type { Level, StepDefinition } from "./workflow.ts";
+
+/** What all of a definition shares while it is lowered. */
+export interface LowerContext {
+  readonly workflowId: string;
+  readonly source: SourceText;
+  readonly problems: ProblemList;
+  readonly maxSteps: number;
+  /** Every id of the file. */
+  readonly stepIds: ReadonlySet<string>;
+  readonly files: NeededFile[];
+  readsLastError: boolean;
+  /** Conditions that are computed as variables, for names that are used once. */
+  conditionCount: number;
+  /** Steps of the graph so far: what several blocks share is there several times. */
+  stepCount: number;
+  /** How often a step was looked at to find what belongs to a block. */
+  looks: number;
+  /** There are too many of either, which has been reported. */
+  isTooLarge: boolean;
+}
+
+/** What a step sees where it stands. */
+export interface FlowScope {
+  readonly level: Level;
+  /** Ids of the steps whose outputs can be read. */
+  readonly visible: ReadonlySet<string>;
+  readonly locals: ExpressionScope["locals"];
+  readonly allowsError: boolean;
+  /** The control steps around, innermost last. */
+  readonly owners: readonly StepDefinition[];
+  /** Ids of the fan-outs around, by which loop variables are found. */
+  readonly fanOuts: ReadonlySet<string>;
+}
+
+/** Blocks that share steps have a copy each, and blocks inside of them again. */
+const MAX_COPIES = 5_000;
+const MAX_LOOKS = 2_000_000;
+
+/** True from the moment on when blocks share more steps than can be untangled. */
+export function isTooLarge(context: LowerContext, at: Range): boolean {
+  const isOver = context.stepCount > MAX_COPIES || context.looks > MAX_LOOKS;
+  if (isOver && !context.isTooLarge) {
+    const message = "Blocks share so many steps that their copies are too many.";
+    context.problems.error({ code: "TOO_MANY_STEPS", at, message });
+  }
+  context.isTooLarge ||= isOver;
+  return isOver;
+}
+
+/** An id for a step that the file does not have, different from all that it has. */
+export function freeId(wanted: string, context: LowerContext, taken: ReadonlySet<string> = new Set()): string {
+  let id = wanted;
+  while (context.stepIds.has(id) || taken.has(id)) id = `${id}_`;
+  return id;
+}
+
+/** Without the file: the graph of a text is the same wherever it lies. */
+export function toPlace(range: Range, source: SourceText): Place {
+  const { line, column } = source.place(range);
+  return { line, column };
+}

@@ -1,0 +1,104 @@
+import type { Expr } from "../../core/expressions/expr.ts";
+import { mapChildren } from "../../core/expressions/walk-paths.ts";
+import type { SetStep, Step } from "../../core/graph/graph.ts";
+import { attemptsOf, type Doing, outputOf } from "./doing.ts";
+import { freeId } from "./lower-context.ts";
+import { failureRule, fanOutId, lowerItem } from "./lower-fan-out.ts";
+import { eachWhole, lowerList, wholeOf } from "./lower-list.ts";
+import { literal, lowerValue, toObject, type ValueScope } from "./lower-value.ts";
+import type { PlanBlock } from "./plan-block.ts";
+import type { SplitBody, StepDefinition } from "./workflow.ts";
+
+/** First all items get their route, then the bodies of the routes run side by side. */
+export function lowerSplit(step: StepDefinition, body: SplitBody, scope: ValueScope, planBlock: PlanBlock): Doing {
+  const { list, before, after } = lowerList(body.list, scope);
+  const sortId = freeId("sort", scope.context, scope.flow.fanOuts);
+  const sort: SetStep = {
+    kind: "set",
+    id: sortId,
+    ...(after.length === 0 ? {} : { after }),
+    each: eachWhole(list),
+    value: toObject(sortItems(body, sortId, scope)),
+  };
+  const routes = lowerRoutes(step, body, { sortId, scope, planBlock });
+  const result: SetStep = {
+    kind: "set",
+    id: freeId("result", scope.context),
+    after: [sortId, ...routes.map(({ step: { id } }) => id)],
+    value: toObject(
+      namesOf(body).map((name) => {
+        const route = routes.find((each) => each.name === name);
+        return [name, route === undefined ? outputOf(sortId, 0, name) : outputOf(route.step.id)];
+      }),
+    ),
+  };
+  const steps = [...before, sort, ...routes.map((route) => route.step), result];
+  return { ...attemptsOf(step), kind: "flow", flow: { kind: "dag", steps, result: result.id } };
+}
+
+/** The name under which the whole list is filtered. */
+const ITEM = "split item";
+
+/** The items of each route, in their order. */
+function sortItems(body: SplitBody, sortId: string, scope: ValueScope): readonly (readonly [string, Expr])[] {
+  const all = wholeOf(sortId);
+  const conditions = lowerConditions(body, scope);
+  const none: Expr = { op: "and", of: conditions.map(([, condition]) => negate(condition)) };
+  const sorted = conditions.map(([name, condition], index): readonly [string, Expr] => {
+    const earlier = conditions.slice(0, index).map(([, before]) => negate(before));
+    const own: Expr = { op: "and", of: [...earlier, condition] };
+    return [name, filter(all, name === body.rest ? { op: "or", of: [own, none] } : own)];
+  });
+  const isNew = body.rest !== undefined && !conditions.some(([name]) => name === body.rest);
+  return body.rest === undefined || !isNew ? sorted : [...sorted, [body.rest, filter(all, none)]];
+}
+
+/** Without a condition a route takes everything; as that of the rest it takes nothing before the others. */
+function lowerConditions(body: SplitBody, scope: ValueScope): readonly (readonly [string, Expr])[] {
+  const locals = new Map([...scope.flow.locals, [body.itemName, { root: "item", name: ITEM }] as const]);
+  const inner: ValueScope = { ...scope, flow: { ...scope.flow, locals } };
+  return body.routes.map(({ name, condition }) => {
+    const lowered = condition === undefined ? literal(name !== body.rest) : lowerValue(condition, inner);
+    return [name, itemToLocal(lowered)] as const;
+  });
+}
+
+function itemToLocal(expr: Expr): Expr {
+  if (expr.op !== "path") return mapChildren(expr, itemToLocal);
+  return expr.root === "item" && expr.name === ITEM ? { ...expr, root: "local" } : expr;
+}
+
+function filter(list: Expr, body: Expr): Expr {
+  return { op: "filter", list, as: ITEM, body };
+}
+
+function negate(of: Expr): Expr {
+  return { op: "not", of };
+}
+
+function namesOf({ routes, rest }: SplitBody): readonly string[] {
+  const names = routes.map(({ name }) => name);
+  return rest === undefined || names.includes(rest) ? names : [...names, rest];
+}
+
+interface RouteScope {
+  readonly sortId: string;
+  readonly scope: ValueScope;
+  readonly planBlock: PlanBlock;
+}
+
+function lowerRoutes(
+  step: StepDefinition,
+  body: SplitBody,
+  { sortId, scope, planBlock }: RouteScope,
+): readonly { readonly name: string; readonly step: Step }[] {
+  return body.routes.flatMap(({ name, body: block }) => {
+    const planned = block && planBlock(block, step, scope.flow);
+    if (planned === undefined) return [];
+    const id = fanOutId(planned, name, scope);
+    const item = lowerItem(planned, { id, variables: [[body.itemName, { root: "item", name: id }]], scope });
+    const list: Expr = { op: "call", fn: "coalesce", args: [outputOf(sortId, 0, name)] };
+    const each = { list, maxConcurrent: body.maxConcurrent };
+    return [{ name, step: { ...item, after: [sortId], each, ...failureRule(body) } }];
+  });
+}

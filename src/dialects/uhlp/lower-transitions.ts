@@ -1,0 +1,101 @@
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { Transition } from "../../core/graph/graph.ts";
+import { type FlowPlan, findTarget, type Target } from "./flow-plan.ts";
+import { type FlowScope, type LowerContext, toPlace } from "./lower-context.ts";
+import { isDecidable, lowerValue } from "./lower-value.ts";
+import type { StepDefinition, TransitionDefinition } from "./workflow.ts";
+
+export interface LoweredTransitions {
+  readonly transitions?: readonly Transition[];
+  /** Conditions that the host computes when the step has ended. */
+  readonly assign?: { readonly [name: string]: Expr };
+}
+
+/** The transitions of a step, and what must be computed for them. */
+export function lowerTransitions(
+  step: StepDefinition,
+  plan: FlowPlan,
+  scope: FlowScope,
+  context: LowerContext,
+): LoweredTransitions {
+  reportIdle(step.transitions, context);
+  const computed = new Map<string, Expr>();
+  const transitions = step.transitions.flatMap((definition) => {
+    const target = findTarget(definition.to, plan, context);
+    const when = lowerCondition(definition, { step, scope, context, computed });
+    return target === undefined ? [] : toTransitions(definition, { target, when, context });
+  });
+  const isBlock = plan.owners.length > 0;
+  const isOpen = !step.transitions.some(({ on }) => on !== "failure");
+  if (!isBlock && isOpen) reportNoEnd(step, context);
+  // In a block a step that says nothing about its success ends it.
+  const end: readonly Transition[] =
+    isBlock && isOpen && transitions.length > 0 ? [{ on: "success", to: { end: "success" } }] : [];
+  const all = [...transitions, ...end];
+  return {
+    ...(all.length === 0 ? {} : { transitions: all }),
+    ...(computed.size === 0 ? {} : { assign: Object.fromEntries(computed) }),
+  };
+}
+
+interface ConditionScope {
+  readonly step: StepDefinition;
+  readonly scope: FlowScope;
+  readonly context: LowerContext;
+  readonly computed: Map<string, Expr>;
+}
+
+function lowerCondition(
+  { condition }: TransitionDefinition,
+  { step, scope, context, computed }: ConditionScope,
+): Expr | undefined {
+  if (condition === undefined) return undefined;
+  const when = lowerValue(condition, { flow: scope, context, allowsOutput: step.body.type !== "branch" });
+  if (isDecidable(when)) return when;
+  context.conditionCount += 1;
+  const name = `condition ${context.conditionCount}`;
+  // As true or false, so that every visit sets it anew.
+  computed.set(name, { op: "and", of: [when] });
+  return { op: "path", root: "vars", name, path: [] };
+}
+
+function toTransitions(
+  { on, condition, at }: TransitionDefinition,
+  {
+    target,
+    when,
+    context,
+  }: { readonly target: Target; readonly when: Expr | undefined; readonly context: LowerContext },
+): readonly Transition[] {
+  const common = {
+    ...(when === undefined ? {} : { when }),
+    ...(condition === undefined ? {} : { written: String(condition.value) }),
+    place: toPlace(at, context.source),
+  };
+  if ("step" in target) return [{ on, ...common, to: target.step }];
+  if (target.end === "success") return [{ on, ...common, to: { end: "success" } }];
+  const outcomes = on === "any" ? (["success", "failure"] as const) : [on];
+  return outcomes.map((outcome) => ({ on: outcome, ...common, to: { end: outcome } }));
+}
+
+/** What stands behind one that always holds, and what says the same again. */
+function reportIdle(transitions: readonly TransitionDefinition[], { problems }: LowerContext): void {
+  const closed = new Set<"success" | "failure">();
+  const seen = new Set<string>();
+  for (const { on, condition, at } of transitions) {
+    const outcomes = on === "any" ? (["success", "failure"] as const) : [on];
+    const key = `${on} ${String(condition?.value)}`;
+    if (outcomes.every((outcome) => closed.has(outcome)) || seen.has(key)) {
+      const message = "This transition is never taken: one before it always comes first.";
+      problems.warning({ code: "TRANSITION_IDLE", at, message });
+    }
+    seen.add(key);
+    if (condition === undefined) for (const outcome of outcomes) closed.add(outcome);
+  }
+}
+
+function reportNoEnd({ id, at, body, isFaulty }: StepDefinition, { problems }: LowerContext): void {
+  if (isFaulty || body.type === "respond" || body.type === "unreadable") return;
+  const message = `\`${id}\` says neither what follows when it succeeds nor that the workflow ends there.`;
+  problems.error({ code: "KEY_MISSING", at, message, remedy: "Add `end: true`, or a transition to the next step." });
+}

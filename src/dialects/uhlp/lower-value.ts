@@ -1,0 +1,118 @@
+import type { Expr } from "../../core/expressions/expr.ts";
+import { childrenOf } from "../../core/expressions/walk-paths.ts";
+import type { Json } from "../../core/json.ts";
+import { toExcerpt } from "../printable.ts";
+import { toJson, type YamlMap, type YamlNode, type YamlScalar } from "../yaml-node.ts";
+import { placeInExpression } from "./expression-place.ts";
+import type { ExpressionScope } from "./expressions/expression-scope.ts";
+import { parseExpression } from "./expressions/parse-expression.ts";
+import { visibleRoots } from "./expressions/resolve-path.ts";
+import type { FlowScope, LowerContext } from "./lower-context.ts";
+import type { Inputs } from "./workflow.ts";
+
+/** Where an expression stands, and what it may name there. */
+export interface ValueScope {
+  readonly flow: FlowScope;
+  readonly context: LowerContext;
+  /** `step.output` means something. */
+  readonly allowsOutput?: boolean;
+  /** What cannot be meant as an expression is text, with a warning. */
+  readonly takesPlainText?: boolean;
+}
+
+const NOTHING: Expr = { op: "literal", value: null };
+
+export function literal(value: Json): Expr {
+  return { op: "literal", value };
+}
+
+export function toObject(entries: readonly (readonly [string, Expr])[]): Expr {
+  return { op: "object", entries: Object.fromEntries(entries) };
+}
+
+/** Texts are expressions, everything else stands for itself. What cannot be read is reported and counts as null. */
+export function lowerValue(node: YamlNode | undefined, scope: ValueScope): Expr {
+  if (node === undefined) return NOTHING;
+  if (node.kind === "list") return { op: "list", items: node.items.map((item) => lowerValue(item, scope)) };
+  if (node.kind === "map") return toObject(lowerEntries(node, scope));
+  return typeof node.value === "string" ? lowerText(node, node.value, scope) : literal(node.value);
+}
+
+/** `mapping` over `params`, of which only texts that begin with `$.` are expressions. */
+export function lowerInputs({ params, mapping }: Inputs, scope: ValueScope): Expr {
+  const fixed = params === undefined ? [] : [...params.entries].map(([name, { value }]) => [name, value] as const);
+  return toObject([
+    ...fixed.map(([name, node]) => [name, lowerParam(node, scope)] as const),
+    ...(mapping === undefined ? [] : lowerEntries(mapping, scope)),
+  ]);
+}
+
+/** A name that is written as it is (`order.paid`, `child.yaml`), or an expression that gives it. */
+export function lowerName(name: YamlScalar, scope: ValueScope): Expr {
+  const text = String(name.value).trim();
+  const isName = /^[\w@./][\w@.:/#-]*$/.test(text) && !beginsWithRoot(text, toExpressionScope(scope));
+  return isName ? literal(text) : lowerValue(name, scope);
+}
+
+/** True where the core can decide it with what it keeps of outputs; else the host computes it when the step has ended. */
+export function isDecidable(condition: Expr): boolean {
+  if (condition.op === "map" || condition.op === "filter") return false;
+  if (condition.op === "call" && condition.fn === "matches") return false;
+  if (condition.op === "path" && (condition.root === "item" || condition.root === "error")) return false;
+  return childrenOf(condition).every(isDecidable);
+}
+
+function lowerEntries({ entries }: YamlMap, scope: ValueScope): readonly (readonly [string, Expr])[] {
+  return [...entries].map(([name, { value }]) => [name, lowerValue(value, scope)] as const);
+}
+
+function lowerParam(node: YamlNode, scope: ValueScope): Expr {
+  if (node.kind === "list") return { op: "list", items: node.items.map((item) => lowerParam(item, scope)) };
+  if (node.kind === "map") {
+    return toObject([...node.entries].map(([name, { value }]) => [name, lowerParam(value, scope)] as const));
+  }
+  const isExpression = typeof node.value === "string" && node.value.startsWith("$.");
+  return isExpression ? lowerValue(node, scope) : literal(toJson(node));
+}
+
+function lowerText(node: YamlScalar, text: string, scope: ValueScope): Expr {
+  const { context } = scope;
+  const expressionScope = toExpressionScope(scope);
+  const parsed = parseExpression(text, expressionScope);
+  if (parsed.ok) {
+    context.readsLastError ||= parsed.readsLastError;
+    return parsed.expr;
+  }
+  if (scope.takesPlainText === true && isPlainText(text, expressionScope)) {
+    const message = `\`${toExcerpt(text)}\` is no expression and is taken as text.`;
+    const remedy = `Write it in single quotes: "'${toExcerpt(text)}'".`;
+    context.problems.warning({ code: "EXPRESSION_INVALID", at: node, message, remedy });
+    return literal(text);
+  }
+  for (const fault of parsed.faults) {
+    const { code, message } = fault;
+    const name = text.slice(fault.offset, fault.offset + fault.length);
+    // The expression's own remedy knows only what can be read from here.
+    const isElsewhere = code === "STEP_UNKNOWN" && context.stepIds.has(name);
+    const remedy = isElsewhere ? READ_FROM_AROUND : fault.remedy;
+    context.problems.error({ code, at: placeInExpression(node, fault, context.source), message, remedy });
+  }
+  return NOTHING;
+}
+
+const READ_FROM_AROUND = "It runs inside of another step: read the output of that one.";
+
+function toExpressionScope({ flow, context, allowsOutput = false }: ValueScope): ExpressionScope {
+  const { visible, locals, allowsError } = flow;
+  return { steps: visible, locals, allowsOutput, allowsError, workflowId: context.workflowId };
+}
+
+/** Several words or a path with slashes, nothing of an expression in it. */
+function isPlainText(text: string, scope: ExpressionScope): boolean {
+  return /[\s/]/.test(text.trim()) && !/['"`()[\]{}<>=!&|]/.test(text) && !beginsWithRoot(text, scope);
+}
+
+function beginsWithRoot(text: string, scope: ExpressionScope): boolean {
+  const [first = ""] = /^[^\s.[/]*/.exec(text.trim()) ?? [];
+  return first.startsWith("$") || visibleRoots(scope).includes(first);
+}

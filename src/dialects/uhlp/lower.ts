@@ -1,0 +1,49 @@
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { Flow, Graph, MachineFlow, Step } from "../../core/graph/graph.ts";
+import type { LowerContext } from "./lower-context.ts";
+import { lowerFlow } from "./lower-flow.ts";
+import type { Workflow } from "./workflow.ts";
+
+/** Turns a workflow into the graph that runs. What is wrong between steps and in expressions is reported on the way. */
+export function lowerWorkflow(workflow: Workflow, context: LowerContext): Graph | undefined {
+  const { id, description, trigger, inputSchema, timeoutMs, maxCostMicro, deadLetter } = workflow;
+  const flow = lowerFlow(workflow.level, context);
+  if (flow === undefined) return undefined;
+  return {
+    format: 1,
+    dialect: "uhlp",
+    name: id,
+    ...(description === undefined ? {} : { description }),
+    input: { declared: [], defaults: {}, ...(inputSchema === undefined ? {} : { schema: inputSchema }) },
+    flow: context.readsLastError ? keepLastError(flow) : flow,
+    limits: {
+      ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    },
+    ending: { deadLetter },
+    ...(trigger === undefined ? {} : { trigger }),
+    envAllowed: [],
+    settings: {},
+  };
+}
+
+/** `workflow.lastError`: every step that fails leaves its failure behind. Only where it is read: flows pay for it. */
+function keepLastError(flow: MachineFlow): MachineFlow {
+  return { ...flow, variables: { lastError: null }, steps: flow.steps.map(noteFailure) };
+}
+
+const FAILURE: Expr = { op: "path", root: "failure", path: [] };
+
+function noteFailure(step: Step): Step {
+  const inside = {
+    ...(step.kind === "flow" ? { flow: noteFailures(step.flow) } : {}),
+    ...(step.catch === undefined ? {} : { catch: noteFailures(step.catch) }),
+    ...(step.finally === undefined ? {} : { finally: noteFailures(step.finally) }),
+  };
+  const canFail = step.kind !== "set" && step.kind !== "respond";
+  return { ...step, ...inside, ...(canFail ? { assign: { ...step.assign, lastError: FAILURE } } : {}) } as Step;
+}
+
+function noteFailures(flow: Flow): Flow {
+  return { ...flow, steps: flow.steps.map(noteFailure) } as Flow;
+}

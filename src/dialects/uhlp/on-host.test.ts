@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { fail, type Play, succeed, World } from "../../../test/faults/world.ts";
+import { compileSteps } from "../../../test/simulation/uhlp.ts";
+import { liftControls } from "../../core/graph/lift-controls.ts";
+import type { Json } from "../../core/json.ts";
+
+/** Runs the steps on the real host, in memory; the paths that reached the executor, and how it ended. */
+async function runOnHost(yaml: string, plays: { readonly [stepId: string]: Play }, payload: Json = {}) {
+  const world = new World({ plays });
+  const graph = liftControls(await compileSteps(yaml));
+  const { id, status, error } = await world.run(graph, {
+    requestData: { source: "internal", payload },
+    context: {},
+  });
+  const inputs = Object.fromEntries(world.calls.map(({ stepId, input }) => [stepId, argumentsOf(input)]));
+  return { world, id, status, error, inputs, defects: world.defects };
+}
+
+function argumentsOf(input: Json): Json | undefined {
+  return (input as { readonly arguments?: Json }).arguments;
+}
+
+test("workflow.lastError has code, message and details of the latest failure", async () => {
+  const yaml = `steps:
+  a: { type: mcp, target: t, transitions: { onSuccess: b, onFailureDefault: b } }
+  b: { type: mcp, target: t, inputMapping: { last: workflow.lastError }, end: true }
+`;
+  const { inputs, status } = await runOnHost(yaml, {
+    a: () => fail("BAD", { message: "no", details: { why: "x" } }),
+  });
+  expect(inputs["b"]).toEqual({ last: { code: "BAD", message: "no", details: { why: "x" } } });
+  expect(status).toBe("completed");
+});
+
+test("a failure that comes before any executor is read by conditions", async () => {
+  const yaml = `steps:
+  s: { type: control, subtype: subworkflow, workflowId: gone, transitions: [{ condition: step.output.error.code == 'WORKFLOW_NOT_FOUND', nextStep: b }, { end: true }] }
+  b: { type: mcp, target: t, inputMapping: { last: workflow.lastError.code, message: steps.s.output.error.message }, end: true }
+`;
+  const { inputs } = await runOnHost(yaml, {});
+  expect(inputs["b"]).toEqual({ last: "WORKFLOW_NOT_FOUND", message: 'No workflow "gone".' });
+});
+
+test("a time that cannot be waited for is a failure that conditions read", async () => {
+  const yaml = `steps:
+  w: { type: control, subtype: wait, duration: trigger.payload.soon, transitions: { onFailure: [{ condition: step.output.error.code == 'WAIT_INVALID', nextStep: b }], end: true } }
+  b: { type: mcp, target: t, end: true }
+`;
+  const { inputs, status } = await runOnHost(yaml, {}, { soon: "in a while" });
+  expect(Object.keys(inputs)).toEqual(["b"]);
+  expect(status).toBe("completed");
+});
+
+test("a condition on details of an error, and on items of loops around, is computed on full values", async () => {
+  const yaml = `steps:
+  outer:
+    type: control
+    subtype: loop
+    list: trigger.payload
+    iteratorVar: row
+    end: true
+    body:
+      type: control
+      subtype: try
+      body: { type: mcp, target: t, inputMapping: { row: row } }
+      catch:
+        startAt: look
+        steps:
+          look: { type: mcp, target: t, transitions: [{ condition: error.details.retry == row.retry, nextStep: again }, { end: true }] }
+          again: { type: mcp, target: t, inputMapping: { row: row.id } }
+`;
+  const { world, status, defects } = await runOnHost(
+    yaml,
+    { body: () => fail("BAD", { details: { retry: "yes" } }), look: () => succeed("left") },
+    [
+      { id: 1, retry: "yes" },
+      { id: 2, retry: "no" },
+    ],
+  );
+  expect(world.calls.filter(({ stepId }) => stepId === "again").map(({ input }) => argumentsOf(input))).toEqual([
+    { row: 1 },
+  ]);
+  expect(status).toBe("completed");
+  expect(defects).toEqual([]);
+});
+
+test("a loop that is not over a list fails with LIST_MISSING", async () => {
+  const yaml = `steps:\n  l: { type: control, subtype: loop, list: trigger.payload, body: { type: mcp, target: t }, end: true }\n`;
+  const { status, error } = await runOnHost(yaml, {}, "text");
+  expect(status).toBe("failed");
+  expect(error?.code).toBe("LIST_MISSING");
+});
+
+test("split, parallel and merge bring what they promise", async () => {
+  const yaml = `steps:
+  s:
+    type: control
+    subtype: split
+    list: trigger.payload
+    routes: { large: { condition: item.n > 2, body: { type: mcp, target: t, inputMapping: { n: item.n } } } }
+    default: small
+    transitions: { onSuccess: p }
+  p: { type: control, subtype: parallel, branches: [x, y], transitions: { onSuccess: m } }
+  x: { type: mcp, target: t, inputMapping: { small: steps.s.output.small } }
+  y: { type: mcp, target: t, inputMapping: { large: steps.s.output.large } }
+  m: { type: control, subtype: merge, sources: [steps.p.output.x, steps.p.output.y], transitions: { onSuccess: r } }
+  r: { type: mcp, target: t, inputMapping: { all: steps.m.output }, end: true }
+`;
+  const echo: Play = ({ input }) => succeed(argumentsOf(input) ?? null);
+  const { inputs } = await runOnHost(yaml, { x: echo, y: echo, large: echo }, [{ n: 1 }, { n: 3 }]);
+  expect(inputs["r"]).toEqual({ all: [{ small: [{ n: 1 }] }, { large: [{ n: 3 }] }] });
+});

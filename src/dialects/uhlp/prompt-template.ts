@@ -1,0 +1,129 @@
+import type { Problem } from "../../core/errors/problem.ts";
+import type { TemplateFault } from "../../core/errors/template-fault.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Definition } from "../definition.ts";
+import { JsonSchemaChecker } from "../json-schema-checker.ts";
+import { MapReader, type Text } from "../map-reader.ts";
+import { ProblemList } from "../problem-list.ts";
+import { findPart } from "../schema-problems.ts";
+import { type Range, SourceText } from "../source-text.ts";
+import { describeNode, type YamlNode } from "../yaml-node.ts";
+import { readYaml } from "../yaml-source.ts";
+import { findTemplateFault } from "./check-template.ts";
+import { placeInScalar } from "./place-in-scalar.ts";
+
+/** A prompt file: what to ask a model, and how the answer must look. Plain JSON, so that a run can pin it. */
+export interface PromptTemplate {
+  readonly description?: string;
+  /** `provider:model`, an alias, or a name that a provider is known by. */
+  readonly model?: string;
+  readonly parameters?: JsonObject;
+  /** Jinja. */
+  readonly template: string;
+  readonly outputFormat?: OutputFormat;
+  readonly outputSchema?: JsonObject;
+}
+
+type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+const OUTPUT_FORMATS = ["json", "text", "xml", "yaml"] as const;
+
+/** Files that hold nothing but a template. */
+const BARE = /\.(?:j2|jinja2?|md|txt|prompt)$/i;
+
+/**
+ * Reads a prompt file: YAML or JSON, or a template by itself. Everything that is wrong is a problem with its place, syntax
+ * of the template included.
+ */
+export async function parsePromptTemplate(
+  definition: Definition,
+): Promise<{ readonly template?: PromptTemplate; readonly problems: readonly Problem[] }> {
+  const source = new SourceText(definition);
+  const problems = new ProblemList(source);
+  if (definition.file !== undefined && BARE.test(definition.file)) return readBare(source, problems);
+  const root = readYaml(source, problems);
+  if (root?.kind === "map") {
+    const template = await readTemplate(new MapReader(root, problems), source, problems);
+    if (template !== undefined && !problems.hasErrors) return { template, problems: problems.toArray() };
+  } else if (root !== undefined) {
+    const message = `A prompt file is a map with the key \`template\`, not ${describeNode(root)}.`;
+    problems.error({ code: "WRONG_TYPE", at: root, message, remedy: EXAMPLE });
+  }
+  return { problems: problems.toArray() };
+}
+
+async function readBare(source: SourceText, problems: ProblemList) {
+  const { text } = source;
+  const fault = await findTemplateFault(text);
+  if (fault === undefined) return { template: { template: text }, problems: [] };
+  const start = fault.line === undefined ? 0 : offsetOf(text, fault.line) + (fault.column ?? 1) - 1;
+  reportSyntax(fault, { start, end: start + (fault.length ?? 1) }, problems);
+  return { problems: problems.toArray() };
+}
+
+function offsetOf(text: string, line: number): number {
+  const before = text.split("\n", line - 1).join("\n");
+  return line === 1 ? 0 : before.length + 1;
+}
+
+const EXAMPLE = 'Write `template: "Summarize {{ text }}"`.';
+
+async function readTemplate(
+  file: MapReader,
+  source: SourceText,
+  problems: ProblemList,
+): Promise<PromptTemplate | undefined> {
+  const description = file.text("description")?.value;
+  const model = file.text("model")?.value;
+  const parameters = file.object("parameters")?.value;
+  const template = readText(file, problems);
+  const outputFormat = file.choice("outputFormat", OUTPUT_FORMATS);
+  const outputSchema = file.object("outputSchema");
+  file.reportUnknownKeys("a prompt file");
+  if (template !== undefined) await checkSyntax(template, source, problems);
+  if (outputSchema !== undefined) await checkSchema(outputSchema, problems);
+  if (template === undefined) return undefined;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(model === undefined ? {} : { model }),
+    ...(parameters === undefined ? {} : { parameters }),
+    template: template.value,
+    ...(outputFormat === undefined ? {} : { outputFormat }),
+    ...(outputSchema === undefined ? {} : { outputSchema: outputSchema.value }),
+  };
+}
+
+function readText(file: MapReader, problems: ProblemList): Text | undefined {
+  if (!file.has("template")) {
+    const message = "A prompt file needs `template`, the text that the model is asked.";
+    problems.error({ code: "KEY_MISSING", at: file.at("template"), message, remedy: EXAMPLE });
+    return undefined;
+  }
+  const text = file.text("template");
+  if (text === undefined || text.value.trim() !== "") return text;
+  problems.error({ code: "VALUE_INVALID", at: text.at, message: "`template` is empty.", remedy: EXAMPLE });
+  return undefined;
+}
+
+async function checkSyntax(template: Text, source: SourceText, problems: ProblemList): Promise<void> {
+  const fault = await findTemplateFault(template.value);
+  if (fault === undefined) return;
+  const at = placeInScalar(template, fault, source);
+  const where = at === undefined && fault.line !== undefined ? ` (line ${fault.line} of the template)` : "";
+  reportSyntax({ ...fault, reason: `${fault.reason}${where}` }, at ?? template.at, problems);
+}
+
+function reportSyntax({ reason }: TemplateFault, at: Range, problems: ProblemList): void {
+  const message = `The template cannot be read: ${reason}.`;
+  problems.error({ code: "PROMPT_INVALID", at, message, remedy: "Correct the place shown." });
+}
+
+async function checkSchema(
+  schema: { readonly value: JsonObject; readonly at: YamlNode },
+  problems: ProblemList,
+): Promise<void> {
+  const fault = await new JsonSchemaChecker().findFault(schema.value);
+  if (fault === undefined) return;
+  const message = `\`outputSchema\`: ${fault.message}`;
+  problems.error({ code: "SCHEMA_INVALID", at: findPart(schema.at, fault.path), message });
+}

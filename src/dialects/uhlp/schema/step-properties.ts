@@ -1,0 +1,50 @@
+import type { JsonObject } from "../../../core/json.ts";
+
+/** Groups of properties that steps share; every kind of step spreads those that it has. */
+
+export const describing: JsonObject = {
+  type: {
+    enum: ["jit", "llm", "mcp", "control"],
+    description:
+      "What the step does: `jit` runs a function of a script, `llm` asks a model, `mcp` calls a tool, `control` works on the flow itself.",
+  },
+  description: { type: "string", description: "For people: what the step is for." },
+};
+
+export const flowing: JsonObject = {
+  transitions: { $ref: "#/definitions/transitions" },
+  end: { type: "boolean", description: "The workflow (or the block) ends after this step." },
+};
+
+export const mapping: JsonObject = {
+  inputMapping: { $ref: "#/definitions/mapping" },
+  params: { $ref: "#/definitions/params" },
+};
+
+export const shaping: JsonObject = { outputMapping: { $ref: "#/definitions/outputMapping" } };
+
+export const attempting: JsonObject = {
+  timeout: {
+    $ref: "#/definitions/duration",
+    description: "How long one attempt may take; then it fails with the code `TIMEOUT`.",
+  },
+  retryPolicy: { $ref: "#/definitions/retryPolicy" },
+  retry: { $ref: "#/definitions/retryPolicy", description: "The same as `retryPolicy`." },
+};
+
+export const spending: JsonObject = {
+  atMostOnce: {
+    type: "boolean",
+    default: false,
+    description:
+      "The step is never tried again while it is unknown whether it had an effect, for instance after a crash: then it fails with `INTERRUPTED`.",
+  },
+  at_most_once: { type: "boolean", description: "The same as `atMostOnce`." },
+  maxCostUsd: {
+    type: "number",
+    exclusiveMinimum: 0,
+    maximum: 1_000_000,
+    description: "What the step may cost, all attempts together.",
+  },
+  max_cost_usd: { type: "number", exclusiveMinimum: 0, maximum: 1_000_000, description: "The same as `maxCostUsd`." },
+};

@@ -1,0 +1,58 @@
+import type { Language } from "./code-input.ts";
+
+/**
+ * How a script is called. A `program` gets the function's name as its first argument and JSON on standard input, and
+ * writes JSON to standard output. A `function` is called with the input and returns its result; without a name it is
+ * the default export.
+ */
+export type Convention = { readonly kind: "program" } | { readonly kind: "function"; readonly name: string };
+
+/** The name that stands for a default export. */
+const DEFAULT_EXPORT = "default";
+
+/**
+ * Decides by the script's text: one that reads standard input is a program, one that defines the function at its top
+ * level is called, anything else is a program. Lines that are comments do not count.
+ */
+export function chooseConvention(language: Language, text: string, name: string | undefined): Convention {
+  const code = withoutCommentLines(language, text);
+  const isPython = language === "python";
+  if ((isPython ? PYTHON_READS_INPUT : JAVASCRIPT_READS_INPUT).test(code)) return { kind: "program" };
+  const wanted = name ?? (isPython ? "main" : DEFAULT_EXPORT);
+  const isDefined = isPython ? definesInPython(code, wanted) : exportsInJavaScript(code, wanted);
+  return isDefined ? { kind: "function", name: wanted } : { kind: "program" };
+}
+
+const PYTHON_READS_INPUT =
+  /\bsys\s*\.\s*stdin\b|\bfrom\s+sys\s+import\b[^\n]*\bstdin\b|\bfileinput\b|(?<![\w.])input\s*\(\s*\)|\bopen\(\s*0\b|["']\/dev\/stdin["']/;
+
+const JAVASCRIPT_READS_INPUT =
+  /\bprocess\s*\.\s*stdin\b|\bstdin\b[^\n]*\bfrom\s+["'](?:node:)?process["']|\breadFileSync\(\s*0\b|["']\/dev\/stdin["']/;
+
+function definesInPython(code: string, name: string): boolean {
+  if (!/^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(name)) return false;
+  return new RegExp(
+    `^(?:(?:async\\s+)?def\\s+${name}\\s*\\(|class\\s+${name}\\b|${name}\\s*(?::[^=\\n]+)?=[^=])`,
+    "mu",
+  ).test(code);
+}
+
+function exportsInJavaScript(code: string, name: string): boolean {
+  if (!/^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(name)) return false;
+  const word = name.replaceAll("$", "\\$");
+  const edge = "(?![\\p{ID_Continue}$])";
+  const forms = [
+    `(?:^|;)\\s*export\\s+(?:async\\s+)?function\\s*\\*?\\s*${word}${edge}`,
+    `(?:^|;)\\s*export\\s+(?:const|let|var|class)\\s+${word}${edge}`,
+    `(?:^|;)\\s*export\\s*\\{[^}]*(?<![\\p{ID_Continue}$])${word}${edge}\\s*(?:,|\\})`,
+    `\\bexports\\.${word}\\s*=[^=]`,
+    `\\bmodule\\.exports\\s*=\\s*\\{[^}]*(?<![\\p{ID_Continue}$])${word}${edge}`,
+    ...(name === DEFAULT_EXPORT ? ["(?:^|;)\\s*export\\s+default\\b", "\\bmodule\\.exports\\s*=[^=]"] : []),
+  ];
+  return forms.some((form) => new RegExp(form, "mu").test(code));
+}
+
+function withoutCommentLines(language: Language, text: string): string {
+  const lines = text.split(/\r?\n/);
+  return lines.filter((line) => !(language === "python" ? /^\s*#/ : /^\s*(?:\/\/|\/\*|\*)/).test(line)).join("\n");
+}

@@ -1,0 +1,173 @@
+import type { Executor, Failed, Outcome, Task } from "../../ports/executor.ts";
+import { toFailed } from "../output/failure.ts";
+import type { Sandbox, SandboxLimits, Visible } from "../sandbox/sandbox.ts";
+import { type Convention, chooseConvention } from "./choose-convention.ts";
+import { type CodeInput, readCodeInput } from "./code-input.ts";
+import { type FoundPython, findPython } from "./find-python.ts";
+import { type LocatedScript, locateScript } from "./locate-script.ts";
+import { readProgramOutput } from "./read-program-output.ts";
+import { createScriptLog, type ScriptLog } from "./script-log.ts";
+import { type StagedScript, stageScript } from "./stage-script.ts";
+import { type Command, toNodeCommand, toPythonCommand } from "./to-command.ts";
+import { toOutcome } from "./to-outcome.ts";
+
+export interface CodeOptions {
+  readonly sandbox: Sandbox;
+  /** An interpreter, or the folder of a venv. Default: `python3` on the PATH. */
+  readonly python?: string;
+  /** A `node_modules` folder that scripts may import from, beside those that Node finds from the script. */
+  readonly nodeModules?: string;
+  /** For steps without a time-out of their own. */
+  readonly timeoutMs: number;
+  readonly memoryBytes: number;
+  readonly maxOutputBytes: number;
+  readonly maxProcesses: number;
+  /** Absolute: the data directory and what else no script may see, should it lie inside an application. */
+  readonly hidden?: readonly string[];
+}
+
+// Node starts as many threads before a script has done anything.
+const THREADS_OF_NODE = 16;
+// Python answers a refused allocation with a MemoryError, but threads and libraries reserve far more than they use.
+const ADDRESS_SPACE_BEYOND_MEMORY_BYTES = 4 * 1024 ** 3;
+
+/**
+ * Runs functions and programs in Python, JavaScript and TypeScript, each call in a process of its own in the sandbox.
+ * The step's own time-out is the host's, through the signal, and replaces `timeoutMs`.
+ */
+export function createCodeExecutor(options: CodeOptions): Executor {
+  let python: Promise<FoundPython> | undefined;
+  const runtime: Runtime = {
+    options,
+    python() {
+      python ??= findPython(options.python);
+      return python;
+    },
+  };
+  return {
+    recordsInput: true,
+    async run(task, signal) {
+      const input = readCodeInput(task.input);
+      const script = await locateScript(input.script, task.settings);
+      if ("status" in script) return script;
+      if (signal.aborted) return toNotBegun(script);
+      const staged = await stageScript(script, options.hidden ?? []);
+      try {
+        return await call({ task, signal, input, script, staged, runtime });
+      } finally {
+        await staged.close();
+      }
+    },
+  };
+}
+
+interface Runtime {
+  readonly options: CodeOptions;
+  python(): Promise<FoundPython>;
+}
+
+interface Attempt {
+  readonly task: Task;
+  readonly signal: AbortSignal;
+  readonly input: CodeInput;
+  readonly script: LocatedScript;
+  readonly staged: StagedScript;
+  readonly runtime: Runtime;
+}
+
+async function call(attempt: Attempt): Promise<Outcome> {
+  const { task, signal, input, script, staged, runtime } = attempt;
+  const convention = chooseConvention(input.language, script.text, input.function);
+  const limits = toLimits(attempt);
+  const language = await prepareLanguage(attempt, { convention, limits });
+  if ("status" in language) return language;
+
+  const log = createScriptLog((event) => task.emit({ type: "log", event }));
+  const isProgram = convention.kind === "program";
+  const result = await runtime.options.sandbox.runSandboxed(
+    {
+      ...language.command,
+      env: { ...language.command.env, ...toEnvironment(task) },
+      stdin: JSON.stringify(input.input),
+      cwd: staged.cwd,
+      visible: [...staged.visible, ...language.visible],
+      network: input.network,
+      limits,
+      hasResultChannel: !isProgram,
+      onOutput(stream, chunk) {
+        // What a program writes to standard output may be its result: only the end tells.
+        if (!isProgram || stream === "stderr") log.write(stream, chunk);
+      },
+    },
+    signal,
+  );
+  if (isProgram) logProgramOutput(log, result.stdout);
+  if (result.warning !== undefined) log.warn(result.warning);
+  log.close();
+  const { toOriginal } = staged;
+  return toOutcome(result, { script: script.name, convention, function: input.function, limits, toOriginal });
+}
+
+function toNotBegun({ name }: LocatedScript): Failed {
+  const message = `${name} was stopped before it had begun.`;
+  return toFailed("INTERRUPTED", { message, retryable: true, effect: "none" });
+}
+
+/** A step may ask for less than is configured, never for more. */
+function toLimits({ task, input, runtime }: Attempt): SandboxLimits {
+  const { options } = runtime;
+  const { memoryBytes, maxOutputBytes, maxProcesses } = input.limits;
+  const least = (configured: number, asked: number | undefined) => Math.min(configured, asked ?? configured);
+  const memory = least(options.memoryBytes, memoryBytes);
+  const isPython = input.language === "python";
+  return {
+    // The host aborts at the step's own time-out; this one only stands behind it.
+    timeoutMs: task.timeoutMs === undefined ? options.timeoutMs : task.timeoutMs + 1_000,
+    memoryBytes: memory,
+    maxOutputBytes: least(options.maxOutputBytes, maxOutputBytes),
+    maxProcesses: least(options.maxProcesses, maxProcesses) + (isPython ? 0 : THREADS_OF_NODE),
+    ...(isPython ? { addressSpaceBytes: memory + ADDRESS_SPACE_BEYOND_MEMORY_BYTES } : {}),
+  };
+}
+
+interface PreparedLanguage {
+  readonly command: Command;
+  readonly visible: readonly Visible[];
+}
+
+async function prepareLanguage(
+  { input, staged, runtime }: Attempt,
+  { convention, limits }: { readonly convention: Convention; readonly limits: SandboxLimits },
+): Promise<PreparedLanguage | Failed> {
+  const called = { script: staged, convention, name: input.function };
+  if (input.language === "python") {
+    const found = await runtime.python();
+    if (!found.ok) return toNoInterpreter(found.reason);
+    return { command: toPythonCommand(found.python, called), visible: toVisible(found.python.folders) };
+  }
+  const { nodeModules } = runtime.options;
+  const folders = [process.execPath, ...(nodeModules === undefined ? [] : [nodeModules])];
+  return {
+    command: toNodeCommand(called, { memoryBytes: limits.memoryBytes, nodeModules }),
+    visible: toVisible(folders),
+  };
+}
+
+function toNoInterpreter(reason: string): Failed {
+  const message = `Python cannot be asked where it lives (${reason}).`;
+  return toFailed("INTERPRETER_MISSING", { message, retryable: false, effect: "none" });
+}
+
+/** Below /usr everything is to be seen already. */
+function toVisible(paths: readonly string[]): Visible[] {
+  return paths.filter((path) => !`${path}/`.startsWith("/usr/")).map((path) => ({ kind: "path", path }));
+}
+
+function toEnvironment({ idempotencyKey, runId, path }: Task): Record<string, string> {
+  return { PAWL_IDEMPOTENCY_KEY: idempotencyKey, PAWL_RUN_ID: runId, PAWL_STEP: path };
+}
+
+function logProgramOutput(log: ScriptLog, stdout: Buffer): void {
+  const { log: printed } = readProgramOutput(stdout.toString("utf8"));
+  if (printed !== "") log.write("stdout", Buffer.from(printed));
+}

@@ -1,0 +1,94 @@
+/**
+ * Calls a function of a JavaScript or TypeScript script: `node -e RUNNER SCRIPT FUNCTION`, the input as JSON on
+ * standard input. Writes `started` and then one JSON document to file descriptor 3, so that what the script prints is
+ * never part of the result. A text, as the compiler would not copy a file that it does not compile.
+ */
+export const NODE_RUNNER = String.raw`
+"use strict"; {
+const fs = require("node:fs");
+const { builtinModules } = require("node:module");
+const { pathToFileURL } = require("node:url");
+
+// Node makes these global for what is given on its command line; a script must not come to rely on that.
+async function removeExtraGlobals() {
+  // The first import brings one of them back.
+  await import("node:fs");
+  const real = new Set(["console", "crypto", "process"]);
+  for (const name of [...builtinModules, "exports", "require", "__filename", "__dirname"]) {
+    if (!real.has(name)) delete globalThis[name];
+  }
+}
+
+function send(text) {
+  let data = Buffer.from(text);
+  while (data.length > 0) {
+    try {
+      data = data.subarray(fs.writeSync(3, data));
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error;
+    }
+  }
+}
+
+function fail(error) {
+  const isError = error instanceof Error || (typeof error === "object" && error !== null && typeof error.stack === "string");
+  const stack = isError ? String(error.stack).split("\n").filter((line) => !/\[eval\]|node:internal/.test(line)).join("\n") : "";
+  send(JSON.stringify({
+    ok: false,
+    kind: "exception",
+    type: isError ? String(error.name) : typeof error,
+    ...(isError && typeof error.code === "string" ? { code: error.code } : {}),
+    message: isError ? String(error.message) : String(error),
+    traceback: stack.slice(-8000),
+  }));
+  process.exit(1);
+}
+
+function findFault(value, path, above) {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : path + " is " + value + ", which JSON does not have";
+  if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
+  if (typeof value !== "object") return path + " is " + (value === undefined ? "undefined; return null instead" : "a " + typeof value + ", which JSON does not have");
+  if (above.has(value)) return path + " contains itself";
+  if (above.size > 900) return path.slice(0, 100) + "... is nested too deeply";
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return path + " is bytes, which JSON does not have";
+  if (value instanceof Map || value instanceof Set || value instanceof Promise) return path + " is a " + value.constructor.name + ", which JSON does not have";
+  above.add(value);
+  const fault = faultInside(value, path, above);
+  above.delete(value);
+  return fault;
+}
+
+function faultInside(value, path, above) {
+  if (typeof value.toJSON === "function") return findFault(value.toJSON(), path, above);
+  const isList = Array.isArray(value);
+  for (const key of isList ? value.keys() : Object.keys(value)) {
+    // A field that is undefined is a field that is not there.
+    if (!isList && value[key] === undefined) continue;
+    const fault = findFault(value[key], isList ? path + "[" + key + "]" : path + "." + key, above);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+async function run() {
+  const [script, name] = process.argv.slice(1);
+  const input = JSON.parse(fs.readFileSync(0, "utf8"));
+  process.argv = [process.argv[0], script];
+  process.on("uncaughtException", fail);
+  await removeExtraGlobals();
+  send("started\n");
+  const loaded = await import(pathToFileURL(script).href);
+  const main = loaded.default;
+  const found = name === "default" ? (main?.__esModule ? main.default : main) : loaded[name] ?? main?.[name];
+  if (typeof found !== "function") throw new ReferenceError("there is no exported function '" + name + "' in the script");
+  const result = await found(input);
+  const fault = findFault(result, "the result", new Set());
+  send(fault === undefined ? '{"ok":true,"result":' + JSON.stringify(result) + "}" : JSON.stringify({ ok: false, kind: "invalid", message: fault }));
+  // Timers and connections that are still open do not keep a call from ending; what was printed still gets out.
+  for (const stream of [process.stdout, process.stderr]) await new Promise((written) => stream.write("", written));
+  process.exit(0);
+}
+
+run().catch(fail);
+}
+`;

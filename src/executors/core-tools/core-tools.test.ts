@@ -1,0 +1,318 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { MemoryFileStorage } from "../../storage/memory/memory-file-storage.ts";
+import { createSchemaValidators } from "../output/schema-validators.ts";
+import { type CoreToolsOptions, createCoreTools } from "./core-tools.ts";
+
+const NEVER = new AbortController().signal;
+const READ = "core.state.getDefinitionFileContent";
+const WRITE = "core.state.setDefinitionFileContent";
+const DELETE = "core.state.deleteDefinitionFile";
+const LIST = "core.state.listDefinitionDirectory";
+
+let base = "";
+let folder = "";
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "pawl-tools-"));
+  folder = join(base, "app");
+  mkdirSync(join(folder, "workflows"), { recursive: true });
+  mkdirSync(join(folder, ".pawl"));
+  mkdirSync(join(folder, "kept"));
+  writeFileSync(join(folder, "workflows", "a.yaml"), "startAt: a\n");
+  writeFileSync(join(folder, ".env"), "KEY=secret\n");
+  writeFileSync(join(folder, "pawl.yaml"), "mcp: {}\n");
+  writeFileSync(join(folder, "kept", "data.txt"), "kept");
+  writeFileSync(join(base, "outside.txt"), "outside");
+  onTestFinished(() => rmSync(base, { recursive: true }));
+});
+
+test("a definition file is read with a revision, and written in one go", async () => {
+  const first = await call(READ, { file_path: "workflows/a.yaml" });
+  expect(first).toMatchObject({
+    output: { content: "startAt: a\n", file_path: "workflows/a.yaml", revision: expect.any(String) },
+  });
+  const written = await call(WRITE, { file_path: "prompts/new/b.yaml", content: "template: hi\n" });
+  expect(readFileSync(join(folder, "prompts/new/b.yaml"), "utf8")).toBe("template: hi\n");
+  expect(readdirSync(join(folder, "prompts/new"))).toEqual(["b.yaml"]);
+  expect(await call(READ, { file_path: "prompts/new/b.yaml" })).toMatchObject({
+    output: { revision: outputOf(written)["revision"] },
+  });
+});
+
+test("the revision changes with the content, and an older one is not kept", async () => {
+  const { revision } = outputOf(await call(READ, { file_path: "workflows/a.yaml" }));
+  const args = { file_path: "workflows/a.yaml", revision: revision ?? "" };
+  expect(await call(READ, args)).toMatchObject({ status: "succeeded" });
+  await call(WRITE, { file_path: "workflows/a.yaml", content: "startAt: b\n" });
+  expect(await call(READ, args)).toMatchObject({ code: "REVISION_UNKNOWN" });
+});
+
+test("what is no text goes and comes as base64", async () => {
+  const content = Buffer.from([0xff, 0x00, 0x80]).toString("base64");
+  await call(WRITE, { file_path: "data.bin", content, encoding: "base64" });
+  expect(await call(READ, { file_path: "data.bin" })).toMatchObject({ output: { content, encoding: "base64" } });
+});
+
+test("a file that is deleted is gone, and one that never was is no error", async () => {
+  expect(await call(DELETE, { file_path: "workflows/a.yaml" })).toMatchObject({ output: { deleted: true } });
+  expect(existsSync(join(folder, "workflows/a.yaml"))).toBe(false);
+  expect(await call(DELETE, { file_path: "workflows/a.yaml" })).toMatchObject({ output: { deleted: false } });
+  expect(await call(READ, { file_path: "workflows/a.yaml" })).toMatchObject({ code: "FILE_NOT_FOUND" });
+});
+
+test("a folder is listed without what no path may name", async () => {
+  mkdirSync(join(folder, "node_modules"));
+  expect(await call(LIST, {})).toMatchObject({
+    output: {
+      directory_path: "",
+      truncated: false,
+      entries: [{ path: "workflows", type: "directory" }],
+    },
+  });
+  expect(await call(LIST, { recursive: true })).toMatchObject({
+    output: {
+      entries: [{ path: "workflows" }, { path: "workflows/a.yaml", type: "file", size_bytes: 11 }],
+    },
+  });
+  expect(await call(LIST, { directory_path: "nowhere" })).toMatchObject({ code: "FILE_NOT_FOUND" });
+});
+
+test("a listing ends at 1,000 entries and says so", async () => {
+  for (let index = 0; index < 1_001; index += 1) writeFileSync(join(folder, `workflows/${index}.yaml`), "");
+  const { entries, truncated } = outputOf(await call(LIST, { directory_path: "workflows" }));
+  expect(entries).toHaveLength(1_000);
+  expect(truncated).toBe(true);
+});
+
+for (const path of [
+  "../outside.txt",
+  "workflows/../../outside.txt",
+  "/etc/passwd",
+  "C:/windows",
+  "workflows\\..\\..\\outside.txt",
+  "./workflows/a.yaml",
+  "workflows//a.yaml",
+  "nul\0.yaml",
+  ".env",
+  ".mcp.json",
+  ".pawl/pawl.db",
+  "workflows/.hidden",
+  "node_modules/x.js",
+  "pawl.yaml",
+  "PAWL.YML",
+  "kept/data.txt",
+  "kept",
+  "",
+  "x".repeat(501),
+]) {
+  test(`no tool touches ${JSON.stringify(path.slice(0, 40))}`, async () => {
+    for (const outcome of [
+      await call(READ, { file_path: path }),
+      await call(WRITE, { file_path: path, content: "changed" }),
+      await call(DELETE, { file_path: path }),
+    ]) {
+      expect(outcome).toMatchObject({ status: "failed", code: "FILE_PATH_INVALID", effect: "none" });
+    }
+    expect(readFileSync(join(base, "outside.txt"), "utf8")).toBe("outside");
+  });
+}
+
+test("links are not followed, neither to files nor to folders, in no tool", async () => {
+  symlinkSync(join(base, "outside.txt"), join(folder, "link.txt"));
+  symlinkSync(base, join(folder, "up"));
+  for (const path of ["link.txt", "up/outside.txt", "up/new.txt"]) {
+    for (const outcome of [
+      await call(READ, { file_path: path }),
+      await call(WRITE, { file_path: path, content: "changed" }),
+      await call(DELETE, { file_path: path }),
+    ]) {
+      expect(outcome).toMatchObject({ code: "FILE_PATH_INVALID" });
+    }
+  }
+  expect(await call(LIST, { directory_path: "up" })).toMatchObject({ code: "FILE_PATH_INVALID" });
+  expect(JSON.stringify(outputOf(await call(LIST, { recursive: true })))).not.toMatch(/link|up/);
+  expect(readFileSync(join(base, "outside.txt"), "utf8")).toBe("outside");
+  expect(existsSync(join(base, "new.txt"))).toBe(false);
+});
+
+test("a file of more than 1 MiB is neither read nor written, and a folder is no file", async () => {
+  writeFileSync(join(folder, "big.txt"), "x".repeat(1024 * 1024 + 1));
+  expect(await call(READ, { file_path: "big.txt" })).toMatchObject({ code: "TOO_LARGE" });
+  expect(await call(WRITE, { file_path: "b.txt", content: "x".repeat(1024 * 1024 + 1) })).toMatchObject({
+    code: "TOO_LARGE",
+  });
+  expect(await call(READ, { file_path: "workflows" })).toMatchObject({ code: "FILE_NOT_FOUND" });
+  expect(await call(WRITE, { file_path: "workflows", content: "" })).toMatchObject({ code: "FILE_PATH_INVALID" });
+  expect(await call(WRITE, { file_path: "workflows/a.yaml/b", content: "" })).toMatchObject({
+    code: "FILE_PATH_INVALID",
+  });
+});
+
+test("a diff is refused with what to do instead", async () => {
+  const outcome = await call("core.state.applyDefinitionDiff", { file_path: "workflows/a.yaml", diff: "" });
+  expect(outcome).toMatchObject({
+    code: "NOT_SUPPORTED",
+    message: expect.stringContaining("setDefinitionFileContent"),
+  });
+});
+
+for (const [set, get, remove] of [
+  ["core.state.setRuntimeValue", "core.state.getRuntimeValue", "core.state.deleteRuntimeValue"],
+  ["community.database.simple_kv.set", "community.database.simple_kv.get", "community.database.simple_kv.delete"],
+] as const) {
+  test(`${set}: a value is kept under any key, per application, until it is deleted`, async () => {
+    for (const key of ["k", "K", "a/b", "../x", "a.b", "ü".repeat(300), "\0"]) {
+      await call(set, { key, value: { of: key } });
+      expect(await call(get, { key })).toMatchObject({ output: { key, value: { of: key }, exists: true } });
+    }
+    await call(set, { key: "k", value: null, app_id: "other" });
+    expect(await call(get, { key: "k", app_id: "other" })).toMatchObject({ output: { value: null, exists: true } });
+    expect(await call(remove, { key: "k" })).toMatchObject({ output: { deleted: true } });
+    expect(await call(remove, { key: "k" })).toMatchObject({ output: { deleted: false } });
+    expect(await call(get, { key: "k" })).toMatchObject({ output: { value: null, exists: false } });
+    expect(await call(get, { key: "K" })).toMatchObject({ output: { exists: true } });
+  });
+}
+
+test("the two kinds of values do not see each other, and have limits", async () => {
+  await call("core.state.setRuntimeValue", { key: "k", value: 1 });
+  expect(await call("community.database.simple_kv.get", { key: "k" })).toMatchObject({ output: { exists: false } });
+  const tooLarge = { key: "k", value: "x".repeat(1024 * 1024) };
+  expect(await call("core.state.setRuntimeValue", tooLarge)).toMatchObject({ code: "MCP_ARGUMENTS_INVALID" });
+  expect(await call("core.state.getRuntimeValue", { key: "x".repeat(1_001) })).toMatchObject({
+    code: "MCP_ARGUMENTS_INVALID",
+  });
+});
+
+test("only what the configuration gives to workflows can be read", async () => {
+  const configuration = { "uhlp.max_steps": 20, shop: { currency: "EUR" }, "a.b": 1 };
+  const read = async (key: string) => outputOf(await call("core.framework.getConfigValue", { key }, { configuration }));
+  expect(await read("uhlp.max_steps")).toMatchObject({ value: 20, exists: true });
+  expect(await read("shop.currency")).toMatchObject({ value: "EUR", exists: true });
+  for (const key of [
+    "agent.anthropic_api_key",
+    "constructor",
+    "shop.constructor",
+    "__proto__",
+    "shop.currency.length",
+    "",
+  ]) {
+    expect(await read(key)).toMatchObject({ value: null, exists: false });
+  }
+});
+
+test("commands are refused where they are not allowed, and run with their limits where they are", async () => {
+  const args = { command: "echo", args: ["a b", "$HOME"], timeout_seconds: 2 };
+  expect(await call("core.linux.executeCommand", args)).toMatchObject({ code: "COMMANDS_NOT_ALLOWED" });
+  const asked: unknown[] = [];
+  const runCommand: CoreToolsOptions["runCommand"] = async (request) => {
+    asked.push(request);
+    return { stdout: "out", stderr: "", exitCode: 3 };
+  };
+  expect(await call("core.linux.executeCommand", args, { runCommand })).toMatchObject({
+    output: { stdout: "out", stderr: "", exit_code: 3 },
+  });
+  expect(asked).toEqual([{ command: "echo", args: ["a b", "$HOME"], timeoutMs: 2_000 }]);
+});
+
+test("a model is asked with what was given, and its cost is the call's", async () => {
+  expect(await call("core.llm.generate", { prompt: "Hi" })).toMatchObject({ code: "MCP_TOOL_UNKNOWN" });
+  const generate: CoreToolsOptions["generate"] = async (request) => ({
+    status: "succeeded",
+    output: { completion: JSON.stringify(request), metrics: { token_usage: { prompt: 1, completion: 2, total: 3 } } },
+    costMicro: 17,
+  });
+  const args = { prompt: "Hi", model: "mock:x", parameters: { temperature: 0 }, output_format: "json" };
+  const outcome = await call("core.llm.generate", args, { generate });
+  expect(outcome).toMatchObject({ costMicro: 17 });
+  expect(JSON.parse(String(outputOf(outcome)["completion"]))).toEqual({
+    prompt: "Hi",
+    model: "mock:x",
+    parameters: { temperature: 0 },
+    outputFormat: "json",
+  });
+});
+
+test("arguments are checked by the tool's own schema", async () => {
+  for (const args of [{}, { file_path: 7 }, { file_path: "a", file: "b" }, [], null] as const) {
+    expect(await call(READ, args)).toMatchObject({ code: "MCP_ARGUMENTS_INVALID", effect: "none" });
+  }
+  expect(await call("core.state.getRuntimeVallue", {})).toMatchObject({
+    code: "MCP_TOOL_UNKNOWN",
+    message: expect.stringContaining("Did you mean `core.state.getRuntimeValue`?"),
+  });
+});
+
+test("every tool keeps what it promises: schemas compile, outputs fit them, all hints are said", async () => {
+  const validators = createSchemaValidators();
+  const tools = open({
+    generate: async () => ({
+      status: "succeeded",
+      output: { completion: "x", metrics: { token_usage: { prompt: 1, completion: 1, total: 2 } } },
+      costMicro: 0,
+    }),
+    runCommand: async () => ({ stdout: "", stderr: "", exitCode: 0 }),
+  });
+  const arguments_: JsonObject = {
+    file_path: "workflows/a.yaml",
+    content: "a: 1",
+    diff: "",
+    key: "k",
+    value: 1,
+    prompt: "Hi",
+    command: "true",
+    message: "m",
+  };
+  for (const tool of tools.tools) {
+    const { properties, required } = tool.inputSchema as { properties: JsonObject; required: readonly string[] };
+    expect(Object.keys(properties)).toContain("app_id");
+    const args = Object.fromEntries(required.map((name) => [name, arguments_[name] ?? null]));
+    const outcome = await tools.call(tool.name, { arguments: args, log: () => undefined }, NEVER);
+    const schema = await validators.compile(tool.outputSchema);
+    if (!schema.ok) throw new Error(schema.message);
+    if (outcome.status === "succeeded") expect([tool.name, schema.validate(outcome.output)]).toEqual([tool.name, []]);
+    else expect([tool.name, outcome.code]).toEqual(["core.state.applyDefinitionDiff", "NOT_SUPPORTED"]);
+    expect(Object.values(tool.hints).every((hint) => typeof hint === "boolean")).toBe(true);
+    expect(tool.title.length * tool.description.length).toBeGreaterThan(0);
+  }
+});
+
+test("a failure of what a tool stands on keeps its code", async () => {
+  const files = () => Promise.reject(new PawlError("JOURNAL_FULL", { message: "No room." }));
+  expect(await call("core.state.getRuntimeValue", { key: "k" }, { files })).toMatchObject({ code: "JOURNAL_FULL" });
+});
+
+const storage = new MemoryFileStorage();
+
+function open(more: Partial<CoreToolsOptions> = {}) {
+  return createCoreTools({
+    folder,
+    forbidden: [join(folder, "kept")],
+    files: async () => storage,
+    configuration: {},
+    ...more,
+  });
+}
+
+function call(name: string, args: Json, more: Partial<CoreToolsOptions> = {}) {
+  return open(more).call(name, { arguments: args, log: () => undefined }, NEVER);
+}
+
+function outputOf(outcome: Awaited<ReturnType<typeof call>>): Readonly<Record<string, Json | undefined>> {
+  if (outcome.status === "failed") throw new Error(outcome.message);
+  return outcome.output as JsonObject;
+}

@@ -1,0 +1,144 @@
+import { ERRORS } from "../../core/errors/error-table.ts";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import type { Failed, Outcome } from "../../ports/executor.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import type { OfferedTool, ToolCall, ToolSet } from "../../ports/tool-set.ts";
+import { toFailed } from "../output/failure.ts";
+import { describeKnown } from "../output/near-names.ts";
+import { createSchemaValidators, type SchemaValidators } from "../output/schema-validators.ts";
+import { commandTool, type RunCommand } from "./command-tool.ts";
+import type { CoreTool } from "./core-tool.ts";
+import { DefinitionFolder } from "./definition-folder.ts";
+import { definitionTools } from "./definition-tools.ts";
+import { frameworkTools } from "./framework-tools.ts";
+import { type Generate, llmTool } from "./llm-tool.ts";
+import { StoredValues } from "./stored-values.ts";
+import { valueTools } from "./value-tools.ts";
+
+export interface CoreToolsOptions {
+  /** The application. */
+  readonly folder: string;
+  /** Places in it that no tool may touch: the data directory. */
+  readonly forbidden: readonly string[];
+  /** Where values are kept. */
+  files(): Promise<FileStorage>;
+  /** All that `core.framework.getConfigValue` may read. */
+  readonly configuration: JsonObject;
+  /** Absent: there is no model to ask, and the tool is not there. */
+  readonly generate?: Generate;
+  /** Absent: commands are not allowed. */
+  readonly runCommand?: RunCommand;
+  /** Shared with others, so that a schema is compiled once. */
+  readonly validators?: SchemaValidators;
+}
+
+const RESERVED = ["core.", "community.database.simple_kv."];
+
+/** The tools that every application has without configuring a server. */
+export function createCoreTools(options: CoreToolsOptions): ToolSet {
+  return new CoreTools(toolsOf(options), options.validators ?? createSchemaValidators());
+}
+
+function toolsOf({
+  folder,
+  forbidden,
+  files,
+  configuration,
+  generate,
+  runCommand,
+}: CoreToolsOptions): readonly CoreTool[] {
+  return [
+    ...definitionTools(new DefinitionFolder(folder, forbidden)),
+    ...valueTools({
+      values: new StoredValues(files, "runtime-values"),
+      set: "core.state.setRuntimeValue",
+      get: "core.state.getRuntimeValue",
+      remove: "core.state.deleteRuntimeValue",
+      what: "runtime value",
+    }),
+    ...(generate === undefined ? [] : [llmTool(generate)]),
+    commandTool(runCommand),
+    ...frameworkTools(configuration),
+    ...valueTools({
+      values: new StoredValues(files, "simple-kv"),
+      set: "community.database.simple_kv.set",
+      get: "community.database.simple_kv.get",
+      remove: "community.database.simple_kv.delete",
+      what: "value",
+    }),
+  ];
+}
+
+class CoreTools implements ToolSet {
+  readonly #tools: ReadonlyMap<string, CoreTool>;
+  readonly #validators: SchemaValidators;
+
+  constructor(tools: readonly CoreTool[], validators: SchemaValidators) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#validators = validators;
+  }
+
+  get tools(): readonly OfferedTool[] {
+    return [...this.#tools.values()];
+  }
+
+  has(name: string): boolean {
+    return this.#tools.has(name) || RESERVED.some((prefix) => name.startsWith(prefix));
+  }
+
+  async call(name: string, call: ToolCall, signal: AbortSignal): Promise<Outcome> {
+    const tool = this.#tools.get(name);
+    if (tool === undefined) return this.#unknown(name);
+    try {
+      const args = call.arguments;
+      const flaw = await this.#findFlaw(tool, call);
+      if (flaw !== undefined || !isJsonObject(args)) return invalid(name, flaw ?? "they are no object");
+      return await tool.run(args, call, signal);
+    } catch (error) {
+      if (signal.aborted) return stopped();
+      return toRefusal(error, tool);
+    }
+  }
+
+  #unknown(name: string): Failed {
+    const message = `There is no tool \`${name}\`. ${describeKnown(name, [...this.#tools.keys()])}`;
+    return toFailed("MCP_TOOL_UNKNOWN", { message, retryable: false, effect: "none" });
+  }
+
+  async #findFlaw(tool: CoreTool, { arguments: args }: ToolCall): Promise<string | undefined> {
+    const schema = await this.#validators.compile(tool.inputSchema);
+    if (!schema.ok) throw new Error(`The schema of ${tool.name} is broken: ${schema.message}`);
+    const violations = schema.validate(args);
+    if (violations.length === 0) return undefined;
+    return violations.map(({ path, message }) => (path === "" ? message : `${path} ${message}`)).join("; ");
+  }
+}
+
+function invalid(name: string, flaw: string): Failed {
+  const message = `The arguments do not fit \`${name}\`: ${flaw}.`;
+  return toFailed("MCP_ARGUMENTS_INVALID", { message, retryable: false, effect: "none" });
+}
+
+function stopped(): Failed {
+  return toFailed("INTERRUPTED", {
+    message: "The call was cancelled.",
+    retryable: true,
+    effect: "unknown",
+    costMicro: 0,
+  });
+}
+
+/** What a user can do something about; anything else is a defect and goes on as one. */
+function toRefusal(error: unknown, { hints }: CoreTool): Failed {
+  if (!isPawlError(error)) throw error;
+  const { code, message, remedy, details } = error;
+  return toFailed(code, {
+    // The remedy of the table is shown with the code; one that knows better would be lost.
+    message: remedy === ERRORS[code].remedy ? message : `${message} ${remedy}`,
+    retryable: false,
+    effect: hints.openWorld ? "unknown" : "none",
+    costMicro: 0,
+    ...(details === undefined ? {} : { details }),
+  });
+}

@@ -1,0 +1,168 @@
+import { hash, randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { invalidPath, isOutOfReach, parseDefinitionPath } from "./definition-path.ts";
+
+export interface DefinitionFile {
+  readonly content: Uint8Array;
+  readonly revision: string;
+}
+
+export interface FolderEntry {
+  readonly path: string;
+  readonly type: "file" | "directory";
+  readonly size_bytes?: number;
+}
+
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_ENTRIES = 1_000;
+
+/**
+ * The application's own files, for tools: definitions, prompts, scripts. Links are not followed, so that nothing outside
+ * is reached; names that begin with a dot, the settings and the data directory are out of reach.
+ */
+export class DefinitionFolder {
+  readonly #folder: string;
+  readonly #forbidden: readonly string[];
+
+  /** What lies at or below the `forbidden` places, such as the data directory, is never touched. */
+  constructor(folder: string, forbidden: readonly string[]) {
+    this.#folder = resolve(folder);
+    this.#forbidden = forbidden.map((place) => resolve(place));
+  }
+
+  async read(path: string): Promise<DefinitionFile> {
+    const place = await this.#locate(path);
+    const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
+      throw toMissing(error, path);
+    });
+    try {
+      const { size } = await file.stat().then((stats) => (stats.isFile() ? stats : Promise.reject(missing(path))));
+      if (size > MAX_FILE_BYTES) throw tooLarge(path);
+      const content = await file.readFile();
+      return { content, revision: revisionOf(content) };
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Atomic: readers see the old content or the new one. Returns the revision. */
+  async write(path: string, content: Uint8Array): Promise<string> {
+    if (content.byteLength > MAX_FILE_BYTES) throw tooLarge(path);
+    const place = await this.#locate(path);
+    const folder = join(place, "..");
+    await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+      throw toConflict(error, path);
+    });
+    const incoming = join(folder, `.pawl-${randomUUID()}.tmp`);
+    try {
+      await writeThrough(incoming, content);
+      await rename(incoming, place);
+    } catch (error) {
+      await rm(incoming, { force: true });
+      throw toConflict(error, path);
+    }
+    return revisionOf(content);
+  }
+
+  /** False: there was none. */
+  async remove(path: string): Promise<boolean> {
+    const place = await this.#locate(path);
+    try {
+      await rm(place);
+      return true;
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return false;
+      throw toMissing(error, path);
+    }
+  }
+
+  /** In the order of names, at most 1,000. */
+  async list(
+    path: string,
+    isDeep: boolean,
+  ): Promise<{ readonly entries: readonly FolderEntry[]; readonly isCut: boolean }> {
+    const segments = parseDefinitionPath(path);
+    await this.#refuseLinks(path, segments);
+    const entries: FolderEntry[] = [];
+    for await (const entry of this.#walk(segments, isDeep)) {
+      if (entries.length === MAX_ENTRIES) return { entries, isCut: true };
+      entries.push(entry);
+    }
+    return { entries, isCut: false };
+  }
+
+  async #locate(path: string): Promise<string> {
+    const segments = parseDefinitionPath(path);
+    if (segments.length === 0) throw invalidPath(path, "it is the application itself");
+    return await this.#refuseLinks(path, segments);
+  }
+
+  async #refuseLinks(path: string, segments: readonly string[]): Promise<string> {
+    let place = this.#folder;
+    for (const segment of segments) {
+      place = join(place, segment);
+      if (this.#forbidden.includes(place)) throw invalidPath(path, "it is kept by Pawl itself");
+      const stats = await lstat(place).catch(() => undefined);
+      if (stats?.isSymbolicLink()) throw invalidPath(path, "a part of it is a link");
+    }
+    return place;
+  }
+
+  async *#walk(segments: readonly string[], isDeep: boolean): AsyncIterable<FolderEntry> {
+    const folder = join(this.#folder, ...segments);
+    const found = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+      throw toMissing(error, segments.join("/"));
+    });
+    for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const inner = [...segments, entry.name];
+      const path = inner.join("/");
+      if (isOutOfReach(inner) || this.#forbidden.includes(join(folder, entry.name))) continue;
+      if (entry.isDirectory()) yield { path, type: "directory" };
+      if (entry.isDirectory() && isDeep) yield* this.#walk(inner, isDeep);
+      if (entry.isFile()) yield { path, type: "file", size_bytes: (await lstat(join(folder, entry.name))).size };
+    }
+  }
+}
+
+async function writeThrough(place: string, content: Uint8Array): Promise<void> {
+  const file = await open(place, "wx");
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function revisionOf(content: Uint8Array): string {
+  return hash("sha256", content).slice(0, 16);
+}
+
+function toMissing(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  if (code === "ELOOP") return invalidPath(path, "it is a link");
+  return ["ENOENT", "ENOTDIR", "EISDIR", "ERR_FS_EISDIR"].includes(code) ? missing(path) : error;
+}
+
+function toConflict(error: unknown, path: string): unknown {
+  const isConflict = ["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"].includes(codeOf(error));
+  return isConflict ? invalidPath(path, "a file and a folder would have the same name") : error;
+}
+
+function missing(path: string): PawlError {
+  return new PawlError("FILE_NOT_FOUND", {
+    message: `The application has no file "${path}".`,
+    remedy: "List what there is with `core.state.listDefinitionDirectory`.",
+  });
+}
+
+function tooLarge(path: string): PawlError {
+  return new PawlError("TOO_LARGE", { message: `"${path}" is larger than ${MAX_FILE_BYTES} bytes.` });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}

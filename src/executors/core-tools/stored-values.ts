@@ -1,0 +1,61 @@
+import { hash } from "node:crypto";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import { parseJson } from "../output/parse-json.ts";
+
+const MAX_VALUE_BYTES = 1024 * 1024;
+const MAX_KEY_CHARS = 1_000;
+
+/** Whose value it is, and its name. */
+export interface ValueName {
+  readonly appId: string;
+  readonly key: string;
+}
+
+/**
+ * Values by key, durable in the application's storage below one folder. A key may be any text, so its file is named after
+ * its hash, with a beginning that people recognise.
+ */
+export class StoredValues {
+  readonly #files: () => Promise<FileStorage>;
+  readonly #folder: string;
+
+  constructor(files: () => Promise<FileStorage>, folder: string) {
+    this.#files = files;
+    this.#folder = folder;
+  }
+
+  /** Undefined: there is none. `null` is a value. */
+  async get(name: ValueName): Promise<Json | undefined> {
+    const content = await (await this.#files()).read(this.#pathOf(name));
+    if (content === undefined) return undefined;
+    const kept = parseJson(Buffer.from(content).toString("utf8"));
+    return isJsonObject(kept) ? kept["value"] : undefined;
+  }
+
+  async set(name: ValueName, value: Json): Promise<void> {
+    const text = JSON.stringify({ app_id: name.appId, key: name.key, value });
+    if (Buffer.byteLength(text) > MAX_VALUE_BYTES) {
+      throw new PawlError("MCP_ARGUMENTS_INVALID", { message: `A value has at most ${MAX_VALUE_BYTES} bytes.` });
+    }
+    await (await this.#files()).write(this.#pathOf(name), text);
+  }
+
+  /** False: there was none. */
+  async remove(name: ValueName): Promise<boolean> {
+    return (await this.#files()).remove(this.#pathOf(name));
+  }
+
+  #pathOf({ appId, key }: ValueName): string {
+    if (key.length > MAX_KEY_CHARS) {
+      throw new PawlError("MCP_ARGUMENTS_INVALID", { message: `A key has at most ${MAX_KEY_CHARS} characters.` });
+    }
+    const told = key
+      .replace(/[^A-Za-z0-9]+/g, "-")
+      .slice(0, 40)
+      .toLowerCase();
+    const id = hash("sha256", JSON.stringify([appId, key])).slice(0, 32);
+    return `${this.#folder}/${told}-${id}.json`;
+  }
+}

@@ -1,0 +1,91 @@
+import type { Json, JsonObject } from "../../core/json.ts";
+import { jsonInText } from "../output/json-in-text.ts";
+import { fencedBlocks, removeFence } from "../output/markdown-fence.ts";
+import { parseJson } from "../output/parse-json.ts";
+import type { SchemaViolation, Validate } from "../output/schema-validators.ts";
+
+export type AnswerFormat = (typeof FORMATS)[number];
+
+const FORMATS = ["json", "text", "xml", "yaml"] as const;
+const MAX_ALIASES = 100;
+
+export function isAnswerFormat(value: Json | undefined): value is AnswerFormat {
+  return FORMATS.some((format) => format === value);
+}
+
+/** What the model is told about the form of its answer, in front of the conversation. Text needs no form. */
+export function describeFormat(format: AnswerFormat, schema: JsonObject | undefined): string | undefined {
+  const form = { json: "JSON value", yaml: "YAML document", xml: "well-formed XML document", text: undefined }[format];
+  if (form === undefined) return undefined;
+  const fitting = schema === undefined || format === "xml" ? "" : " that fits the JSON Schema below";
+  const instruction = `Answer with one ${form}${fitting}, and with nothing else: no explanation, no Markdown.`;
+  return fitting === "" ? instruction : `${instruction}\n\n${JSON.stringify(schema)}`;
+}
+
+export type FormattedAnswer =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly violations: readonly SchemaViolation[] };
+
+export interface GivenAnswer {
+  readonly text: string;
+  /** It may have had more to say: only what is a whole value by itself counts. */
+  readonly isCut: boolean;
+}
+
+/** Reads an answer in the form that was asked for. The first reading that fits the schema counts. */
+export async function readFormatted(
+  answer: GivenAnswer,
+  format: AnswerFormat,
+  validate: Validate | undefined,
+): Promise<FormattedAnswer> {
+  const { text, isCut } = answer;
+  switch (format) {
+    case "json":
+      return check(jsonIn(answer, validate !== undefined), { form: "JSON", validate });
+    case "yaml":
+      return check(isCut ? [] : await readYaml(removeFence(text)), { form: "YAML map or list", validate });
+    // Whether XML is well-formed is for a parser to say; there is none here, and half a check would be none.
+    case "xml":
+      return check(isCut ? [] : [removeFence(text)], { form: "XML", validate });
+    case "text":
+      if (validate === undefined) return check(isCut ? [] : [text], { form: "text", validate });
+      // `yes` and `yes` with a line break are the same word.
+      return check([text, removeFence(text)], { form: "text", validate });
+  }
+}
+
+function check(
+  readings: Iterable<Json>,
+  { form, validate }: { readonly form: string; readonly validate: Validate | undefined },
+): FormattedAnswer {
+  let violations: readonly SchemaViolation[] | undefined;
+  for (const value of readings) {
+    const found = validate?.(value) ?? [];
+    if (found.length === 0) return { ok: true, value };
+    violations ??= found;
+  }
+  return { ok: false, violations: violations ?? [{ path: "", message: `holds no ${form}` }] };
+}
+
+/** In prose anything in brackets could be meant; a schema tells it from `[1]`. */
+function* jsonIn({ text, isCut }: GivenAnswer, hasSchema: boolean): Generator<Json> {
+  if (hasSchema && !isCut) return yield* jsonInText(text);
+  const whole = isCut ? [removeFence(text)] : [text, removeFence(text), ...fencedBlocks(text)];
+  for (const block of whole) {
+    const value = parseJson(block);
+    if (value !== undefined) yield value;
+  }
+}
+
+/** Prose is valid YAML, a text; that is not what was asked for. */
+async function readYaml(text: string): Promise<readonly Json[]> {
+  const { parse } = await import("yaml");
+  try {
+    const value: unknown = parse(text, { schema: "core", maxAliasCount: MAX_ALIASES, logLevel: "error" });
+    // Through JSON: what stands in the output is data that JSON can hold, and of bounded depth.
+    const json = parseJson(JSON.stringify(value) ?? "null");
+    return typeof json === "object" && json !== null ? [json] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,181 @@
+import type { ErrorCode } from "../../core/errors/error-table.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Failed, Outcome } from "../../ports/executor.ts";
+import { askModel, type Message, type ModelAnswer } from "../models/ask-model.ts";
+import type { AskedStep } from "../models/asked-step.ts";
+import type { CallParameters } from "../models/call-parameters.ts";
+import type { Model } from "../models/create-models.ts";
+import { toFailed } from "../output/failure.ts";
+import { removeFence } from "../output/markdown-fence.ts";
+import type { SchemaViolation, Validate } from "../output/schema-validators.ts";
+import { type AnswerFormat, describeFormat, readFormatted } from "./answer-format.ts";
+import { Spending } from "./spending.ts";
+import { readTurnRecord, toTurnRecord } from "./turn-record.ts";
+
+/** A question to a model, and further turns until its answer fits. */
+export interface Conversation {
+  readonly model: Model;
+  readonly step: Omit<AskedStep, "format" | "schema">;
+  readonly prompt: string;
+  readonly parameters: CallParameters;
+  readonly format: AnswerFormat;
+  readonly schema: JsonObject | undefined;
+  readonly validate: Validate | undefined;
+  /** Further turns at most. */
+  readonly repairs: number;
+  /** Of one turn. */
+  readonly timeoutMs: number | undefined;
+  readonly maxCostMicro: number | undefined;
+  readonly keeper: TurnKeeper;
+}
+
+/** Keeps turns and tells what they cost as they happen. */
+export interface TurnKeeper {
+  record(key: string, value: Json): Promise<void>;
+  recorded(key: string): Promise<Json | undefined>;
+  /** Just paid. */
+  paid(costMicro: number): void;
+  warn(message: string): void;
+}
+
+export interface Conversed {
+  readonly outcome: Outcome;
+  readonly tokens: Spending["tokens"];
+}
+
+const MAX_SHOWN_CHARS = 2_000;
+const MAX_TOLD_VIOLATIONS = 10;
+
+/** Asks, reads, and asks again with what does not fit, at most `repairs` times and while there is money left. */
+export async function converse(conversation: Conversation, signal: AbortSignal): Promise<Conversed> {
+  const spending = new Spending(conversation.model.id);
+  const messages: Message[] = [{ by: "user", text: conversation.prompt }];
+  for (let turn = 1; ; turn += 1) {
+    const reply = await takeTurn({ conversation, messages, turn, spending }, signal);
+    if (!reply.ok) return { outcome: addTo(reply.failed, spending), tokens: spending.tokens };
+    const { answer } = reply;
+    const read = await readAnswer(answer, conversation);
+    if (read.ok) return { outcome: toSucceeded(read.value, turn, spending), tokens: spending.tokens };
+    const isLast = turn > conversation.repairs || !hasMoney(spending, conversation);
+    if (read.violations === undefined || isLast)
+      return { outcome: addTo(read.failed, spending), tokens: spending.tokens };
+    conversation.keeper.warn(`${read.failed.message} The model is asked again.`);
+    messages.push(
+      { by: "model", text: answer.text },
+      { by: "user", text: explainMisfit(read.violations, conversation) },
+    );
+  }
+}
+
+interface Turn {
+  readonly conversation: Conversation;
+  readonly messages: readonly Message[];
+  readonly turn: number;
+  readonly spending: Spending;
+}
+
+type Reply = { readonly ok: true; readonly answer: ModelAnswer } | { readonly ok: false; readonly failed: Failed };
+
+/** What an attempt that was cut off has been answered already is not asked again. */
+async function takeTurn({ conversation, messages, turn, spending }: Turn, signal: AbortSignal): Promise<Reply> {
+  const { keeper } = conversation;
+  const key = `turn-${turn}`;
+  const known = readTurnRecord(await keeper.recorded(key));
+  if (known !== undefined) {
+    spending.addUsage(known.usage);
+    if (known.costMicro === null) spending.addCost(null);
+    return { ok: true, answer: known };
+  }
+  const reply = await ask({ conversation, messages, turn }, signal);
+  if (!reply.ok) return reply;
+  const { answer } = reply;
+  spending.add(answer);
+  for (const warning of answer.warnings) keeper.warn(warning);
+  // Before the record: what is recorded has been paid by then, whatever happens.
+  if (answer.costMicro !== null && answer.costMicro > 0) keeper.paid(answer.costMicro);
+  await keeper.record(key, toTurnRecord(answer));
+  return reply;
+}
+
+function ask({ conversation, messages, turn }: Omit<Turn, "spending">, signal: AbortSignal): Promise<Reply> {
+  const { model, step, parameters, format, schema, timeoutMs } = conversation;
+  const asked = { ...step, attempt: step.attempt + turn - 1, format, schema };
+  const system = systemOf(conversation);
+  return askModel({ model, asked, system, messages, settings: parameters.settings, timeoutMs }, signal);
+}
+
+/** What stands in front of the conversation: the step's own words, and the form of the answer. */
+export function systemOf({
+  parameters,
+  format,
+  schema,
+}: Pick<Conversation, "parameters" | "format" | "schema">): string | undefined {
+  const parts = [parameters.system, describeFormat(format, schema)].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.join("\n\n");
+}
+
+type Read =
+  | { readonly ok: true; readonly value: Json }
+  /** `violations`: what the model can be told. */
+  | { readonly ok: false; readonly failed: Failed; readonly violations?: readonly SchemaViolation[] };
+
+async function readAnswer({ text, ended }: ModelAnswer, conversation: Conversation): Promise<Read> {
+  const { model, format, validate } = conversation;
+  if (ended === "filtered")
+    return unusable("MODEL_REFUSED", `The content filter of ${model.id} stopped the answer.`, text);
+  if (ended === "broken")
+    return unusable("MODEL_UNAVAILABLE", `The provider of ${model.id} broke its answer off.`, text);
+  const isCut = ended === "cut";
+  if (removeFence(text) === "" && !isCut) return unusable("OUTPUT_EMPTY", "The model's answer was empty.", text);
+  const read = await readFormatted({ text, isCut }, format, validate);
+  if (read.ok) return read;
+  if (isCut) return unusable("OUTPUT_CUT", `The answer of ${model.id} was cut off at the token limit.`, text);
+  const { violations } = read;
+  return { ok: false, violations, failed: toMisfit(violations, text) };
+}
+
+const RETRYABLE: ReadonlySet<string> = new Set(["MODEL_UNAVAILABLE", "OUTPUT_EMPTY"]);
+
+function unusable(code: ErrorCode, message: string, text: string): Read {
+  const details = { answer: text.slice(0, MAX_SHOWN_CHARS) };
+  return { ok: false, failed: toFailed(code, { message, details, retryable: RETRYABLE.has(code), effect: "none" }) };
+}
+
+function toMisfit(violations: readonly SchemaViolation[], text: string): Failed {
+  const shown = violations.slice(0, 3).map(({ path, message }) => `${path || "it"} ${message}`);
+  return toFailed("OUTPUT_INVALID", {
+    message: `The model's answer does not fit: ${shown.join("; ")}.`,
+    details: {
+      errors: violations.map(({ path, message }) => ({ path, message })),
+      answer: text.slice(0, MAX_SHOWN_CHARS),
+    },
+    retryable: true,
+    effect: "none",
+  });
+}
+
+function explainMisfit(violations: readonly SchemaViolation[], { format, schema }: Conversation): string {
+  const told = violations
+    .slice(0, MAX_TOLD_VIOLATIONS)
+    .map(({ path, message }) => `- ${path || "the answer"} ${message}`);
+  const instruction = schema === undefined ? describeFormat(format, schema) : undefined;
+  return [
+    "Your answer does not fit:",
+    ...told,
+    instruction ?? "Answer again, with the corrected answer and nothing else.",
+  ].join("\n");
+}
+
+function hasMoney({ costMicro }: Spending, { maxCostMicro }: Conversation): boolean {
+  return maxCostMicro === undefined || (costMicro !== null && costMicro < maxCostMicro);
+}
+
+function toSucceeded(output: Json, turn: number, { costMicro, usage }: Spending): Outcome {
+  return { status: "succeeded", output, costMicro, usage, ...(turn > 1 ? { repaired: true } : {}) };
+}
+
+/** The turns before have been paid too. */
+function addTo(failed: Failed, spending: Spending): Failed {
+  spending.addCost(failed.costMicro);
+  return { ...failed, costMicro: spending.costMicro, usage: spending.usage };
+}

@@ -1,0 +1,78 @@
+import type { JsonObject } from "../../core/json.ts";
+import type { Outcome } from "../../ports/executor.ts";
+import { readCallParameters } from "../models/call-parameters.ts";
+import type { Models } from "../models/create-models.ts";
+import { toSchemaInvalid } from "../output/failure.ts";
+import { createSchemaValidators } from "../output/schema-validators.ts";
+import { isAnswerFormat } from "./answer-format.ts";
+import { converse, type TurnKeeper } from "./converse.ts";
+import { toUnpriced } from "./unpriced.ts";
+
+export interface GenerateRequest {
+  /** Taken as it is. */
+  readonly prompt: string;
+  readonly model?: string | undefined;
+  readonly parameters?: JsonObject | undefined;
+  readonly outputFormat?: string | undefined;
+  readonly outputSchema?: JsonObject | undefined;
+}
+
+/** For whom it is asked: mock models go by it, and a budget holds for it. */
+export interface GenerateContext {
+  readonly stepId?: string;
+  readonly path?: string;
+  readonly attempt?: number;
+  readonly maxCostMicro?: number | undefined;
+}
+
+export interface GenerateOptions {
+  readonly models: Models;
+  readonly repairs: number;
+  /** Of one turn. */
+  readonly timeoutMs?: number;
+}
+
+/** Where no step asks, the script of a mock model knows the tool by its name. */
+const TOOL = "core.llm.generate";
+
+/**
+ * What the tool `core.llm.generate` does: the same as an `llm` step, with a prompt that is ready and nothing recorded in
+ * between. The output is `{completion, metrics: {token_usage: {prompt, completion, total}}}`; the completion is a text, or
+ * the value that it holds where a format or a schema was given. Throws what `Models.resolve` throws.
+ */
+export function createGenerate(options: GenerateOptions) {
+  const validators = createSchemaValidators();
+  return async (request: GenerateRequest, signal: AbortSignal, context: GenerateContext = {}): Promise<Outcome> => {
+    const { outputFormat, outputSchema: schema } = request;
+    const { stepId = TOOL, path = stepId, attempt = 1, maxCostMicro } = context;
+    const compiled = schema === undefined ? undefined : await validators.compile(schema);
+    if (compiled?.ok === false) return toSchemaInvalid(compiled.message);
+    const model = await options.models.resolve(request.model);
+    if (maxCostMicro !== undefined && !(await model.hasPrice())) return toUnpriced(model);
+    const { outcome, tokens } = await converse(
+      {
+        model,
+        step: { stepId, path, attempt },
+        prompt: request.prompt,
+        parameters: readCallParameters(request.parameters ?? {}),
+        format: isAnswerFormat(outputFormat) ? outputFormat : schema === undefined ? "text" : "json",
+        schema,
+        validate: compiled?.validate,
+        repairs: options.repairs,
+        timeoutMs: options.timeoutMs,
+        maxCostMicro,
+        keeper: FORGETFUL,
+      },
+      signal,
+    );
+    if (outcome.status === "failed") return outcome;
+    return { ...outcome, output: { completion: outcome.output, metrics: { token_usage: tokens } } };
+  };
+}
+
+const FORGETFUL: TurnKeeper = {
+  record: async () => {},
+  recorded: async () => undefined,
+  paid: () => {},
+  warn: () => {},
+};

@@ -1,0 +1,99 @@
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import type { Executor, Outcome, Task } from "../../ports/executor.ts";
+import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
+import { readCallParameters } from "../models/call-parameters.ts";
+import type { Model, Models } from "../models/create-models.ts";
+import { toFailed, toSchemaInvalid } from "../output/failure.ts";
+import { createSchemaValidators, type SchemaValidators } from "../output/schema-validators.ts";
+import { type Conversation, converse, systemOf } from "./converse.ts";
+import { type LlmPrompt, type LlmRequest, readLlmRequest } from "./llm-request.ts";
+import { toUnpriced } from "./unpriced.ts";
+
+export interface LlmOptions {
+  readonly models: Models;
+  readonly prompts: PromptRenderer;
+  /** How often a model is asked again when its answer does not fit. */
+  readonly repairs: number;
+  /** How long one turn may take where the step has no time-out of its own. */
+  readonly timeoutMs?: number;
+  readonly validators?: SchemaValidators;
+}
+
+/**
+ * Asks a model once, and again while its answer does not fit what was asked for. The output is the text, or the value that
+ * the text holds. Each turn is recorded, so that an attempt that is cut off goes on after the last. Asking changes nothing
+ * outside: every failure has the effect `none`.
+ */
+export function createLlmExecutor(options: LlmOptions): Executor {
+  const validators = options.validators ?? createSchemaValidators();
+  return {
+    recordsInput: true,
+    async run(task, signal) {
+      const prepared = await prepare(task, options, validators);
+      if ("status" in prepared) return prepared;
+      const { outcome } = await converse(prepared, signal);
+      return outcome;
+    },
+  };
+}
+
+/** Everything that can go wrong before anything is paid. */
+async function prepare(task: Task, options: LlmOptions, validators: SchemaValidators): Promise<Conversation | Outcome> {
+  try {
+    const request = readLlmRequest(task.input, task.settings);
+    const { folder } = task.settings;
+    const model = await options.models.resolve(request.model, typeof folder === "string" ? { folder } : {});
+    if (task.maxCostMicro !== undefined && !(await model.hasPrice())) return toUnpriced(model);
+    const schema = request.schema === undefined ? undefined : await validators.compile(request.schema);
+    if (schema?.ok === false) return toSchemaInvalid(schema.message);
+    const prompt = await renderPrompt(request.prompt, options.prompts);
+    return begin({ task, request, model, prompt }, { ...options, validate: schema?.validate });
+  } catch (error) {
+    if (!isPawlError(error)) throw error;
+    const { code, message, details } = error;
+    return toFailed(code, { message, retryable: false, effect: "none", ...(details === undefined ? {} : { details }) });
+  }
+}
+
+interface Begun {
+  readonly task: Task;
+  readonly request: LlmRequest;
+  readonly model: Model;
+  readonly prompt: string;
+}
+
+function begin(
+  { task, request, model, prompt }: Begun,
+  { repairs, timeoutMs, validate }: LlmOptions & Pick<Conversation, "validate">,
+): Conversation {
+  const { format, schema } = request;
+  const parameters = readCallParameters(request.parameters);
+  const { stepId, path, attempt, maxCostMicro } = task;
+  const system = systemOf({ parameters, format, schema });
+  const prompted = { type: "prompt", model: model.id, text: prompt, ...(system === undefined ? {} : { system }) };
+  task.emit({ type: "log", event: prompted });
+  const warn = (message: string) => task.emit({ type: "log", event: { type: "warning", message } });
+  for (const warning of parameters.warnings) warn(warning);
+  return {
+    model,
+    step: { stepId, path, attempt },
+    prompt,
+    parameters,
+    format,
+    schema,
+    validate,
+    repairs,
+    timeoutMs: task.timeoutMs === undefined ? timeoutMs : undefined,
+    maxCostMicro,
+    keeper: {
+      record: (key, value) => task.record(key, value),
+      recorded: (key) => task.recorded(key),
+      paid: (costMicro) => task.emit({ type: "cost", costMicro }),
+      warn,
+    },
+  };
+}
+
+async function renderPrompt(prompt: LlmPrompt, prompts: PromptRenderer): Promise<string> {
+  return prompt.kind === "text" ? prompt.text : prompts.render(prompt.template, prompt.input);
+}

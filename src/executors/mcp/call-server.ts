@@ -1,0 +1,129 @@
+import type { JsonObject } from "../../core/json.ts";
+import type { Outcome, Task } from "../../ports/executor.ts";
+import { McpFailure } from "../mcp-servers/mcp-failure.ts";
+import type { McpServers, ToolAnswer } from "../mcp-servers/mcp-servers.ts";
+import type { ServerTool } from "../mcp-servers/server-tool.ts";
+import { toFailed } from "../output/failure.ts";
+import { redactOutcome } from "../output/redact.ts";
+import type { SchemaValidators, SchemaViolation } from "../output/schema-validators.ts";
+import type { McpInput } from "./mcp-input.ts";
+import { readError, readResult } from "./read-result.ts";
+import { withoutDefaulted } from "./without-defaulted.ts";
+
+interface ServerCallParts {
+  readonly task: Task;
+  readonly input: McpInput;
+  readonly servers: McpServers;
+  readonly validators: SchemaValidators;
+}
+
+const MAX_ERROR_CHARS = 4_000;
+
+/** Calls a tool of a configured server and makes its result the step's outcome. Throws an `McpFailure`. */
+export async function callServer(
+  address: { readonly server: string; readonly tool: string },
+  { task, input, servers, validators }: ServerCallParts,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const answer = await servers.call(
+    {
+      ...address,
+      arguments: input.arguments,
+      meta: toMeta(task, input),
+      timeoutMs: task.timeoutMs,
+      check: (tool) => checkArguments(tool, input.arguments, validators),
+      onProgress: ({ progress, total, message }) => {
+        const event = {
+          type: "progress",
+          progress,
+          ...(total === undefined ? {} : { total }),
+          ...(message === undefined ? {} : { message }),
+        };
+        task.emit({ type: "log", event });
+      },
+    },
+    signal,
+  );
+  return redactOutcome(await toOutcome(answer, { task, validators }), answer.redactor);
+}
+
+/** Servers that know these keys can make an effect happen once, and find a call again in their logs. */
+function toMeta(task: Task, { requestId, traceId }: McpInput): JsonObject {
+  return {
+    "pawl/idempotency-key": task.idempotencyKey,
+    "pawl/run-id": task.runId,
+    ...(requestId === undefined ? {} : { "pawl/request-id": requestId }),
+    ...(traceId === undefined ? {} : { "pawl/trace-id": traceId }),
+    // W3C trace context: nothing but its own form may stand there.
+    ...(traceId !== undefined && TRACEPARENT.test(traceId) ? { traceparent: traceId } : {}),
+  };
+}
+
+const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** A schema that cannot be used is the server's business: then it judges the arguments itself. */
+async function checkArguments(tool: ServerTool, args: JsonObject, validators: SchemaValidators): Promise<void> {
+  const schema = await validators.compile(withoutDefaulted(tool.inputSchema));
+  const violations = schema.ok ? schema.validate(args) : [];
+  if (violations.length === 0) return;
+  const message = `The arguments do not fit \`${tool.server}.${tool.name}\`: ${describe(violations)}.`;
+  throw new McpFailure("MCP_ARGUMENTS_INVALID", {
+    message,
+    retryable: false,
+    effect: "none",
+    details: toDetails(violations),
+  });
+}
+
+async function toOutcome(
+  { tool, result }: ToolAnswer,
+  { task, validators }: { readonly task: Task; readonly validators: SchemaValidators },
+): Promise<Outcome> {
+  if (result.isError === true) {
+    const { message, details } = readError(result);
+    return toFailed("MCP_TOOL_FAILED", {
+      message: message.slice(0, MAX_ERROR_CHARS),
+      retryable: true,
+      effect: "unknown",
+      costMicro: 0,
+      ...(details === undefined ? {} : { details }),
+    });
+  }
+  const { output, files } = readResult(result);
+  const violations = await findFlaws(tool, result.structuredContent === undefined ? undefined : output, {
+    task,
+    validators,
+  });
+  if (violations.length === 0)
+    return { status: "succeeded", output, costMicro: 0, ...(files.length > 0 ? { files } : {}) };
+  const message = `The result of \`${tool.server}.${tool.name}\` does not fit its own schema: ${describe(violations)}.`;
+  return toFailed("MCP_RESULT_INVALID", {
+    message,
+    retryable: tool.isRepeatable,
+    effect: "done",
+    costMicro: 0,
+    details: toDetails(violations),
+  });
+}
+
+async function findFlaws(
+  { name, outputSchema }: ServerTool,
+  structured: ReturnType<typeof readResult>["output"] | undefined,
+  { task, validators }: { readonly task: Task; readonly validators: SchemaValidators },
+): Promise<readonly SchemaViolation[]> {
+  if (outputSchema === undefined) return [];
+  if (structured === undefined) return [{ path: "", message: "it has no structured content" }];
+  const schema = await validators.compile(outputSchema);
+  if (schema.ok) return schema.validate(structured);
+  const message = `The output schema of ${name} cannot be used: ${schema.message}`;
+  task.emit({ type: "log", event: { type: "warning", message } });
+  return [];
+}
+
+function describe(violations: readonly SchemaViolation[]): string {
+  return violations.map(({ path, message }) => (path === "" ? message : `${path} ${message}`)).join("; ");
+}
+
+function toDetails(violations: readonly SchemaViolation[]): JsonObject {
+  return { violations: violations.map(({ path, message }) => ({ path, message })) };
+}

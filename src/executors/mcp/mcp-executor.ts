@@ -1,0 +1,94 @@
+import type { JsonObject } from "../../core/json.ts";
+import type { Executor, Outcome, Task } from "../../ports/executor.ts";
+import type { ToolEndpoint } from "../../ports/tool-endpoint.ts";
+import type { ToolSet } from "../../ports/tool-set.ts";
+import { McpFailure } from "../mcp-servers/mcp-failure.ts";
+import type { McpServers } from "../mcp-servers/mcp-servers.ts";
+import { toFailed } from "../output/failure.ts";
+import type { SchemaValidators } from "../output/schema-validators.ts";
+import { callServer } from "./call-server.ts";
+import { findOfferingServer } from "./find-offering-server.ts";
+import { type McpInput, readMcpInput } from "./mcp-input.ts";
+import { type Route, routeTool } from "./route-tool.ts";
+
+export interface McpExecutorOptions {
+  readonly servers: McpServers;
+  readonly coreTools: ToolSet;
+  readonly endpoint: ToolEndpoint;
+  /** Whether there is an endpoint for runs that name none. */
+  readonly hasEndpoint: boolean;
+  readonly validators: SchemaValidators;
+}
+
+/**
+ * Calls one tool: of a configured MCP server, of the run's endpoint, or a built-in one. What it connects is shared with
+ * others and closed by whoever made it.
+ */
+export function createMcpExecutor(options: McpExecutorOptions): Executor {
+  return {
+    recordsInput: true,
+    async run(task, signal) {
+      const startedAt = performance.now();
+      const outcome = await callTool(task, signal, options);
+      const { tool } = readMcpInput(task.input);
+      const usage = { ...outcome.usage, tool, calls: 1, duration_ms: Math.round(performance.now() - startedAt) };
+      return { ...outcome, usage };
+    },
+  };
+}
+
+async function callTool(task: Task, signal: AbortSignal, options: McpExecutorOptions): Promise<Outcome> {
+  const input = readMcpInput(task.input);
+  if (input.tool === "")
+    return toFailed("MCP_TOOL_UNKNOWN", { message: "The step names no tool.", retryable: false, effect: "none" });
+  try {
+    const route = await findRoute(input, signal, options);
+    return await take(route, { task, input, signal, options });
+  } catch (error) {
+    if (error instanceof McpFailure) return error.failed;
+    throw error;
+  }
+}
+
+async function findRoute(input: McpInput, signal: AbortSignal, options: McpExecutorOptions): Promise<Route> {
+  const { tool, server } = input;
+  const isCore = options.coreTools.has(tool);
+  const hasEndpoint = options.hasEndpoint || input.endpoint !== undefined;
+  // Where only built-in tools are used, the servers' configuration is not even read.
+  const servers = isCore && server === undefined ? [] : await options.servers.names();
+  const route = routeTool({ tool, server, hasEndpoint, isCore, servers });
+  if (route.to !== "any") return route;
+  return { to: "server", server: await findOfferingServer(tool, options.servers, signal), tool };
+}
+
+interface Journey {
+  readonly task: Task;
+  readonly input: McpInput;
+  readonly signal: AbortSignal;
+  readonly options: McpExecutorOptions;
+}
+
+async function take(route: Route, journey: Journey): Promise<Outcome> {
+  const { task, input, signal, options } = journey;
+  switch (route.to) {
+    case "core": {
+      const log = (event: JsonObject) => task.emit({ type: "log", event });
+      const { stepId, path, attempt, maxCostMicro } = task;
+      const step = { stepId, path, attempt, maxCostMicro };
+      return options.coreTools.call(route.tool, { arguments: input.arguments, appId: input.appId, step, log }, signal);
+    }
+    case "endpoint": {
+      const { appId, requestId = task.runId, traceId, endpoint } = input;
+      const context = { appId, requestId, traceId };
+      const { idempotencyKey } = task;
+      return options.endpoint.call(
+        { endpoint, tool: route.tool, params: input.arguments, context, idempotencyKey },
+        signal,
+      );
+    }
+    case "server": {
+      const { servers, validators } = options;
+      return callServer(route, { task, input, servers, validators }, signal);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { AskedStep } from "./asked-step.ts";
+import { findModel } from "./find-model.ts";
+import type { ProviderModel } from "./language-model.ts";
+import { loadScript } from "./mock/load-script.ts";
+import type { ModelsOptions } from "./models-options.ts";
+import { openProvider } from "./open-provider.ts";
+import { ownEntry } from "./own-entry.ts";
+import { priceCall, type TokenUsage } from "./price-call.ts";
+import { accessProvider } from "./provider-access.ts";
+
+/** Finds models by name. */
+export interface Models {
+  /**
+   * `name`: an alias, `provider:model`, or a model whose name tells its provider; absent: the configured default. Nothing is
+   * loaded yet. Throws `MODEL_UNKNOWN`, `MODEL_NOT_CONFIGURED`, and of mock models `FILE_NOT_FOUND`, `SCRIPT_INVALID`.
+   */
+  resolve(name: string | undefined, place?: { readonly folder?: string }): Promise<Model>;
+}
+
+export interface Model {
+  /** `provider:model`: what stands in records. */
+  readonly id: string;
+  /** Whether a schema can go with the request without the provider refusing what it does not know of it. */
+  readonly takesSchemas: boolean;
+  /** Must not stand in anything that is stored or shown. */
+  readonly secrets: readonly string[];
+  /** The model of the AI SDK, for one call. */
+  open(asked: AskedStep): Promise<ProviderModel>;
+  /** Integer micro-dollars; `null`: unknown. `answeredBy`: the name that the answer gives. */
+  priceMicro(usage: TokenUsage, answeredBy?: string): Promise<number | null>;
+  hasPrice(): Promise<boolean>;
+}
+
+/** Nothing is loaded, read or resolved before a model is asked for. */
+export function createModels(options: ModelsOptions): Models {
+  return {
+    async resolve(name, place = {}) {
+      const found = findModel(name, options);
+      if (found.kind === "provider") return toProviderModel(found, options);
+      const script = await loadScript(found, found.isConfigured ? options.folder : (place.folder ?? options.folder));
+      const { createMockModel } = await import("./mock/mock-model.ts");
+      const parts = { delayFactor: options.delayFactor ?? 1, ...(script === undefined ? {} : { script }) };
+      return {
+        id: `mock:${found.script}`,
+        takesSchemas: true,
+        secrets: [],
+        open: async (asked) => createMockModel(asked, parts),
+        // Its answers bring their own cost.
+        priceMicro: async () => 0,
+        hasPrice: async () => true,
+      };
+    },
+  };
+}
+
+function toProviderModel(
+  found: Extract<ReturnType<typeof findModel>, { kind: "provider" }>,
+  options: ModelsOptions,
+): Model {
+  const { provider, modelId } = found;
+  const access = accessProvider(provider, found.settings, options);
+  const id = `${provider}:${modelId}`;
+  const price = ownEntry(options.prices, id) ?? ownEntry(options.prices, modelId);
+  const priceMicro: Model["priceMicro"] = (usage, answeredBy = modelId) =>
+    priceCall(usage, { access, modelIds: [...new Set([modelId, answeredBy])], price });
+  return {
+    id,
+    takesSchemas: access.kind === "openai",
+    secrets: access.secrets,
+    open: () => openProvider(access, modelId),
+    priceMicro,
+    hasPrice: async () => (await priceMicro({ input: 1, output: 1, cacheRead: 0, cacheWrite: 0 })) !== null,
+  };
+}

@@ -1,0 +1,80 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { BUILT_INS } from "./built-ins.ts";
+import type { ConfiguredProvider, ModelsOptions } from "./models-options.ts";
+import { ownEntry } from "./own-entry.ts";
+
+/** Which model a name means. */
+export type FoundModel =
+  | {
+      readonly kind: "provider";
+      readonly provider: string;
+      readonly modelId: string;
+      readonly settings: ConfiguredProvider;
+    }
+  | {
+      readonly kind: "mock";
+      /** Empty: answers are made up. */
+      readonly script: string;
+      /** The configuration names it, not a definition: it may lie anywhere. */
+      readonly isConfigured: boolean;
+    };
+
+const MAX_ALIASES = 10;
+
+/**
+ * An alias, `provider:model`, or a model whose name tells its provider. Throws `MODEL_UNKNOWN`, and `MODEL_NOT_CONFIGURED`
+ * where no model is named at all.
+ */
+export function findModel(name: string | undefined, options: ModelsOptions): FoundModel {
+  const asked = name ?? options.default;
+  if (asked === undefined) throw notNamed();
+  const meant = followAliases(asked, options);
+  const isConfigured = name === undefined || meant !== name;
+  const colon = meant.indexOf(":");
+  const provider = colon === -1 ? guessProvider(meant) : meant.slice(0, colon);
+  const modelId = meant.slice(colon + 1);
+  if (provider === "mock" && ownEntry(options.providers, "mock") === undefined)
+    return { kind: "mock", script: modelId, isConfigured };
+  const settings = provider === undefined ? undefined : settingsOf(provider, options);
+  if (provider === undefined || settings === undefined || modelId === "") throw unknown(asked, meant, options);
+  return { kind: "provider", provider, modelId, settings };
+}
+
+function followAliases(name: string, { aliases }: ModelsOptions): string {
+  let meant = name;
+  for (let hops = 0; hops < MAX_ALIASES; hops += 1) {
+    const next = ownEntry(aliases, meant);
+    if (next === undefined) return meant;
+    meant = next;
+  }
+  const message = `The alias "${name}" of \`models.aliases\` leads in a circle.`;
+  throw new PawlError("MODEL_UNKNOWN", { message, remedy: "Let it name a `provider:model`." });
+}
+
+function guessProvider(model: string): string | undefined {
+  return Object.entries(BUILT_INS).find(([, { names }]) => names.test(model))?.[0];
+}
+
+function settingsOf(provider: string, { providers }: ModelsOptions): ConfiguredProvider | undefined {
+  const configured = ownEntry(providers, provider);
+  if (configured !== undefined) return configured;
+  return provider === "anthropic" || provider === "openai" || provider === "google" ? { kind: provider } : undefined;
+}
+
+function notNamed(): PawlError {
+  return new PawlError("MODEL_NOT_CONFIGURED", {
+    message: "No model is named, and `models.default` is not set.",
+    remedy: "Write `model: provider:model` into the step or its prompt file, or set PAWL_MODELS__DEFAULT.",
+  });
+}
+
+function unknown(asked: string, meant: string, { aliases, providers }: ModelsOptions): PawlError {
+  const named = meant === asked ? `"${asked}"` : `"${asked}" (${meant})`;
+  const known = [...new Set([...Object.keys(BUILT_INS), ...Object.keys(providers), "mock"])];
+  const others = Object.keys(aliases);
+  const remedy = [
+    `Write \`provider:model\`. Providers: ${known.join(", ")}.`,
+    others.length === 0 ? "No aliases are configured." : `Aliases: ${others.join(", ")}.`,
+  ].join(" ");
+  return new PawlError("MODEL_UNKNOWN", { message: `No provider is known for the model ${named}.`, remedy });
+}

@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../core/json.ts";
+import { createSchemaValidators } from "../../output/schema-validators.ts";
+import { simulateAnswer } from "./simulate-answer.ts";
+
+const PROMPT =
+  "Scrape the website https://acme.example/about for company Acme Rockets. Extract pricing and headquarters location.";
+const validators = createSchemaValidators();
+
+async function simulate(schema: JsonObject, prompt = PROMPT) {
+  const compiled = await validators.compile(schema);
+  if (!compiled.ok) throw new Error(compiled.message);
+  const input = { prompt, model: "sonnet", maxTurns: 5, timeoutS: 60, outputSchema: schema, files: undefined };
+  return simulateAnswer(input, { validate: compiled.validate });
+}
+
+describe("an answer fits its schema", () => {
+  const table: Readonly<Record<string, JsonObject>> = {
+    "nothing said": {},
+    "const, enum, examples and default": {
+      properties: {
+        a: { const: 7 },
+        b: { enum: ["x", null] },
+        c: { type: "integer", examples: [5] },
+        d: { type: "string", default: "d" },
+      },
+    },
+    "numbers within bounds": {
+      properties: {
+        a: { type: "integer", minimum: 5, maximum: 6 },
+        b: { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 0.5 },
+        c: { type: "integer", multipleOf: 25, minimum: 110 },
+        d: { type: "number", maximum: -10 },
+        e: { type: "integer", minimum: 10_000_000_000 },
+      },
+    },
+    "texts within bounds": {
+      properties: { a: { type: "string", minLength: 400 }, b: { type: "string", maxLength: 3 } },
+    },
+    "every format": {
+      properties: Object.fromEntries(
+        [
+          "date",
+          "date-time",
+          "time",
+          "duration",
+          "email",
+          "uri",
+          "uri-reference",
+          "hostname",
+          "ipv4",
+          "ipv6",
+          "uuid",
+          "json-pointer",
+          "regex",
+        ].map((format) => [format, { type: "string", format }]),
+      ),
+      additionalProperties: false,
+    },
+    "lists within bounds": {
+      properties: {
+        a: { type: "array", items: { type: "integer" }, minItems: 12 },
+        b: { type: "array", items: { type: "string" }, maxItems: 0 },
+        c: { type: "array", items: { type: "string" }, minItems: 4, uniqueItems: true },
+        d: { type: "array", items: [{ type: "integer" }, { type: "string" }], additionalItems: false },
+      },
+    },
+    "a tuple of 2020-12": {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "array",
+      prefixItems: [{ type: "integer" }, { type: "boolean" }],
+      items: false,
+      minItems: 2,
+    },
+    "required without properties": { type: "object", required: ["name", "score"] },
+    "a map": { type: "object", additionalProperties: { type: "integer" }, minProperties: 3 },
+    "several types": { properties: { a: { type: ["null", "integer"] }, b: { type: "null" } } },
+    "anyOf, oneOf and allOf": {
+      allOf: [
+        { properties: { a: { type: "integer" } }, required: ["a"] },
+        { properties: { b: { anyOf: [{ type: "null" }, { type: "boolean" }] } }, required: ["b"] },
+      ],
+      properties: { c: { oneOf: [{ type: "string", maxLength: 4 }, { type: "integer" }] } },
+    },
+    references: {
+      $ref: "#/$defs/a~1b",
+      $defs: { "a/b": { type: "object", properties: { x: { $ref: "#/$defs/y" } } }, y: { type: "integer" } },
+    },
+    "a tree": {
+      type: "object",
+      properties: { name: { type: "string" }, children: { type: "array", items: { $ref: "#" } } },
+    },
+    "a binary tree": {
+      type: "object",
+      properties: {
+        left: { $ref: "#" },
+        right: { $ref: "#" },
+        middle: { $ref: "#" },
+        more: { type: "array", items: { $ref: "#" } },
+      },
+    },
+  };
+  for (const [name, schema] of Object.entries(table)) {
+    test(name, async () => expect((await simulate(schema)).violations).toEqual([]));
+  }
+
+  test("whatever the schema, if it uses the common keywords", async () => {
+    await fc.assert(
+      fc.asyncProperty(anySchema(), async (schema) => {
+        expect((await simulate(schema)).violations).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("or it says why not", async () => {
+    expect((await simulate({ type: "string", pattern: "^Q{7}[0-4]+$" })).violations).toEqual([
+      { path: "", message: 'must match pattern "^Q{7}[0-4]+$"' },
+    ]);
+    expect(
+      (await simulate({ type: "object", properties: { a: { $ref: "#" } }, required: ["a"] })).violations,
+    ).not.toEqual([]);
+  });
+});
+
+test("an answer speaks of what the prompt names", async () => {
+  const { structured } = await simulate({
+    properties: { company_name: { type: "string" }, website: { type: "string" }, description: { type: "string" } },
+  });
+  expect(structured).toMatchObject({
+    company_name: "Acme Rockets",
+    website: "https://acme.example/about",
+    description: expect.stringContaining("Acme Rockets"),
+  });
+});
+
+test("equal input gives an equal answer, other input another", async () => {
+  const schema = { properties: { description: { type: "string" }, score: { type: "integer" } } };
+  expect(await simulate(schema)).toEqual(await simulate(schema));
+  expect(await simulate(schema)).not.toEqual(await simulate(schema, `${PROMPT} Again.`));
+});
+
+function anySchema(): fc.Arbitrary<JsonObject> {
+  const leaf = fc.oneof(
+    fc.constantFrom<JsonObject>(
+      { type: "boolean" },
+      { type: "string" },
+      { type: "null" },
+      { type: "string", format: "date" },
+      { enum: [1, "a", null] },
+    ),
+    fc
+      .record({ min: fc.integer({ min: -1_000, max: 1_000 }), span: fc.nat(50) })
+      .map(({ min, span }) => ({ type: "integer", minimum: min, maximum: min + span })),
+    fc
+      .record({ min: fc.nat(300), span: fc.nat(50) })
+      .map(({ min, span }) => ({ type: "string", minLength: min, maxLength: min + span })),
+  );
+  const { schema } = fc.letrec<{ schema: JsonObject }>((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 3 },
+      leaf,
+      fc
+        .record({ items: tie("schema"), min: fc.nat(3), span: fc.nat(3) })
+        .map(({ items, min, span }) => ({ type: "array", items, minItems: min, maxItems: min + span })),
+      fc.dictionary(fc.constantFrom("name", "score", "url", "tags", "notes"), tie("schema")).map((properties) => ({
+        type: "object",
+        properties,
+        required: Object.keys(properties),
+        additionalProperties: false,
+      })),
+      fc.array(tie("schema"), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
+    ),
+  }));
+  return schema;
+}

@@ -1,0 +1,129 @@
+import type { ErrorCode } from "../../core/errors/error-table.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Failed } from "../../ports/executor.ts";
+import { toFailed } from "../output/failure.ts";
+import { MockFailure } from "./mock/mock-failure.ts";
+
+const MAX_SHOWN_CHARS = 2_000;
+
+/**
+ * What a provider's error means for the attempt. Asking a model changes nothing outside, so it can always be tried again;
+ * what it cost is unknown where the answer was on its way.
+ */
+export function toModelFailure(error: unknown, modelId: string): Failed {
+  if (error instanceof MockFailure) return toScripted(error);
+  const call = readCallError(error);
+  if (call !== undefined) return call.status === undefined ? toUnreached(call, modelId) : toRefusal(call, modelId);
+  if (error instanceof Error && error.name.startsWith("AI_")) {
+    const message = `The model ${modelId} cannot be asked like this: ${shorten(error.message)}`;
+    return toFailed("MODEL_REFUSED", { message, retryable: false, effect: "none" });
+  }
+  return toDefect(error);
+}
+
+/** Not thrown on: the runtime's words about a header may hold the key, and only here it is known what to mask. */
+function toDefect(error: unknown): Failed {
+  const message = error instanceof Error ? error.message : String(error);
+  const details = { stack: shorten(error instanceof Error ? (error.stack ?? "") : "") };
+  return toFailed("EXECUTOR_FAULT", {
+    message: shorten(message),
+    retryable: false,
+    effect: "none",
+    costMicro: null,
+    details,
+  });
+}
+
+/** What the SDK says of a request that went wrong. It is known by its name: the class would cost the whole SDK. */
+interface CallError {
+  readonly message: string;
+  readonly status: number | undefined;
+  readonly retryAfter: string | undefined;
+  readonly body: string;
+  readonly cause: unknown;
+}
+
+function readCallError(error: unknown): CallError | undefined {
+  if (!(error instanceof Error) || error.name !== "AI_APICallError") return undefined;
+  const { statusCode, responseHeaders, responseBody } = error as Error & {
+    statusCode?: number;
+    responseHeaders?: Readonly<Record<string, string>>;
+    responseBody?: unknown;
+  };
+  return {
+    message: error.message,
+    status: statusCode,
+    retryAfter: responseHeaders?.["retry-after"],
+    // Mostly the text, but some providers put the parsed document there.
+    body: typeof responseBody === "string" ? responseBody : (JSON.stringify(responseBody) ?? ""),
+    cause: error.cause,
+  };
+}
+
+function toScripted({ failure, costMicro }: MockFailure): Failed {
+  const { code, message, retryable, effect } = failure;
+  return { status: "failed", code, message, retryable, effect, costMicro };
+}
+
+// Nothing was sent. After any other break the provider may be answering, and charging.
+const NEVER_SENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/;
+
+function toUnreached({ message, cause }: CallError, modelId: string): Failed {
+  const reason = codesOf(cause);
+  const wasSent = !NEVER_SENT.test(reason);
+  const said = `The provider of ${modelId} ${wasSent ? "broke off" : "cannot be reached"} (${reason || shorten(message)}).`;
+  return toFailed("MODEL_UNREACHABLE", {
+    message: said,
+    retryable: true,
+    effect: "none",
+    costMicro: wasSent ? null : 0,
+  });
+}
+
+/** The codes of an error and of what caused it: texts of the runtime may hold the request. */
+function codesOf(error: unknown): string {
+  const codes: string[] = [];
+  for (let at = error; at instanceof Error && codes.length < 5; at = at.cause) {
+    if ("code" in at && typeof at.code === "string") codes.push(at.code);
+    if (at instanceof AggregateError) codes.push(...at.errors.map(codesOf));
+  }
+  return [...new Set(codes)].join(", ");
+}
+
+function toRefusal({ message, status = 0, retryAfter, body }: CallError, modelId: string): Failed {
+  const { code, does, retryable } = meaningOf(status);
+  const details: JsonObject = {
+    status,
+    model: modelId,
+    answer: shorten(body),
+    ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+  };
+  return toFailed(code, {
+    message: `The provider of ${modelId} ${does} (${status}): ${shorten(message)}`,
+    retryable,
+    effect: "none",
+    // An answer that cannot be read was still given.
+    costMicro: status < 300 ? null : 0,
+    details,
+  });
+}
+
+interface Meaning {
+  readonly code: ErrorCode;
+  readonly does: string;
+  readonly retryable: boolean;
+}
+
+function meaningOf(status: number): Meaning {
+  if (status === 401 || status === 403)
+    return { code: "MODEL_UNAUTHORIZED", does: "refused the key", retryable: false };
+  if (status === 429) return { code: "MODEL_RATE_LIMITED", does: "asks for fewer requests", retryable: true };
+  if (status === 408 || status === 409 || status >= 500)
+    return { code: "MODEL_UNAVAILABLE", does: "failed", retryable: true };
+  if (status < 300) return { code: "MODEL_UNAVAILABLE", does: "sent an answer that cannot be read", retryable: true };
+  return { code: "MODEL_REFUSED", does: "refused the request", retryable: false };
+}
+
+function shorten(text: string): string {
+  return text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}...`;
+}

@@ -1,0 +1,74 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { resolveEnv } from "../../core/expressions/resolve-env.ts";
+import { BUILT_INS } from "./built-ins.ts";
+import type { ConfiguredProvider, ModelsOptions, ProviderKind } from "./models-options.ts";
+
+/** What a provider is called with, resolved for one use. */
+export interface ProviderAccess {
+  readonly kind: ProviderKind;
+  readonly name: string;
+  readonly baseUrl: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Must not stand in anything that is stored or shown. */
+  readonly secrets: readonly string[];
+}
+
+const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie/i;
+
+/** Throws `MODEL_NOT_CONFIGURED` with the name of the variable that is missing. */
+export function accessProvider(name: string, settings: ConfiguredProvider, options: ModelsOptions): ProviderAccess {
+  const { kind } = settings;
+  const baseUrl = resolve(settings.base_url, options);
+  const apiKey = resolve(settings.api_key, options) ?? builtInKey(name, settings, options);
+  if (kind === "openai-compatible" && baseUrl === undefined) throw noAddress(name, settings);
+  if (apiKey === undefined && (kind !== "openai-compatible" || settings.api_key !== undefined))
+    throw noKey(name, settings);
+  const headers = Object.entries(settings.headers ?? {}).map(([header, text]): [string, string] => {
+    return [header, resolveEnv(text, options.env)];
+  });
+  const secretHeaders = headers.filter(([header]) => SECRET_NAME.test(header)).map(([, value]) => value);
+  return {
+    kind,
+    name,
+    baseUrl,
+    apiKey,
+    headers: Object.fromEntries(headers),
+    secrets: [...(apiKey === undefined ? [] : [apiKey]), ...secretHeaders],
+  };
+}
+
+/** Empty counts as not set. */
+function resolve(text: string | undefined, { env }: ModelsOptions): string | undefined {
+  const resolved = text === undefined ? "" : resolveEnv(text, env).trim();
+  return resolved === "" ? undefined : resolved;
+}
+
+/** A key goes to nobody whom it was not given for: another address under the same name is the user's own word. */
+function builtInKey(name: string, { kind, api_key }: ConfiguredProvider, { keys }: ModelsOptions): string | undefined {
+  if (kind === "openai-compatible" || name !== kind || api_key !== undefined) return undefined;
+  return keys[kind]?.trim() || undefined;
+}
+
+function noKey(name: string, { kind, api_key }: ConfiguredProvider): PawlError {
+  const variables = [...(api_key ?? "").matchAll(/\$\{(\w+)\}/g)].map(([, variable]) => variable);
+  const isBuiltIn = kind !== "openai-compatible" && name === kind;
+  const missing =
+    variables.length > 0
+      ? variables.join(", ")
+      : isBuiltIn
+        ? BUILT_INS[kind].variable
+        : `\`models.providers.${name}.api_key\``;
+  return new PawlError("MODEL_NOT_CONFIGURED", {
+    message: `The provider "${name}" has no key: ${missing} is not set.`,
+    remedy: `Set ${missing}, name another model, or try it out with \`mock:\`.`,
+  });
+}
+
+function noAddress(name: string, { base_url }: ConfiguredProvider): PawlError {
+  const missing = base_url === undefined ? "" : ` (${base_url})`;
+  return new PawlError("MODEL_NOT_CONFIGURED", {
+    message: `The provider "${name}" has no address${missing}.`,
+    remedy: `Set \`models.providers.${name}.base_url\`, for example http://127.0.0.1:11434/v1.`,
+  });
+}

@@ -1,0 +1,21 @@
+import { distance } from "fastest-levenshtein";
+
+const MAX_LISTED = 20;
+
+/** For a name that is not among those known: the one that was most likely meant, or all of them where they are few. */
+export function describeKnown(name: string, known: readonly string[]): string {
+  if (known.length === 0) return "There are none.";
+  const near = nearestName(name, known);
+  if (near !== undefined) return `Did you mean \`${near}\`?`;
+  const listed = known.slice(0, MAX_LISTED).map((candidate) => `\`${candidate}\``);
+  const rest = known.length - listed.length;
+  return `There are ${listed.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}.`;
+}
+
+function nearestName(name: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((candidate) => ({ candidate, edits: distance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.edits - b.edits);
+  const [best] = ranked;
+  return best !== undefined && best.edits <= Math.max(1, Math.floor(name.length / 3)) ? best.candidate : undefined;
+}

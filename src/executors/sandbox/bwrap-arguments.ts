@@ -1,0 +1,153 @@
+import { type Dirent, existsSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { FILE_SIZE_LIMIT_BYTES } from "./file-size-limit.ts";
+import type { Visible } from "./sandbox.ts";
+
+export interface BwrapArguments {
+  /** For `--args`, so that other users do not read them in the list of processes. */
+  readonly text: string;
+  /** Texts for the file descriptors from 5 on. */
+  readonly feeds: readonly string[];
+}
+
+export interface BwrapOptions {
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly visible?: readonly Visible[];
+  readonly network?: boolean;
+  /** The program gets its user from bwrap. */
+  readonly hasOwnUser: boolean;
+}
+
+const NOBODY = "65534";
+const FIRST_FEED = 5;
+
+/** New namespaces, a read-only system, memory for temporary files, and what the program is given; nothing else. */
+export function toBwrapArguments(options: BwrapOptions): BwrapArguments {
+  const { visible = [], network = false } = options;
+  const feeds: string[] = [];
+  const feed = (text: string) => String(FIRST_FEED + feeds.push(text) - 1);
+  const args = [
+    ...namespaces(options),
+    ...system(network),
+    ...temporaryFolders(),
+    ...visible.flatMap((what) => show(what, feed)),
+    ...visible.flatMap((what) => (what.kind === "entries" ? ["--remount-ro", what.path] : [])),
+    // The root is memory too. And whoever is root outside could change the machine's settings below /proc/sys.
+    ...["/dev", "/proc", "/"].flatMap((path) => ["--remount-ro", path]),
+    "--clearenv",
+    ...Object.entries(options.env).flatMap(([name, value]) => ["--setenv", name, value]),
+    "--chdir",
+    options.cwd ?? "/tmp",
+  ];
+  return { text: args.map((arg) => `${arg}\0`).join(""), feeds };
+}
+
+function namespaces({ network, hasOwnUser }: BwrapOptions): string[] {
+  return [
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    ...(network === true ? [] : ["--unshare-net"]),
+    ...(hasOwnUser ? ["--unshare-user", "--disable-userns", "--uid", NOBODY, "--gid", NOBODY] : []),
+    "--hostname",
+    "sandbox",
+    "--die-with-parent",
+    "--new-session",
+  ];
+}
+
+// Never all of /etc: it knows users and keys.
+const SYSTEM_FILES = [
+  "/nix/store",
+  "/etc/ld.so.cache",
+  "/etc/alternatives",
+  "/etc/localtime",
+  "/etc/mime.types",
+  "/etc/ssl/certs",
+  "/etc/ssl/openssl.cnf",
+  "/etc/pki/ca-trust/extracted",
+  "/etc/pki/tls/certs",
+];
+const NETWORK_FILES = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/services"];
+
+function system(network: boolean): string[] {
+  return [
+    "--ro-bind",
+    "/usr",
+    "/usr",
+    ...["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"].flatMap(systemFolder),
+    ...[...SYSTEM_FILES, ...(network ? NETWORK_FILES : [])].flatMap(showPath),
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+  ];
+}
+
+/** On most systems these lead into /usr. */
+function systemFolder(path: string): string[] {
+  if (!existsSync(path)) return [];
+  return lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path];
+}
+
+function temporaryFolders(): string[] {
+  const size = String(FILE_SIZE_LIMIT_BYTES);
+  return ["/tmp", "/dev/shm"].flatMap((path) => ["--perms", "1777", "--size", size, "--tmpfs", path]);
+}
+
+function show(what: Visible, feed: (text: string) => string): string[] {
+  switch (what.kind) {
+    case "path":
+      return showPath(what.path);
+    case "entries":
+      // Made anew, so that it may be entered whatever its own permissions are.
+      return ["--perms", "0755", "--tmpfs", what.path, ...entriesOf(what.path, what.without ?? [])];
+    case "text":
+      return [...makeParents(what.path), "--perms", "0444", "--ro-bind-data", feed(what.text), what.path];
+    case "hidden":
+      return hide(what.path);
+  }
+}
+
+function showPath(path: string): string[] {
+  return existsSync(path) ? [...makeParents(path), "--ro-bind-try", path, path] : [];
+}
+
+/** Left to bwrap they could be entered by those only who may execute what lies there. */
+function makeParents(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path || parent === "/" ? [] : [...makeParents(parent), "--perms", "0755", "--dir", parent];
+}
+
+function entriesOf(folder: string, without: readonly string[]): string[] {
+  const entries = readEntries(folder).filter(({ name }) => !name.startsWith(".") && !without.includes(name));
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    // A link shows where it leads only if that is to be seen as well.
+    return entry.isSymbolicLink() ? copyLink(path) : ["--ro-bind-try", path, path];
+  });
+}
+
+function copyLink(path: string): string[] {
+  try {
+    return ["--symlink", readlinkSync(path), path];
+  } catch {
+    return [];
+  }
+}
+
+function readEntries(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function hide(path: string): string[] {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  return found.isDirectory() ? ["--perms", "0755", "--tmpfs", path] : ["--ro-bind", "/dev/null", path];
+}

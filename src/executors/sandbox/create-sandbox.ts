@@ -1,0 +1,128 @@
+import { chownSync, mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Brands, createBrands } from "./brand.ts";
+import { chooseConfinement, type Found } from "./choose-confinement.ts";
+import { chooseUser } from "./choose-user.ts";
+import type { Confinement } from "./confinement.ts";
+import { type ControlGroups, findControlGroups } from "./control-groups.ts";
+import { findTools, type Tools } from "./find-tools.ts";
+import { areOpenToOthers } from "./is-open-to-others.ts";
+import { TASKS_BEYOND_LIMIT, TASKS_OF_BWRAP, toLaunch } from "./launch.ts";
+import { createOrphanGuard, type OrphanGuard } from "./orphan-guard.ts";
+import { runProgram } from "./run-program.ts";
+import type { Sandbox, SandboxMode, SandboxResult, SandboxSpec } from "./sandbox.ts";
+
+export interface SandboxOptions {
+  /** Default `auto`. */
+  readonly mode?: SandboxMode;
+  /** Where bwrap, setpriv, prlimit, env and sh are looked for. Default: PATH, then the usual folders. */
+  readonly searchPath?: string;
+  /** Default true: use control groups where this process may make some. */
+  readonly controlGroups?: boolean;
+}
+
+const USUAL_FOLDERS = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
+/** Looks once, at the first program, at what this machine can do. Holds nothing open between programs but a guard. */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  let opened: Promise<Workshop> | undefined;
+  return {
+    async runSandboxed(spec, signal) {
+      opened ??= openWorkshop(options);
+      const { found, ...parts } = await opened;
+      if (found.confinement === undefined) return toUnstarted({ type: "refused", reason: found.reason });
+      if (signal.aborted) return toUnstarted({ type: "aborted" });
+      const result = await runIn(found.confinement, parts, { spec, signal });
+      return found.warning === undefined ? result : { ...result, warning: found.warning };
+    },
+  };
+}
+
+interface Parts {
+  readonly tools: Tools;
+  readonly brands: Brands;
+  readonly groups: ControlGroups | undefined;
+  readonly guard: OrphanGuard;
+  /** What the paths of temporary folders begin with. */
+  readonly temporary: string;
+}
+
+interface Workshop extends Parts {
+  readonly found: Found;
+}
+
+async function openWorkshop({ mode = "auto", searchPath, controlGroups = true }: SandboxOptions): Promise<Workshop> {
+  const tools = findTools(searchPath ?? `${process.env["PATH"] ?? ""}:${USUAL_FOLDERS}`);
+  const brands = createBrands();
+  const groups = controlGroups ? findControlGroups(tools.sh, brands.prefix) : undefined;
+  const temporary = join(tmpdir(), `pawl-code-${brands.prefix}-`);
+  const guard = createOrphanGuard({
+    sh: tools.sh,
+    prefix: brands.prefix,
+    groupParents: groups?.parents ?? [],
+    temporary,
+  });
+  const parts = { tools, brands, groups, guard, temporary };
+  const attempt = (confinement: Confinement, spec: SandboxSpec) => {
+    return runIn(confinement, parts, { spec, signal: new AbortController().signal });
+  };
+  return { ...parts, found: await chooseConfinement(mode, tools, attempt) };
+}
+
+interface Job {
+  readonly spec: SandboxSpec;
+  readonly signal: AbortSignal;
+}
+
+async function runIn(wanted: Confinement, parts: Parts, { spec, signal }: Job): Promise<SandboxResult> {
+  const { tools, brands, groups, guard } = parts;
+  guard.stand();
+  const brand = brands.next();
+  const confinement = fitToFiles(wanted, spec);
+  const group = groups?.open(`pawl-${brand}`, {
+    memoryBytes: spec.limits.memoryBytes,
+    maxTasks: spec.limits.maxProcesses + TASKS_BEYOND_LIMIT + TASKS_OF_BWRAP,
+  });
+  const temporary = confinement.kind === "process" ? makeTemporary(parts.temporary, confinement) : undefined;
+  try {
+    const launch = toLaunch({
+      confinement,
+      tools,
+      spec,
+      brand,
+      temporary: temporary?.path ?? "/tmp",
+      user: temporary?.user,
+    });
+    return await runProgram({ launch, spec, group, brand: tools.prlimit === undefined ? undefined : brand }, signal);
+  } finally {
+    // Its counters have been read; that it goes is not worth waiting for.
+    group?.remove().catch(() => undefined);
+    if (temporary !== undefined) await rm(temporary.path, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/** Without the right to read root's files, a user of its own is of use only where everybody may read them. */
+function fitToFiles(wanted: Confinement, spec: SandboxSpec): Confinement {
+  if (wanted.kind !== "process" || wanted.user !== "dropped") return wanted;
+  const paths = (spec.visible ?? []).map(({ path }) => path);
+  return areOpenToOthers([spec.command, spec.cwd ?? "/", ...paths]) ? wanted : { ...wanted, user: "same" };
+}
+
+interface Temporary {
+  readonly path: string;
+  readonly user: number | undefined;
+}
+
+function makeTemporary(prefix: string, { user }: Extract<Confinement, { kind: "process" }>): Temporary {
+  const path = mkdtempSync(prefix);
+  const own = user === "same" ? undefined : chooseUser();
+  if (own !== undefined) chownSync(path, own, own);
+  return { path, user: own };
+}
+
+function toUnstarted(ending: SandboxResult["ending"]): SandboxResult {
+  const nothing = Buffer.alloc(0);
+  return { kind: "process", ending, stdout: nothing, stderr: nothing, result: nothing, durationMs: 0 };
+}

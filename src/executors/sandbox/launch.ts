@@ -1,0 +1,155 @@
+import { release } from "node:os";
+import { toLimitOption } from "./brand.ts";
+import { type BwrapArguments, toBwrapArguments } from "./bwrap-arguments.ts";
+import { chooseUser } from "./choose-user.ts";
+import type { Confinement } from "./confinement.ts";
+import { FILE_SIZE_LIMIT_BYTES } from "./file-size-limit.ts";
+import type { Tools } from "./find-tools.ts";
+import { countTasksOf } from "./processes.ts";
+import type { SandboxLimits, SandboxSpec } from "./sandbox.ts";
+
+/** What to start, and what to write into it. */
+export interface Launch {
+  readonly kind: Confinement["kind"];
+  readonly command: readonly string[];
+  /** Of the programs that go before: the program's own environment is in their arguments. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Texts for file descriptors from 4 on. */
+  readonly feeds: readonly string[];
+  readonly cwd: string;
+}
+
+export interface LaunchParts {
+  readonly confinement: Confinement;
+  readonly tools: Tools;
+  readonly spec: SandboxSpec;
+  readonly brand: string;
+  /** Of a plain process. */
+  readonly temporary: string;
+  /** Of a plain process with a user of its own. */
+  readonly user: number | undefined;
+}
+
+const PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** One watches from outside, one reaps inside. */
+export const TASKS_OF_BWRAP = 2;
+
+/** The kernel refuses some more than may be had, so that whoever looks sees the limit passed. */
+export const TASKS_BEYOND_LIMIT = 8;
+
+export function toLaunch(parts: LaunchParts): Launch {
+  return parts.confinement.kind === "bwrap" ? launchInBwrap(parts, parts.confinement) : launchPlain(parts);
+}
+
+function launchInBwrap(parts: LaunchParts, { user }: Extract<Confinement, { kind: "bwrap" }>): Launch {
+  const { tools, spec } = parts;
+  const all = { PATH, HOME: "/tmp", TMPDIR: "/tmp", LANG: "C.UTF-8", ...spec.env };
+  // Still root at that point: what could make it load or read something comes after it.
+  const [env, late] = user === "dropped" ? splitHarmless(all) : [all, []];
+  const bwrap: BwrapArguments = toBwrapArguments({ ...spec, env, hasOwnUser: user === "namespace" });
+  const dropped = user === "dropped" ? [...dropUser(tools, chooseUser()), ...setLate(tools, late)] : [];
+  // In a user namespace the count begins there; outside, our own processes would use it up.
+  const inside = user === "namespace" ? limitTasks(tools, spec.limits, { isFresh: countsPerNamespace() }) : [];
+  const outside = user === "dropped" ? taskLimit(spec.limits, 0) : [];
+  const command = [
+    ...limitAll(parts, outside),
+    tools.bwrap ?? "bwrap",
+    "--args",
+    "4",
+    "--",
+    ...dropped,
+    ...inside,
+    spec.command,
+    ...spec.args,
+  ];
+  return { kind: "bwrap", command, env: { PATH }, feeds: [bwrap.text, ...bwrap.feeds], cwd: "/" };
+}
+
+const HARMLESS = /^(?:PATH|HOME|TMPDIR|LANG|PAWL_\w+|PYTHON\w+|NODE_\w+)$/;
+
+function splitHarmless(env: Readonly<Record<string, string>>): [Record<string, string>, [string, string][]] {
+  const entries = Object.entries(env);
+  const harmless = entries.filter(([name]) => HARMLESS.test(name));
+  return [Object.fromEntries(harmless), entries.filter(([name]) => !HARMLESS.test(name))];
+}
+
+function setLate({ env = "env" }: Tools, late: readonly [string, string][]): string[] {
+  return late.length === 0 ? [] : [env, ...late.map(([name, value]) => `${name}=${value}`)];
+}
+
+function launchPlain(parts: LaunchParts): Launch {
+  const { tools, spec, temporary, user } = parts;
+  const env = { PATH, HOME: temporary, TMPDIR: temporary, LANG: "C.UTF-8", ...spec.env };
+  const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const others = user === undefined ? countTasksOf(process.getuid?.() ?? 0) : 0;
+  const command = [
+    ...limitAll(parts, process.getuid?.() === 0 && user === undefined ? [] : taskLimit(spec.limits, others)),
+    ...setPrivileges(parts),
+    tools.env ?? "env",
+    "-i",
+    ...assignments,
+    spec.command,
+    ...spec.args,
+  ];
+  return { kind: "process", command, env: { PATH }, feeds: [], cwd: spec.cwd ?? temporary };
+}
+
+function limitAll({ tools, spec, brand }: LaunchParts, tasks: readonly string[]): string[] {
+  if (tools.prlimit === undefined) return [];
+  const { addressSpaceBytes, cpuSeconds } = spec.limits;
+  return [
+    tools.prlimit,
+    toLimitOption(brand),
+    "--core=0:0",
+    `--fsize=${FILE_SIZE_LIMIT_BYTES}:${FILE_SIZE_LIMIT_BYTES}`,
+    ...(addressSpaceBytes === undefined ? [] : [`--as=${addressSpaceBytes}:${addressSpaceBytes}`]),
+    ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}:${cpuSeconds + 1}`]),
+    ...tasks,
+    "--",
+  ];
+}
+
+function limitTasks({ prlimit }: Tools, limits: SandboxLimits, { isFresh }: { readonly isFresh: boolean }): string[] {
+  if (prlimit === undefined) return [];
+  const others = isFresh ? 0 : countTasksOf(process.getuid?.() ?? 0);
+  return [prlimit, ...taskLimit(limits, others), "--"];
+}
+
+function taskLimit({ maxProcesses }: SandboxLimits, others: number): string[] {
+  const tasks = maxProcesses + TASKS_BEYOND_LIMIT + others;
+  return [`--nproc=${tasks}:${tasks}`];
+}
+
+/** Since Linux 5.14. */
+function countsPerNamespace(): boolean {
+  const [major = 0, minor = 0] = release()
+    .split(".")
+    .map((part) => Number.parseInt(part, 10));
+  return major > 5 || (major === 5 && minor >= 14);
+}
+
+function dropUser({ setpriv = "setpriv" }: Tools, user: number | undefined): string[] {
+  if (user === undefined) throw new Error("only root can run a program as a user of its own");
+  return [setpriv, ...ownUser(user, ""), "--"];
+}
+
+function setPrivileges({ confinement, tools, user }: LaunchParts): string[] {
+  if (confinement.kind !== "process" || tools.setpriv === undefined || !confinement.diesWithParent) return [];
+  // With the right to read, root's own files are found as if root ran the program, and none can be written.
+  const kept = confinement.user === "reading" ? ",+dac_read_search" : "";
+  const options = user === undefined ? ["--no-new-privs"] : ownUser(user, kept);
+  return [tools.setpriv, ...options, "--pdeathsig=KILL", "--"];
+}
+
+function ownUser(user: number, kept: string): string[] {
+  return [
+    `--reuid=${user}`,
+    `--regid=${user}`,
+    "--clear-groups",
+    `--inh-caps=-all${kept}`,
+    `--ambient-caps=-all${kept}`,
+    `--bounding-set=-all${kept}`,
+    "--no-new-privs",
+  ];
+}

@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { toBrandPattern } from "./brand.ts";
+
+/**
+ * A small shell that outlives us by a moment: when this process ends, also by SIGKILL, it kills what is left of the
+ * programs that we started and removes their groups and folders. bwrap dies with its parent by itself, but not in its first
+ * milliseconds; a plain process may have children that do not.
+ */
+export interface OrphanGuard {
+  /** Starts it, once. */
+  stand(): void;
+}
+
+// Its input ends with us. First all are stopped, so that a fork bomb runs out of room, then they are killed.
+const GUARD = `
+while read -r _; do :; done
+pattern=$1 groups=$2 temporary=$3
+shift 3
+round=0
+while [ "$round" -lt 300 ]; do
+  found=$(grep -lsE "$pattern" /proc/[0-9]*/limits)
+  [ -z "$found" ] && break
+  [ "$round" -lt 5 ] && signal=STOP || signal=KILL
+  for file in $found; do
+    pid=\${file#/proc/}
+    kill -s "$signal" "\${pid%/limits}" 2>/dev/null
+  done
+  [ "$signal" = KILL ] && sleep 0.01
+  round=$((round + 1))
+done
+[ -n "$temporary" ] && rm -rf "$temporary"*
+round=0
+while [ "$round" -lt 300 ]; do
+  left=
+  for parent; do
+    for group in "$parent/$groups"*; do
+      [ -d "$group" ] && { rmdir "$group" 2>/dev/null || left=yes; }
+    done
+  done
+  [ -z "$left" ] && break
+  sleep 0.01
+  round=$((round + 1))
+done
+`;
+
+export function createOrphanGuard(options: {
+  readonly sh: string | undefined;
+  readonly prefix: string;
+  readonly groupParents: readonly string[];
+  /** What the temporary folders of programs begin with, up to the part that differs. */
+  readonly temporary: string;
+}): OrphanGuard {
+  const { sh, prefix, groupParents, temporary } = options;
+  let stands = false;
+  return {
+    stand() {
+      if (stands || sh === undefined) return;
+      stands = true;
+      const args = ["-c", GUARD, "pawl-guard", toBrandPattern(prefix), `pawl-${prefix}`, temporary, ...groupParents];
+      const env = { PATH: "/usr/bin:/bin" };
+      const guard = spawn(sh, args, { env, cwd: "/", detached: true, stdio: ["pipe", "ignore", "ignore"] });
+      guard.on("error", () => undefined);
+      guard.stdin.on("error", () => undefined);
+      guard.unref();
+      if ("unref" in guard.stdin && typeof guard.stdin.unref === "function") guard.stdin.unref();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { hasBrand } from "./brand.ts";
+
+/** What the kernel says about other processes. One that has just ended reads as nothing. */
+
+export interface Usage {
+  readonly rssBytes: number;
+  /** Processes and threads. */
+  readonly tasks: number;
+}
+
+/** The processes below one, the nearest first, itself left out. Those that have lost their parent are not among them. */
+export function findDescendants(root: number): number[] {
+  const found: number[] = [];
+  for (let pid: number | undefined = root, next = 0; pid !== undefined; pid = found[next], next += 1) {
+    found.push(...childrenOf(pid));
+  }
+  return found;
+}
+
+/** Processes that live and carry the brand, whoever their parent is now. Reads all of /proc: a few milliseconds. */
+export function findBranded(brand: string): number[] {
+  return namesIn("/proc")
+    .filter((name) => name > "0" && name < ":" && hasBrand(read(`/proc/${name}/limits`), brand))
+    .map(Number)
+    .filter(isAlive);
+}
+
+export function usageOf(pids: readonly number[]): Usage {
+  let rssBytes = 0;
+  let tasks = 0;
+  for (const pid of pids) {
+    const status = read(`/proc/${pid}/status`);
+    rssBytes += numberAfter(status, "\nVmRSS:") * 1_024;
+    tasks += numberAfter(status, "\nThreads:");
+  }
+  return { rssBytes, tasks };
+}
+
+/** Memory that is shared counts once here; dearer to find out than `usageOf`. `undefined`: the kernel does not tell us. */
+export function proportionalBytes(pids: readonly number[]): number | undefined {
+  let bytes = 0;
+  for (const pid of pids) {
+    const rollup = read(`/proc/${pid}/smaps_rollup`);
+    if (rollup === "" && isAlive(pid)) return undefined;
+    bytes += numberAfter(rollup, "\nPss:") * 1_024;
+  }
+  return bytes;
+}
+
+/** Processes and threads of a user: what the kernel counts against the user's limit. */
+export function countTasksOf(user: number): number {
+  const statuses = namesIn("/proc").map((name) => (name > "0" && name < ":" ? read(`/proc/${name}/status`) : ""));
+  const own = statuses.filter((status) => numberAfter(status, "\nUid:") === user);
+  return own.reduce((sum, status) => sum + numberAfter(status, "\nThreads:"), 0);
+}
+
+/** A process that has ended and waits to be asked how is not alive. */
+export function isAlive(pid: number): boolean {
+  const state = /\nState:\s+(\S)/.exec(read(`/proc/${pid}/status`))?.[1];
+  return state !== undefined && state !== "Z" && state !== "X";
+}
+
+export function sendSignal(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended in the meantime.
+    }
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  // Every thread has its own children.
+  return namesIn(`/proc/${pid}/task`).flatMap((thread) => {
+    return read(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number);
+  });
+}
+
+function numberAfter(text: string, label: string): number {
+  const at = text.indexOf(label);
+  return at === -1 ? 0 : Number.parseInt(text.slice(at + label.length, at + label.length + 40), 10);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,222 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:os";
+import { Readable, type Writable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Collected, collectOutput } from "./collect-output.ts";
+import type { ControlGroup } from "./control-groups.ts";
+import { killAll } from "./kill-all.ts";
+import { type Launch, TASKS_OF_BWRAP } from "./launch.ts";
+import { findBranded, findDescendants, sendSignal } from "./processes.ts";
+import type { Ending, OutputStream, SandboxResult, SandboxSpec } from "./sandbox.ts";
+import { type Watch, watchProgram } from "./watch.ts";
+
+export interface Run {
+  readonly launch: Launch;
+  readonly spec: SandboxSpec;
+  readonly group: ControlGroup | undefined;
+  /** Absent where programs cannot be branded. */
+  readonly brand: string | undefined;
+}
+
+// Between being asked to end and being made to.
+const GRACE_MS = 300;
+// A pipe may be held open by what we cannot see; its reader waits no longer than this.
+const CLOSE_WITHIN_MS = 2_000;
+const EMPTY: Collected = { bytes: () => Buffer.alloc(0) };
+
+/** Starts the program, holds it to its limits, and kills what is left of it in the end. */
+export async function runProgram(run: Run, signal: AbortSignal): Promise<SandboxResult> {
+  const startedAt = performance.now();
+  const started = await start(run);
+  if ("reason" in started) return toResult(run, { type: "notStarted", reason: started.reason }, { startedAt });
+
+  const { child } = started;
+  run.group?.admit(() => findMembers(run, child));
+  const control = holdToLimits(run, child, signal);
+  const exit = waitForExit(child);
+  feedAll(child, run);
+  const natural = await exit;
+  control.release();
+  await killRest(run, child, control.ending() !== undefined);
+  await waitForClose(child);
+  const judged = control.ending() ?? judge(natural, { run, control });
+  return toResult(run, judged, { startedAt, control });
+}
+
+async function start({ launch, spec }: Run): Promise<{ readonly child: ChildProcess } | { readonly reason: string }> {
+  const [program = "", ...args] = launch.command;
+  const result = spec.hasResultChannel === true ? "pipe" : "ignore";
+  const child = spawn(program, args, {
+    cwd: launch.cwd,
+    env: launch.env,
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe", result, ...launch.feeds.map(() => "pipe" as const)],
+  });
+  if (child.pid !== undefined) return { child };
+  const [error] = (await once(child, "error")) as [Error];
+  return { reason: error.message };
+}
+
+interface Control {
+  readonly stdout: Collected;
+  readonly stderr: Collected;
+  readonly result: Collected;
+  readonly watch: Watch;
+  /** Why we ended it; absent: it ended by itself. */
+  ending(): Ending | undefined;
+  release(): void;
+}
+
+function holdToLimits(run: Run, child: ChildProcess, signal: AbortSignal): Control {
+  const { spec, launch, group } = run;
+  let ending: Ending | undefined;
+  let grace: NodeJS.Timeout | undefined;
+  const end = (why: Ending, how: "ask" | "kill") => {
+    if (ending !== undefined) return;
+    ending = why;
+    if (how === "kill") return kill(run, child);
+    sendSignal(askable(run, child), "SIGTERM");
+    grace = setTimeout(() => kill(run, child), GRACE_MS);
+  };
+  const cut = (why: Ending) => end(why, "kill");
+  const collect = (stream: unknown, name: OutputStream): Collected => {
+    if (!(stream instanceof Readable)) return EMPTY;
+    return collectOutput(stream, {
+      maxBytes: spec.limits.maxOutputBytes,
+      exceeded: () => cut({ type: "outputTooLarge", stream: name }),
+      ...(name === "result" ? {} : { onChunk: (chunk: Buffer) => spec.onOutput?.(name, chunk) }),
+    });
+  };
+  const watch = watchProgram({
+    wrappers: launch.kind === "bwrap" ? TASKS_OF_BWRAP : 0,
+    group,
+    limits: spec.limits,
+    findTree: () => findTree(child),
+    findMembers: () => findMembers(run, child),
+    exceeded: cut,
+  });
+  const timer = setTimeout(() => end({ type: "timedOut" }, "ask"), spec.limits.timeoutMs);
+  const abort = () => end({ type: "aborted" }, "ask");
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  return {
+    stdout: collect(child.stdout, "stdout"),
+    stderr: collect(child.stderr, "stderr"),
+    result: collect(child.stdio[3], "result"),
+    watch,
+    ending: () => ending,
+    release() {
+      clearTimeout(timer);
+      clearTimeout(grace);
+      watch.stop();
+      signal.removeEventListener("abort", abort);
+    },
+  };
+}
+
+/** bwrap ends its sandbox when it dies, so it is not asked; the first process inside takes no such signal. */
+function askable({ launch }: Run, child: ChildProcess): number[] {
+  return findTree(child).slice(launch.kind === "bwrap" ? 1 : 0);
+}
+
+function findTree({ pid = 0 }: ChildProcess): number[] {
+  return [pid, ...findDescendants(pid)];
+}
+
+/** Those who have lost their parents are found by their brand; inside bwrap they get another parent. */
+function findMembers({ launch, brand }: Run, child: ChildProcess): number[] {
+  const branded = launch.kind === "bwrap" || brand === undefined ? [] : findBranded(brand);
+  return [...new Set([...findTree(child), ...branded])];
+}
+
+/** The whole tree follows: at once inside bwrap, else in `killRest`. */
+function kill({ group }: Run, child: ChildProcess): void {
+  child.kill("SIGKILL");
+  if (group !== undefined) sendSignal(group.members(), "SIGKILL");
+}
+
+/**
+ * Inside bwrap everything dies with bwrap, unless it was killed before it had made its arrangements. A plain process
+ * may have left others behind.
+ */
+async function killRest({ launch, group, brand }: Run, child: ChildProcess, wasEnded: boolean): Promise<void> {
+  // The kernel takes long to put namespaces away; nobody has to wait for that.
+  if (launch.kind === "bwrap" && !wasEnded) return;
+  if (brand !== undefined) await killAll(() => findBranded(brand));
+  else if (group !== undefined) await killAll(() => group.members());
+  else sendSignal([-(child.pid ?? 0)], "SIGKILL");
+}
+
+interface NaturalEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+async function waitForExit(child: ChildProcess): Promise<NaturalEnd> {
+  const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+  return { code, signal };
+}
+
+function feedAll(child: ChildProcess, { launch, spec }: Run): void {
+  const inputs = [child.stdio[0], ...child.stdio.slice(4)];
+  [spec.stdin ?? "", ...launch.feeds].forEach((text, index) => {
+    const input = inputs[index] as Writable | null | undefined;
+    // A program need not read its input to the end.
+    input?.on("error", () => undefined);
+    input?.end(text);
+  });
+}
+
+async function waitForClose(child: ChildProcess): Promise<void> {
+  const streams = child.stdio.flatMap((stream) => (stream instanceof Readable ? [stream] : []));
+  const cancel = new AbortController();
+  const closed = Promise.all(
+    streams.map((stream) => (stream.closed || stream.isPaused() ? undefined : once(stream, "close"))),
+  );
+  await Promise.race([closed, wait(CLOSE_WITHIN_MS, undefined, { signal: cancel.signal }).catch(() => undefined)]);
+  cancel.abort();
+  for (const stream of child.stdio) stream?.destroy();
+}
+
+function judge(natural: NaturalEnd, { run, control }: { readonly run: Run; readonly control: Control }): Ending {
+  const ended = toEnding(natural, run.launch.kind);
+  if (ended.type === "exited" && ended.code === 0) return ended;
+  if (run.group?.hasRunOutOfMemory() === true) return { type: "outOfMemory" };
+  const isFull = control.watch.maxTasks() >= run.spec.limits.maxProcesses;
+  if (run.group?.hasRefusedTasks() === true || isFull) return { type: "tooManyProcesses" };
+  const reason = findRefusal(control);
+  return ended.type === "exited" && reason !== undefined ? { type: "notStarted", reason } : ended;
+}
+
+/** bwrap tells a signal as shells do. */
+function toEnding({ code, signal }: NaturalEnd, kind: Launch["kind"]): Ending {
+  if (signal !== null) return { type: "killed", signal };
+  const number = kind === "bwrap" && code !== null && code > 128 ? code - 128 : 0;
+  const [name] = Object.entries(constants.signals).find(([, value]) => value === number) ?? [];
+  return name === undefined ? { type: "exited", code: code ?? 1 } : { type: "killed", signal: name as NodeJS.Signals };
+}
+
+/** One of the programs before the program said that it cannot go on, and nothing else was said. */
+function findRefusal({ stdout, stderr, result }: Control): string | undefined {
+  const text = stderr.bytes().toString("utf8").trim();
+  if (stdout.bytes().length + result.bytes().length > 0 || text.includes("\n")) return undefined;
+  return /^(bwrap|prlimit|setpriv|env|\/\S*\/env): /.test(text) ? text : undefined;
+}
+
+function toResult(
+  { launch }: Run,
+  ending: Ending,
+  { startedAt, control }: { readonly startedAt: number; readonly control?: Control },
+): SandboxResult {
+  const maxRssBytes = control?.watch.maxRssBytes();
+  return {
+    kind: launch.kind,
+    ending,
+    stdout: (control?.stdout ?? EMPTY).bytes(),
+    stderr: (control?.stderr ?? EMPTY).bytes(),
+    result: (control?.result ?? EMPTY).bytes(),
+    durationMs: performance.now() - startedAt,
+    ...(maxRssBytes === undefined ? {} : { maxRssBytes }),
+  };
+}

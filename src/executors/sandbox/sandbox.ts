@@ -1,0 +1,88 @@
+/** Runs programs that nobody vouches for: bounded in time, memory, processes and output, and seeing only what they are given. */
+export interface Sandbox {
+  /**
+   * Runs one program to its end. Whatever it started is dead when this resolves. Rejects only on a defect: what can
+   * happen to a program is an `ending`.
+   */
+  runSandboxed(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxResult>;
+}
+
+/** `auto`: bwrap where it works, else a plain process and a warning. `required`: bwrap or a refusal. */
+export type SandboxMode = "auto" | "required" | "off";
+
+export interface SandboxSpec {
+  /** Absolute, or a name that is looked for in /usr/local/bin, /usr/bin and /bin. */
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly stdin?: string;
+  /** All that the program finds beside PATH, HOME, TMPDIR and LANG; nothing of our own environment reaches it. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: its own temporary folder. */
+  readonly cwd?: string;
+  /** What can be read beside the system's programs, each at its own path. A later one lies over an earlier one. */
+  readonly visible?: readonly Visible[];
+  /** Default false. Only bwrap can withhold it. */
+  readonly network?: boolean;
+  readonly limits: SandboxLimits;
+  /** The program may write a result of its own to file descriptor 3. */
+  readonly hasResultChannel?: boolean;
+  /** Called as output arrives; it is collected all the same. */
+  onOutput?(stream: "stdout" | "stderr", chunk: Buffer): void;
+}
+
+/** Absolute paths without symbolic links. What does not exist is left out. */
+export type Visible =
+  | { readonly kind: "path"; readonly path: string }
+  /** A folder without the entries whose names begin with a dot, and without those named. */
+  | { readonly kind: "entries"; readonly path: string; readonly without?: readonly string[] }
+  /** A file with this text, whatever the disk says. A plain process sees the disk. */
+  | { readonly kind: "text"; readonly path: string; readonly text: string }
+  /** An empty folder in place of this one. A plain process sees the disk. */
+  | { readonly kind: "hidden"; readonly path: string };
+
+export interface SandboxLimits {
+  readonly timeoutMs: number;
+  /** Of the program and all that it starts, together. */
+  readonly memoryBytes: number;
+  /** Of each of stdout, stderr and the result channel. */
+  readonly maxOutputBytes: number;
+  /** Processes and threads. */
+  readonly maxProcesses: number;
+  /** Address space of one process: for programs that answer a refused allocation better than a kill. */
+  readonly addressSpaceBytes?: number;
+  readonly cpuSeconds?: number;
+}
+
+export type Ending = NaturalEnding | ForcedEnding;
+
+type NaturalEnding =
+  | { readonly type: "exited"; readonly code: number }
+  | { readonly type: "killed"; readonly signal: NodeJS.Signals };
+
+/** A limit was passed, somebody stopped it, or it has never begun. */
+export type ForcedEnding =
+  | { readonly type: "timedOut" }
+  | { readonly type: "aborted" }
+  | { readonly type: "outOfMemory" }
+  | { readonly type: "tooManyProcesses" }
+  | { readonly type: "outputTooLarge"; readonly stream: OutputStream }
+  /** The program itself has not run. */
+  | { readonly type: "notStarted"; readonly reason: string }
+  /** A sandbox is required and there is none. */
+  | { readonly type: "refused"; readonly reason: string };
+
+export type OutputStream = "stdout" | "stderr" | "result";
+
+export interface SandboxResult {
+  readonly kind: "bwrap" | "process";
+  readonly ending: Ending;
+  /** Up to `maxOutputBytes` each. */
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+  readonly result: Buffer;
+  readonly durationMs: number;
+  /** The most memory that was seen; absent where nobody could look. */
+  readonly maxRssBytes?: number;
+  /** Why there is less protection than `auto` would like. */
+  readonly warning?: string;
+}

@@ -1,0 +1,56 @@
+import type { TypedLine } from "../input/typed-line.ts";
+import type { Refusal } from "./refuse.ts";
+import { isAtLeast, type SecurityLevel } from "./security-level.ts";
+
+interface BlockedCommand {
+  readonly rule: string;
+  readonly from: SecurityLevel;
+  readonly pattern: RegExp;
+  readonly reason: string;
+}
+
+const PRIVILEGES = "other-user";
+const CHAIN = "command-after-semicolon";
+const SUBSTITUTION = "substitution";
+
+const BLOCKED: readonly BlockedCommand[] = [
+  { rule: PRIVILEGES, from: "low", pattern: /\bsudo\b/, reason: "`sudo` runs commands as another user." },
+  { rule: PRIVILEGES, from: "low", pattern: /\bsu\s+-/, reason: "`su -` becomes another user." },
+  { rule: PRIVILEGES, from: "low", pattern: /\bpasswd\b/, reason: "`passwd` changes passwords." },
+  {
+    rule: CHAIN,
+    from: "medium",
+    pattern: /;\s*(?:\S*\/)?(?:rm|cat|curl|wget)\b/,
+    reason: "`rm`, `cat`, `curl` and `wget` may not follow a `;`.",
+  },
+  { rule: SUBSTITUTION, from: "high", pattern: /\$\(/, reason: "`$(...)` runs a command inside another." },
+  { rule: SUBSTITUTION, from: "high", pattern: /`/, reason: "Backticks run a command inside another." },
+  { rule: SUBSTITUTION, from: "high", pattern: /\$\{/, reason: "`$` and a brace may make up a command." },
+  { rule: SUBSTITUTION, from: "high", pattern: /\$'/, reason: "`$'...'` may spell a command in numbers." },
+];
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  [PRIVILEGES]: "Do it without, or lower the security level to off.",
+  [CHAIN]: "Send the commands one by one, or lower the security level to low.",
+  [SUBSTITUTION]: "Send the commands one by one, or lower the security level to medium.",
+};
+
+/** The first rule that a line breaks, as it was typed or as a shell reads it. */
+export function findBlockedCommand(level: SecurityLevel, { text, isCertain }: TypedLine): Refusal | undefined {
+  const readings = [text, asShellsRead(text)];
+  const found = BLOCKED.find(({ from, pattern }) => {
+    const held = isCertain ? pattern : withoutWordEnds(pattern);
+    return isAtLeast(level, from) && readings.some((reading) => held.test(reading));
+  });
+  return found && { rule: found.rule, reason: found.reason, remedy: REMEDIES[found.rule] ?? "" };
+}
+
+/** Quotes, backslashes and empty parameters in the middle of a word mean nothing to a shell. */
+function asShellsRead(text: string): string {
+  return text.replace(/\$[@*1-9]/g, "").replace(/["'\\]/g, "");
+}
+
+/** Where keys moved the cursor, nobody knows what stands beside a word. */
+function withoutWordEnds(pattern: RegExp): RegExp {
+  return new RegExp(pattern.source.replaceAll("\\b", ""));
+}

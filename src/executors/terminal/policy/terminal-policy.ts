@@ -1,0 +1,119 @@
+import { basename, dirname } from "node:path";
+import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-line.ts";
+import { findBlockedCommand } from "./blocked-commands.ts";
+import { CallRate } from "./call-rate.ts";
+import { findForbiddenVariable } from "./environment-rule.ts";
+import { findForbiddenFolder } from "./folder-rule.ts";
+import { type Refusal, toRefusedError } from "./refuse.ts";
+import { isAtLeast, type SecurityLevel } from "./security-level.ts";
+import { ALLOWED_SHELLS, SYSTEM_FOLDERS } from "./shells.ts";
+
+export interface PolicyOptions {
+  readonly level: SecurityLevel;
+  readonly maxCallsPerMinute: number;
+  readonly maxSessions: number;
+  /** Folders in and below which terminals may be opened. */
+  readonly roots: readonly string[];
+  readonly now: () => number;
+}
+
+export interface Opening {
+  /** As asked for: a program, and arguments. */
+  readonly shell: string;
+  readonly program: string;
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly openSessions: number;
+}
+
+export interface Typing {
+  /** With escape sequences already translated. */
+  readonly input: string;
+  /** As written in the request: the limit holds for that. */
+  readonly length: number;
+  /** What has been typed on the line before. */
+  readonly begun: TypedLine;
+  /** The line as the program shows it, for where that cannot be told from what was typed. */
+  readonly shown: string;
+}
+
+const MAX_INPUT_LENGTH = 10_000;
+
+/**
+ * What terminals may be used for. A help against accidents and careless instructions, not a wall: whoever may type into a
+ * shell can have it do anything that its user may. Every method throws `TERMINAL_REFUSED` with the rule that was broken.
+ */
+export class TerminalPolicy {
+  readonly #options: PolicyOptions;
+  readonly #rate: CallRate;
+
+  constructor(options: PolicyOptions) {
+    this.#options = options;
+    this.#rate = new CallRate(options.maxCallsPerMinute, options.now);
+  }
+
+  checkCall(): void {
+    if (this.#options.level === "off") return;
+    const tooMany = this.#rate.tryCall();
+    if (tooMany === undefined) return;
+    const seconds = Math.ceil(tooMany.waitMs / 1000);
+    throw toRefusedError({
+      rule: "calls-per-minute",
+      reason: `There were ${this.#options.maxCallsPerMinute} calls in the last minute.`,
+      remedy: `Try again in ${seconds} s, or raise the limit.`,
+    });
+  }
+
+  checkOpening(opening: Opening): void {
+    const { level, roots } = this.#options;
+    this.#checkSessions(opening.openSessions);
+    throwIfAny(findBlockedCommand(level, { text: opening.shell, isCertain: true }));
+    throwIfAny(findForbiddenVariable(level, opening.environment));
+    if (!isAtLeast(level, "medium")) return;
+    throwIfAny(findForbiddenShell(opening.program));
+    throwIfAny(findForbiddenFolder(opening.folder, roots));
+  }
+
+  checkTyping({ input, length, begun, shown }: Typing): void {
+    if (length > MAX_INPUT_LENGTH) throw toRefusedError(tooLong(length));
+    const { submitted, current, deleted } = readTypedLines(begun, input);
+    for (const line of [...submitted, current, ...deleted]) throwIfAny(findBlockedCommand(this.#options.level, line));
+    // After a key that completes or recalls, the program's line is the better witness.
+    if ((submitted[0] ?? current).isCertain) return;
+    const added = readTypedLines(NOTHING_TYPED, input);
+    const text = shown + (added.submitted[0] ?? added.current).text;
+    throwIfAny(findBlockedCommand(this.#options.level, { text, isCertain: true }));
+  }
+
+  #checkSessions(openSessions: number): void {
+    const { maxSessions } = this.#options;
+    if (openSessions < maxSessions) return;
+    throw toRefusedError({
+      rule: "sessions",
+      reason: `${openSessions} terminals are open, and ${maxSessions} may be.`,
+      remedy: "Close one with exit_terminal, or raise the limit.",
+    });
+  }
+}
+
+function throwIfAny(refusal: Refusal | undefined): void {
+  if (refusal !== undefined) throw toRefusedError(refusal);
+}
+
+function findForbiddenShell(program: string): Refusal | undefined {
+  const isOfSystem = !program.includes("/") || SYSTEM_FOLDERS.includes(dirname(program));
+  if (isOfSystem && ALLOWED_SHELLS.includes(basename(program))) return undefined;
+  return {
+    rule: "shells",
+    reason: `A terminal may not be opened with \`${program}\`.`,
+    remedy: `Use one of ${ALLOWED_SHELLS.join(", ")}, or lower the security level to low.`,
+  };
+}
+
+function tooLong(length: number): Refusal {
+  return {
+    rule: "input-length",
+    reason: `The input has ${length} characters, and ${MAX_INPUT_LENGTH} are allowed.`,
+    remedy: "Send it in parts, or put it into a file.",
+  };
+}

@@ -1,0 +1,28 @@
+import { setTimeout } from "node:timers/promises";
+import { killAll } from "../../sandbox/kill-all.ts";
+import { sendSignal } from "../../sandbox/processes.ts";
+import type { HostedPty } from "./hosted-pty.ts";
+import { findSessionProcesses } from "./session-processes.ts";
+
+/** For programs that save something when their terminal goes away. */
+const GRACE_MS = 300;
+const LOOK_EVERY_MS = 15;
+/** A process that the kernel does not let go of is not waited for. */
+const LAST_WORDS_MS = 1_000;
+
+/**
+ * Ends everything that the terminals have started: first as a terminal that goes away does it, then, for who does not
+ * heed that, by force. Resolves when nothing is left.
+ */
+export async function endProcesses(terminals: readonly HostedPty[]): Promise<void> {
+  const find = () => findSessionProcesses(terminals.map(({ origin }) => origin));
+  const exits = terminals.map((terminal) => new Promise<void>((resolve) => terminal.whenExited(resolve)));
+  const first = find();
+  sendSignal(first, "SIGHUP");
+  // A stopped process hears of it only when it goes on.
+  sendSignal(first, "SIGCONT");
+  const deadline = performance.now() + GRACE_MS;
+  while (performance.now() < deadline && find().length > 0) await setTimeout(LOOK_EVERY_MS);
+  await killAll(find);
+  await Promise.race([Promise.all(exits), setTimeout(LAST_WORDS_MS, undefined, { ref: false })]);
+}

@@ -1,0 +1,95 @@
+import { type IPty, spawn } from "@lydell/node-pty";
+import { InputQueue } from "./input-queue.ts";
+import type { FromPtyHost, PtySpec } from "./messages.ts";
+import type { Program } from "./program.ts";
+import type { Origin } from "./session-processes.ts";
+
+/** So much may be on its way unread; then the program has to wait. */
+const HIGH_WATER = 512 * 1024;
+const LOW_WATER = 128 * 1024;
+
+/** One pseudo-terminal and the program in it. */
+export class HostedPty {
+  readonly #pty: UnixPty;
+  readonly #sendData: (data: string) => void;
+  readonly #input: InputQueue;
+  readonly #brand: string | undefined;
+  /** A pseudo-terminal gives its output in small pieces; what comes in one turn of the loop goes in one message. */
+  #gathered = "";
+  #untaken = 0;
+  #isPaused = false;
+  #runs = true;
+  #onExit: (() => void) | undefined;
+
+  /** Throws where there is no terminal to be had. */
+  constructor(id: number, options: { spec: PtySpec; program: Program; send: (message: FromPtyHost) => void }) {
+    const { spec, program, send } = options;
+    const { columns: cols, rows, cwd, env } = spec;
+    const pty = spawn(program.command, [...program.args], { name: "xterm-256color", cols, rows, cwd, env });
+    if (!isUnixPty(pty)) throw new Error("Pseudo-terminals of this system are not supported.");
+    this.#pty = pty;
+    this.#sendData = (data) => send({ type: "data", id, data });
+    this.#brand = program.brand;
+    this.#input = new InputQueue(pty.fd, (length) => send({ type: "written", id, length }));
+    pty.on("close", () => this.#input.close());
+    pty.onData((data) => this.#gather(data));
+    pty.onExit(({ exitCode, signal = 0 }) => {
+      this.#flush();
+      this.#runs = false;
+      this.#onExit?.();
+      send({ type: "exited", id, exitCode, signal });
+    });
+  }
+
+  get origin(): Origin {
+    return { pid: this.#pty.pid, brand: this.#brand, runs: this.#runs };
+  }
+
+  write(data: string): void {
+    this.#input.push(data);
+  }
+
+  resize(columns: number, rows: number): void {
+    if (this.#runs) this.#pty.resize(columns, rows);
+  }
+
+  taken(length: number): void {
+    this.#untaken -= length;
+    if (!this.#isPaused || this.#untaken > LOW_WATER) return;
+    this.#isPaused = false;
+    this.#pty.resume();
+  }
+
+  /** Calls once, at once where the program has ended already. A program whose output nobody takes could not end. */
+  whenExited(callback: () => void): void {
+    if (!this.#runs) return callback();
+    this.#onExit = callback;
+    this.#untaken = Number.NEGATIVE_INFINITY;
+    this.taken(0);
+  }
+
+  #gather(data: string): void {
+    if (this.#gathered === "") setImmediate(() => this.#flush());
+    this.#gathered += data;
+    this.#untaken += data.length;
+    if (this.#untaken < HIGH_WATER || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#pty.pause();
+  }
+
+  #flush(): void {
+    if (this.#gathered !== "") this.#sendData(this.#gathered);
+    this.#gathered = "";
+  }
+}
+
+/** What the package has and does not declare. */
+interface UnixPty extends IPty {
+  readonly fd: number;
+  /** Comes before the descriptor can be given to another file. */
+  on(event: "close", listener: () => void): void;
+}
+
+function isUnixPty(pty: IPty): pty is UnixPty {
+  return "fd" in pty && typeof pty.fd === "number" && "on" in pty;
+}

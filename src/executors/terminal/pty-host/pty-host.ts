@@ -1,0 +1,206 @@
+import { type ChildProcess, fork } from "node:child_process";
+import type { FromPtyHost, PtySpec, ToPtyHost } from "./messages.ts";
+
+export interface PtyEvents {
+  data(data: string): void;
+  exited(end: PtyEnd): void;
+}
+
+/** `undefined`: the process that held the terminal is gone, and nobody knows how the program ended. */
+export type PtyEnd = { readonly exitCode: number; readonly signal: number } | undefined;
+
+/** A program in a pseudo-terminal that another process holds. */
+export interface Pty {
+  readonly pid: number;
+  /** Length of what was written and the program has not read yet, in UTF-16 units. */
+  readonly unread: number;
+  write(data: string): void;
+  resize(columns: number, rows: number): void;
+  /** Says that so much of the output has been dealt with. Without it the program has to wait in the end. */
+  taken(length: number): void;
+  /** Ends the program and everything that it has started. */
+  end(): Promise<void>;
+}
+
+/** Said in large pieces, well below what the host sends ahead: each message costs as much as reading a page of output. */
+const SAID_LENGTH = 64 * 1024;
+
+/** Starts the process that holds terminals when the first one is opened. */
+export class PtyHost {
+  readonly #ptys = new Map<number, HeldPty>();
+  #child: ChildProcess | undefined;
+  #lastId = 0;
+  #awaited = 0;
+
+  /** Rejects where there is no terminal to be had. */
+  open(spec: PtySpec, events: PtyEvents): Promise<Pty> {
+    this.#child ??= this.#start();
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return this.#awake(
+      new Promise<Pty>((resolve, reject) => {
+        const parts = {
+          resolve,
+          reject,
+          send: (message: Unaddressed) => this.#send({ ...message, id }),
+          awake: <Result>(work: Promise<Result>) => this.#awake(work),
+        };
+        this.#ptys.set(id, new HeldPty(events, parts));
+        this.#send({ type: "open", id, ...spec });
+      }),
+    );
+  }
+
+  /** Ends everything in all terminals, and the process. */
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+    child.ref();
+    if (child.connected) child.disconnect();
+    if (child.exitCode === null && child.signalCode === null) await ended;
+  }
+
+  #start(): ChildProcess {
+    // A group of its own: Ctrl-C is for the process that uses the terminals.
+    const child = fork(hostFile(), [], {
+      detached: true,
+      execArgv: [],
+      env: { PATH: process.env["PATH"] },
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    child.on("message", (message: FromPtyHost) => this.#receive(message));
+    child.once("error", (error) => this.#lost(error));
+    child.once("exit", () => this.#lost(new Error("The process that holds the terminals has ended.")));
+    // Whoever waits for something holds this process; terminals alone do not.
+    child.unref();
+    child.channel?.unref();
+    return child;
+  }
+
+  /** Keeps this process from ending while somebody waits for an answer. */
+  async #awake<Result>(work: Promise<Result>): Promise<Result> {
+    this.#awaited += 1;
+    this.#child?.channel?.ref();
+    try {
+      return await work;
+    } finally {
+      this.#awaited -= 1;
+      if (this.#awaited === 0) this.#child?.channel?.unref();
+    }
+  }
+
+  #send(message: ToPtyHost): void {
+    if (this.#child?.connected) this.#child.send(message, () => undefined);
+  }
+
+  #receive(message: FromPtyHost): void {
+    this.#ptys.get(message.id)?.receive(message);
+    if (message.type === "ended" || message.type === "notOpened") this.#ptys.delete(message.id);
+  }
+
+  #lost(error: Error): void {
+    this.#child = undefined;
+    for (const pty of this.#ptys.values()) pty.lost(error);
+    this.#ptys.clear();
+  }
+}
+
+/** A message of one terminal, before it is said which one. */
+type Unaddressed = ToPtyHost extends infer Message ? (Message extends ToPtyHost ? Omit<Message, "id"> : never) : never;
+
+interface PtyParts {
+  resolve(pty: Pty): void;
+  reject(error: Error): void;
+  send(message: Unaddressed): void;
+  awake<Result>(work: Promise<Result>): Promise<Result>;
+}
+
+class HeldPty implements Pty {
+  readonly #events: PtyEvents;
+  readonly #parts: PtyParts;
+  #pid = 0;
+  #unread = 0;
+  #taken = 0;
+  #hasExited = false;
+  #isGone = false;
+  #onGone: (() => void)[] = [];
+
+  constructor(events: PtyEvents, parts: PtyParts) {
+    this.#events = events;
+    this.#parts = parts;
+  }
+
+  get pid(): number {
+    return this.#pid;
+  }
+
+  get unread(): number {
+    return this.#unread;
+  }
+
+  write(data: string): void {
+    if (this.#hasExited) return;
+    this.#unread += data.length;
+    this.#parts.send({ type: "write", data });
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#parts.send({ type: "resize", columns, rows });
+  }
+
+  taken(length: number): void {
+    this.#taken += length;
+    if (this.#taken < SAID_LENGTH || this.#hasExited) return;
+    this.#parts.send({ type: "taken", length: this.#taken });
+    this.#taken = 0;
+  }
+
+  end(): Promise<void> {
+    if (this.#isGone) return Promise.resolve();
+    const gone = new Promise<void>((resolve) => this.#onGone.push(resolve));
+    this.#parts.send({ type: "end" });
+    return this.#parts.awake(gone);
+  }
+
+  receive(message: FromPtyHost): void {
+    switch (message.type) {
+      case "opened":
+        this.#pid = message.pid;
+        return this.#parts.resolve(this);
+      case "notOpened":
+        return this.#parts.reject(new Error(message.reason));
+      case "data":
+        return this.#events.data(message.data);
+      case "written":
+        this.#unread -= message.length;
+        return;
+      case "exited":
+        return this.#exited({ exitCode: message.exitCode, signal: message.signal });
+      case "ended":
+        return this.#gone();
+    }
+  }
+
+  lost(error: Error): void {
+    this.#parts.reject(error);
+    if (!this.#hasExited) this.#exited(undefined);
+    this.#gone();
+  }
+
+  #exited(end: PtyEnd): void {
+    this.#hasExited = true;
+    this.#events.exited(end);
+  }
+
+  #gone(): void {
+    this.#isGone = true;
+    for (const resolve of this.#onGone) resolve();
+    this.#onGone = [];
+  }
+}
+
+function hostFile(): URL {
+  const isSource = import.meta.url.endsWith(".ts");
+  return isSource ? new URL("./main.ts", import.meta.url) : new URL("./main.js", import.meta.url);
+}

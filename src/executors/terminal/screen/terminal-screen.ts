@@ -1,0 +1,72 @@
+import type { IBuffer, Terminal } from "@xterm/headless";
+import { endOfText, readLines, readRows, startOfLine, withoutEmptyEnd } from "./screen-text.ts";
+import { serializeScreen } from "./serialize-screen.ts";
+
+/** What a terminal shows and what has left it at the top: a model of the screen that understands what programs send. */
+export class TerminalScreen {
+  readonly #terminal: Terminal;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  get columns(): number {
+    return this.#terminal.cols;
+  }
+
+  /** Of the cursor, from 0 on. */
+  get column(): number {
+    return this.#terminal.buffer.active.cursorX;
+  }
+
+  get rows(): number {
+    return this.#terminal.rows;
+  }
+
+  /** Whether arrow keys are to be sent in their other form. */
+  get wantsApplicationKeys(): boolean {
+    return this.#terminal.modes.applicationCursorKeysMode;
+  }
+
+  /** The screen as it stands, without empty lines at its end. */
+  readScreen(): string {
+    const buffer = this.#terminal.buffer.active;
+    return joined(readRows(buffer, buffer.baseY, buffer.baseY + this.#terminal.rows));
+  }
+
+  /** What has left the screen at the top, as far as it is kept, then the screen. Lines are whole. */
+  readHistory(): string {
+    return joined(this.#lines());
+  }
+
+  readTail(lineCount: number): string {
+    return withoutEmptyEnd(this.#lines()).slice(-lineCount).join("\n");
+  }
+
+  /** The line of the cursor up to it: a prompt and what has been typed at it. */
+  readCursorLine(): string {
+    const buffer = this.#terminal.buffer.active;
+    const row = buffer.baseY + buffer.cursorY;
+    const before = readLines(buffer, startOfLine(buffer, row), row).join("");
+    return before + (buffer.getLine(row)?.translateToString(false, 0, buffer.cursorX) ?? "");
+  }
+
+  /** A text that makes another terminal of this size show the same. */
+  serialize(): string {
+    return serializeScreen(this.#terminal);
+  }
+
+  #lines(): string[] {
+    const { normal, active } = this.#terminal.buffer;
+    const lines = readLines(normal, 0, endOfText(normal));
+    return active === normal || active.type === "normal" ? lines : [...lines, ...alternateRows(active)];
+  }
+}
+
+function alternateRows(buffer: IBuffer): string[] {
+  return readRows(buffer, 0, buffer.length);
+}
+
+function joined(lines: readonly string[]): string {
+  return withoutEmptyEnd(lines).join("\n");
+}

@@ -1,0 +1,79 @@
+import type { PtySpec } from "../pty-host/messages.ts";
+import { PtyHost } from "../pty-host/pty-host.ts";
+import { openModel } from "../screen/open-model.ts";
+import { type SessionFacts, TerminalSession } from "./terminal-session.ts";
+
+export interface TableOptions {
+  readonly scrollbackRows: number;
+  /** How long a session whose program has ended stays. */
+  readonly sweepAfterMs: number;
+}
+
+/** All sessions of this process. Those whose program has ended are swept after a while; one timer does it for all. */
+export class SessionTable {
+  readonly #host = new PtyHost();
+  readonly #options: TableOptions;
+  readonly #sessions = new Map<string, TerminalSession>();
+  #opening = 0;
+  #sweep: NodeJS.Timeout | undefined;
+
+  constructor(options: TableOptions) {
+    this.#options = options;
+  }
+
+  /** With those that are about to be. */
+  get running(): number {
+    return this.#opening + this.list().filter(({ isRunning }) => isRunning).length;
+  }
+
+  find(id: string): TerminalSession | undefined {
+    return this.#sessions.get(id);
+  }
+
+  list(): readonly TerminalSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  /** Rejects where there is no terminal to be had. */
+  async open(facts: SessionFacts, spec: PtySpec): Promise<TerminalSession> {
+    this.#opening += 1;
+    try {
+      const model = await openModel({ ...spec, scrollbackRows: this.#options.scrollbackRows });
+      const session = new TerminalSession(facts, model);
+      session.attach(await this.#host.open(spec, session.events));
+      this.#sessions.set(facts.id, session);
+      session.watch(() => session.isRunning || this.#sweepLater());
+      return session;
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
+  /** False where there is none with this id. */
+  async destroy(id: string): Promise<boolean> {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return false;
+    this.#sessions.delete(id);
+    await session.destroy();
+    return true;
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#sweep);
+    await this.#host.close();
+    await Promise.all(this.list().map(({ facts }) => this.destroy(facts.id)));
+  }
+
+  #sweepLater(): void {
+    this.#sweep ??= setTimeout(() => void this.#sweepNow(), this.#options.sweepAfterMs).unref();
+  }
+
+  async #sweepNow(): Promise<void> {
+    this.#sweep = undefined;
+    const endedBefore = Date.now() - this.#options.sweepAfterMs;
+    const ended = this.list().filter(({ isRunning }) => !isRunning);
+    const old = ended.filter(({ endedAt }) => endedAt !== undefined && endedAt.getTime() <= endedBefore);
+    if (old.length < ended.length) this.#sweepLater();
+    await Promise.all(old.map(({ facts }) => this.destroy(facts.id)));
+  }
+}

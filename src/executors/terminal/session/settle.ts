@@ -1,0 +1,52 @@
+import type { TerminalSession } from "./terminal-session.ts";
+
+/** No byte for so long: what was to come has come. */
+const QUIET_MS = 50;
+
+export interface Settling {
+  /** Whether more than the repeated input is to be expected: a line has been sent. */
+  readonly expectsAnswer: boolean;
+  /** As long is waited for a first answer, where nothing or only the repeated input has come. */
+  readonly graceMs: number;
+  readonly maxMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Resolves as soon as the screen is quiet, the program has ended, or the time is over. */
+export function settle(session: TerminalSession, { expectsAnswer, graceMs, maxMs, signal }: Settling): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const hasAnswer = () => !expectsAnswer || session.readOutput().text !== "";
+    const quiet = setTimeout(done, graceMs);
+    const latest = setTimeout(done, maxMs);
+    let quietAfterAnswer: NodeJS.Timeout | undefined;
+    const stop = session.watch(() => {
+      if (!session.isRunning) return done();
+      if (!session.isCaughtUp) return;
+      if (quietAfterAnswer !== undefined) quietAfterAnswer.refresh();
+      else if (!hasAnswer()) quiet.refresh();
+      else {
+        clearTimeout(quiet);
+        quietAfterAnswer = setTimeout(done, QUIET_MS);
+      }
+    });
+    signal?.addEventListener("abort", aborted, { once: true });
+    if (!session.isRunning) done();
+
+    function done(): void {
+      clear();
+      resolve();
+    }
+
+    function aborted(): void {
+      clear();
+      reject(signal?.reason);
+    }
+
+    function clear(): void {
+      stop();
+      for (const timer of [quiet, latest, quietAfterAnswer]) clearTimeout(timer);
+      signal?.removeEventListener("abort", aborted);
+    }
+  });
+}

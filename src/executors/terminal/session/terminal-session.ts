@@ -1,0 +1,224 @@
+import type { Terminal } from "@xterm/headless";
+import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-line.ts";
+import type { Pty, PtyEnd, PtyEvents } from "../pty-host/pty-host.ts";
+import type { ExpectedEcho } from "../screen/echo.ts";
+import { OutputSinceInput, type RecentOutput } from "../screen/output-since-input.ts";
+import { TerminalScreen } from "../screen/terminal-screen.ts";
+import { splitForWatching } from "./split-for-watching.ts";
+
+export type SessionState = "initializing" | "active" | "waiting" | "error" | "terminated";
+
+export interface SessionFacts {
+  readonly id: string;
+  /** As it was asked for. */
+  readonly command: string;
+  readonly webUrl: string | null;
+  /** Who opened it, for those who close what they have opened. */
+  readonly owner: string | undefined;
+  readonly createdAt: Date;
+}
+
+/** How the output looks from outside, as it has been taken in. */
+export interface OutputListener {
+  data(data: string): void;
+  resized?(columns: number, rows: number): void;
+  ended?(): void;
+}
+
+/** Called with what has come, or with nothing at the end. */
+type Watcher = (piece: string) => void;
+
+/** What a program may leave unread before no more is typed. */
+const MAX_UNREAD = 256 * 1024;
+const KNOWN_PROMPTS = 8;
+
+/** One terminal: a program in it, the model of its screen, and what has been typed. */
+export class TerminalSession {
+  readonly facts: SessionFacts;
+  readonly screen: TerminalScreen;
+  readonly #model: Terminal;
+  readonly #output: OutputSinceInput;
+  readonly #listeners = new Set<OutputListener>();
+  readonly #watchers = new Set<Watcher>();
+  #pty: Pty | undefined;
+  #end: { readonly at: Date; readonly how: PtyEnd } | undefined;
+  #lastActivityAt: Date;
+  #hasPrinted = false;
+  #waits = 0;
+  /** Handed to the model and not yet taken in by it. */
+  #inFlight = 0;
+  #typed: TypedLine = NOTHING_TYPED;
+  #prompts: readonly string[] = [];
+
+  constructor(facts: SessionFacts, model: Terminal) {
+    this.facts = facts;
+    this.#model = model;
+    this.#lastActivityAt = facts.createdAt;
+    this.screen = new TerminalScreen(model);
+    this.#output = new OutputSinceInput(model);
+    // Programs ask terminals what they are and where the cursor is.
+    model.onData((answer) => this.#pty?.write(answer));
+  }
+
+  /** What the program's terminal is to be given. */
+  get events(): PtyEvents {
+    return { data: (data) => this.#receive(data), exited: (how) => this.#exited(how) };
+  }
+
+  /** The terminal that the events come from. */
+  attach(pty: Pty): void {
+    this.#pty = pty;
+  }
+
+  get pid(): number | undefined {
+    return this.#pty?.pid;
+  }
+
+  get isRunning(): boolean {
+    return this.#end === undefined;
+  }
+
+  /** `undefined` while the program runs, `null` where nobody knows. A signal counts as in shells: 128 and its number. */
+  get exitCode(): number | null | undefined {
+    if (this.#end === undefined) return undefined;
+    const { how } = this.#end;
+    return how === undefined ? null : how.signal > 0 ? 128 + how.signal : how.exitCode;
+  }
+
+  get endedAt(): Date | undefined {
+    return this.#end?.at;
+  }
+
+  get lastActivityAt(): Date {
+    return this.#lastActivityAt;
+  }
+
+  get state(): SessionState {
+    if (this.#end !== undefined) return this.#end.how === undefined ? "error" : "terminated";
+    if (this.#waits > 0) return "waiting";
+    return this.#hasPrinted ? "active" : "initializing";
+  }
+
+  /** The line that is being typed, as far as it is known. */
+  get typedLine(): TypedLine {
+    return this.#typed;
+  }
+
+  /** Whether the program leaves so much unread that more would only pile up. */
+  get isClogged(): boolean {
+    return (this.#pty?.unread ?? 0) > MAX_UNREAD;
+  }
+
+  /** Whether all that has come is on the screen. */
+  get isCaughtUp(): boolean {
+    return this.#inFlight === 0;
+  }
+
+  /** Types something. What comes from here on is output since this input. */
+  async type(input: string): Promise<void> {
+    const begun = this.#typed;
+    // At once: whoever types next is judged by the line that this makes.
+    this.#typed = readTypedLines(begun, input).current;
+    await this.flush();
+    this.#output.restart(this.#expectEcho(input, begun));
+    this.#lastActivityAt = new Date();
+    this.#pty?.write(input);
+  }
+
+  readOutput(): RecentOutput {
+    return this.#output.read();
+  }
+
+  /** About so much of the end of it, which is cheaper when it is much. */
+  readOutputEnd(length: number): string {
+    return this.#output.readEnd(length);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#model.resize(columns, rows);
+    this.#pty?.resize(columns, rows);
+    for (const listener of this.#listeners) listener.resized?.(columns, rows);
+  }
+
+  /** Resolves when what has come so far is on the screen. */
+  flush(): Promise<void> {
+    return new Promise((resolve) => this.#model.write("", resolve));
+  }
+
+  /** Calls after everything that has changed the screen, and at the end. Returns how to stop. */
+  watch(changed: Watcher): () => boolean {
+    this.#watchers.add(changed);
+    return () => this.#watchers.delete(changed);
+  }
+
+  /** While somebody waits for output, each state of the screen counts, also one that is overwritten at once. */
+  watchClosely(changed: Watcher): () => void {
+    this.#waits += 1;
+    const stop = this.watch(changed);
+    return () => {
+      if (stop()) this.#waits -= 1;
+    };
+  }
+
+  /**
+   * For a live view: a text that shows the screen as it is, and from then on all that comes. Returns that and how to
+   * stop.
+   */
+  join(listener: OutputListener): { readonly snapshot: string; leave(): void } {
+    this.#listeners.add(listener);
+    return { snapshot: this.screen.serialize(), leave: () => this.#listeners.delete(listener) };
+  }
+
+  /** Ends the program and all that it has started, and frees what the session holds. */
+  async destroy(): Promise<void> {
+    await this.#pty?.end();
+    if (this.#end === undefined) this.#ended(undefined);
+    this.#model.dispose();
+  }
+
+  #receive(data: string): void {
+    const pieces = this.#waits > 0 ? splitForWatching(data) : [data];
+    for (const piece of pieces) {
+      this.#inFlight += piece.length;
+      this.#model.write(piece, () => this.#takenIn(piece));
+    }
+  }
+
+  #takenIn(piece: string): void {
+    this.#inFlight -= piece.length;
+    this.#hasPrinted = true;
+    this.#lastActivityAt = new Date();
+    this.#pty?.taken(piece.length);
+    if (this.#waits > 0) this.#output.collect();
+    for (const listener of this.#listeners) listener.data(piece);
+    this.#changed(piece);
+  }
+
+  #exited(how: PtyEnd): void {
+    this.#model.write("", () => this.#ended(how));
+  }
+
+  #ended(how: PtyEnd): void {
+    this.#end ??= { at: new Date(), how };
+    for (const listener of this.#listeners) listener.ended?.();
+    this.#changed("");
+  }
+
+  #changed(piece: string): void {
+    for (const watcher of [...this.#watchers]) watcher(piece);
+  }
+
+  #expectEcho(input: string, begun: TypedLine): ExpectedEcho {
+    const { submitted, current } = readTypedLines(NOTHING_TYPED, input);
+    const before = this.screen.readCursorLine();
+    if (begun.text === "" && before.trim() !== "") {
+      this.#prompts = [before, ...this.#prompts.filter((known) => known !== before)].slice(0, KNOWN_PROMPTS);
+    }
+    const lines = [
+      ...submitted.map((typed) => ({ typed, isSubmitted: true })),
+      ...(current === NOTHING_TYPED ? [] : [{ typed: current, isSubmitted: false }]),
+    ];
+    const { columns, column } = this.screen;
+    return { lines, prompts: this.#prompts, column, columns, isTypedAhead: before === "" };
+  }
+}

@@ -1,0 +1,34 @@
+import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { AuditLog } from "../policy/audit-log.ts";
+import type { TerminalPolicy } from "../policy/terminal-policy.ts";
+import type { ToolCall } from "../tool-types.ts";
+
+/** Lets calls through that the policy allows, and records every one before it does anything. */
+export class Gate {
+  readonly #policy: TerminalPolicy;
+  readonly #auditLog: AuditLog | undefined;
+
+  constructor(policy: TerminalPolicy, auditLog: AuditLog | undefined) {
+    this.#policy = policy;
+    this.#auditLog = auditLog;
+  }
+
+  /** Throws `TERMINAL_REFUSED` where the call, or what `check` looks at, is against a rule. */
+  admit(call: ToolCall, facts: JsonObject & { readonly tool: string }, check: () => void = () => undefined): void {
+    call.signal?.throwIfAborted();
+    const entry = { time: new Date().toISOString(), caller: call.isInternal ? "workflow" : "client", ...facts };
+    try {
+      if (call.isInternal !== true) this.#policy.checkCall();
+      check();
+    } catch (error) {
+      this.#auditLog?.append({ ...entry, outcome: "refused", ...ruleOf(error) });
+      throw error;
+    }
+    this.#auditLog?.append({ ...entry, outcome: "allowed" });
+  }
+}
+
+function ruleOf(error: unknown): JsonObject {
+  return isPawlError(error) ? { code: error.code, details: error.details ?? null } : {};
+}

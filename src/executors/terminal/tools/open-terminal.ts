@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { PtySpec } from "../pty-host/messages.ts";
+import { buildChildEnvironment } from "../session/child-environment.ts";
+import { settle } from "../session/settle.ts";
+import { locateCommand, parseShellCommand } from "../session/shell-command.ts";
+import type { TerminalSession } from "../session/terminal-session.ts";
+import type { OpenTerminalRequest, OpenTerminalResult, ToolCall } from "../tool-types.ts";
+import type { ToolParts } from "./tool-parts.ts";
+
+/** Programs take their time until they first show something; what then goes on for long is not waited for. */
+const SETTLING = { graceMs: 1_500, maxMs: 2_000 };
+
+export async function openTerminal(
+  parts: ToolParts,
+  request: OpenTerminalRequest,
+  call: ToolCall,
+): Promise<OpenTerminalResult> {
+  const shell = request.shell ?? parts.options.defaultShell;
+  const plan = toPlan(parts, request, shell);
+  admit(parts, { plan, shell, call });
+  if ("error" in plan) return toFailure(shell, plan.error);
+
+  const id = `session_${randomBytes(4).toString("hex")}`;
+  const webUrl = parts.surroundings.toWebUrl?.(id) ?? null;
+  const facts = { id, command: shell, webUrl, owner: call.owner, createdAt: new Date() };
+  let session: TerminalSession;
+  try {
+    session = await parts.table.open(facts, plan.spec);
+  } catch (error) {
+    return toFailure(shell, `The terminal could not be opened: ${error instanceof Error ? error.message : error}`);
+  }
+  await settleOrDestroy(parts, session, call);
+  return {
+    success: true,
+    session_id: id,
+    shell,
+    web_url: webUrl,
+    screen_content: session.screen.readScreen(),
+    timestamp: new Date().toISOString(),
+    error: null,
+  };
+}
+
+type Plan = ({ readonly spec: PtySpec } | { readonly error: string }) & {
+  readonly program: string;
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+function toPlan({ options, surroundings }: ToolParts, request: OpenTerminalRequest, shell: string): Plan {
+  const { homeDir, currentDir, environment: own } = surroundings;
+  const wished = request.environment ?? {};
+  const folder = toFolder(request.working_directory ?? currentDir, { homeDir, currentDir });
+  const parsed = parseShellCommand(shell);
+  const asked = { program: parsed?.program ?? "", folder, environment: wished };
+  if (parsed === undefined) return { ...asked, error: "The shell has no name." };
+  const problem = findProblem(folder, wished);
+  if (problem !== undefined) return { ...asked, error: problem };
+  const env = buildChildEnvironment({ own, homeDir, isolateHistory: options.isolateHistory, wished });
+  const command = locateCommand(parsed, { path: env["PATH"] ?? "", folder });
+  if (command === undefined) return { ...asked, error: `Shell '${parsed.program}' is not installed.` };
+  return { ...asked, spec: { command, cwd: folder, env, columns: options.columns, rows: options.rows } };
+}
+
+function toFolder(path: string, { homeDir, currentDir }: { homeDir: string; currentDir: string }): string {
+  return path === "~" || path.startsWith("~/") ? join(homeDir, path.slice(1)) : resolve(currentDir, path);
+}
+
+function findProblem(folder: string, environment: Readonly<Record<string, string>>): string | undefined {
+  if (!isFolder(folder)) return `The working directory ${folder} does not exist.`;
+  const wrong = Object.entries(environment).find(([name, value]) => !isVariable(name, value));
+  return wrong && `'${wrong[0]}' cannot be an environment variable.`;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function isVariable(name: string, value: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !value.includes("\0");
+}
+
+function admit({ gate, policy, table }: ToolParts, opening: { plan: Plan; shell: string; call: ToolCall }): void {
+  const { plan, shell, call } = opening;
+  const { program, folder, environment } = plan;
+  // Values may be secrets that nobody knows to be some.
+  const facts = { tool: "open_terminal", shell, working_directory: folder, environment: Object.keys(environment) };
+  gate.admit(call, facts, () => {
+    policy.checkOpening({ shell, program, folder, environment, openSessions: table.running });
+  });
+}
+
+/** A session that nobody hears of would stay for ever. */
+async function settleOrDestroy({ table }: ToolParts, session: TerminalSession, { signal }: ToolCall): Promise<void> {
+  try {
+    await settle(session, { ...SETTLING, expectsAnswer: true, signal });
+  } catch (error) {
+    await table.destroy(session.facts.id);
+    throw error;
+  }
+}
+
+function toFailure(shell: string, error: string): OpenTerminalResult {
+  return {
+    success: false,
+    session_id: "",
+    shell,
+    web_url: null,
+    screen_content: null,
+    timestamp: new Date().toISOString(),
+    error,
+  };
+}

@@ -1,0 +1,36 @@
+import type { JsonObject } from "../core/json.ts";
+import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
+import type { Application } from "./application.ts";
+import { foldersOf } from "./application-folders.ts";
+import { compileText } from "./compile-text.ts";
+import { loadOptionsOf } from "./load-options.ts";
+import { narrowDefinition } from "./narrow-definition.ts";
+import { withWorkflowLimits } from "./workflow-limits.ts";
+
+export interface SentStart {
+  readonly text: string;
+  /** As a person knows it. */
+  readonly source: string | undefined;
+  /** Of the run: the application and the file that the text comes from, and which part of it is meant. */
+  readonly options: JsonObject;
+}
+
+/** What another process wants to start: it sends the text, and the owner compiles it as that process has done. */
+export async function compileStart(
+  app: Pick<Application, "appDir" | "config">,
+  { text, source, options }: SentStart,
+): Promise<CompiledDefinition> {
+  const appDir = typeof options["app_dir"] === "string" ? options["app_dir"] : app.appDir;
+  const file = options["source"];
+  const definition = await compileText(text, {
+    folders: typeof file === "string" ? foldersOf(file, appDir) : [appDir],
+    ...loadOptionsOf(app.config),
+    ...(source === undefined ? {} : { source }),
+  });
+  const { only_step: onlyStep, start_at: startAt } = options;
+  const narrowed = narrowDefinition(definition, {
+    ...(typeof startAt === "string" ? { startAt } : {}),
+    ...(typeof onlyStep === "string" ? { onlyStep } : {}),
+  });
+  return withWorkflowLimits(narrowed, options);
+}

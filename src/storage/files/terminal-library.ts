@@ -1,0 +1,258 @@
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { SavedWorkflow, WorkflowLibrary } from "../../ports/workflow-library.ts";
+import { isSystemError, writeDurably } from "./durable-write.ts";
+import { type HeldLock, withLockFile } from "./lock-file.ts";
+import { toAsciiJson, toPythonJson } from "./python-json.ts";
+import { replaceObject } from "./replace-object.ts";
+
+/** A file that cannot be used. It stays as it is, and its name stays taken. */
+export interface DamagedFile {
+  readonly file: string;
+  readonly reason: string;
+}
+
+const NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
+const LONGEST_NAME = 64;
+const MAX_TRIES = 3;
+
+/**
+ * The folder `.terminal_control_workflows`: `index.json`, and `{name}.json` with a definition and what is known of it. The
+ * files are the truth; the index lists them. Both are written as the Python tool writes them, each at once and durably.
+ */
+export class TerminalLibrary implements WorkflowLibrary {
+  readonly #dir: string;
+  readonly #reportDamage: (damaged: DamagedFile) => void;
+  readonly #now: () => number;
+
+  constructor(options: { readonly dir: string; reportDamage?(damaged: DamagedFile): void; now?(): number }) {
+    this.#dir = options.dir;
+    this.#reportDamage = (damaged) => options.reportDamage?.(damaged);
+    this.#now = () => options.now?.() ?? Date.now();
+  }
+
+  async list(): Promise<readonly SavedWorkflow[]> {
+    const names = new Set(await this.#namesOnDisk());
+    const { workflows } = await this.#readIndex();
+    const listed: SavedWorkflow[] = [];
+    for (const [name, entry] of Object.entries(workflows)) {
+      if (names.delete(name)) listed.push(toSaved(name, isJsonObject(entry) ? entry : {}));
+    }
+    for (const name of [...names].sort()) {
+      const saved = await this.#tryRead(name);
+      if (saved !== undefined) listed.push(toSaved(name, { ...saved.metadata, ...describe(saved.definition) }));
+    }
+    return listed;
+  }
+
+  async load(name: string): Promise<JsonObject | undefined> {
+    return (await this.#read(name))?.definition;
+  }
+
+  async save(definition: JsonObject, { states }: { readonly states: number }): Promise<string | undefined> {
+    return this.#locked(async (lock) => {
+      const hash = hashOf(definition);
+      const names = await this.#namesOnDisk();
+      for (const name of names) {
+        const saved = await this.#tryRead(name);
+        if (saved !== undefined && hashOf(saved.definition) === hash) return undefined;
+      }
+      const index = await this.#readIndex();
+      const wanted = typeof definition["name"] === "string" ? definition["name"] : `workflow_${hash}`;
+      const name = freeName(wanted, new Set([...names, ...Object.keys(index.workflows), "index"]));
+      const at = toPythonTime(this.#now());
+      const metadata = { hash, created: at, success_count: 1, last_execution: at, total_states: states };
+      await refuseLost(lock);
+      await this.#write(`${name}.json`, toText({ definition: { ...definition, name }, metadata }));
+      const entry = { file: `${name}.json`, hash, ...describe(definition), created: at, success_count: 1 };
+      await this.#writeEntry(index, name, entry);
+      return name;
+    });
+  }
+
+  async noteSuccess(name: string): Promise<void> {
+    await this.#locked(async (lock) => {
+      const saved = await this.#tryRead(name);
+      if (saved === undefined) return;
+      const count = countOf(saved.metadata) + 1;
+      const last_execution = toPythonTime(this.#now());
+      const metadata = { ...saved.metadata, success_count: count, last_execution };
+      // The definition keeps its own spelling: its hash is made from it.
+      const text = replaceObject(saved.text, "metadata", indented(toText(metadata)));
+      await refuseLost(lock);
+      if (text !== undefined) await this.#write(`${name}.json`, text);
+      const index = await this.#readIndex();
+      const entry = Object.hasOwn(index.workflows, name) ? index.workflows[name] : undefined;
+      if (isJsonObject(entry)) await this.#writeEntry(index, name, { ...entry, success_count: count });
+    });
+  }
+
+  /** Where the lock was taken over in between, nothing has been written, and it is all done again. */
+  async #locked<T>(act: (lock: HeldLock) => Promise<T>): Promise<T> {
+    const inner = join(this.#dir, ".pawl");
+    try {
+      await mkdir(inner, { recursive: true });
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await withLockFile(join(inner, "lock"), act);
+        } catch (error) {
+          if (!(error instanceof LockLost) || tries >= MAX_TRIES) throw error;
+        }
+      }
+    } catch (error) {
+      if (!isSystemError(error) && !(error instanceof LockLost)) throw error;
+      throw new PawlError("LIBRARY_UNWRITABLE", { message: `${this.#dir}: ${error.message}.`, cause: error });
+    }
+  }
+
+  async #writeEntry(index: Index, name: string, entry: JsonObject): Promise<void> {
+    if (index.isDamaged) return;
+    const workflows = { ...index.workflows, [name]: entry };
+    const created = typeof index.rest["created"] === "string" ? index.rest["created"] : toPythonTime(this.#now());
+    await this.#write(
+      "index.json",
+      toText({ workflows, ...index.rest, created, version: index.rest["version"] ?? "1.0" }),
+    );
+  }
+
+  async #write(file: string, text: string): Promise<void> {
+    await writeDurably(join(this.#dir, file), text, join(this.#dir, ".pawl", "incoming"));
+  }
+
+  async #namesOnDisk(): Promise<readonly string[]> {
+    const files = await readdir(this.#dir).catch((error: unknown) => {
+      if (isSystemError(error) && error.code === "ENOENT") return [];
+      throw error;
+    });
+    const stems = files
+      .filter((file) => file.endsWith(".json") && file !== "index.json")
+      .map((file) => file.slice(0, -5));
+    return stems.filter((stem) => NAME.test(stem)).sort();
+  }
+
+  async #readIndex(): Promise<Index> {
+    const file = join(this.#dir, "index.json");
+    const text = await readIfThere(file);
+    if (text === undefined) return { workflows: {}, rest: {}, isDamaged: false };
+    const index = parse(text);
+    if (isJsonObject(index) && isJsonObject(index["workflows"])) {
+      const { workflows, ...rest } = index;
+      return { workflows, rest, isDamaged: false };
+    }
+    this.#reportDamage({ file, reason: "It is no index of workflows; it stays as it is, and is not used." });
+    return { workflows: {}, rest: {}, isDamaged: true };
+  }
+
+  /** Undefined too where the file is damaged, which is reported. */
+  async #tryRead(name: string): Promise<SavedFile | undefined> {
+    try {
+      return await this.#read(name);
+    } catch (error) {
+      if (!(error instanceof PawlError)) throw error;
+      this.#reportDamage({ file: join(this.#dir, `${name}.json`), reason: error.message });
+      return undefined;
+    }
+  }
+
+  async #read(name: string): Promise<SavedFile | undefined> {
+    if (!NAME.test(name) || name === "index") return undefined;
+    const file = join(this.#dir, `${name}.json`);
+    const text = await readIfThere(file);
+    if (text === undefined) return undefined;
+    const value = parse(text);
+    const { definition, metadata = {} } = isJsonObject(value) ? value : {};
+    if (isJsonObject(definition) && isJsonObject(metadata)) return { text, definition, metadata };
+    throw new PawlError("LIBRARY_DAMAGED", { message: `${file} holds no saved workflow.` });
+  }
+}
+
+interface Index {
+  readonly workflows: JsonObject;
+  /** Whatever else stands in it. */
+  readonly rest: JsonObject;
+  readonly isDamaged: boolean;
+}
+
+interface SavedFile {
+  readonly text: string;
+  readonly definition: JsonObject;
+  readonly metadata: JsonObject;
+}
+
+class LockLost extends Error {}
+
+async function refuseLost(lock: HeldLock): Promise<void> {
+  if (!(await lock.isHeld())) throw new LockLost("the lock was taken over by another process");
+}
+
+/** The first 16 digits of the SHA-256 of what a workflow does: its name and description do not count. */
+function hashOf(definition: JsonObject): string {
+  const { name: _, description: __, ...content } = definition;
+  return createHash("sha256").update(toPythonJson(content)).digest("hex").slice(0, 16);
+}
+
+/** The name itself, else with the first number that makes it new; never longer than a name may be. */
+function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  // Where capitals make no difference to the file system, they make none here.
+  const known = new Set([...taken].map((name) => name.toLowerCase()));
+  const base = NAME.test(wanted) ? wanted : "workflow";
+  if (!known.has(base.toLowerCase())) return base;
+  for (let number = 2; ; number += 1) {
+    const ending = `_${number}`;
+    const name = `${base.slice(0, LONGEST_NAME - ending.length)}${ending}`;
+    if (!known.has(name.toLowerCase())) return name;
+  }
+}
+
+function describe(definition: JsonObject): { readonly description: string } {
+  const { description } = definition;
+  return { description: typeof description === "string" ? description : "" };
+}
+
+function toSaved(name: string, entry: JsonObject): SavedWorkflow {
+  const { description, created } = entry;
+  return {
+    name,
+    description: typeof description === "string" ? description : "",
+    created: typeof created === "string" ? created : "",
+    successCount: countOf(entry),
+  };
+}
+
+function countOf({ success_count: count }: JsonObject): number {
+  return typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : 0;
+}
+
+function toText(value: JsonObject): string {
+  return toAsciiJson(JSON.stringify(value, null, 2));
+}
+
+/** As it stands one level further in. */
+function indented(text: string): string {
+  return text.replaceAll("\n", "\n  ");
+}
+
+/** `datetime.now(timezone.utc).isoformat()` of Python. */
+function toPythonTime(now: number): string {
+  return new Date(now).toISOString().replace("Z", "000+00:00");
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (isSystemError(error) && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import type { HttpService } from "../../../operations/application.ts";
+import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
+import { print, printEnvelope, tell } from "../print.ts";
+import { listenForStop } from "../stop-signals.ts";
+
+export interface ServeOptions extends CommonOptions {
+  readonly host?: string;
+  readonly port?: number;
+}
+
+/** `pawl serve`: takes requests and starts what triggers say, until it is told to stop. */
+export async function serve({ app, voice }: CommandParts, options: ServeOptions): Promise<number> {
+  const signals = listenForStop();
+  try {
+    const { host, port } = options;
+    const service = await app.listen({
+      ...(host === undefined ? {} : { host }),
+      ...(port === undefined ? {} : { port }),
+      log: (line) => voice.say(app.mask(line)),
+    });
+    if (formatOf(options) === "text") describe(service);
+    else printEnvelope({ url: service.url, pid: process.pid, routes: service.routes, triggers: service.triggers });
+    if (!signals.stop.aborted) await new Promise((resolve) => signals.stop.addEventListener("abort", resolve));
+    tell("Stopping: what is under way is laid down and goes on with the next start. (Again to wait for nothing)");
+    await service.stop(signals.force);
+    await app.park(signals.force);
+    return 0;
+  } finally {
+    signals.close();
+  }
+}
+
+function describe({ url, routes, triggers }: HttpService): void {
+  print(`Pawl listens on ${url}`);
+  const width = Math.max(0, ...routes.map(({ method }) => method.length));
+  for (const { method, path, workflow } of routes) print(`  ${method.padEnd(width)} ${path} -> ${workflow}`);
+  for (const trigger of triggers) print(`  ${trigger}`);
+}

@@ -1,0 +1,19 @@
+import type { DeadLetter } from "../../../operations/list-dead-letters.ts";
+import { formatTime } from "./format-time.ts";
+import type { PageOptions } from "./render-runs.ts";
+import { sanitize } from "./sanitize.ts";
+
+/** What failed for good, and where to look. */
+export function renderDeadLetters(letters: readonly DeadLetter[], options: PageOptions): string {
+  if (letters.length === 0) return "The dead-letter list is empty.";
+  return letters.map((letter) => renderDeadLetter(letter, options)).join("\n\n");
+}
+
+function renderDeadLetter(letter: DeadLetter, { paint, now }: PageOptions): string {
+  const { run_id, workflow_name, path, code, message, failed_at } = letter;
+  return [
+    `${paint("red", "✗")} ${paint("bold", sanitize(path))} of ${sanitize(workflow_name)}: ${sanitize(message)}`,
+    `  ${sanitize(code)}, ${formatTime(Date.parse(failed_at), now)}`,
+    paint("dim", `  pawl runs show ${run_id}`),
+  ].join("\n");
+}

@@ -1,0 +1,59 @@
+import type { Context } from "hono";
+import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { statusOfError } from "./error-status.ts";
+import type { HttpEnv, HttpParts } from "./http-parts.ts";
+
+/** What a handler throws, in the shape that belongs to the path. A defect is reported and says nothing to the caller. */
+export function answerError(parts: Pick<HttpParts, "onDefect">, error: unknown, c: Context<HttpEnv>): Response {
+  if (!isPawlError(error)) {
+    parts.onDefect(error);
+    return c.json(shapeError(c, INTERNAL), 500);
+  }
+  const status = statusOfError(error.code, shapeOf(c));
+  if (status === 429 || status === 503) c.header("retry-after", "1");
+  return c.json(shapeError(c, status >= 500 && status !== 503 ? withoutDetails(error) : toShown(error)), status);
+}
+
+interface ShownError {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy?: string;
+  readonly details?: Json;
+}
+
+const INTERNAL: ShownError = { code: "INTERNAL", message: "The server has met a defect." };
+
+function shapeOf(c: Context<HttpEnv>) {
+  // Not there where the request was refused before it came to a route.
+  return c.get("errorShape") ?? "route";
+}
+
+function toShown({ code, message, remedy, details }: PawlError): ShownError {
+  return { code, message, remedy, ...(details === undefined ? {} : { details }) };
+}
+
+/** Details of what is wrong inside the application are for its log. */
+function withoutDetails({ code, message, remedy }: PawlError): ShownError {
+  return { code, message, remedy };
+}
+
+function shapeError(c: Context<HttpEnv>, { code, message, remedy, details }: ShownError): JsonObject {
+  const requestId = c.get("requestId");
+  const runId = c.get("runId");
+  const hint = remedy === undefined ? {} : { remedy };
+  const more: JsonObject =
+    details === undefined || details === null ? {} : isJsonObject(details) ? details : { details };
+  switch (shapeOf(c)) {
+    case "execute": {
+      const ids = { requestId, ...(runId === undefined ? {} : { run_id: runId }) };
+      return { error: message, details: { code, ...hint, ...ids, ...more } };
+    }
+    case "envelope":
+      return { data: null, error: { code, message, remedy: remedy ?? "", details: details ?? null } };
+    case "route": {
+      const ids = { request_id: requestId, ...(runId === undefined ? {} : { run_id: runId }) };
+      return { error: { code, message, ...hint, ...ids, ...(details === undefined ? {} : { details }) } };
+    }
+  }
+}

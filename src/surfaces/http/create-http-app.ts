@@ -1,0 +1,52 @@
+import { basename } from "node:path";
+import { type Context, Hono } from "hono";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { describeRoutes } from "../../triggers/routes/describe-routes.ts";
+import { answerError } from "./answer-error.ts";
+import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
+import { checkHost } from "./middleware/check-host.ts";
+import { logRequests } from "./middleware/log-requests.ts";
+import { nameRequests } from "./middleware/name-requests.ts";
+import { answerApplication } from "./routes/application.ts";
+import { execute } from "./routes/execute.ts";
+import { deliverEvent, deliverToQueue } from "./routes/messages.ts";
+
+type Handler = (parts: HttpParts, c: Context<HttpEnv>) => Response | Promise<Response>;
+
+/** The whole HTTP surface as a function from a request to its response. The service's own paths go before the application's. */
+export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
+  const http = new Hono<HttpEnv>();
+  http.onError((error, c) => answerError(parts, error, c));
+  http.use(logRequests(parts.log), nameRequests, securityHeaders, checkHost(parts.hosts));
+  const on = (method: string, path: string, shape: ErrorShape, handler: Handler) => {
+    http.on(method, path, (c) => {
+      c.set("errorShape", shape);
+      return handler(parts, c);
+    });
+    http.all(path, (c) => refuseMethod(c, shape, method));
+  };
+  on("GET", "/healthz", "route", (_, c) => c.json({ status: "ok" }));
+  on("POST", "/execute", "execute", execute);
+  on("GET", "/app/openapi.json", "route", appDocument);
+  on("POST", "/queues/:name/messages", "envelope", deliverToQueue);
+  on("POST", "/triggers/:event", "envelope", deliverEvent);
+  http.all("*", (c) => answerApplication(parts, c));
+  return http;
+}
+
+function appDocument({ app, triggers }: HttpParts, c: Context<HttpEnv>): Response {
+  return c.json(describeRoutes(triggers().routes.list(), basename(app.appDir)));
+}
+
+function refuseMethod(c: Context<HttpEnv>, shape: ErrorShape, method: string): Response {
+  const allowed = method === "GET" ? "GET, HEAD, OPTIONS" : `${method}, OPTIONS`;
+  c.set("errorShape", shape);
+  c.header("allow", allowed);
+  if (c.req.method === "OPTIONS") return c.body(null, 204);
+  throw new PawlError("METHOD_NOT_ALLOWED", { message: `This path takes ${allowed}.` });
+}
+
+async function securityHeaders(c: Context<HttpEnv>, next: () => Promise<void>): Promise<void> {
+  await next();
+  c.res.headers.set("x-content-type-options", "nosniff");
+}

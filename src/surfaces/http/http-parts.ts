@@ -1,0 +1,45 @@
+import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
+import type { Application } from "../../operations/application.ts";
+import type { ExecuteParts } from "../../operations/execute-request.ts";
+import type { RequestRunner } from "../../operations/request-runner.ts";
+import type { TriggerTable } from "../../triggers/trigger-table.ts";
+
+/** What the HTTP surface works with. */
+export interface HttpParts extends ExecuteParts {
+  readonly app: Application;
+  readonly runner: RequestRunner;
+  /** As the definitions are now. */
+  triggers(): TriggerTable;
+  /** Graphs of runs that were answered, for those that follow. */
+  readonly graphs: Map<string, IndexedGraph>;
+  /** Host names that requests may be for. Undefined: any. */
+  readonly hosts: ReadonlySet<string> | undefined;
+  /** One line for each request. */
+  log(entry: RequestEntry): void;
+  onDefect(error: unknown): void;
+}
+
+export interface RequestEntry {
+  readonly method: string;
+  /** Without the query, which may hold secrets. */
+  readonly path: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly requestId: string;
+  readonly runId: string | undefined;
+}
+
+/** How an error is written where the request went to. */
+export type ErrorShape = "execute" | "envelope" | "route";
+
+/** What belongs to one request. */
+export interface HttpEnv {
+  Variables: {
+    requestId: string;
+    /** The header as it was sent. */
+    sentRequestId: string | undefined;
+    traceId: string | undefined;
+    runId: string | undefined;
+    errorShape: ErrorShape | undefined;
+  };
+}

@@ -1,0 +1,66 @@
+import type { Context } from "hono";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { FoundDefinition } from "../../../operations/find-definition.ts";
+import { isJsonDeeperThan, MAX_JSON_DEPTH } from "../../../operations/json-depth.ts";
+import { prepareStart } from "../../../operations/prepare-run.ts";
+import { readRunResult } from "../../../operations/read-run-result.ts";
+import { resolveTrustedContext } from "../../../operations/request-context.ts";
+import { toRequestInput } from "../../../operations/to-run-input.ts";
+import type { RouteMatch } from "../../../triggers/routes/route-table.ts";
+import { callerOf } from "../caller-of.ts";
+import type { HttpEnv, HttpParts } from "../http-parts.ts";
+import { pathOf } from "../path-of.ts";
+import { readBody } from "../read-body.ts";
+import { toHttpDetails } from "../to-http-details.ts";
+import { toHttpResponse } from "../to-http-response.ts";
+
+/** Every path that is not the service's own: the workflow whose trigger fits answers. */
+export async function answerApplication(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
+  const { method } = c.req;
+  const match = parts.triggers().routes.match(method, pathOf(c.req.raw.url));
+  switch (match.is) {
+    case "malformed":
+      throw new PawlError("REQUEST_INVALID", { message: "The path is not encoded as it should be." });
+    case "nothing":
+      throw new PawlError("PATH_NOT_FOUND", { message: "Nothing is served at this path." });
+    case "other methods":
+      c.header("allow", match.methods.join(", "));
+      if (method === "OPTIONS") return c.body(null, 204);
+      throw new PawlError("METHOD_NOT_ALLOWED", { message: `This path takes ${match.methods.join(", ")}.` });
+    case "route":
+      return answerRoute(parts, c, match);
+  }
+}
+
+type Matched = RouteMatch<FoundDefinition> & { readonly is: "route" };
+
+async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, parameters }: Matched): Promise<Response> {
+  const { app, runner, checker } = parts;
+  const { target } = route;
+  const { graph } = target.definition;
+  runner.refuseWhereFull();
+  const body = await readBody(c.req.raw, app.config.settings.server.max_body_bytes);
+  const httpDetails = toHttpDetails(c.req.raw, { body, parameters, routePattern: route.pattern.written });
+  refuseDeep(httpDetails["body"]);
+  const traceId = c.get("traceId");
+  const context = {
+    workflowInfo: { workflowId: graph.name },
+    ...(traceId === undefined ? {} : { traceId }),
+    ...(await resolveTrustedContext(app, runner, callerOf(c))),
+  };
+  const request = { requestId: c.get("requestId"), requestData: { source: "http", httpDetails }, context };
+  const input = await toRequestInput(request, graph, checker);
+  const prepared = await prepareStart(app, { ...target, input }, { folder: app.appDir });
+  c.set("runId", prepared.runId);
+  const ran = await runner.run(prepared);
+  if (ran.is === "unanswered") throw ran.error;
+  const ids = { request_id: c.get("requestId"), run_id: ran.record.id };
+  if (ran.is === "parked") return c.json({ ...ids, status: ran.record.status }, 202);
+  return toHttpResponse(await readRunResult(await app.records(), ran.record, parts.graphs), ids);
+}
+
+/** Steps read a body that is JSON as such: what comes after a parser recurses. */
+function refuseDeep(body: unknown): void {
+  if (typeof body !== "string" || !/^\s*[[{]/.test(body) || !isJsonDeeperThan(body, MAX_JSON_DEPTH)) return;
+  throw new PawlError("REQUEST_INVALID", { message: `The body nests more than ${MAX_JSON_DEPTH} levels deep.` });
+}

@@ -1,0 +1,37 @@
+import type { Context } from "hono";
+import { prepareExecute } from "../../../operations/execute-request.ts";
+import { readRequest } from "../../../operations/read-request.ts";
+import { readRunResult } from "../../../operations/read-run-result.ts";
+import { resolveTrustedContext } from "../../../operations/request-context.ts";
+import { type ExecuteResponse, shapeResult } from "../../../operations/to-response.ts";
+import { traceRun } from "../../../operations/trace-run.ts";
+import { callerOf } from "../caller-of.ts";
+import type { HttpEnv, HttpParts } from "../http-parts.ts";
+import { readJsonBody } from "../read-body.ts";
+
+/** `POST /execute`: one request of the sandbox protocol, answered when its run has ended. */
+export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
+  const { app, runner } = parts;
+  runner.refuseWhereFull();
+  const request = readRequest(await readJsonBody(c.req.raw, app.config.settings.server.max_body_bytes));
+  const requestId = request.requestId ?? c.get("requestId");
+  const traceId = request.traceId ?? c.get("traceId");
+  c.set("requestId", requestId);
+  const answered = { ...request, requestId, ...(traceId === undefined ? {} : { traceId }) };
+  const trusted = await resolveTrustedContext(app, runner, callerOf(c));
+  const prepared = await prepareExecute(parts, answered, trusted);
+  c.set("runId", prepared.runId);
+  const ran = await runner.run(prepared);
+  if (ran.is === "unanswered") throw ran.error;
+  if (ran.is === "parked") return c.json({ requestId, run_id: ran.record.id, status: ran.record.status }, 202);
+  const sources = await app.records();
+  const result = await readRunResult(sources, ran.record, parts.graphs);
+  const response: ExecuteResponse = { requestId, ...shapeResult(result), metrics: result.metrics };
+  if (!wantsTrace(parts, c)) return c.json(response);
+  const debug = { run_id: ran.record.id, steps: await traceRun(sources, result.reading) };
+  return c.json({ ...response, debug });
+}
+
+function wantsTrace({ app }: HttpParts, c: Context<HttpEnv>): boolean {
+  return app.config.settings.server.debug && c.req.header("x-debug") === "1";
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import type { Context } from "hono";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { type Delivery, deliverMessage } from "../../../operations/deliver-message.ts";
+import { deriveRunId } from "../../../operations/derive-run-id.ts";
+import { resolveTrustedContext } from "../../../operations/request-context.ts";
+import { callerOf } from "../caller-of.ts";
+import type { HttpEnv, HttpParts } from "../http-parts.ts";
+import { readJsonBody } from "../read-body.ts";
+
+/** `POST /queues/{name}/messages`: starts a run in every workflow of the queue, once for each message id. */
+export async function deliverToQueue(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
+  const queueName = c.req.param("name") ?? "";
+  const targets = parts.triggers().queues.get(queueName);
+  if (targets === undefined) {
+    throw new PawlError("QUEUE_UNKNOWN", { message: `No workflow is triggered by the queue "${queueName}".` });
+  }
+  const body = await readMessage(parts, c);
+  const messageId = textOf(body, "messageId") ?? randomUUID();
+  const queueDetails = { queueName, messageId, payload: body["payload"] ?? {} };
+  return deliver(parts, c, {
+    targets,
+    messageId,
+    requestData: { source: "queue", queueDetails },
+    runIdFor: (workflow) => deriveRunId("queue", queueName, messageId, workflow),
+  });
+}
+
+/** `POST /triggers/{event}`: the same for an event, in the workflows that listen to whoever sent it. */
+export async function deliverEvent(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
+  const triggerEvent = c.req.param("event") ?? "";
+  const armed = parts.triggers().events.get(triggerEvent);
+  if (armed === undefined) {
+    throw new PawlError("EVENT_UNKNOWN", { message: `No workflow is triggered by the event "${triggerEvent}".` });
+  }
+  const body = await readMessage(parts, c);
+  const messageId = textOf(body, "messageId") ?? randomUUID();
+  const sourceAppId = textOf(body, "sourceAppId");
+  const isMeant = (wanted: string | undefined) => wanted === undefined || wanted === sourceAppId;
+  const triggerDetails = {
+    ...(sourceAppId === undefined ? {} : { sourceAppId }),
+    triggerEvent,
+    payload: body["payload"] ?? {},
+  };
+  return deliver(parts, c, {
+    targets: armed.filter(({ trigger }) => isMeant(trigger.sourceAppId)).map(({ target }) => target),
+    messageId,
+    requestData: { source: "trigger", triggerDetails },
+    runIdFor: (workflow) => deriveRunId("event", triggerEvent, sourceAppId ?? "", messageId, workflow),
+  });
+}
+
+type Message = Pick<Delivery, "targets" | "requestData" | "runIdFor"> & { readonly messageId: string };
+
+async function deliver(parts: HttpParts, c: Context<HttpEnv>, message: Message): Promise<Response> {
+  const { messageId, ...rest } = message;
+  const trusted = await resolveTrustedContext(parts.app, parts.runner, callerOf(c));
+  const traceId = c.get("traceId");
+  const runs = await deliverMessage(parts, {
+    ...rest,
+    requestId: c.get("requestId"),
+    context: { ...(traceId === undefined ? {} : { traceId }), ...trusted },
+  });
+  return c.json({ data: { message_id: messageId, runs }, error: null }, 202);
+}
+
+async function readMessage({ app }: HttpParts, c: Context<HttpEnv>): Promise<JsonObject> {
+  const body = await readJsonBody(c.req.raw, app.config.settings.server.max_body_bytes);
+  if (isJsonObject(body)) return body;
+  throw new PawlError("REQUEST_INVALID", { message: "The body must be an object with a `payload`." });
+}
+
+function textOf(body: JsonObject, name: string): string | undefined {
+  const value: Json | undefined = Object.hasOwn(body, name) ? body[name] : undefined;
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string" && value !== "") return value;
+  throw new PawlError("REQUEST_INVALID", { message: `\`${name}\` must be a text.` });
+}

@@ -1,0 +1,136 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { RunResult } from "../../operations/read-run-result.ts";
+import { shapeResult } from "../../operations/to-response.ts";
+
+interface Ids {
+  readonly request_id: string;
+  readonly run_id: string;
+}
+
+/** What a route answers: the response that its workflow has shaped. Throws `RESPONSE_INVALID`. */
+export function toHttpResponse(result: RunResult, ids: Ids): Response {
+  if (result.outcome.is === "failed") return failedRun(result.outcome.code, ids);
+  const { resultType, data } = shapeResult(result);
+  if (resultType === "httpResponse") return shapedResponse(data);
+  if (resultType === "error" || resultType === "application_error" || resultType === "framework_error") {
+    return shapedError(data, ids);
+  }
+  return json(data, 200);
+}
+
+/** What went wrong inside is for the run's record. */
+function failedRun(code: string, ids: Ids): Response {
+  const shown = /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : "STEP_FAILED";
+  return json({ error: { code: shown, message: "The request could not be completed.", ...ids } }, 500);
+}
+
+/** By the codes that authors like to use; `statusCode` in the data goes before them. */
+const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  BAD_REQUEST: 400,
+  INVALID: 400,
+  INVALID_INPUT: 400,
+  INPUT_INVALID: 400,
+  VALIDATION_ERROR: 400,
+  VALIDATION_FAILED: 400,
+  UNAUTHORIZED: 401,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  ALREADY_EXISTS: 409,
+  GONE: 410,
+  UNPROCESSABLE: 422,
+  TOO_MANY_REQUESTS: 429,
+  RATE_LIMITED: 429,
+  NOT_IMPLEMENTED: 501,
+  UNAVAILABLE: 503,
+  TIMEOUT: 504,
+};
+
+function shapedError(data: Json, ids: Ids): Response {
+  const shaped = isJsonObject(data) ? data : { message: data };
+  const { statusCode, code, message, details } = ownFields(shaped);
+  const name = typeof code === "string" ? code : "ERROR";
+  const asked = toStatus(statusCode);
+  const known = Object.hasOwn(STATUS_OF_CODE, name) ? STATUS_OF_CODE[name] : undefined;
+  const status = asked !== undefined && asked >= 400 ? asked : (known ?? 500);
+  const error = { code: name, message: message ?? null, ...(details === undefined ? {} : { details }), ...ids };
+  return json({ error }, status);
+}
+
+/** No request is answered with these: they belong to the connection, or are computed. */
+const NOT_OURS = new Set([
+  "connection",
+  "content-length",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+function shapedResponse(data: Json): Response {
+  if (!isJsonObject(data)) throw invalid("`data` must be an object with `statusCode`, `headers` and `body`");
+  const { statusCode = 200, headers = {}, body = null, bodyEncoding } = ownFields(data);
+  const status = toStatus(statusCode);
+  if (status === undefined) throw invalid("`statusCode` must be a number from 200 to 599");
+  const sent = toHeaders(headers);
+  const isBodiless = status === 204 || status === 205 || status === 304;
+  const { content, type } = toContent(body, bodyEncoding);
+  if (content !== null && !isBodiless && !sent.has("content-type")) sent.set("content-type", type);
+  return new Response(isBodiless ? null : content, { status, headers: sent });
+}
+
+function toStatus(value: Json | undefined): number | undefined {
+  const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
+  return typeof status === "number" && Number.isInteger(status) && status >= 200 && status <= 599 ? status : undefined;
+}
+
+function toHeaders(headers: Json): Headers {
+  if (headers !== null && !isJsonObject(headers)) throw invalid("`headers` must be an object");
+  const sent = new Headers();
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (NOT_OURS.has(name.toLowerCase()) || value === null) continue;
+    for (const each of Array.isArray(value) ? value : [value]) appendHeader(sent, name, each);
+  }
+  return sent;
+}
+
+function appendHeader(headers: Headers, name: string, value: Json): void {
+  const isText = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  if (!isText) throw invalid(`the header ${JSON.stringify(name)} must be a text`);
+  try {
+    headers.append(name, String(value));
+  } catch {
+    // Line breaks would begin another header. `Headers` trims them at the ends and refuses them inside.
+    throw invalid(`the header ${JSON.stringify(name)} has a name or a value that no header has`);
+  }
+}
+
+interface Content {
+  readonly content: string | Uint8Array<ArrayBuffer> | null;
+  readonly type: string;
+}
+
+function toContent(body: Json, encoding: Json | undefined): Content {
+  if (body === null) return { content: null, type: "" };
+  if (typeof body !== "string") return { content: JSON.stringify(body), type: "application/json" };
+  if (encoding === "base64") return { content: Buffer.from(body, "base64"), type: "application/octet-stream" };
+  return { content: body, type: "text/plain; charset=utf-8" };
+}
+
+function json(data: Json, status: number): Response {
+  return new Response(JSON.stringify(data), { status, headers: { "content-type": "application/json" } });
+}
+
+function ownFields(data: JsonObject): { readonly [name: string]: Json | undefined } {
+  return Object.assign(Object.create(null), data);
+}
+
+function invalid(why: string): PawlError {
+  return new PawlError("RESPONSE_INVALID", { message: `The workflow's response cannot be sent: ${why}.` });
+}

@@ -1,0 +1,56 @@
+/** A path of an application with parameters: `/api/tasks/{taskId}`. */
+export interface PathPattern {
+  readonly written: string;
+  readonly segments: readonly Segment[];
+}
+
+type Segment = { readonly literal: string } | { readonly parameter: string };
+
+/** Why a path cannot be used, for people. */
+export type PatternFault = string;
+
+const PARAMETER = /^\{([A-Za-z_][A-Za-z0-9_-]*)\}$/;
+
+/** A `/` at the end means nothing. Literals are compared as they are after percent-decoding. */
+export function parsePathPattern(written: string): PathPattern | { readonly fault: PatternFault } {
+  if (!written.startsWith("/")) return { fault: `"${written}" does not begin with \`/\`.` };
+  if (/[?#*\\]/.test(written)) return { fault: `"${written}" has a character that no path has: ? # * \\.` };
+  const segments: Segment[] = [];
+  const names = new Set<string>();
+  for (const part of splitPath(written)) {
+    const segment = parseSegment(part);
+    if ("fault" in segment) return { fault: `"${written}": ${segment.fault}` };
+    if ("parameter" in segment && names.has(segment.parameter)) {
+      return { fault: `"${written}" has the parameter {${segment.parameter}} twice.` };
+    }
+    if ("parameter" in segment) names.add(segment.parameter);
+    segments.push(segment);
+  }
+  return { written, segments };
+}
+
+/** The segments of a path, still encoded, without the `/` at its end. */
+export function splitPath(path: string): readonly string[] {
+  const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(1, -1) : path.slice(1);
+  return trimmed === "" ? [] : trimmed.split("/");
+}
+
+/** Undefined: it is not encoded as it should be. */
+export function decodeSegment(segment: string): string | undefined {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseSegment(part: string): Segment | { readonly fault: PatternFault } {
+  const [, parameter] = PARAMETER.exec(part) ?? [];
+  if (parameter !== undefined) return { parameter };
+  if (part === "") return { fault: "a segment is empty." };
+  if (part === "." || part === "..") return { fault: `\`${part}\` is no segment.` };
+  if (/[{}]/.test(part)) return { fault: `\`${part}\` must be a parameter as a whole, such as {id}.` };
+  const literal = decodeSegment(part);
+  return literal === undefined ? { fault: `\`${part}\` is not encoded as it should be.` } : { literal };
+}

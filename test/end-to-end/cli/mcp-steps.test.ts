@@ -1,0 +1,84 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { application } from "../support/application.ts";
+import { pawl, startPawl } from "../support/pawl.ts";
+
+const FAKE = fileURLToPath(new URL("../../fakes/mcp-server/main.ts", import.meta.url));
+
+const FLOW = `
+workflowId: flow
+startAt: look
+steps:
+  look:
+    type: mcp
+    target: {tool: fake.process}
+    transitions: {onSuccess: keep}
+  keep:
+    type: mcp
+    target: {tool: core.state.setRuntimeValue}
+    inputMapping: {key: "'found'", value: "steps.look.output"}
+    transitions: {onSuccess: read}
+  read:
+    type: mcp
+    target: {tool: core.state.getRuntimeValue}
+    inputMapping: {key: "'found'"}
+    transitions: {end: true}
+`;
+
+const HANG = `
+workflowId: hang
+startAt: hang
+steps:
+  hang:
+    type: mcp
+    target: {tool: hang, server: fake}
+    transitions: {end: true}
+`;
+
+test("steps call tools of `.mcp.json` and built-in ones, and no server is left when the run has ended", async () => {
+  const folder = application({ "flow.yaml": FLOW, ".mcp.json": servers([]) });
+  const { code, stdout, stderr } = await pawl(["run", "flow.yaml"], {
+    cwd: folder,
+    env: { MY_TOKEN: "hunter-2-hunter" },
+  });
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+  const { value } = JSON.parse(stdout) as { readonly value: { readonly pid: number; readonly token: string } };
+  expect(value.token).toBe("[redacted]");
+  expect(isAlive(value.pid)).toBe(false);
+});
+
+test("Ctrl-C in a call ends the server too", async () => {
+  const folder = application({ "hang.yaml": HANG });
+  const pidFile = join(folder, "pid");
+  const entries = application({ ".mcp.json": servers([`pid-file=${pidFile}`]), "hang.yaml": HANG });
+  const running = startPawl(["run", "hang.yaml"], { cwd: entries, env: { MY_TOKEN: "hunter-2-hunter" } });
+  await running.said("hang#1 started");
+  await expect.poll(() => existsSync(pidFile), { timeout: 20_000 }).toBe(true);
+  running.kill("SIGINT");
+  expect((await running.ended).code).toBe(130);
+  expect(isAlive(Number(readFileSync(pidFile, "utf8")))).toBe(false);
+});
+
+test("a server that cannot be used fails its step with the file and the name", async () => {
+  const folder = application({ "hang.yaml": HANG, ".mcp.json": '{"mcpServers": {"fake": {}}}' });
+  const { code, stderr } = await pawl(["run", "hang.yaml"], { cwd: folder });
+  expect(code).toBe(1);
+  expect(stderr).toContain('The MCP server "fake" in .mcp.json cannot be used: it has neither `command` nor `url`.');
+});
+
+function servers(faults: readonly string[]): string {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as the file of other programs names a variable
+  const env = { TOKEN: "${MY_TOKEN}" };
+  return JSON.stringify({ mcpServers: { fake: { command: process.execPath, args: [FAKE, ...faults], env } } });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,87 @@
+import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { TerminalOptions, TerminalSurroundings } from "../../../src/executors/terminal/terminal-options.ts";
+import { createTerminalSessions, type TerminalSessions } from "../../../src/executors/terminal/terminal-sessions.ts";
+
+export interface TestTerminals extends TerminalSessions {
+  readonly homeDir: string;
+  readonly currentDir: string;
+}
+
+const OPTIONS: TerminalOptions = {
+  level: "off",
+  maxCallsPerMinute: 60,
+  maxSessions: 50,
+  defaultShell: "bash",
+  isolateHistory: true,
+  columns: 120,
+  rows: 30,
+  scrollbackRows: 2_000,
+  sweepAfterMs: 60_000,
+};
+
+/** Terminals in a home without settings of anyone. All that runs in them ends with the test. */
+export function openTerminals(
+  options: Partial<TerminalOptions> = {},
+  surroundings: Partial<TerminalSurroundings> = {},
+): TestTerminals {
+  const folder = mkdtempSync(join(tmpdir(), "pawl-terminals-"));
+  const homeDir = join(folder, "home");
+  const currentDir = join(folder, "current");
+  for (const path of [homeDir, currentDir]) mkdirSync(path);
+  // Without one, zsh asks a new user questions.
+  writeFileSync(join(homeDir, ".zshrc"), "PS1='zsh$ '\n");
+  writeFileSync(join(homeDir, ".bashrc"), "PS1='bash$ '\n");
+  const sessions = createTerminalSessions(
+    { ...OPTIONS, ...options },
+    {
+      environment: process.env,
+      homeDir,
+      currentDir,
+      temporaryDir: join(folder, "temporary"),
+      mask: (text) => text,
+      ...surroundings,
+    },
+  );
+  onTestFinished(async () => {
+    await sessions.close();
+    rmSync(folder, { recursive: true });
+  });
+  return { ...sessions, homeDir, currentDir };
+}
+
+/** One terminal, with the tools bound to it. */
+export async function openTerminal(terminals: TestTerminals, shell = "bash") {
+  const opened = await terminals.openTerminal({ shell });
+  if (!opened.success) throw new Error(`${shell} was not opened: ${opened.error}`);
+  const { session_id } = opened;
+  return {
+    session_id,
+    opened,
+    send: (input_text: string, keys: readonly string[] = []) => terminals.sendInput({ session_id, input_text, keys }),
+    wait: (pattern: string, timeout = 20) => terminals.awaitOutput({ session_id, pattern, timeout }),
+    sinceInput: async () =>
+      (await terminals.getScreenContent({ session_id, content_mode: "since_input" })).screen_content ?? "",
+    screen: async () => (await terminals.getScreenContent({ session_id })).screen_content ?? "",
+    exit: () => terminals.exitTerminal({ session_id }),
+  };
+}
+
+/** Tests of a program that is not there must fail, not pass. */
+export function requireProgram(name: string): void {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  if (!folders.some((folder) => isExecutable(join(folder, name)))) {
+    throw new Error(`This test needs \`${name}\`: install it, for example with \`apt-get install ${name}\`.`);
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { recordAsciicast } from "../../../src/executors/terminal/recording/asciicast-recorder.ts";
+import { openModel } from "../../../src/executors/terminal/screen/open-model.ts";
+import { TerminalScreen } from "../../../src/executors/terminal/screen/terminal-screen.ts";
+import { openTerminal, openTerminals, requireProgram } from "./open-terminals.ts";
+
+test("a view that joins shows the screen as it is, and then all that comes", async () => {
+  const terminals = openTerminals();
+  const { send, wait, session_id, screen } = await openTerminal(terminals);
+  await send("seq 1 50; printf '\\\\e[1;31;44mred\\\\e[0m 日本 \\\\e[38;2;1;2;3mrgb\\\\e[0m\\\\n'\n");
+  await wait("rgb");
+  const model = await openModel({ columns: 120, rows: 30, scrollbackRows: 1_000 });
+  const view = new TerminalScreen(model);
+
+  const { snapshot, leave } = terminals.find(session_id)?.join({ data: (data) => model.write(data) }) ?? {};
+  model.write(snapshot ?? "");
+  await send("echo more\n");
+  await wait("more");
+  leave?.();
+  await new Promise<void>((resolve) => model.write("", resolve));
+
+  expect(view.readScreen()).toBe(await screen());
+  expect(view.serialize()).toBe(terminals.find(session_id)?.screen.serialize());
+});
+
+test("a snapshot of a full-screen program restores it", async () => {
+  requireProgram("vim");
+  const terminals = openTerminals();
+  const { wait, session_id, screen } = await openTerminal(terminals, "vim");
+  await wait("~");
+  const model = await openModel({ columns: 120, rows: 30, scrollbackRows: 1_000 });
+
+  const snapshot = terminals.find(session_id)?.join({ data: () => undefined }).snapshot ?? "";
+  await new Promise<void>((resolve) => model.write(snapshot, resolve));
+
+  expect(new TerminalScreen(model).readScreen()).toBe(await screen());
+  expect(model.buffer.active.type).toBe("alternate");
+});
+
+test("a recording plays what the session showed", async () => {
+  const terminals = openTerminals();
+  const { send, wait, session_id } = await openTerminal(terminals);
+  const path = join(terminals.currentDir, "session.cast");
+  const session = terminals.find(session_id);
+  if (session === undefined) throw new Error("The session is gone.");
+
+  const recording = recordAsciicast(session, { path, mask: (text) => text.replaceAll("secret", "******") });
+  await send("echo a secret word\n");
+  await wait("^a secret word");
+  session.resize(80, 24);
+  await recording.stop();
+
+  const [header, ...events] = readFileSync(path, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as unknown);
+  const model = await openModel({ columns: 120, rows: 30, scrollbackRows: 100 });
+  const output = (events as [number, string, string][]).filter(([, type]) => type === "o").map(([, , text]) => text);
+  await new Promise<void>((resolve) => model.write(output.join(""), resolve));
+
+  expect(header).toMatchObject({ version: 2, width: 120, height: 30, title: "bash" });
+  expect(events.at(-1)).toEqual([expect.any(Number), "r", "80x24"]);
+  expect(new TerminalScreen(model).readScreen()).toBe("bash$ echo a ****** word\na ****** word\nbash$ ");
+});

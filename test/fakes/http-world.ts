@@ -1,0 +1,105 @@
+import type { Hono } from "hono";
+import { onTestFinished } from "vitest";
+import type { Config } from "../../src/config/load-config.ts";
+import { DEFAULTS, type Settings } from "../../src/config/settings.ts";
+import type { Graph } from "../../src/core/graph/graph.ts";
+import { JsonSchemaChecker } from "../../src/dialects/json-schema-checker.ts";
+import { createPromptRenderer } from "../../src/executors/llm/prompt/prompt-renderer.ts";
+import type { Application, WantedFile } from "../../src/operations/application.ts";
+import { FetchedDefinitions } from "../../src/operations/fetched-definitions.ts";
+import type { RegisteredDefinition } from "../../src/operations/registry.ts";
+import { RequestRunner } from "../../src/operations/request-runner.ts";
+import { createHttpApp } from "../../src/surfaces/http/create-http-app.ts";
+import type { HttpEnv, HttpParts, RequestEntry } from "../../src/surfaces/http/http-parts.ts";
+import { LOOPBACK_HOSTS } from "../../src/surfaces/http/middleware/check-host.ts";
+import { buildTriggerTable, type TriggerTable } from "../../src/triggers/trigger-table.ts";
+import { World, type WorldOptions } from "../faults/world.ts";
+
+export interface HttpWorldOptions extends WorldOptions {
+  readonly server?: Partial<Settings["server"]>;
+  readonly uhlp?: Partial<Settings["uhlp"]>;
+  /** What an endpoint answers for a path. */
+  readonly remote?: (wanted: WantedFile) => Promise<string>;
+}
+
+/** The HTTP surface over a host in memory, with workflows that are graphs already. */
+export class HttpWorld {
+  readonly world: World;
+  readonly http: Hono<HttpEnv>;
+  readonly parts: HttpParts;
+  readonly runner: RequestRunner;
+  readonly logged: RequestEntry[] = [];
+  readonly defects: unknown[] = [];
+
+  constructor(graphs: readonly Graph[], options: HttpWorldOptions = {}) {
+    this.world = new World(options);
+    const definitions = graphs.map(toRegistered);
+    const app = toApplication(this.world, definitions, options);
+    this.runner = new RequestRunner(app, this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
+    const table: TriggerTable = buildTriggerTable(definitions, { appDir: APP_DIR });
+    this.parts = {
+      app,
+      runner: this.runner,
+      checker: new JsonSchemaChecker(),
+      fetched: new FetchedDefinitions(app),
+      triggers: () => table,
+      graphs: new Map(),
+      hosts: LOOPBACK_HOSTS,
+      log: (entry) => this.logged.push(entry),
+      onDefect: (error) => this.defects.push(error),
+    };
+    this.http = createHttpApp(this.parts);
+    onTestFinished(() => this.runner.stop(0, AbortSignal.abort()));
+  }
+
+  async request(path: string, init?: RequestInit): Promise<Response> {
+    return this.http.request(path, init);
+  }
+
+  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    return this.request(path, {
+      method: "POST",
+      body: text,
+      headers: { "content-type": "application/json", ...headers },
+    });
+  }
+}
+
+const APP_DIR = "/nowhere/app";
+
+function toRegistered(graph: Graph): RegisteredDefinition {
+  const file = `${APP_DIR}/workflows/${graph.name}.yaml`;
+  return { name: graph.name, file, report: { definition: { text: "", graph }, problems: [] } };
+}
+
+function toApplication(
+  world: World,
+  definitions: readonly RegisteredDefinition[],
+  { server, uhlp, remote }: HttpWorldOptions,
+): Application {
+  const settings: Settings = {
+    ...DEFAULTS,
+    server: { ...DEFAULTS.server, ...server },
+    uhlp: { ...DEFAULTS.uhlp, ...uhlp },
+  };
+  const config: Config = { settings, origins: new Map(), secrets: [], env: () => undefined };
+  const refuse = () => Promise.reject(new Error("Nothing asks for this here."));
+  return {
+    appDir: APP_DIR,
+    dataDir: `${APP_DIR}/.pawl`,
+    config,
+    clock: world.clock,
+    findExecutor: refuse,
+    mask: (text) => text,
+    records: async () => ({ journal: world.journal, blobs: world.blobs }),
+    files: async () => world.files,
+    host: refuse,
+    backgroundHost: refuse,
+    findOwner: async () => ({ state: "free" }),
+    library: { list: () => definitions },
+    fetchDefinitionFile: remote ?? refuse,
+    checkAgentServer: async () => undefined,
+    prompts: async () => createPromptRenderer(),
+  };
+}

@@ -1,0 +1,116 @@
+import { spawn } from "node:child_process";
+import { setTimeout } from "node:timers/promises";
+import type { CallToolResult, ServerContext, Tool } from "@modelcontextprotocol/server";
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+interface FaultyTool {
+  readonly definition: Omit<Tool, "name">;
+  run(args: Arguments, context: ServerContext): Promise<CallToolResult>;
+}
+
+const ANY = { type: "object" } as const;
+const REPEATABLE = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const SUM: Tool["inputSchema"] = { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] };
+const TWO_NUMBERS: Tool["inputSchema"] = {
+  type: "object",
+  properties: { a: { type: "number" }, b: { type: "number", default: 1 } },
+  required: ["a", "b"],
+};
+
+/** Calls that a test can look at later. */
+const cancelled: string[] = [];
+
+/** Tools that do what tools should not do. */
+export const FAULTY_TOOLS: Readonly<Record<string, FaultyTool>> = {
+  echo: {
+    definition: { inputSchema: ANY, annotations: REPEATABLE },
+    run: async (args, { mcpReq }) => text(JSON.stringify({ args, meta: mcpReq._meta ?? {} })),
+  },
+  say: { definition: { inputSchema: ANY }, run: async ({ text: said }) => text(String(said)) },
+  add: {
+    definition: { inputSchema: TWO_NUMBERS, outputSchema: SUM },
+    run: async ({ a, b }) => structured({ sum: Number(a) + Number(b ?? 1) }),
+  },
+  process: {
+    definition: { inputSchema: ANY },
+    run: async () =>
+      structured({ pid: process.pid, variables: Object.keys(process.env), token: process.env["TOKEN"] ?? "" }),
+  },
+  helper: { definition: { inputSchema: ANY }, run: async () => structured({ pid: startHelper() }) },
+  die: { definition: { inputSchema: ANY }, run: die },
+  die_repeatable: { definition: { inputSchema: ANY, annotations: REPEATABLE }, run: die },
+  hang: { definition: { inputSchema: ANY }, run: async (_, context) => hang(context) },
+  cancelled: { definition: { inputSchema: ANY }, run: async () => structured({ cancelled }) },
+  work: { definition: { inputSchema: ANY }, run: work },
+  huge: { definition: { inputSchema: ANY }, run: async ({ bytes }) => text("x".repeat(Number(bytes))) },
+  fail: {
+    definition: { inputSchema: ANY },
+    run: async () => ({
+      isError: true,
+      content: [{ type: "text", text: "The disk is on fire." }],
+      structuredContent: { shelf: 7 },
+    }),
+  },
+  wrong_structure: {
+    definition: { inputSchema: ANY, outputSchema: SUM },
+    run: async () => structured({ sum: "many" }),
+  },
+  no_structure: { definition: { inputSchema: ANY, outputSchema: SUM }, run: async () => text("4") },
+  texts: {
+    definition: { inputSchema: ANY },
+    run: async () => ({ content: [..."abc"].map((letter) => ({ type: "text", text: letter })) }),
+  },
+  sound: {
+    definition: { inputSchema: ANY },
+    run: async () => ({
+      content: [
+        { type: "text", text: "Listen:" },
+        { type: "audio", mimeType: "audio/x-wav", data: Buffer.from("beep").toString("base64") },
+        { type: "resource", resource: { uri: "file:///a.txt", mimeType: "text/plain", text: "inside" } },
+        { type: "resource_link", uri: "https://example.com/b", name: "b" },
+      ],
+    }),
+  },
+};
+
+function text(said: string): CallToolResult {
+  return { content: [{ type: "text", text: said }] };
+}
+
+function structured(value: Readonly<Record<string, unknown>>): CallToolResult {
+  return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: { ...value } };
+}
+
+async function die(): Promise<CallToolResult> {
+  process.stderr.write(`I cannot go on, said ${process.env["TOKEN"] ?? "nobody"}.\n`, () => process.exit(7));
+  return await new Promise<never>(() => undefined);
+}
+
+async function hang({ mcpReq }: ServerContext): Promise<CallToolResult> {
+  return await new Promise((resolve) => {
+    mcpReq.signal.addEventListener("abort", () => {
+      cancelled.push(String(mcpReq.id));
+      resolve(text("cancelled"));
+    });
+  });
+}
+
+async function work({ steps, delay_ms: delayMs }: Arguments, { mcpReq }: ServerContext): Promise<CallToolResult> {
+  const progressToken = mcpReq._meta?.progressToken;
+  for (let step = 1; step <= Number(steps); step += 1) {
+    await setTimeout(Number(delayMs));
+    if (progressToken === undefined) continue;
+    const params = { progressToken, progress: step, total: Number(steps), message: `step ${step}` };
+    await mcpReq.notify({ method: "notifications/progress", params });
+  }
+  // A client may forget who waits for progress as soon as it sees the answer.
+  await setTimeout(Number(delayMs));
+  return text("done");
+}
+
+/** A child that nobody waits for, as `npx` starts one. */
+function startHelper(): number {
+  const helper = spawn(process.execPath, ["-e", "setInterval(() => undefined, 1000)"], { stdio: "ignore" });
+  return helper.pid ?? 0;
+}

@@ -1,0 +1,14 @@
+/** A host that connects to a server, says the server's process id, and stays. Killed by its test. */
+import { McpServers } from "../../../src/executors/mcp-servers/mcp-servers.ts";
+import { fake } from "./server-entries.ts";
+
+const servers = new McpServers({
+  folder: process.cwd(),
+  env: () => undefined,
+  entries: async () => new Map([["fake", fake()]]),
+  version: "1.0.0",
+  timeoutMs: 30_000,
+});
+const request = { server: "fake", tool: "process", arguments: {} };
+const { result } = await servers.call(request, new AbortController().signal);
+process.stdout.write(JSON.stringify(result.structuredContent));

@@ -1,0 +1,74 @@
+/**
+ * An MCP server on the official SDK with faults to order: `node main.ts [--http] [FAULT...]`, where a fault is
+ * `die-at-start`, `slow-start`, `silent`, `noisy`, `ignore-sigterm`, `die-at-discover`, `pid-file=PATH` or `token=SECRET` (HTTP).
+ */
+import { writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import { createMcpHandler, Server } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { FAULTY_TOOLS } from "./faulty-tools.ts";
+
+const faults = new Set(process.argv.slice(2));
+const token = settingOf("token=");
+const pidFile = settingOf("pid-file=");
+
+if (pidFile !== undefined) writeFileSync(pidFile, String(process.pid));
+process.stderr.write("The fake server starts.\n");
+if (faults.has("die-at-start")) process.exit(3);
+if (faults.has("ignore-sigterm")) {
+  process.on("SIGTERM", () => undefined);
+  setInterval(() => undefined, 1_000);
+}
+if (faults.has("slow-start")) await setTimeout(1_000);
+if (faults.has("noisy")) {
+  process.stdout.write("Listening on nothing at all\n{broken\n");
+  process.stderr.write("noise ".repeat(100_000));
+}
+if (faults.has("die-at-discover")) {
+  process.stdin.on("data", (chunk: Buffer) => {
+    if (chunk.includes("server/discover")) process.exit(4);
+  });
+}
+
+if (faults.has("silent")) process.stdin.resume();
+else if (faults.has("--http")) listen();
+else serveStdio(createFake);
+
+function settingOf(fault: string): string | undefined {
+  return [...faults].find((candidate) => candidate.startsWith(fault))?.slice(fault.length);
+}
+
+function createFake(): Server {
+  const server = new Server({ name: "fake", version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } });
+  server.setRequestHandler("tools/list", () => ({
+    tools: Object.entries(FAULTY_TOOLS).map(([name, { definition }]) => ({ name, ...definition })),
+  }));
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const tool = FAULTY_TOOLS[params.name];
+    if (tool === undefined) throw new Error(`There is no ${params.name}.`);
+    return await tool.run(params.arguments ?? {}, context);
+  });
+  return server;
+}
+
+/** Says on stdout where it listens. */
+function listen(): void {
+  const handle = toNodeHandler(createMcpHandler(createFake));
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const { method = "GET", url = "/", headers } = request;
+    await handle(Object.assign(request, { method, url, headers }), response);
+  };
+  const http = createServer((request, response) => {
+    if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {
+      response.writeHead(401).end();
+      return;
+    }
+    answer(request, response).catch(() => response.destroy());
+  });
+  http.listen(0, "127.0.0.1", () => {
+    process.stdout.write(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp\n`);
+  });
+}

@@ -1,0 +1,19 @@
+import { fileURLToPath } from "node:url";
+import type { ServerEntry, ServerSettings } from "../../../src/executors/mcp-servers/server-entry.ts";
+
+const FAKE = fileURLToPath(new URL("main.ts", import.meta.url));
+const EVERYTHING = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"));
+
+/** Our own server with faults, as a process. */
+export function fake(faults: readonly string[] = [], more: Partial<ServerSettings> = {}): ServerEntry {
+  return entry({ command: process.execPath, args: [FAKE, ...faults], ...more });
+}
+
+/** The reference server of the protocol's makers, as a process. */
+export function everything(more: Partial<ServerSettings> = {}): ServerEntry {
+  return entry({ command: process.execPath, args: [EVERYTHING, "stdio"], ...more });
+}
+
+export function entry(settings: ServerEntry["settings"]): ServerEntry {
+  return { origin: ".mcp.json", settings };
+}

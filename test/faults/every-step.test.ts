@@ -1,0 +1,7 @@
+import { test } from "vitest";
+import { temporaryFolder } from "../contracts/temporary-folder.ts";
+import { killEveryStep } from "./every-step/kill-every-step.ts";
+
+test("a workflow of every kind of step that is killed again and again ends as if nothing had happened", async () => {
+  await killEveryStep(temporaryFolder(), [1], 8);
+}, 240_000);

@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SocketHost } from "../../../src/hosts/socket/socket-host.ts";
+
+/** What the workflow waits for, and what it gets. */
+const SIGNAL = { name: "go-Ada", payload: { by: "the test" } };
+
+/** Sends it over the socket of the process that drives the run. False: that is not there yet, or not any more. */
+export async function sendGo(dataDir: string, runId: string): Promise<boolean> {
+  try {
+    const { socket } = JSON.parse(readFileSync(join(dataDir, "lock.json"), "utf8")) as { readonly socket: string };
+    const host = await SocketHost.connect(socket);
+    await host.sendSignal(runId, SIGNAL.name, SIGNAL.payload);
+    await host.park();
+    return true;
+  } catch {
+    return false;
+  }
+}

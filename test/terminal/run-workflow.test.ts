@@ -1,0 +1,495 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/core/json.ts";
+import type { WorkflowProgress } from "../../src/operations/run-terminal-workflow.ts";
+import { readRunWorkflowRequest } from "../../src/operations/run-workflow-request.ts";
+import { state, using, when, workflow } from "./terminal-world.ts";
+import { testApplication } from "./test-application.ts";
+
+const success = { success: true };
+const SECONDS = 1_000;
+
+const simple = workflow(
+  {
+    create_session: using("open_terminal", { shell: "bash" }, [when(success, "send_command")]),
+    send_command: using("send_input", { session_id: "{session_id}", input_text: "echo 'test'\n" }, [
+      when(success, "cleanup"),
+    ]),
+    cleanup: using("exit_terminal", { session_id: "{session_id}" }),
+  },
+  { name: "test_simple", description: "Simple test workflow" },
+);
+
+/** The tests that the requirement lists, against real terminals. */
+describe("as the requirement tests it", () => {
+  test(
+    "an inline workflow is executed",
+    async () => {
+      const { run, library } = await testApplication();
+      const result = await run({ workflow_definition: simple, save_on_success: false });
+      expect(result).toMatchObject({
+        success: true,
+        states_executed: 3,
+        final_state: "cleanup",
+        workflow_saved: false,
+        error: null,
+      });
+      expect(result.final_variables).toHaveProperty("session_id");
+      expect(result.execution_log).toHaveLength(3);
+      expect(await library.list()).toEqual([]);
+    },
+    60 * SECONDS,
+  );
+
+  test(
+    "a successful workflow is saved, and then run by its name",
+    async () => {
+      const { run, library } = await testApplication();
+      const first = await run({ workflow_definition: simple });
+      expect(first).toMatchObject({
+        success: true,
+        workflow_saved: true,
+        saved_workflow_name: "test_simple",
+        available_workflows: ["test_simple"],
+      });
+      const again = await run({ workflow_definition: { ...simple, name: "other_name" } });
+      expect(again).toMatchObject({ success: true, workflow_saved: false, saved_workflow_name: null });
+      const named = await run({ workflow_name: "test_simple" });
+      expect(named).toMatchObject({ success: true, workflow_saved: false, final_state: "cleanup" });
+      expect((await library.list()).map(({ successCount }) => successCount)).toEqual([2]);
+    },
+    60 * SECONDS,
+  );
+
+  test(
+    "a workflow calls another one",
+    async () => {
+      const { run, library } = await testApplication();
+      await library.save(workflow({ simple_action: state() }, { name: "child_workflow" }), { states: 1 });
+      const parent = workflow({
+        call_child: using("run_workflow", { workflow_name: "child_workflow" }, [when(success, "complete")]),
+        complete: using("open_terminal", { shell: "bash" }),
+      });
+      const result = await run({ workflow_definition: parent, save_on_success: false });
+      expect(result).toMatchObject({ success: true, recursion_depth: 1, final_state: "complete" });
+      expect(result.execution_log[0]).toMatchObject({
+        tool: "run_workflow",
+        params: { workflow_name: "child_workflow", initial_variables: {} },
+        result: {
+          success: true,
+          final_state: "simple_action",
+          states_executed: 1,
+          recursion_depth: 0,
+          execution_log: [{ state: "simple_action" }],
+        },
+        variables_after: { workflow_final_state: "simple_action", call_child_success: "true" },
+      });
+    },
+    60 * SECONDS,
+  );
+
+  test(
+    "a workflow branches on success and failure",
+    async () => {
+      const { run } = await testApplication();
+      const branching = workflow({
+        test_command: using("open_terminal", { shell: "bash" }, [
+          when(success, "success_path"),
+          when({ success: false }, "failure_path"),
+        ]),
+        success_path: using("send_input", { session_id: "{session_id}", input_text: "echo 'success'\n" }),
+        failure_path: state(),
+      });
+      expect(await run({ workflow_definition: branching })).toMatchObject({
+        success: true,
+        final_state: "success_path",
+      });
+    },
+    60 * SECONDS,
+  );
+
+  test("a loop reaches its limit of states, which is a failure", async () => {
+    const { run, library } = await testApplication();
+    const loop = workflow({
+      counter: state([when({ field_equals: { total_sessions: 0 } }, "counter"), when(success, "done")]),
+      done: state(),
+    });
+    const result = await run({ workflow_definition: loop, max_states: 5 });
+    expect(result).toMatchObject({
+      success: false,
+      states_executed: 5,
+      final_state: "counter",
+      error: "Maximum states limit (5) reached - possible infinite loop",
+      workflow_saved: false,
+    });
+    expect(await library.list()).toEqual([]);
+  });
+
+  test(
+    "a state that times out goes where on_timeout says",
+    async () => {
+      const { run } = await testApplication();
+      const timeout = workflow({
+        open: using("open_terminal", {}, [when(success, "long_wait")]),
+        long_wait: using(
+          "await_output",
+          { session_id: "{session_id}", pattern: "never_matches", timeout: 30 },
+          [when(success, "normal_complete")],
+          { timeout: 0.5, on_timeout: "timeout_recovery" },
+        ),
+        timeout_recovery: state(),
+        normal_complete: state(),
+      });
+      const result = await run({ workflow_definition: timeout });
+      expect(result).toMatchObject({ success: true, final_state: "timeout_recovery" });
+      expect(result.execution_log[1]?.result).toEqual({
+        success: false,
+        error: "State 'long_wait' timed out after 0.5s",
+        error_code: "TIMEOUT",
+        timeout_occurred: true,
+      });
+      expect(result.final_variables).toMatchObject({
+        long_wait_timeout_occurred: "true",
+        error: "State 'long_wait' timed out after 0.5s",
+      });
+    },
+    60 * SECONDS,
+  );
+
+  test(
+    "variables are taken from results and put into parameters",
+    async () => {
+      const { run } = await testApplication();
+      const variables = workflow({
+        create_terminal: using("open_terminal", { shell: "bash" }, [when(success, "use_session_id")]),
+        use_session_id: using("get_screen_content", { session_id: "{session_id}", content_mode: "screen" }),
+      });
+      const result = await run({ workflow_definition: variables, initial_variables: { custom_var: "custom_value" } });
+      expect(result.final_variables).toMatchObject({
+        custom_var: "custom_value",
+        session_id: result.session_id,
+        success: "true",
+      });
+      expect(JSON.stringify(result.execution_log[1]?.params)).not.toContain("{session_id}");
+      expect(result.execution_log[0]?.variables_after).toHaveProperty("create_terminal_shell", "bash");
+    },
+    60 * SECONDS,
+  );
+
+  test("a definition with a mistake is answered, not run", async () => {
+    const { run } = await testApplication();
+    const result = await run({
+      workflow_definition: workflow({ valid_state: state() }, { initial_state: "nonexistent_state" }),
+    });
+    expect(result).toMatchObject({ success: false, final_state: "error", states_executed: 0, run_id: null });
+    expect(result.error).toMatch(/^Initial state 'nonexistent_state' not found in states \(line 3, column 20\)/);
+  });
+
+  test.each<[JsonObject, string]>([
+    [{}, "Either 'workflow_definition' or 'workflow_name' must be provided"],
+    [
+      { workflow_definition: null, workflow_name: null },
+      "Either 'workflow_definition' or 'workflow_name' must be provided",
+    ],
+    [
+      { workflow_definition: {}, workflow_name: "x" },
+      "Provide either 'workflow_definition' OR 'workflow_name', not both",
+    ],
+    [{ workflow_definition: "x" }, "`workflow_definition` must be a map."],
+    [{ workflow_name: 5 }, "`workflow_name` must be a text."],
+    [{ workflow_name: "x", max_states: 0 }, "`max_states` must be a whole number from 1 to 1000."],
+    [{ workflow_name: "x", max_states: 1_001 }, "`max_states` must be a whole number from 1 to 1000."],
+    [{ workflow_name: "x", max_states: 1.5 }, "`max_states` must be a whole number from 1 to 1000."],
+    [{ workflow_name: "x", execution_timeout: 0.5 }, "`execution_timeout` must be a number from 1 to 7200."],
+    [{ workflow_name: "x", execution_timeout: true }, "`execution_timeout` must be a number from 1 to 7200."],
+    [{ workflow_name: "x", initial_variables: { a: 1 } }, "`initial_variables.a` must be a text."],
+    [{ workflow_name: "x", initial_variables: [] }, "`initial_variables` must be a map."],
+    [{ workflow_name: "x", save_on_success: "yes" }, "`save_on_success` must be true or false."],
+    [{ workflow_name: "x", wait_seconds: -1 }, "`wait_seconds` must be a number from 0 to 7200."],
+  ])("the request %j is refused: %s", (request, message) => {
+    expect(() => readRunWorkflowRequest(request)).toThrow(
+      expect.objectContaining({ code: "REQUEST_INVALID", message }),
+    );
+  });
+
+  test("a request has the defaults of the requirement", () => {
+    expect(readRunWorkflowRequest({ workflow_name: "x" })).toEqual({
+      source: { name: "x" },
+      initialVariables: {},
+      maxStates: 100,
+      executionTimeoutSeconds: 1_800,
+      saveOnSuccess: true,
+      keepSessions: true,
+      waitSeconds: undefined,
+    });
+  });
+});
+
+describe("the answer", () => {
+  test("has every field, and what went on in each state", async () => {
+    const { run } = await testApplication();
+    const result = await run({ workflow_definition: workflow({ only: state() }) });
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(result).toEqual({
+      success: true,
+      final_state: "only",
+      states_executed: 1,
+      total_elapsed_time: expect.any(Number),
+      execution_log: [
+        {
+          state: "only",
+          tool: "list_terminal_sessions",
+          params: {},
+          result: { success: true, sessions: [], total_sessions: 0 },
+          variables_after: {
+            success: "true",
+            total_sessions: "0",
+            only_success: "true",
+            only_sessions: "[]",
+            only_total_sessions: "0",
+          },
+          elapsed_time: expect.any(Number),
+          timestamp: time,
+        },
+      ],
+      final_variables: {
+        success: "true",
+        total_sessions: "0",
+        only_success: "true",
+        only_sessions: "[]",
+        only_total_sessions: "0",
+      },
+      session_id: null,
+      workflow_saved: true,
+      saved_workflow_name: "test",
+      available_workflows: ["test"],
+      recursion_depth: 0,
+      error: null,
+      run_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      status: "completed",
+    });
+  });
+
+  test("says what there is where a name is unknown", async () => {
+    const { run, library } = await testApplication();
+    await library.save(workflow({ a: state() }, { name: "one" }), { states: 1 });
+    expect(await run({ workflow_name: "../one" })).toMatchObject({
+      success: false,
+      final_state: "error",
+      available_workflows: ["one"],
+      error: "Workflow '../one' not found. Available: ['one']",
+    });
+  });
+
+  test("stays a success where the workflow cannot be saved", async () => {
+    const { run, app } = await testApplication();
+    writeFileSync(join(app.appDir, ".terminal_control_workflows"), "in the way");
+    const result = await run({ workflow_definition: workflow({ a: state() }) });
+    expect(result).toMatchObject({ success: true, workflow_saved: false, available_workflows: [] });
+    expect(result.error).toMatch(/^Workflow succeeded but saving failed: /);
+  });
+
+  test(
+    "masks secrets that a screen shows",
+    async () => {
+      const { run } = await testApplication({ SECRET_TOKEN: "very-secret-value" });
+      const shows = workflow({
+        open: using("open_terminal", {}, [when(success, "type")]),
+        type: using("send_input", { session_id: "{session_id}", input_text: "echo very-secret-value\n" }),
+      });
+      const result = await run({
+        workflow_definition: shows,
+        initial_variables: { token: "very-secret-value" },
+        save_on_success: false,
+      });
+      expect(result.success).toBe(true);
+      expect(JSON.stringify(result)).not.toContain("very-secret-value");
+    },
+    60 * SECONDS,
+  );
+
+  test(
+    "reads an environment variable that is allowed, and shows it nowhere",
+    async () => {
+      const { run } = await testApplication({
+        PAWL_TERMINAL__ENV_ALLOW: "PASSPHRASE",
+        PASSPHRASE: "open sesame",
+        OTHER: "hidden",
+      });
+      const reads = workflow({
+        open: using("open_terminal", { environment: { IT: "{env.PASSPHRASE}", NOT: "{env.OTHER}" } }, [
+          when(success, "type"),
+        ]),
+        type: using(
+          "send_input",
+          { session_id: "{session_id}", input_text: 'echo $(printf %s "$IT" | wc -c) $NOT; echo $IT\n' },
+          [when({ pattern_match: "11 \\{env\\.OTHER\\}" }, "end")],
+        ),
+        end: state(),
+      });
+      const result = await run({ workflow_definition: reads, save_on_success: false });
+      expect(result).toMatchObject({ success: true, final_state: "end" });
+      expect(JSON.stringify(result)).not.toContain("sesame");
+    },
+    60 * SECONDS,
+  );
+
+  test("of a workflow of another dialect holds what it gave", async () => {
+    const { run, app } = await testApplication();
+    mkdirSync(join(app.appDir, "workflows"));
+    const yaml = "name: pause\nsteps:\n  - {id: rest, type: wait, duration: 1ms}\n";
+    writeFileSync(join(app.appDir, "workflows", "pause.yaml"), yaml);
+    const direct = await run({ workflow_name: "pause" });
+    expect(direct).toMatchObject({
+      error: null,
+      success: true,
+      final_state: "completed",
+      states_executed: 0,
+      output: { rest: null },
+    });
+    const calls = workflow({
+      sub: using("run_workflow", { workflow_name: "pause" }, [
+        when({ field_equals: { output: { rest: null }, final_state: "completed" } }, "end"),
+      ]),
+      end: state(),
+    });
+    expect(await run({ workflow_definition: calls })).toMatchObject({ success: true, final_state: "end" });
+  });
+});
+
+describe("a run", () => {
+  const open = using("open_terminal", {}, [when(success, "wait")]);
+  const wait = using("await_output", { session_id: "{session_id}", pattern: "never", timeout: 60 }, [
+    when(success, "wait"),
+  ]);
+  const waits = workflow({ open, wait });
+
+  async function sessionsLeft({ terminals }: Awaited<ReturnType<typeof testApplication>>): Promise<number> {
+    await expect
+      .poll(() => terminals.sessions.listTerminalSessions({ isInternal: true }), { timeout: 10_000 })
+      .toMatchObject({ total_sessions: 0 });
+    return 0;
+  }
+
+  test(
+    "that takes longer than it may fails, and its sessions are closed",
+    async () => {
+      const application = await testApplication();
+      const result = await application.run({ workflow_definition: waits, execution_timeout: 1.5 });
+      expect(result).toMatchObject({
+        success: false,
+        error: "Workflow execution timeout (1.5s) exceeded",
+        final_state: "open",
+        workflow_saved: false,
+      });
+      expect(await sessionsLeft(application)).toBe(0);
+    },
+    60 * SECONDS,
+  );
+
+  test(
+    "is cancelled with its request, and its sessions are closed",
+    async () => {
+      const application = await testApplication();
+      const controller = new AbortController();
+      const progress: WorkflowProgress[] = [];
+      const result = await application.run(
+        { workflow_definition: waits },
+        {
+          signal: controller.signal,
+          progress: (each) => {
+            progress.push(each);
+            if (each.state === "wait") controller.abort();
+          },
+        },
+      );
+      expect(result).toMatchObject({ success: false, status: "cancelled", error: "The run was cancelled." });
+      expect(progress.map(({ states, maxStates, state: name }) => [states, maxStates, name])).toEqual([
+        [1, 100, "open"],
+        [2, 100, "wait"],
+      ]);
+      expect(await sessionsLeft(application)).toBe(0);
+    },
+    60 * SECONDS,
+  );
+
+  test(
+    "that is not waited for goes on, and is saved when it succeeds",
+    async () => {
+      const { run, app, library } = await testApplication();
+      const slow = workflow({
+        open: using("open_terminal", {}, [when(success, "type")]),
+        type: using("send_input", { session_id: "{session_id}", input_text: "sleep 1; echo do''ne\n" }, [
+          when(success, "wait"),
+        ]),
+        wait: using("await_output", { session_id: "{session_id}", pattern: "done", timeout: 20 }, [
+          when({ pattern_match: "done" }, "close"),
+        ]),
+        close: using("exit_terminal", { session_id: "{session_id}" }),
+      });
+      const early = await run({ workflow_definition: slow, wait_seconds: 0.1 });
+      expect(early).toMatchObject({ success: false, status: "running", workflow_saved: false });
+      expect(early.error).toBe(`The workflow is still under way: it is the run ${early.run_id}.`);
+      expect(await (await app.host()).settled(early.run_id ?? "")).toMatchObject({ status: "completed" });
+      await expect.poll(() => library.list(), { timeout: 10_000 }).toHaveLength(1);
+    },
+    60 * SECONDS,
+  );
+
+  test(
+    "keeps its sessions after a success, unless it is told not to",
+    async () => {
+      const application = await testApplication();
+      const opens = workflow({ open: using("open_terminal", {}) });
+      const kept = await application.run({ workflow_definition: opens });
+      expect(application.terminals.sessions.find(kept.session_id ?? "")).toBeDefined();
+      const closed = await application.run({ workflow_definition: opens, keep_sessions: false });
+      await expect
+        .poll(() => application.terminals.sessions.find(closed.session_id ?? ""), { timeout: 10_000 })
+        .toBeUndefined();
+    },
+    60 * SECONDS,
+  );
+
+  test(
+    "owns the sessions of the workflows that it calls, though they fail",
+    async () => {
+      const application = await testApplication();
+      const child = workflow(
+        { open: using("open_terminal", {}, [when({ success: false }, "open")]) },
+        { name: "child" },
+      );
+      const parent = workflow({
+        sub: using("run_workflow", { workflow_definition: child }, [when({ success: false }, "look")]),
+        look: using("get_screen_content", { session_id: "{session_id}" }),
+      });
+      const result = await application.run({ workflow_definition: parent });
+      expect(result).toMatchObject({
+        success: true,
+        final_state: "look",
+        execution_log: [{}, { result: { success: true } }],
+      });
+      expect(application.terminals.sessions.find(result.session_id ?? "")).toBeDefined();
+    },
+    60 * SECONDS,
+  );
+
+  test(
+    "of a thousand states with full screens has an answer of bounded size",
+    async () => {
+      const { run } = await testApplication();
+      const states = {
+        open: using("open_terminal", {}, [when(success, "fill")]),
+        fill: using("send_input", { session_id: "{session_id}", input_text: "seq 1 2000 | xargs echo\n" }, [
+          when(success, "look"),
+        ]),
+        look: using("get_screen_content", { session_id: "{session_id}" }, [when(success, "look")]),
+      };
+      const result = await run({ workflow_definition: workflow(states), max_states: 1_000 });
+      expect(result).toMatchObject({ success: false, states_executed: 1_000 });
+      expect(JSON.stringify(result).length).toBeLessThan(16 * 1024 * 1024);
+    },
+    120 * SECONDS,
+  );
+});

@@ -1,0 +1,80 @@
+import { join } from "node:path";
+import { Regexes } from "../../src/app/regexes.ts";
+import { createMask } from "../../src/config/create-mask.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import { LocalHost } from "../../src/hosts/local/local-host.ts";
+import type { AppHost, Application } from "../../src/operations/application.ts";
+import { resolveCall } from "../../src/operations/resolve-call.ts";
+import { runTerminalWorkflow, type WorkflowWatch } from "../../src/operations/run-terminal-workflow.ts";
+import { readRunWorkflowRequest } from "../../src/operations/run-workflow-request.ts";
+import type { RunWorkflowResponse } from "../../src/operations/run-workflow-response.ts";
+import { TerminalLibrary } from "../../src/storage/files/terminal-library.ts";
+import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
+import { MemoryFileStorage } from "../../src/storage/memory/memory-file-storage.ts";
+import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
+import { temporaryFolder } from "../contracts/temporary-folder.ts";
+import { type RealTerminals, realTerminals } from "./real-terminals.ts";
+
+interface TestApplication {
+  readonly app: Application;
+  readonly library: TerminalLibrary;
+  readonly terminals: RealTerminals;
+  readonly defects: unknown[];
+  /** Runs a request as it comes in. */
+  run(request: JsonObject, watch?: Partial<WorkflowWatch>): Promise<RunWorkflowResponse>;
+}
+
+/** An application whose records are in memory and whose terminals and library are real. */
+export async function testApplication(environment: Readonly<Record<string, string>> = {}): Promise<TestApplication> {
+  const appDir = temporaryFolder();
+  const config = await loadConfig({ appDir, flags: {}, environment });
+  const terminals = realTerminals();
+  const [journal, blobs, files] = [new MemoryJournal(), new MemoryBlobs(), new MemoryFileStorage()];
+  const { clock, executor } = terminals;
+  const regexes = new Regexes();
+  const mask = createMask([...config.secrets, environment["SECRET_TOKEN"] ?? ""]);
+  const defects: unknown[] = [];
+  const findExecutor = async () => executor;
+  const host = new LocalHost({
+    journal,
+    blobs,
+    files,
+    clock,
+    findExecutor,
+    resolveCall: (call) => resolveCall(app, call),
+    mask,
+    env: config.env,
+    matches: (text, pattern) => regexes.matches(text, pattern),
+    onDefect: (error) => defects.push(error),
+  });
+  const appHost: AppHost = Object.assign(host, { role: "owner" as const, ownerPid: process.pid, ownerSocket: "" });
+  const app: Application = {
+    appDir,
+    dataDir: join(appDir, ".pawl"),
+    config,
+    clock,
+    findExecutor,
+    mask,
+    records: async () => ({ journal, blobs }),
+    files: async () => files,
+    host: async () => appHost,
+    backgroundHost: async () => appHost,
+    findOwner: async () => ({ state: "free" }),
+    prompts: () => Promise.reject(new Error("There are no prompts.")),
+    fetchDefinitionFile: () => Promise.reject(new Error("There is no endpoint.")),
+    checkAgentServer: async () => undefined,
+  };
+  const library = new TerminalLibrary({ dir: join(appDir, ".terminal_control_workflows") });
+  return {
+    app,
+    library,
+    terminals,
+    defects,
+    run: (request, watch = {}) =>
+      runTerminalWorkflow({ app, library }, readRunWorkflowRequest(request), {
+        signal: new AbortController().signal,
+        ...watch,
+      }),
+  };
+}
