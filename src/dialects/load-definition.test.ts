@@ -7,13 +7,14 @@ async function codesOf(text: string): Promise<string[]> {
 
 describe("the dialect", () => {
   test("is that of the key `dialect` where there is one", async () => {
-    expect(await codesOf("dialect: terminal\nsteps: []\n")).toEqual(["NOT_SUPPORTED"]);
+    expect(await codesOf("dialect: agents\nsteps: []\n")).toEqual(["NOT_SUPPORTED"]);
   });
 
   const shapes = {
     "a list `steps` is sandcastle": "name: x\nsteps: [{id: a, prompt: hi}]\n",
     "`startAt` and a map `steps` is uhlp": "workflowId: w\nstartAt: a\nsteps: {a: {type: mcp, target: t, end: true}}\n",
-    "`initial_state` is terminal": '{"initial_state": "a", "states": {}}',
+    "`initial_state` is terminal":
+      '{"name": "x", "initial_state": "a", "states": {"a": {"action": {"tool": "exit_terminal", "params": {}}}}}',
     "`agents` is agents": '{"agents": []}',
   };
   for (const [rule, text] of Object.entries(shapes)) {

@@ -376,10 +376,10 @@ describe("a run", () => {
     "that takes longer than it may fails, and its sessions are closed",
     async () => {
       const application = await testApplication();
-      const result = await application.run({ workflow_definition: waits, execution_timeout: 1.5 });
+      const result = await application.run({ workflow_definition: waits, execution_timeout: 5 });
       expect(result).toMatchObject({
         success: false,
-        error: "Workflow execution timeout (1.5s) exceeded",
+        error: "Workflow execution timeout (5s) exceeded",
         final_state: "open",
         workflow_saved: false,
       });

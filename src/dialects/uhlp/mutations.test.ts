@@ -24,7 +24,7 @@ test("a valid text with random edits compiles or gives an error with a place", a
     }),
     { numRuns: RUNS },
   );
-});
+}, 300_000);
 
 test("a valid tree with random edits compiles or gives an error with a place", async () => {
   const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(...FRAGMENTS, ...PARTS));
@@ -37,7 +37,7 @@ test("a valid tree with random edits compiles or gives an error with a place", a
     }),
     { numRuns: RUNS },
   );
-});
+}, 300_000);
 
 async function expectAnswer(text: string): Promise<void> {
   const { graph, problems } = await loadDefinition({ text, file: "mutated.yaml" });

@@ -40,23 +40,23 @@ const REMOVE_WITHIN_MS = 2_000;
 const MAX_ROUNDS_OF_ADMITTING = 20;
 
 /** `undefined`: this process may not make any, as is usual in containers. */
-export function findControlGroups(sh: string | undefined, prefix: string): ControlGroups | undefined {
+export async function findControlGroups(sh: string | undefined, prefix: string): Promise<ControlGroups | undefined> {
   const places = locateControlGroups(readText("/proc/self/mountinfo"), readText("/proc/self/cgroup"));
   if (places === undefined || sh === undefined) return undefined;
   const groups: ControlGroups = {
     parents: [...new Set([...places.memory, ...places.pids])],
     open: (name, limits) => openGroup(places, name, limits),
   };
-  return canEnter(groups, sh, `pawl-${prefix}-trial`) ? groups : undefined;
+  return (await canEnter(groups, sh, `pawl-${prefix}-trial`)) ? groups : undefined;
 }
 
 /** Making a group and entering it are different rights. */
-function canEnter(groups: ControlGroups, sh: string, name: string): boolean {
+async function canEnter(groups: ControlGroups, sh: string, name: string): Promise<boolean> {
   const made = groups.open(name, { memoryBytes: 64 * 1024 * 1024, maxTasks: 8 });
   if (made === undefined) return false;
   const enter = 'for folder; do echo 0 > "$folder/cgroup.procs" || exit 1; done';
   const { status } = spawnSync(sh, ["-c", enter, "sh", ...made.folders], { env: {}, stdio: "ignore" });
-  removeNow(made.folders);
+  await removeSoon(made.folders, { keepsAlive: true });
   return status === 0;
 }
 
@@ -151,7 +151,7 @@ function toGroup(made: {
     hasRefusedTasks: () => pids !== undefined && hasCounted(join(pids, "pids.events"), "max"),
     async remove() {
       await admitting;
-      await removeSoon(folders);
+      await removeSoon(folders, { keepsAlive: false });
     },
   };
 }
@@ -178,10 +178,10 @@ function hasCounted(path: string, event: string): boolean {
   return new RegExp(`^${event} [1-9]`, "m").test(readText(path));
 }
 
-/** Nothing to stay alive for: the guard removes what we leave. */
-async function removeSoon(folders: readonly string[]): Promise<void> {
+/** In the background it is nothing to stay alive for: the guard removes what we leave. */
+async function removeSoon(folders: readonly string[], { keepsAlive }: { readonly keepsAlive: boolean }): Promise<void> {
   const deadline = performance.now() + REMOVE_WITHIN_MS;
-  while (!removeNow(folders) && performance.now() < deadline) await setTimeout(5, undefined, { ref: false });
+  while (!removeNow(folders) && performance.now() < deadline) await setTimeout(5, undefined, { ref: keepsAlive });
 }
 
 function removeNow(folders: readonly string[]): boolean {

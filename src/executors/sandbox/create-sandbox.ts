@@ -56,7 +56,7 @@ interface Workshop extends Parts {
 async function openWorkshop({ mode = "auto", searchPath, controlGroups = true }: SandboxOptions): Promise<Workshop> {
   const tools = findTools(searchPath ?? `${process.env["PATH"] ?? ""}:${USUAL_FOLDERS}`);
   const brands = createBrands();
-  const groups = controlGroups ? findControlGroups(tools.sh, brands.prefix) : undefined;
+  const groups = controlGroups ? await findControlGroups(tools.sh, brands.prefix) : undefined;
   const temporary = join(tmpdir(), `pawl-code-${brands.prefix}-`);
   const guard = createOrphanGuard({
     sh: tools.sh,
