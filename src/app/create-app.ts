@@ -10,12 +10,15 @@ import type {
   OpenApplication,
   Owner,
   Records,
+  ServeTerminalsOptions,
   ServeToolsOptions,
   WantedFile,
 } from "../operations/application.ts";
 import type { DefinitionLibrary } from "../operations/definition-library.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
+import type { LibraryCare } from "../ports/library-care.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
+import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { AcquiredLock } from "./acquired-lock.ts";
 import type { Connection } from "./connect.ts";
 import { createFindExecutor } from "./find-executor.ts";
@@ -23,6 +26,7 @@ import type { LastingHost } from "./lasting-host.ts";
 import type { Ownership } from "./open-ownership.ts";
 import { OpenedParts } from "./opened-parts.ts";
 import { SystemClock } from "./system-clock.ts";
+import { TerminalParts } from "./terminal-parts.ts";
 import { ToolParts } from "./tool-parts.ts";
 import { WorkParts } from "./work-parts.ts";
 
@@ -57,6 +61,7 @@ class App implements OpenApplication {
   readonly #parts: OpenedParts;
   readonly #tools: ToolParts;
   readonly #work: WorkParts;
+  readonly #terminals: TerminalParts;
   #host: Promise<LastingHost> | undefined;
 
   constructor(appDir: string, config: Config, options: AppOptions) {
@@ -69,7 +74,10 @@ class App implements OpenApplication {
     const parts = { appDir, dataDir: this.dataDir, config };
     this.#work = new WorkParts(parts);
     this.#tools = new ToolParts({ ...parts, work: this.#work, files: () => this.files() });
-    this.findExecutor = createFindExecutor(config, { tools: this.#tools, work: this.#work });
+    const { environment, tell } = options;
+    this.#terminals = new TerminalParts({ appDir, config, environment, mask: this.mask, tell });
+    const executors = { tools: this.#tools, work: this.#work, terminals: this.#terminals };
+    this.findExecutor = createFindExecutor(config, executors);
   }
 
   records(): Promise<Records> {
@@ -120,14 +128,31 @@ class App implements OpenApplication {
     await serveTools(await this.#tools.coreTools(), options);
   }
 
+  workflowLibrary(): Promise<WorkflowLibrary> {
+    return this.#terminals.library();
+  }
+
+  libraryCare(): Promise<LibraryCare> {
+    return this.#terminals.libraryCare();
+  }
+
+  async serveTerminals(options: ServeTerminalsOptions): Promise<void> {
+    const { serveTerminals } = await import("./serve-terminals.ts");
+    await serveTerminals({ app: this, library: await this.#terminals.library() }, options);
+  }
+
   async leave(stop: AbortSignal, force: AbortSignal): Promise<void> {
     const connection = await this.#connection();
     if (connection?.role === "owner" && connection.host.driving > 0) {
       const { driving } = connection.host;
       const runs = driving === 1 ? "1 other run is" : `${driving} other runs are`;
       this.#options.tell(`${runs} still under way in this process, which stays until then. Ctrl-C lays them down.`);
-      await connection.ownership.finished(stop);
+    } else if (connection?.role === "owner" && connection.ownership.hasGuestsOfTerminals) {
+      this.#options.tell(
+        "Terminals of this process are open for other processes, for which it stays. Ctrl-C ends them.",
+      );
     }
+    if (connection?.role === "owner") await connection.ownership.finished(stop);
     await this.park(force);
     await this.close();
   }
@@ -164,6 +189,7 @@ class App implements OpenApplication {
     (await this.#host?.catch(() => undefined))?.close();
     if (connection?.role === "owner") await connection.ownership.close();
     else await connection?.host.park();
+    await this.#terminals.close();
     await this.#tools.close();
     await this.#parts.close();
   }
@@ -178,6 +204,7 @@ class App implements OpenApplication {
     return new LastingHost(first, {
       connect: () => this.#connect(),
       journal: () => this.#parts.journal(),
+      callTerminal: (tool, request, signal) => this.#terminals.call(tool, request, signal),
       tell: (line) => this.#options.tell(line),
     });
   }
@@ -204,6 +231,8 @@ class App implements OpenApplication {
       resolveCall: async (call) => (await import("../operations/resolve-call.ts")).resolveCall(this, call),
       compile: async (text, source, options) =>
         (await import("../operations/compile-start.ts")).compileStart(this, { text, source, options }),
+      callTerminal: (tool, request, signal) => this.#terminals.call(tool, request, signal),
+      openTerminals: () => this.#terminals.running,
       onDefect: (error) => this.#options.onDefect(error),
     });
     await this.#parts.own(ownership.journal);

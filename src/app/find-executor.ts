@@ -4,19 +4,24 @@ import { resolveEnv } from "../core/expressions/resolve-env.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type { Executor } from "../ports/executor.ts";
+import type { TerminalParts } from "./terminal-parts.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { WorkParts } from "./work-parts.ts";
 
+interface ExecutorParts {
+  readonly tools: ToolParts;
+  readonly work: WorkParts;
+  readonly terminals: TerminalParts;
+}
+
 /** Finds who does a step's work, by the options that its run keeps. Modules of executors are loaded when needed. */
-export function createFindExecutor(
-  config: Config,
-  { tools, work }: { readonly tools: ToolParts; readonly work: WorkParts },
-): FindExecutor {
+export function createFindExecutor(config: Config, { tools, work, terminals }: ExecutorParts): FindExecutor {
   return async (kind, { options }) => {
     if (kind === "agent") return findAgent(options, config);
     if (kind === "mcp") return tools.executor();
     if (kind === "code") return work.code();
     if (kind === "llm") return work.llm();
+    if (kind === "terminal") return terminals.executor();
     throw new PawlError("EXECUTOR_UNKNOWN", { message: `Steps of the kind \`${kind}\` arrive in a later version.` });
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
-import type { Json } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../hosts/run-host.ts";
 import type { AppHost } from "../operations/application.ts";
 import type { Journal, RunRecord } from "../ports/journal.ts";
@@ -11,6 +11,8 @@ export interface LastingHostParts {
   connect(): Promise<Connection>;
   /** For reading, whoever owns the data directory. */
   journal(): Promise<Journal>;
+  /** As the owner: calls a tool over the terminals of this process. */
+  callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json>;
   tell(line: string): void;
 }
 
@@ -56,12 +58,12 @@ export class LastingHost implements AppHost {
   }
 
   recover(): Promise<{ readonly resumed: number }> {
-    return this.#lasting((host) => host.recover());
+    return this.#lasting(({ host }) => host.recover());
   }
 
   startRun(start: RunStart): Promise<RunRecord> {
     let isAgain = false;
-    return this.#lasting(async (host) => {
+    return this.#lasting(async ({ host }) => {
       const known =
         isAgain && start.runId !== undefined ? await (await this.#parts.journal()).findRun(start.runId) : undefined;
       isAgain = true;
@@ -70,7 +72,7 @@ export class LastingHost implements AppHost {
   }
 
   resumeRun(runId: string): Promise<RunRecord> {
-    return this.#lasting((host) => host.resumeRun(runId));
+    return this.#lasting(({ host }) => host.resumeRun(runId));
   }
 
   cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
@@ -83,6 +85,15 @@ export class LastingHost implements AppHost {
 
   sendSignal(runId: string, name: string, payload: Json): Promise<void> {
     return this.#connection.host.sendSignal(runId, name, payload);
+  }
+
+  /** With the next owner there are no sessions of the one before, so that doing it again does nothing twice. */
+  callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json> {
+    return this.#lasting(async (connection) => {
+      signal.throwIfAborted();
+      if (connection.role === "owner") return this.#parts.callTerminal(tool, request, signal);
+      return connection.host.callTerminal(tool, request, signal);
+    });
   }
 
   /** Calls `listen` with every event of the run from its first, whoever drives it. */
@@ -98,7 +109,7 @@ export class LastingHost implements AppHost {
 
   async settled(runId: string): Promise<RunRecord> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const record = await this.#lasting((host) => this.#settledBy(host, runId));
+      const record = await this.#lasting(({ host }) => this.#settledBy(host, runId));
       if (this.role === "owner" || this.#isClosed || !isUnderWay(record)) return record;
       // The owner is about to leave: either it takes the run up again, or the connection ends and the next one does.
       await setTimeout(ASK_AGAIN_MS);
@@ -153,11 +164,11 @@ export class LastingHost implements AppHost {
     }
   }
 
-  async #lasting<T>(work: (host: RunHost) => Promise<T>): Promise<T> {
+  async #lasting<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     for (;;) {
       const connection = this.#connection;
       try {
-        return await work(connection.host);
+        return await work(connection);
       } catch (error) {
         if (connection.role === "owner" || this.#isClosed || !isOwnerGone(error)) throw error;
         if (connection === this.#connection) await this.#reconnect();

@@ -21,6 +21,9 @@ export interface OwnershipParts {
   readonly findExecutor: FindExecutor;
   readonly resolveCall: ResolveCall;
   readonly compile: SocketServerOptions["compile"];
+  readonly callTerminal: SocketServerOptions["callTerminal"];
+  /** Terminal sessions of this process whose program runs. */
+  openTerminals(): number;
   mask(text: string): string;
   onDefect(error: unknown): void;
 }
@@ -51,8 +54,14 @@ export async function openOwnership(
     onDefect,
   });
   const { resumed } = await host.recover();
-  const server = await SocketServer.listen({ path: socketPath, host, compile: parts.compile });
-  return { ownership: new Ownership({ lock, socketPath, clock, journal, host, server }), resumed };
+  const server = await SocketServer.listen({
+    path: socketPath,
+    host,
+    compile: parts.compile,
+    callTerminal: parts.callTerminal,
+  });
+  const openTerminals = () => parts.openTerminals();
+  return { ownership: new Ownership({ lock, socketPath, clock, journal, host, server, openTerminals }), resumed };
 }
 
 interface Owned {
@@ -62,6 +71,7 @@ interface Owned {
   readonly journal: SqliteJournal;
   readonly host: LocalHost;
   readonly server: SocketServer;
+  openTerminals(): number;
 }
 
 const LOOK_AGAIN_MS = 50;
@@ -91,9 +101,15 @@ export class Ownership {
     lock.announce({ pid: process.pid, host: hostname(), socket: socketPath, url });
   }
 
-  /** Resolves when no run is under way here, or when the signal aborts. */
+  /** Whether other processes may be using the terminals of this one. */
+  get hasGuestsOfTerminals(): boolean {
+    return this.#owned.server.callers > 0 && this.#owned.openTerminals() > 0;
+  }
+
+  /** Resolves when no run is under way here and nobody uses terminals of this process, or when the signal aborts. */
   async finished(stop: AbortSignal): Promise<void> {
-    while (this.#owned.host.driving > 0 && !stop.aborted) await setTimeout(LOOK_AGAIN_MS);
+    const isNeeded = () => this.#owned.host.driving > 0 || this.hasGuestsOfTerminals;
+    while (isNeeded() && !stop.aborted) await setTimeout(LOOK_AGAIN_MS);
   }
 
   /** Resolves when for some seconds nobody has needed this process: no run under way, no caller, no timer to come. */

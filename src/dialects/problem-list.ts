@@ -28,6 +28,11 @@ export class ProblemList {
     return this.#errors > 0;
   }
 
+  /** How often an error was found, also where it is shown only once. */
+  get errorCount(): number {
+    return this.#errors;
+  }
+
   error(finding: Finding): void {
     this.#errors += 1;
     if (this.#errors <= MAX_PER_SEVERITY) this.#add("error", finding);

@@ -27,7 +27,9 @@ export function reportSchemaProblems(
   for (const error of validate.errors ?? []) {
     const finding = toFinding(error, locate(root, error.instancePath));
     if (finding === undefined) continue;
-    if (error.keyword === "additionalProperties" && unknownKeys === "warning") {
+    if (error.keyword === "sameAs") {
+      problems.warning(finding);
+    } else if (error.keyword === "additionalProperties" && unknownKeys === "warning") {
       problems.warning({ ...finding, message: `${finding.message.slice(0, -1)} and is ignored.` });
     } else {
       problems.error(finding);
@@ -98,7 +100,7 @@ function firstKey(root: YamlNode): Range {
 function toFinding(error: ErrorObject, part: Part): Finding | undefined {
   // Of a key that is not allowed Ajv says both what is wrong and that something is wrong; of `if` only the latter.
   if (error.keyword === "if" || error.keyword === "propertyNames") return undefined;
-  if (error.propertyName !== undefined) return toKeyFinding(error.propertyName, part);
+  if (error.propertyName !== undefined) return toKeyFinding(error.propertyName, error, part);
   const { node } = part;
   switch (error.keyword) {
     case "required":
@@ -110,6 +112,8 @@ function toFinding(error: ErrorObject, part: Part): Finding | undefined {
     case "enum":
     case "const":
       return toNotAmong(error, part);
+    case "sameAs":
+      return toSecondSpelling(String(error.params["key"]), part);
     case "pattern":
       return { code: "VALUE_INVALID", at: node, ...explainPattern(error, part) };
     case "minLength":
@@ -121,7 +125,7 @@ function toFinding(error: ErrorObject, part: Part): Finding | undefined {
       return { code: "VALUE_INVALID", at: node, message: `${part.name} is empty.`, remedy: "Add an entry." };
     default: {
       const message = `${part.name} ${error.message ?? "is not valid"}.`;
-      return { code: "VALUE_INVALID", at: node, message, remedy: "Write a value that fits." };
+      return { code: "VALUE_INVALID", at: node, message, remedy: toRemedy(error) ?? "Write a value that fits." };
     }
   }
 }
@@ -130,9 +134,14 @@ function hasEntries(node: YamlNode): boolean {
   return node.kind === "map" && node.entries.size > 0;
 }
 
-function toKeyFinding(name: string, { node, key }: Part): Finding {
+function toKeyFinding(name: string, error: ErrorObject, { node, key }: Part): Finding {
   const at = node.kind === "map" ? (node.entries.get(name)?.key ?? key) : key;
-  return { code: "STEP_ID_INVALID", at, message: `\`${toExcerpt(name)}\` cannot be an id.` };
+  return { code: "STEP_ID_INVALID", at, message: `\`${toExcerpt(name)}\` cannot be an id.`, remedy: toRemedy(error) };
+}
+
+function toSecondSpelling(first: string, { key, name }: Part): Finding {
+  const message = `${name} is ignored: \`${first}\` means the same, says something else, and wins.`;
+  return { code: "KEY_DUPLICATE", at: key, message };
 }
 
 function toMissing(name: string, { key, path }: Part): Finding {
@@ -153,7 +162,9 @@ function toWrongType({ params }: ErrorObject, { node, name }: Part): Finding {
   if (types.includes("string") && findBracesKey(node) !== undefined) {
     return { code: "UNQUOTED_BRACES", at: node, message: READ_AS_MAP };
   }
-  const expected = types.map((type) => TYPE_NAMES.get(type) ?? type).join(" or ");
+  // A whole number beside a text is one that YAML makes of a name such as `1`.
+  const named = types.filter((type) => type !== "integer" || !types.includes("string"));
+  const expected = named.map((type) => TYPE_NAMES.get(type) ?? type).join(" or ");
   const message = `${name} must be ${expected}, not ${describeNode(node)}.`;
   return { code: "WRONG_TYPE", at: node, message, remedy: `Write ${expected}.` };
 }
@@ -176,11 +187,17 @@ function toNotAmong({ params }: ErrorObject, { node, name }: Part): Finding {
   return { code: "VALUE_INVALID", at: node, message, remedy: suggest(written, allowed) };
 }
 
-/** By examples where the schema has some: few people read regular expressions. */
-function explainPattern({ parentSchema, params }: ErrorObject, { node, name }: Part) {
+function explainPattern(error: ErrorObject, { node, name }: Part) {
   const written = node.kind === "scalar" ? toExcerpt(node.written) : "";
-  const examples = [(parentSchema?.["examples"] as readonly Json[] | undefined) ?? []].flat();
-  const shown = examples.map((example) => `\`${String(example)}\``).join(" or ");
-  const remedy = shown === "" ? `It must match ${String(params["pattern"])}.` : `Write it like ${shown}.`;
+  const remedy = toRemedy(error) ?? `It must match ${String(error.params["pattern"])}.`;
   return { message: `${name} cannot be \`${written}\`.`, remedy };
+}
+
+/** By what the schema says for people, and its examples: few people read regular expressions. */
+function toRemedy({ parentSchema }: ErrorObject): string | undefined {
+  const allowed = parentSchema?.["allowed"] as string | undefined;
+  const examples = [(parentSchema?.["examples"] as readonly Json[] | undefined) ?? []].flat();
+  if (examples.length === 0) return undefined;
+  const shown = examples.map((example) => `\`${String(example)}\``).join(" or ");
+  return allowed === undefined ? `Write it like ${shown}.` : `${allowed}, for example ${shown}.`;
 }

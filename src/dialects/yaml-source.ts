@@ -1,5 +1,6 @@
 import { Composer, type CST, Parser } from "yaml";
 import type { ProblemList } from "./problem-list.ts";
+import { reportWrongEncoding } from "./report-wrong-encoding.ts";
 import type { SourceText } from "./source-text.ts";
 import type { YamlNode } from "./yaml-node.ts";
 import { reportYamlSyntax } from "./yaml-syntax.ts";
@@ -15,6 +16,7 @@ export function readYaml(source: SourceText, problems: ProblemList): YamlNode | 
     problems.error({ code: "TOO_LARGE", at: { start: 0, end: 0 }, message: "The definition is larger than 1 MB." });
     return undefined;
   }
+  reportWrongEncoding(source, problems);
   const tokens = [...new Parser().parse(source.text)];
   const tooDeep = findTooDeep(tokens, MAX_DEPTH);
   if (tooDeep !== undefined) {

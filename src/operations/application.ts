@@ -1,11 +1,14 @@
 import type { Config } from "../config/load-config.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type { RunHost } from "../hosts/run-host.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
+import type { LibraryCare } from "../ports/library-care.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
+import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 
 /** What operations work with. Whatever costs time to open is behind a method and opened when first asked for. */
@@ -55,10 +58,15 @@ export interface OpenApplication extends Application {
   serve(stop: AbortSignal): Promise<void>;
   /** As the owner, takes HTTP requests and arms triggers. Throws `HOST_REFUSED`, `ADDRESS_UNAVAILABLE`, `DATA_LOCKED`. */
   listen(options: ListenOptions): Promise<HttpService>;
+  /** Terminal workflows that have succeeded. */
+  workflowLibrary(): Promise<WorkflowLibrary>;
+  /** For who removes and renames them. */
+  libraryCare(): Promise<LibraryCare>;
+  /** Offers terminals and workflows over them as an MCP server, until the other program is gone or `stop` aborts. */
+  serveTerminals(options: ServeTerminalsOptions): Promise<void>;
   /** Offers the built-in tools (`core.*`) to other programs as an MCP server, until they are gone or `stop` aborts. */
   serveTools(options: ServeToolsOptions): Promise<void>;
-  /** Lays every run down now. */
-  /** The run named `hold` stays down until somebody resumes it. */
+  /** Lays every run down now. The run named `hold` stays down until somebody resumes it. */
   park(force: AbortSignal, hold?: string): Promise<void>;
   /** Closes what is open without waiting for anything: what is not durable by now never happened. */
   close(): Promise<void>;
@@ -69,6 +77,18 @@ export interface ServeToolsOptions {
   readonly http?: { readonly port: number };
   /** `core_state_getRuntimeValue` in place of `core.state.getRuntimeValue`. */
   readonly plainNames: boolean;
+  /** A line for people. */
+  log(line: string): void;
+  readonly stop: AbortSignal;
+}
+
+export interface ServeTerminalsOptions {
+  /** Absent: over stdin and stdout. Beyond loopback a token is needed: throws `HOST_REFUSED`. */
+  readonly http?: { readonly host?: string; readonly port: number };
+  /** What every HTTP request must bear. Absent: `server.api_key`. */
+  readonly token?: string;
+  /** With the tools over runs. */
+  readonly withRuns: boolean;
   /** A line for people. */
   log(line: string): void;
   readonly stop: AbortSignal;
@@ -112,6 +132,11 @@ export interface AppHost extends RunHost {
   readonly ownerPid: number;
   /** Where the owner listens. */
   readonly ownerSocket: string;
+  /**
+   * One of the six terminal tools, over the terminals of the owner: they live and die with it. Throws `REQUEST_INVALID`,
+   * `TERMINAL_REFUSED`, and the signal's reason where it was broken off.
+   */
+  callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json>;
 }
 
 export type Owner =

@@ -3,6 +3,7 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import type { RunNotice } from "../hosts/run-host.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { AppHost, Application } from "./application.ts";
+import { findAwaited } from "./find-awaited.ts";
 import { findRun } from "./find-run.ts";
 
 export type Followed =
@@ -74,11 +75,19 @@ class Follower {
       const why = await Promise.race([settled, question]);
       const record = await findRun(this.#app, runId);
       if (record.completedAt !== undefined) return this.#host.settled(runId);
-      if (isAtRest(record)) return record;
+      if (await this.#isAtRest(record)) return record;
       if (why === "question") continue;
       await this.#waitOn(record, news);
       settled = this.#settled();
     }
+  }
+
+  /** An approval or event with a time-out counts too: the host has a timer to wait for, who started the run has not. */
+  async #isAtRest(record: RunRecord): Promise<boolean> {
+    const { completedAt, status, wakeAt } = record;
+    if (completedAt !== undefined || status === "awaiting_approval") return true;
+    if (status !== "waiting") return false;
+    return wakeAt === undefined || (await findAwaited(this.#app, record)).isOthers;
   }
 
   #settled(): Promise<"settled"> {
@@ -107,11 +116,6 @@ class Follower {
     if (wakeAt !== undefined) return news;
     throw new PawlError("OWNER_GONE", { message: `The run ${id} stopped in this process before its end.` });
   }
-}
-
-/** An approval with a time-out counts too: the host has a timer to wait for, the person at this terminal has not. */
-function isAtRest({ completedAt, status, wakeAt }: RunRecord): boolean {
-  return completedAt !== undefined || status === "awaiting_approval" || (status === "waiting" && wakeAt === undefined);
 }
 
 function toStallError({ code, message }: { readonly code: string; readonly message: string }): PawlError {

@@ -1,8 +1,8 @@
-import { rebuildRun } from "../hosts/local/rebuild-run.ts";
-import type { Journal, RunRecord } from "../ports/journal.ts";
+import type { RunRecord } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
+import { findAwaited } from "./find-awaited.ts";
 
-type Graphs = Parameters<typeof rebuildRun>[2];
+type Graphs = Parameters<typeof findAwaited>[2];
 
 const PAGE = 200;
 
@@ -15,16 +15,15 @@ export async function listResumable(app: Application): Promise<readonly RunRecor
   for (;;) {
     const status = ["queued", "running", "waiting", "awaiting_approval"] as const;
     const page = await journal.listRuns({ status, beforeRun, limit: PAGE });
-    for (const record of page) if (await isResumable(journal, record, graphs)) found.push(record);
+    for (const record of page) if (await isResumable(app, record, graphs)) found.push(record);
     beforeRun = page.at(-1)?.no ?? 0;
     if (page.length < PAGE) return found.reverse();
   }
 }
 
-/** Whether a run that sleeps without a time waits for an event or was laid down, only its state tells. */
-async function isResumable(journal: Journal, record: RunRecord, graphs: Graphs): Promise<boolean> {
-  if (!record.parked || record.wakeAt !== undefined) return true;
-  if (record.status !== "waiting") return false;
-  const { state } = await rebuildRun(journal, record, graphs);
-  return state.isHeld;
+async function isResumable(app: Application, record: RunRecord, graphs: Graphs): Promise<boolean> {
+  if (!record.parked) return true;
+  if (record.status !== "waiting") return record.wakeAt !== undefined;
+  const { isHeld, isOthers } = await findAwaited(app, record, graphs);
+  return isHeld || !isOthers;
 }

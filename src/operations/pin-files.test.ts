@@ -63,6 +63,20 @@ test("a link that leads out of the folder is not followed", async () => {
   expect(problems).toMatchObject([{ code: "FILE_OUTSIDE" }]);
 });
 
+test.each([".env", "scripts/.secret.py", "./.env"])("%s is hidden and not pinned", async (path) => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "app", ".env"), "SECRET=1\n");
+  const { problems } = await pin(folder, path);
+  expect(problems).toMatchObject([{ code: "FILE_OUTSIDE" }]);
+});
+
+test("a file that is not UTF-8 is refused rather than altered", async () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "app", "latin.py"), Buffer.from([0x23, 0xe9, 0x0a]));
+  const { problems } = await pin(folder, "latin.py");
+  expect(problems).toMatchObject([{ code: "FILE_NOT_TEXT" }]);
+});
+
 test("a text without an application has no files", async () => {
   const { problems } = await pinFiles(GRAPH, { text: "", files: [script("a.py")], folders: [] });
   expect(problems).toMatchObject([{ code: "FILE_NOT_FOUND" }]);

@@ -86,13 +86,17 @@ async function readInside(
   path: string,
 ): Promise<{ readonly text: string } | { readonly fault: Fault }> {
   if (folder === undefined) return missing(`${path} belongs to an application, and this text has none.`);
-  if (isAbsolute(path) || path.split(/[\\/]/).includes("..")) return outside(path);
+  const parts = path.split(/[\\/]/);
+  if (isAbsolute(path) || parts.includes("..")) return outside(path);
+  // `.env` and its like hold secrets: pinned, they would stand in the journal.
+  if (parts.some((part) => part.startsWith(".") && part !== ".")) return hidden(path);
+  if (path.includes("\0")) return missing(`${JSON.stringify(path)} is no path.`);
   try {
     const [root, file] = [await realpath(folder), await realpath(join(folder, path))];
     if (isOutside(relative(root, file))) return outside(path);
     const { size } = await stat(file);
     if (size > MAX_FILE_BYTES) return { fault: { code: "TOO_LARGE", message: `${path} is larger than 1 MB.` } };
-    return { text: await readFile(file, "utf8") };
+    return toText(path, await readFile(file));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (code === "EISDIR") return missing(`${path} is a folder.`);
@@ -100,8 +104,22 @@ async function readInside(
   }
 }
 
+function toText(path: string, bytes: Uint8Array): { readonly text: string } | { readonly fault: Fault } {
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch {
+    return { fault: { code: "FILE_NOT_TEXT", message: `${path} is not UTF-8 text.` } };
+  }
+}
+
 function isOutside(path: string): boolean {
   return path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path);
+}
+
+function hidden(path: string): { readonly fault: Fault } {
+  return {
+    fault: { code: "FILE_OUTSIDE", message: `${path} is hidden: neither scripts nor prompts begin with a dot.` },
+  };
 }
 
 function missing(message: string): { readonly fault: Fault } {

@@ -142,7 +142,12 @@ async function decideAgent(
   { agent, folder }: Pick<RunRequest, "agent" | "folder">,
 ): Promise<JsonObject> {
   const { kinds, hasCalls } = executorKindsOf(graph);
-  const question = { settings: graph.settings, folder, ...(agent === undefined ? {} : { asked: agent }) };
+  // What the configuration names is relative to the application, what a person types to where they stand.
+  const question = {
+    settings: graph.settings,
+    folder: agent === undefined ? app.appDir : folder,
+    ...(agent === undefined ? {} : { asked: agent }),
+  };
   if (kinds.has("agent") || agent !== undefined) return { ...(await chooseAgent(question, app.config)) };
   if (!hasCalls) return {};
   try {

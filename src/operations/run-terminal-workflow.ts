@@ -5,7 +5,7 @@ import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import type { RunNotice } from "../hosts/run-host.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
-import type { Application } from "./application.ts";
+import type { AppHost, Application } from "./application.ts";
 import { compileText } from "./compile-text.ts";
 import { findDefinition } from "./find-definition.ts";
 import { followRun } from "./follow-run.ts";
@@ -105,9 +105,16 @@ async function follow({ app }: TerminalWorkflows, prepared: PreparedRun, followi
   const patience = request.waitSeconds === undefined ? [] : [AbortSignal.timeout(request.waitSeconds * 1_000)];
   const stop = AbortSignal.any([watch.signal, ...patience]);
   const listen = toProgress(runId, following);
-  const followed = await followRun(app, { runId, begin: (host) => host.startRun(prepared), listen }, stop);
+  let started: Promise<unknown> = Promise.resolve();
+  const begin = (host: AppHost) => {
+    started = host.startRun(prepared);
+    return started;
+  };
+  const followed = await followRun(app, { runId, begin, listen }, stop);
   if (followed.is === "settled") return followed.record;
   const host = await app.host();
+  // What is not durable yet can neither be cancelled nor be found.
+  await started;
   if (watch.signal.aborted) await cancel(app, runId);
   else return recordOf(app, runId);
   return host.settled(runId);

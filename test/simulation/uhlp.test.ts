@@ -211,6 +211,14 @@ describe("formatResponse", () => {
       data: 5,
     });
   });
+
+  test.each(["trigger.payload.nowhere", "trigger.payload[trigger.payload.nowhere]", "null"])(
+    "data of nothing is null: %s",
+    async (data) => {
+      const yaml = `steps:\n  r: { type: control, subtype: formatResponse, data: "${data}" }\n`;
+      expect((await runSteps(yaml)).output()).toStrictEqual({ resultType: "generic", data: null });
+    },
+  );
 });
 
 describe("loop", () => {

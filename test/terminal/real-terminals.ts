@@ -2,7 +2,7 @@ import { homedir, tmpdir } from "node:os";
 import { onTestFinished } from "vitest";
 import { SystemClock } from "../../src/app/system-clock.ts";
 import { createTerminalExecutor } from "../../src/executors/terminal/terminal-executor.ts";
-import type { TerminalOptions } from "../../src/executors/terminal/terminal-options.ts";
+import type { TerminalOptions, TerminalSurroundings } from "../../src/executors/terminal/terminal-options.ts";
 import { createTerminalSessions, type TerminalSessions } from "../../src/executors/terminal/terminal-sessions.ts";
 import type { Executor } from "../../src/ports/executor.ts";
 
@@ -13,7 +13,10 @@ export interface RealTerminals {
 }
 
 /** Terminals of this process, closed when the test ends. */
-export function realTerminals(options: Partial<TerminalOptions> = {}): RealTerminals {
+export function realTerminals(
+  options: Partial<TerminalOptions> = {},
+  surroundings: Partial<TerminalSurroundings> = {},
+): RealTerminals {
   const sessions = createTerminalSessions(
     {
       level: "off",
@@ -33,6 +36,7 @@ export function realTerminals(options: Partial<TerminalOptions> = {}): RealTermi
       homeDir: homedir(),
       temporaryDir: tmpdir(),
       mask: (text) => text,
+      ...surroundings,
     },
   );
   const clock = new SystemClock();

@@ -294,13 +294,16 @@ describe("variables", () => {
       "'",
       "`$(id)`",
       "\u0000\u001b[31m",
-      "\\",
       "__proto__",
       "constructor",
       "{session_id}",
       "x".repeat(1_000_000),
     ];
     for (const value of values) expect(await typed("<{v}>", { variables: { v: value } })).toBe(`<${value}>`);
+  });
+
+  test("a backslash in a value is typed as a backslash: escapes are keys only where the author wrote them", async () => {
+    expect(await typed("{v}\\n", { variables: { v: "Ada\\necho injected" } })).toBe("Ada\\\\necho injected\\n");
   });
 
   test("keys and what is no text stay as they are", async () => {

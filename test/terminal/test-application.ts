@@ -3,6 +3,7 @@ import { Regexes } from "../../src/app/regexes.ts";
 import { createMask } from "../../src/config/create-mask.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import type { JsonObject } from "../../src/core/json.ts";
+import type { TerminalOptions } from "../../src/executors/terminal/terminal-options.ts";
 import { LocalHost } from "../../src/hosts/local/local-host.ts";
 import type { AppHost, Application } from "../../src/operations/application.ts";
 import { resolveCall } from "../../src/operations/resolve-call.ts";
@@ -16,7 +17,7 @@ import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
 import { type RealTerminals, realTerminals } from "./real-terminals.ts";
 
-interface TestApplication {
+export interface TestApplication {
   readonly app: Application;
   readonly library: TerminalLibrary;
   readonly terminals: RealTerminals;
@@ -25,11 +26,14 @@ interface TestApplication {
   run(request: JsonObject, watch?: Partial<WorkflowWatch>): Promise<RunWorkflowResponse>;
 }
 
-/** An application whose records are in memory and whose terminals and library are real. */
-export async function testApplication(environment: Readonly<Record<string, string>> = {}): Promise<TestApplication> {
+/** An application whose records are in memory and whose terminals, opened in its folder, and library are real. */
+export async function testApplication(
+  environment: Readonly<Record<string, string>> = {},
+  terminalOptions: Partial<TerminalOptions> = {},
+): Promise<TestApplication> {
   const appDir = temporaryFolder();
   const config = await loadConfig({ appDir, flags: {}, environment });
-  const terminals = realTerminals();
+  const terminals = realTerminals(terminalOptions, { currentDir: appDir });
   const [journal, blobs, files] = [new MemoryJournal(), new MemoryBlobs(), new MemoryFileStorage()];
   const { clock, executor } = terminals;
   const regexes = new Regexes();
@@ -48,7 +52,12 @@ export async function testApplication(environment: Readonly<Record<string, strin
     matches: (text, pattern) => regexes.matches(text, pattern),
     onDefect: (error) => defects.push(error),
   });
-  const appHost: AppHost = Object.assign(host, { role: "owner" as const, ownerPid: process.pid, ownerSocket: "" });
+  const appHost: AppHost = Object.assign(host, {
+    role: "owner" as const,
+    ownerPid: process.pid,
+    ownerSocket: "",
+    callTerminal: () => Promise.reject(new Error("Nobody calls tools here.")),
+  });
   const app: Application = {
     appDir,
     dataDir: join(appDir, ".pawl"),

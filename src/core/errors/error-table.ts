@@ -11,6 +11,12 @@ export const ERRORS = {
     5,
   ),
   NAME_TAKEN_TWICE: row("Two definitions of the application have the same name.", "Rename one of the two.", 3),
+  DIFF_NOT_APPLIED: row(
+    "The diff does not fit the file.",
+    "Read the file, and send a unified diff of exactly this text, or write the file as a whole.",
+    1,
+  ),
+  FILE_NOT_TEXT: row("The file is not UTF-8 text.", "Save it as UTF-8.", 3),
   FILE_OUTSIDE: row(
     "The file lies outside of the application's folder.",
     "Use a relative path without `..`, and no link that leads out.",
@@ -138,7 +144,7 @@ export const ERRORS = {
   STEP_BUDGET_EXCEEDED: row("The step has used up its own `max_cost_usd`.", "Raise it, or make the step cheaper.", 7),
   MAX_VISITS: row(
     "The workflow visited more steps than it may.",
-    "Look for a loop that does not end, or raise the limit.",
+    "Look for a loop that does not end, or raise the limit (`maxSteps`, `max_states`).",
     1,
   ),
   MAX_DEPTH: row("Workflows call each other too deeply.", "Look for a workflow that calls itself.", 1),
@@ -157,7 +163,11 @@ export const ERRORS = {
   APPROVAL_REJECTED: row("A person rejected it.", "See the comment with `pawl runs show ID`.", 1),
   APPROVAL_TIMED_OUT: row("Nobody answered in time.", "Rerun from the approval, or raise its time-out.", 1),
   WAIT_TIMED_OUT: row("The event did not come in time.", "Raise the time-out, or look at who should send it.", 1),
-  WAIT_INVALID: row("The time to wait until cannot be read.", "Give a duration, an ISO 8601 time or milliseconds.", 1),
+  WAIT_INVALID: row(
+    "What to wait for cannot be read.",
+    "Give a duration, an ISO 8601 time, milliseconds, or the name of an event.",
+    1,
+  ),
   OUTPUT_EMPTY: row("The answer was empty.", "Look at the prompt; an empty answer counts as a failure.", 1),
   OUTPUT_INVALID: row("The answer does not fit the output schema.", "Look at the validation errors in the details.", 1),
   OUTPUT_TOO_LARGE: row("The output is larger than the limit.", "Return less, or raise `limits.max_output_bytes`.", 1),
@@ -357,6 +367,11 @@ export const ERRORS = {
     "A file of the library of terminal workflows cannot be read.",
     "Correct or remove it; it was not changed.",
     3,
+  ),
+  LIBRARY_NAME_REFUSED: row(
+    "A saved workflow cannot have this name.",
+    "Use up to 64 letters, digits, `_` and `-`, a letter first, and a name that is not taken.",
+    2,
   ),
   STORAGE_PATH_INVALID: row("The path leaves the storage.", "Use a relative path without `..`.", 2),
   STORAGE_MISSING: row("There is no such stored file.", "List what there is with `pawl storage ls`.", 5),

@@ -108,4 +108,6 @@ export type FunctionName =
   | "toMilliseconds"
   /** The value as a text, written so that a regular expression finds exactly that text. */
   | "escapeRegex"
+  /** A text in which every backslash stands twice, so that whoever reads escapes reads it as it is. */
+  | "escapeBackslashes"
   | "matches";

@@ -52,6 +52,8 @@ export function callFunction(fn: FunctionName, args: Args, scope: Scope): Json |
       return mergeBy(first, second);
     case "toMilliseconds":
       return toMilliseconds(first);
+    case "escapeBackslashes":
+      return first === undefined ? undefined : toText(first)?.replaceAll("\\", "\\\\");
     case "escapeRegex":
       return first === undefined ? undefined : escapeRegex(first);
     case "matches":

@@ -80,13 +80,10 @@ function countItems(turn: Turn, scope: Scope, step: number): number | null {
 
 function failMissingList(turn: Turn, scope: Scope, step: number, state: StepState): void {
   const indexed = scope.flow.steps[step];
-  const { id = "", onFailure = "abort" } = indexed?.step ?? {};
-  const failure = {
-    code: "LIST_MISSING",
-    message: `What "${id}" should fan out over does not exist or is no list.`,
-    seq: 0,
-  };
+  const { onFailure = "abort" } = indexed?.step ?? {};
   const path = stepPath(scope.path, indexed?.escapedId ?? "", state.visit, SINGLE_ITEM);
+  const message = `What "${path}" should fan out over does not exist or is no list.`;
+  const failure = { code: "LIST_MISSING", message, seq: 0 };
   noteFailure(turn, scope, { path, code: failure.code, message: failure.message });
   if (onFailure !== "abort") {
     notePartial(turn, scope);

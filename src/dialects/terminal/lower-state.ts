@@ -4,7 +4,15 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { literal, object, variable } from "./build.ts";
 import { lowerCondition } from "./lower-condition.ts";
 import { hasTimedOut, type NamedState } from "./result-fields.ts";
-import { hasVariables, lowerPattern, lowerText, lowerValue, type ReadName, type Variables } from "./variables.ts";
+import {
+  hasVariables,
+  lowerPattern,
+  lowerText,
+  lowerTyped,
+  lowerValue,
+  type ReadName,
+  type Variables,
+} from "./variables.ts";
 import type { StateTransition } from "./workflow.ts";
 
 /** A state as a step of the machine: a task for the terminal, or a call of another workflow. */
@@ -30,8 +38,7 @@ function lowerTask(
 ): Pick<TaskStep, "kind" | "executor" | "input" | "atMostOnce"> {
   const { tool, params } = state.action;
   const lowered = Object.entries(params).map(([key, value]): [string, Expr] => {
-    const isRegex = tool === "await_output" && key === "pattern" && typeof value === "string";
-    return [key, isRegex ? lowerPattern(value, read) : lowerValue(value, read)];
+    return [key, lowerParam(`${tool}.${key}`, value, read)];
   });
   return {
     kind: "task",
@@ -43,6 +50,12 @@ function lowerTask(
     // Typed twice it would mean something else.
     ...(tool === "send_input" ? { atMostOnce: true } : {}),
   };
+}
+
+function lowerParam(name: string, value: Json, read: ReadName): Expr {
+  if (typeof value !== "string") return lowerValue(value, read);
+  if (name === "await_output.pattern") return lowerPattern(value, read);
+  return name === "send_input.input_text" ? lowerTyped(value, read) : lowerValue(value, read);
 }
 
 /** What is called gets its own variables and nothing else of the caller's. */

@@ -86,6 +86,11 @@ export function lowerPattern(pattern: string, read: ReadName): Expr {
   return lowerText(pattern, (name) => call("escapeRegex", read(name)));
 }
 
+/** Text to type: escapes that the author wrote are keys, backslashes in a value are backslashes. */
+export function lowerTyped(text: string, read: ReadName): Expr {
+  return lowerText(text, (name) => call("escapeBackslashes", read(name)));
+}
+
 function namesOf(workflow: TerminalWorkflow): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { action, transitions } of Object.values(workflow.states)) {

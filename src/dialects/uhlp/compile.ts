@@ -11,6 +11,7 @@ import { lowerWorkflow } from "./lower.ts";
 import type { LowerContext } from "./lower-context.ts";
 import { parseWorkflow } from "./parse.ts";
 import type { ParseContext } from "./parse-context.ts";
+import { MAX_STEPS } from "./parse-step.ts";
 import { placeInScalar } from "./place-in-scalar.ts";
 
 export interface UhlpOptions {
@@ -39,6 +40,8 @@ export async function compileUhlp(
     stepCount: 0,
   };
   const workflow = parseWorkflow(hoisted, parsing);
+  // Whatever leads to a step that was not read would be wrong as well.
+  if (parsing.stepCount > MAX_STEPS) return { problems: problems.toArray() };
   const lowering: LowerContext = {
     workflowId: workflow.id,
     source,

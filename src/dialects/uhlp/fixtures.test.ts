@@ -21,6 +21,17 @@ describe("valid files compile to the graph that is written beside them", () => {
   }
 });
 
+describe("doubtful files compile with the warnings that are written beside them", () => {
+  for (const name of namesIn(`${fixtures}warned`)) {
+    test(name, async () => {
+      const { graph, rendered } = await compileFile(`${fixtures}warned/${name}.yaml`);
+      expect(rendered).not.toBe("");
+      expectFile(`${fixtures}warned/${name}.problems.txt`, rendered);
+      expect(graph === undefined ? undefined : checkGraph(graph)).toEqual([]);
+    });
+  }
+});
+
 describe("broken files give the problems that are written beside them", () => {
   for (const name of namesIn(`${fixtures}broken`)) {
     test(name, async () => {

@@ -85,11 +85,17 @@ test("names that every object has are ids like any other", async () => {
   expect(graph?.flow.steps.map((step) => step.id)).toEqual(ids);
 });
 
+test("too many steps are one problem, whatever leads to those that are not read", async () => {
+  const chain = range(600).map((i) => `  s${i}: {type: mcp, target: t, transitions: {onSuccess: s${i + 1}}}\n`);
+  const { problems } = await loadDefinition({ text: head + chain.join("") });
+  expect(problems.map(({ code, place }) => [code, place?.line])).toEqual([["TOO_MANY_STEPS", 504]]);
+});
+
 test("500 steps in a chain are allowed, and so is what shares a step here and there", async () => {
   const chain = range(500).map(
     (i) => `  s${i}: {type: mcp, target: t, ${i === 499 ? "end: true" : `transitions: {onSuccess: s${i + 1}}`}}\n`,
   );
-  expect((await loadDefinition({ text: head + chain.join("") })).problems).toEqual([]);
+  expect((await loadDefinition({ text: `maxSteps: 500\n${head}${chain.join("")}` })).problems).toEqual([]);
   const shared = `  s0: {type: control, subtype: try, body: a, catch: b, end: true}
   a: {type: mcp, target: t, transitions: {onSuccess: c}}
   b: {type: mcp, target: t, transitions: {onSuccess: c}}

@@ -41,9 +41,15 @@ export function lowerControl(step: StepDefinition, body: ControlBody, scope: Val
 function lowerResponse({ resultType, data }: ResponseBody, scope: ValueScope): Doing {
   const value = toObject([
     ["resultType", literal(resultType)],
-    ["data", lowerValue(data, { ...scope, takesPlainText: true })],
+    ["data", orNull(lowerValue(data, { ...scope, takesPlainText: true }))],
   ]);
   return { kind: scope.flow.owners.length === 0 ? "respond" : "set", value };
+}
+
+/** What leads nowhere would leave its key out. */
+function orNull(value: Expr): Expr {
+  const isThere = value.op === "literal" || value.op === "object" || value.op === "list";
+  return isThere ? value : { op: "first", of: [value, literal(null)] };
 }
 
 function lowerMerge({ strategy, sources, names, key }: MergeBody, scope: ValueScope): Expr {
@@ -80,7 +86,17 @@ function lowerDuration(duration: YamlScalar, scope: ValueScope): Expr {
     scope.context.problems.error({ code: "VALUE_INVALID", at: duration, message, remedy: "Wait less long." });
   }
   if (durationMs !== undefined) return literal(durationMs);
+  if (isNegative(value)) {
+    const message = "A duration cannot be negative.";
+    scope.context.problems.error({ code: "VALUE_INVALID", at: duration, message, remedy: "Write 0 or more." });
+    return literal(0);
+  }
   return { op: "call", fn: "toMilliseconds", args: [lowerValue(duration, scope)] };
+}
+
+/** Numbers have been reported with the structure. */
+function isNegative(value: YamlScalar["value"]): boolean {
+  return typeof value === "string" && /^\s*-\s*(\d+|(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?)\s*$/.test(value);
 }
 
 const LONGEST_MS = 3 * 366 * 24 * 3_600_000;

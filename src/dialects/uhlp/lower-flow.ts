@@ -4,6 +4,7 @@ import { type FlowScope, isTooLarge, type LowerContext } from "./lower-context.t
 import { lowerStep } from "./lower-step.ts";
 import { lowerTransitions } from "./lower-transitions.ts";
 import type { PlanBlock } from "./plan-block.ts";
+import { reportLongWay } from "./report-long-way.ts";
 import type { Level, StepDefinition } from "./workflow.ts";
 
 /** The flow of the whole workflow. Undefined where it has no beginning, which is reported. */
@@ -24,6 +25,7 @@ export function lowerFlow(level: Level, context: LowerContext): MachineFlow | un
 function lowerPlan(plan: FlowPlan, around: FlowScope, context: LowerContext): MachineFlow {
   const { level, owners, members, start } = plan;
   const scope: FlowScope = { ...around, level, owners, visible: new Set([...around.visible, ...members.keys()]) };
+  reportLongWay(plan, context);
   const steps = [...members.values()].flatMap((step) => lowerMember(step, plan, scope, context) ?? []);
   return { kind: "machine", start, maxVisits: context.maxSteps, steps };
 }

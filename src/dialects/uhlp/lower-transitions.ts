@@ -1,8 +1,10 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Transition } from "../../core/graph/graph.ts";
+import type { ProblemList } from "../problem-list.ts";
 import { type FlowPlan, findTarget, type Target } from "./flow-plan.ts";
 import { type FlowScope, type LowerContext, toPlace } from "./lower-context.ts";
 import { isDecidable, lowerValue } from "./lower-value.ts";
+import { reportGap } from "./report-gap.ts";
 import type { StepDefinition, TransitionDefinition } from "./workflow.ts";
 
 export interface LoweredTransitions {
@@ -18,11 +20,11 @@ export function lowerTransitions(
   scope: FlowScope,
   context: LowerContext,
 ): LoweredTransitions {
-  reportIdle(step.transitions, context);
+  const conditions = lowerConditions(step, scope, context);
   const computed = new Map<string, Expr>();
-  const transitions = step.transitions.flatMap((definition) => {
+  const transitions = step.transitions.flatMap((definition, index) => {
     const target = findTarget(definition.to, plan, context);
-    const when = lowerCondition(definition, { step, scope, context, computed });
+    const when = toDecidable(conditions[index], computed, context);
     return target === undefined ? [] : toTransitions(definition, { target, when, context });
   });
   const isBlock = plan.owners.length > 0;
@@ -38,20 +40,23 @@ export function lowerTransitions(
   };
 }
 
-interface ConditionScope {
-  readonly step: StepDefinition;
-  readonly scope: FlowScope;
-  readonly context: LowerContext;
-  readonly computed: Map<string, Expr>;
+/** The condition of each transition, where it has one. */
+function lowerConditions(step: StepDefinition, scope: FlowScope, context: LowerContext): readonly (Expr | undefined)[] {
+  const { problems } = context;
+  const errorsBefore = problems.errorCount;
+  const allowsOutput = step.body.type !== "branch";
+  const conditions = step.transitions.map(
+    ({ condition }) => condition && lowerValue(condition, { flow: scope, context, allowsOutput }),
+  );
+  // What cannot be read may be anything: nothing is said about what follows from it.
+  if (step.isFaulty || problems.errorCount > errorsBefore) return conditions;
+  reportIdle(step.transitions, problems);
+  reportGap(step, conditions, problems);
+  return conditions;
 }
 
-function lowerCondition(
-  { condition }: TransitionDefinition,
-  { step, scope, context, computed }: ConditionScope,
-): Expr | undefined {
-  if (condition === undefined) return undefined;
-  const when = lowerValue(condition, { flow: scope, context, allowsOutput: step.body.type !== "branch" });
-  if (isDecidable(when)) return when;
+function toDecidable(when: Expr | undefined, computed: Map<string, Expr>, context: LowerContext): Expr | undefined {
+  if (when === undefined || isDecidable(when)) return when;
   context.conditionCount += 1;
   const name = `condition ${context.conditionCount}`;
   // As true or false, so that every visit sets it anew.
@@ -79,7 +84,7 @@ function toTransitions(
 }
 
 /** What stands behind one that always holds, and what says the same again. */
-function reportIdle(transitions: readonly TransitionDefinition[], { problems }: LowerContext): void {
+function reportIdle(transitions: readonly TransitionDefinition[], problems: ProblemList): void {
   const closed = new Set<"success" | "failure">();
   const seen = new Set<string>();
   for (const { on, condition, at } of transitions) {

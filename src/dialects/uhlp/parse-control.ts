@@ -2,7 +2,17 @@ import type { Text } from "../map-reader.ts";
 import type { YamlMap, YamlNode } from "../yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { parseInputs, type StepSource } from "./parse-work.ts";
-import { durationMsAt, flagAt, mapAt, nodeAt, numberAt, textAt, toText } from "./read-node.ts";
+import {
+  flagAt,
+  mapAt,
+  nodeAt,
+  numberAt,
+  referenceAt,
+  textAt,
+  timeLimitMsAt,
+  toReference,
+  toText,
+} from "./read-node.ts";
 import type { Block, MergeBody, NamedBlock, Route, StepBody } from "./workflow.ts";
 
 export type ParseBlock = (node: YamlNode | undefined, inlineId: string) => Block | undefined;
@@ -93,7 +103,7 @@ class ControlReader {
     if (routes.length === 0)
       return this.#missing("The step has no routes.", "Add `routes`: a `condition` for each name.");
     const itemName = this.#variable("item", "itemVar", "iteratorVar");
-    const rest = textAt(this.#map, "default")?.value;
+    const rest = referenceAt(this.#map, "default")?.value;
     return {
       type: "split",
       list,
@@ -128,7 +138,7 @@ class ControlReader {
     if (given.length > 1) return this.#invalid(`The step waits for ${given.length} things at once.`, ONE_OF_THREE);
     if (until !== undefined) return { type: "wait", wait: { for: "instant", until } };
     if (event !== undefined) {
-      const timeoutMs = durationMsAt(this.#map, "timeout");
+      const timeoutMs = timeLimitMsAt(this.#map, "timeout");
       return { type: "wait", wait: { for: "event", name: event, ...(timeoutMs === undefined ? {} : { timeoutMs }) } };
     }
     return duration?.kind === "scalar" ? { type: "wait", wait: { for: "duration", duration } } : UNREADABLE;
@@ -195,7 +205,7 @@ class ControlReader {
     const node = nodeAt(this.#map, "branches");
     if (node?.kind === "list") {
       return node.items.slice(0, MOST_PARTS).flatMap((item): readonly NamedBlock[] => {
-        const start = toText(item);
+        const start = toReference(item);
         return start === undefined ? [] : [{ name: start.value, at: item, block: { kind: "reference", start } }];
       });
     }

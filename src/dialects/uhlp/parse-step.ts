@@ -5,10 +5,21 @@ import type { ParseContext } from "./parse-context.ts";
 import { parseControl } from "./parse-control.ts";
 import { parseTransitions } from "./parse-transitions.ts";
 import { parseWork } from "./parse-work.ts";
-import { costMicroAt, durationMsAt, flagAt, mapAt, nodeAt, numberAt, textAt, toText } from "./read-node.ts";
+import {
+  costMicroAt,
+  durationMsAt,
+  flagAt,
+  mapAt,
+  nodeAt,
+  numberAt,
+  referenceAt,
+  textAt,
+  timeLimitMsAt,
+  toReference,
+} from "./read-node.ts";
 import type { Block, Level, StepBody, StepDefinition } from "./workflow.ts";
 
-const MAX_STEPS = 500;
+export const MAX_STEPS = 500;
 
 /** `startAt` and `steps`, of a workflow or of a block. */
 export function parseLevel(map: YamlMap, context: ParseContext): Level {
@@ -18,12 +29,12 @@ export function parseLevel(map: YamlMap, context: ParseContext): Level {
     const step = parseStep(id, entry, context);
     if (step !== undefined) steps.set(id, step);
   }
-  return { startAt: textAt(map, "startAt"), steps };
+  return { startAt: referenceAt(map, "startAt"), steps };
 }
 
 /** A step that is written in place gets the id `inlineId`. */
 function parseBlock(node: YamlNode | undefined, inlineId: string, context: ParseContext): Block | undefined {
-  const start = toText(node);
+  const start = toReference(node);
   if (start !== undefined) return { kind: "reference", start };
   if (node?.kind !== "map") return undefined;
   if (!node.entries.has("type")) return { kind: "written", level: parseLevel(node, context), at: node };
@@ -75,7 +86,7 @@ function parseBody(step: YamlMap, isFaulty: boolean, context: ParseContext): Ste
 
 function parseCommon(step: YamlMap, { problems }: ParseContext) {
   const description = textAt(step, "description")?.value;
-  const timeoutMs = durationMsAt(step, "timeout");
+  const timeoutMs = timeLimitMsAt(step, "timeout");
   const maxCostMicro = costMicroAt(step, "maxCostUsd", "max_cost_usd");
   const output = nodeAt(step, "outputMapping");
   const retry = parseRetry(mapAt(step, "retryPolicy", "retry"));
@@ -83,8 +94,7 @@ function parseCommon(step: YamlMap, { problems }: ParseContext) {
     transitions: parseTransitions(step, problems),
     atMostOnce: flagAt(step, "atMostOnce", "at_most_once") ?? false,
     ...(description === undefined ? {} : { description }),
-    // Without time there is nothing to wait for: 0 switches it off.
-    ...(timeoutMs === undefined || timeoutMs === 0 ? {} : { timeoutMs }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
     ...(output === undefined ? {} : { output }),
     ...(retry === undefined ? {} : { retry }),

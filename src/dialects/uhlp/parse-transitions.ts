@@ -1,7 +1,7 @@
 import type { ProblemList } from "../problem-list.ts";
 import type { Range } from "../source-text.ts";
 import type { YamlMap, YamlNode, YamlScalar } from "../yaml-node.ts";
-import { flagAt, itemsAt, nodeAt, textAt, toText } from "./read-node.ts";
+import { flagAt, itemsAt, nodeAt, referenceAt, textAt, toReference } from "./read-node.ts";
 import type { Reference, TransitionDefinition } from "./workflow.ts";
 
 /** `transitions` in all forms, and `end` on the step, as one list of which the first that holds is taken. */
@@ -53,13 +53,13 @@ interface Entry {
 
 /** The step to go to, as a text or as `{nextStep}`, or `{end: true}`. */
 function parseOutcome(node: YamlNode | undefined, problems: ProblemList): Entry | undefined {
-  const text = toText(node);
-  if (text !== undefined) return { to: text, at: text.at };
+  const next = toReference(node);
+  if (next !== undefined) return { to: next, at: next.at };
   return node?.kind === "map" ? parseEntry(node, problems) : undefined;
 }
 
 function parseEntry(entry: YamlMap, problems: ProblemList): Entry | undefined {
-  const next = textAt(entry, "nextStep", "nextStepId");
+  const next = referenceAt(entry, "nextStep", "nextStepId");
   const ends = flagAt(entry, "end") === true;
   const condition = nodeAt(entry, "condition");
   if (ends && next !== undefined) {
@@ -72,7 +72,10 @@ function parseEntry(entry: YamlMap, problems: ProblemList): Entry | undefined {
       problems.error({ code: "KEY_MISSING", at: entry, message: "The transition leads nowhere.", remedy });
     return undefined;
   }
-  return { ...(condition?.kind === "scalar" ? { condition } : {}), to: next ?? "end", at: next?.at ?? entry };
+  const common = { to: next ?? "end", at: next?.at ?? entry } as const;
+  if (condition === undefined) return common;
+  // A condition that cannot be read has been reported: without it this would be a default.
+  return condition.kind === "scalar" ? { condition, ...common } : undefined;
 }
 
 /**

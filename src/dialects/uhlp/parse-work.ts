@@ -81,12 +81,18 @@ function languageOf(named: string | undefined, script: Text, { problems }: Parse
   return undefined;
 }
 
-/** Files are those of the application's folder. */
+/** Files are those of the application's folder, and none that are hidden: a run keeps their text, and others can read it. */
 function checkPath({ value, at }: Text, { problems }: ParseContext): boolean {
-  const leaves = /^([\\/]|[A-Za-z]:[\\/])/.test(value) || value.split(/[\\/]/).includes("..");
-  if (!leaves) return true;
-  const message = `\`${toExcerpt(value)}\` leads out of the application's folder.`;
-  problems.error({ code: "FILE_OUTSIDE", at, message, remedy: "Write a relative path without `..`." });
+  const parts = value.split(/[\\/]/);
+  if (/^([\\/]|[A-Za-z]:[\\/])/.test(value) || parts.includes("..")) {
+    const message = `\`${toExcerpt(value)}\` leads out of the application's folder.`;
+    problems.error({ code: "FILE_OUTSIDE", at, message, remedy: "Write a relative path without `..`." });
+    return false;
+  }
+  const hidden = parts.find((part) => part.startsWith(".") && part !== ".");
+  if (hidden === undefined) return true;
+  const message = `\`${toExcerpt(hidden)}\` is hidden: such files may hold secrets, which every run would keep.`;
+  problems.error({ code: "VALUE_INVALID", at, message, remedy: "Use a path no part of which begins with `.`." });
   return false;
 }
 

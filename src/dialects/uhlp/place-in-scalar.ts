@@ -1,32 +1,19 @@
 import type { TemplateFault } from "../../core/errors/template-fault.ts";
 import type { Text } from "../map-reader.ts";
 import type { Range, SourceText } from "../source-text.ts";
+import { offsetsInScalar } from "./offsets-in-scalar.ts";
 
-/**
- * Where a place in a text stands in the file. Undefined where YAML has changed the text too much to tell: folded, escaped,
- * or continued on the next line.
- */
-export function placeInScalar(text: Text, fault: TemplateFault, { text: file }: SourceText): Range | undefined {
+/** Where a place in a text stands in the file. Undefined where YAML has changed the text too much to tell. */
+export function placeInScalar(text: Text, fault: TemplateFault, source: SourceText): Range | undefined {
   if (fault.line === undefined) return undefined;
-  const from = findLine(text, fault.line, file);
-  if (from === undefined) return undefined;
-  // Whatever is before it is indentation, or a quote.
-  const line = (text.value.split("\n")[fault.line - 1] ?? "").trimEnd();
-  const found = file.indexOf(line, from);
-  if (found === -1 || found > text.at.end) return undefined;
-  if (fault.column === undefined) return { start: found, end: found + line.length };
-  const start = found + fault.column - 1;
-  return { start, end: start + (fault.length ?? 1) };
-}
-
-function findLine({ value, at }: Text, line: number, file: string): number | undefined {
-  if (file.startsWith("|", at.start)) return skipLines(file, at.start, line);
-  const isVerbatim = [at.start, at.start + 1].some((start) => file.startsWith(value.trimEnd(), start));
-  return isVerbatim ? at.start : undefined;
-}
-
-function skipLines(text: string, from: number, lines: number): number {
-  let at = from;
-  for (let skipped = 0; skipped < lines; skipped += 1) at = text.indexOf("\n", at) + 1;
-  return at;
+  const lines = text.value.split("\n");
+  const line = lines[fault.line - 1];
+  const offsets = offsetsInScalar(text.at, source);
+  if (line === undefined || offsets === undefined) return undefined;
+  const lineStart = lines.slice(0, fault.line - 1).join("\n").length + (fault.line === 1 ? 0 : 1);
+  const indentation = line.length - line.trimStart().length;
+  const start = offsets[lineStart + (fault.column === undefined ? indentation : fault.column - 1)];
+  const lineEnd = offsets[lineStart + line.trimEnd().length];
+  if (start === undefined || lineEnd === undefined) return undefined;
+  return { start, end: fault.column === undefined ? Math.max(start + 1, lineEnd) : start + (fault.length ?? 1) };
 }

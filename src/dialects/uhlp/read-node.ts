@@ -2,6 +2,7 @@ import { toMilliseconds } from "../../core/expressions/to-milliseconds.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Text } from "../map-reader.ts";
 import { isNull, toJson, type YamlMap, type YamlNode } from "../yaml-node.ts";
+import type { Reference } from "./workflow.ts";
 
 /*
  * Readers of one key. What does not have the right type is undefined here: the schema has reported it already. Of
@@ -36,6 +37,16 @@ export function toText(node: YamlNode | undefined): Text | undefined {
     : undefined;
 }
 
+/** The id of a step. `startAt: 1` names the step `1:`, of which YAML makes a number. */
+export function referenceAt(map: YamlMap | undefined, ...keys: readonly string[]): Reference | undefined {
+  return toReference(nodeAt(map, ...keys));
+}
+
+export function toReference(node: YamlNode | undefined): Reference | undefined {
+  const isNumber = node?.kind === "scalar" && Number.isInteger(node.value);
+  return isNumber ? { value: node.written, at: node } : toText(node);
+}
+
 export function numberAt(map: YamlMap | undefined, ...keys: readonly string[]): number | undefined {
   const node = nodeAt(map, ...keys);
   return node?.kind === "scalar" && typeof node.value === "number" ? node.value : undefined;
@@ -55,6 +66,12 @@ export function objectAt(map: YamlMap | undefined, ...keys: readonly string[]): 
 export function durationMsAt(map: YamlMap | undefined, ...keys: readonly string[]): number | undefined {
   const node = nodeAt(map, ...keys);
   return node?.kind === "scalar" ? toMilliseconds(node.value) : undefined;
+}
+
+/** At least one millisecond: none would mean no limit. 0 has been reported. */
+export function timeLimitMsAt(map: YamlMap | undefined, key: string): number | undefined {
+  const limitMs = durationMsAt(map, key);
+  return limitMs === undefined ? undefined : Math.max(1, limitMs);
 }
 
 /** US dollars as integer micro-dollars. */

@@ -1,6 +1,6 @@
 import { Ajv, type SchemaValidateFunction, type ValidateFunction } from "ajv";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { plainStep, stepKinds, workflowSchema } from "./schema/workflow-schema.ts";
+import { checkedSchema, plainStep, stepKinds } from "./schema/workflow-schema.ts";
 
 /**
  * Makes what checks the structure of definitions. It says the same as the published schema, but compiles what a kind of step has
@@ -20,7 +20,8 @@ function makeValidator(): ValidateFunction {
     code: { optimize: false },
   });
   ajv.addKeyword({ keyword: KIND, type: "object", errors: "full", validate: kindChecker(ajv) });
-  const { $schema: _, definitions, ...schema } = workflowSchema;
+  ajv.addKeyword({ keyword: "sameAs", schemaType: "string", errors: "full", validate: spellingChecker() });
+  const { $schema: _, definitions, ...schema } = checkedSchema;
   const step = { ...plainStep, [KIND]: true };
   const named = { ...(isJsonObject(definitions) ? definitions : {}), step };
   return ajv.addSchema({ ...schema, definitions: named }, ID).getSchema(ID) as ValidateFunction;
@@ -37,6 +38,19 @@ function kindChecker(ajv: Ajv): SchemaValidateFunction {
     const { instancePath = "" } = context ?? {};
     const errors = validate.errors ?? [];
     check.errors = errors.map((error) => ({ ...error, instancePath: `${instancePath}${error.instancePath}` }));
+    return false;
+  };
+  return check;
+}
+
+/** Two spellings of one key say different things: which of them is meant? */
+function spellingChecker(): SchemaValidateFunction {
+  const check: SchemaValidateFunction = (key: string, value: Json, _parent, context) => {
+    const { instancePath = "", parentData } = context ?? {};
+    const others: unknown = parentData;
+    if (!isJsonObject(others) || !Object.hasOwn(others, key)) return true;
+    if (JSON.stringify(others[key]) === JSON.stringify(value)) return true;
+    check.errors = [{ keyword: "sameAs", instancePath, params: { key } }];
     return false;
   };
   return check;

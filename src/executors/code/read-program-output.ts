@@ -1,5 +1,5 @@
 import type { Json } from "../../core/json.ts";
-import { parseJson } from "../output/parse-json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import type { Exception } from "./read-report.ts";
 
 /** A program's result, and what it printed beside it. `undefined`: none of it is JSON. */

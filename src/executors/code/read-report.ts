@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from "../../core/json.ts";
-import { parseJson } from "../output/parse-json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 
 /** What a runner says on its own channel about the call. */
 export type Report =

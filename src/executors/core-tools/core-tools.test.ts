@@ -19,6 +19,7 @@ import { type CoreToolsOptions, createCoreTools } from "./core-tools.ts";
 
 const NEVER = new AbortController().signal;
 const READ = "core.state.getDefinitionFileContent";
+const DIFF = "core.state.applyDefinitionDiff";
 const WRITE = "core.state.setDefinitionFileContent";
 const DELETE = "core.state.deleteDefinitionFile";
 const LIST = "core.state.listDefinitionDirectory";
@@ -162,12 +163,17 @@ test("a file of more than 1 MiB is neither read nor written, and a folder is no 
   });
 });
 
-test("a diff is refused with what to do instead", async () => {
-  const outcome = await call("core.state.applyDefinitionDiff", { file_path: "workflows/a.yaml", diff: "" });
-  expect(outcome).toMatchObject({
-    code: "NOT_SUPPORTED",
-    message: expect.stringContaining("setDefinitionFileContent"),
-  });
+test("a diff changes a file where it fits, and nothing where it does not", async () => {
+  const path = "workflows/diffed.yaml";
+  await call(WRITE, { file_path: path, content: "a: 1\nb: 2\nc: 3\n" });
+  const diff = ["--- a", "+++ b", "@@ -1,3 +1,3 @@", " a: 1", "-b: 2", "+b: 20", " c: 3", ""].join("\n");
+  expect(await call(DIFF, { file_path: path, diff })).toMatchObject({ status: "succeeded" });
+  expect(await call(READ, { file_path: path })).toMatchObject({ output: { content: "a: 1\nb: 20\nc: 3\n" } });
+  for (const wrong of [diff, "", "no diff", `${diff}\n${diff}`]) {
+    expect(await call(DIFF, { file_path: path, diff: wrong })).toMatchObject({ code: "DIFF_NOT_APPLIED" });
+  }
+  expect(await call(DIFF, { file_path: "workflows/none.yaml", diff })).toMatchObject({ code: "FILE_NOT_FOUND" });
+  expect(await call(READ, { file_path: path })).toMatchObject({ output: { content: "a: 1\nb: 20\nc: 3\n" } });
 });
 
 for (const [set, get, remove] of [
@@ -285,7 +291,7 @@ test("every tool keeps what it promises: schemas compile, outputs fit them, all 
     const schema = await validators.compile(tool.outputSchema);
     if (!schema.ok) throw new Error(schema.message);
     if (outcome.status === "succeeded") expect([tool.name, schema.validate(outcome.output)]).toEqual([tool.name, []]);
-    else expect([tool.name, outcome.code]).toEqual(["core.state.applyDefinitionDiff", "NOT_SUPPORTED"]);
+    else expect([tool.name, outcome.code]).toEqual(["core.state.applyDefinitionDiff", "DIFF_NOT_APPLIED"]);
     expect(Object.values(tool.hints).every((hint) => typeof hint === "boolean")).toBe(true);
     expect(tool.title.length * tool.description.length).toBeGreaterThan(0);
   }

@@ -11,7 +11,7 @@ const ENCODING = {
 
 /** `core.state.*DefinitionFile*`: the files of the application. */
 export function definitionTools(folder: DefinitionFolder): readonly CoreTool[] {
-  return [readTool(folder), writeTool(folder), diffTool(), deleteTool(folder), listTool(folder)];
+  return [readTool(folder), writeTool(folder), diffTool(folder), deleteTool(folder), listTool(folder)];
 }
 
 function readTool(folder: DefinitionFolder): CoreTool {
@@ -57,22 +57,57 @@ function writeTool(folder: DefinitionFolder): CoreTool {
   };
 }
 
-/** Known, so that whoever calls it learns what to do instead. */
-function diffTool(): CoreTool {
+/** A diff that does not fit changes nothing; a revision that is given must be the present one. */
+function diffTool(folder: DefinitionFolder): CoreTool {
   return {
     name: "core.state.applyDefinitionDiff",
-    title: "Change a definition file by a diff (not supported)",
-    description: "Not supported: read the file, change it, and write it back as a whole.",
-    inputSchema: objectOf({ ...APP_ID, ...FILE_PATH, diff: text("A unified diff.") }, ["file_path", "diff"]),
+    title: "Change a definition file by a diff",
+    description: "Applies a unified diff to one of the application's files. Nothing is changed where it does not fit.",
+    inputSchema: objectOf(
+      {
+        ...APP_ID,
+        ...FILE_PATH,
+        diff: text("A unified diff of this one file."),
+        revision: text("Refused if it is not the present one."),
+      },
+      ["file_path", "diff"],
+    ),
     outputSchema: objectOf({ ...FILE_PATH, ...REVISION }, ["file_path", "revision"]),
     hints: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
-    async run() {
-      throw new PawlError("NOT_SUPPORTED", {
-        message: "`core.state.applyDefinitionDiff` is not supported.",
-        remedy: "Read the file, change it, and write it back with `core.state.setDefinitionFileContent`.",
-      });
+    async run(args) {
+      const path = textOf(args, "file_path");
+      const { content, revision } = await folder.read(path);
+      checkRevision(args, path, revision);
+      const changed = await applyDiff(decodeText(path, content), textOf(args, "diff"));
+      if (changed === undefined) throw diffNotApplied(path);
+      return succeeded({ file_path: path, revision: await folder.write(path, Buffer.from(changed)) });
     },
   };
+}
+
+/** Undefined: it is no diff of one file, or it does not fit. */
+async function applyDiff(content: string, diff: string): Promise<string | undefined> {
+  const { applyPatch, parsePatch } = await import("diff");
+  try {
+    const [patch, ...others] = parsePatch(diff);
+    if (patch === undefined || others.length > 0 || patch.hunks.length === 0) return undefined;
+    const changed = applyPatch(content, patch);
+    return changed === false ? undefined : changed;
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeText(path: string, content: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    throw new PawlError("FILE_NOT_TEXT", { message: `${path} is not UTF-8 text, so a diff cannot change it.` });
+  }
+}
+
+function diffNotApplied(path: string): PawlError {
+  return new PawlError("DIFF_NOT_APPLIED", { message: `The diff does not fit ${path}.` });
 }
 
 function deleteTool(folder: DefinitionFolder): CoreTool {

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
-import { parseJson } from "../output/parse-json.ts";
 
 const MAX_VALUE_BYTES = 1024 * 1024;
 const MAX_KEY_CHARS = 1_000;

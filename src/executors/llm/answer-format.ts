@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../core/json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import { jsonInText } from "../output/json-in-text.ts";
 import { fencedBlocks, removeFence } from "../output/markdown-fence.ts";
-import { parseJson } from "../output/parse-json.ts";
 import type { SchemaViolation, Validate } from "../output/schema-validators.ts";
 
 export type AnswerFormat = (typeof FORMATS)[number];

@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import type { ProducedFile } from "../../ports/executor.ts";
-import { parseJson } from "../output/parse-json.ts";
 
 type Content = CallToolResult["content"][number];
 

@@ -1,6 +1,7 @@
 import { type ErrorCode, isErrorCode } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type {
   DefinitionFile,
@@ -10,7 +11,6 @@ import type {
   ToolEndpoint,
 } from "../../ports/tool-endpoint.ts";
 import { toFailed } from "../output/failure.ts";
-import { parseJson } from "../output/parse-json.ts";
 import { decodeContent } from "./decode-content.ts";
 import { type EndpointSettings, findAllowed } from "./endpoint-allow-list.ts";
 import { isConnectionRefused, readBounded } from "./read-bounded.ts";

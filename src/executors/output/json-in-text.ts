@@ -1,7 +1,7 @@
 import type { Json } from "../../core/json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import { createJsonScanner } from "./json-scanner.ts";
 import { fencedBlocks, removeFence } from "./markdown-fence.ts";
-import { parseJson } from "./parse-json.ts";
 
 // Text made of thousands of opening brackets must not cost a pass over the rest for each of them.
 const MAX_STARTS = 200;

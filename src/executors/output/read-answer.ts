@@ -1,8 +1,8 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { Json } from "../../core/json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import { jsonInText } from "./json-in-text.ts";
 import { removeFence } from "./markdown-fence.ts";
-import { parseJson } from "./parse-json.ts";
 import type { SchemaViolation, Validate } from "./schema-validators.ts";
 
 /** What an agent said, before anyone has decided what it means. */

@@ -169,12 +169,13 @@ function feedAll(child: ChildProcess, { launch, spec }: Run): void {
 }
 
 async function waitForClose(child: ChildProcess): Promise<void> {
-  const streams = child.stdio.flatMap((stream) => (stream instanceof Readable ? [stream] : []));
+  const outputs = child.stdio.slice(1, 4).flatMap((stream) => (stream instanceof Readable ? [stream] : []));
   const cancel = new AbortController();
   const closed = Promise.all(
-    streams.map((stream) => (stream.closed || stream.isPaused() ? undefined : once(stream, "close"))),
+    outputs.map((stream) => (stream.closed || stream.isPaused() ? undefined : once(stream, "close"))),
   );
-  await Promise.race([closed, wait(CLOSE_WITHIN_MS, undefined, { signal: cancel.signal }).catch(() => undefined)]);
+  const tooLong = wait(CLOSE_WITHIN_MS, undefined, { signal: cancel.signal });
+  await Promise.race([closed.catch(() => undefined), tooLong.catch(() => undefined)]);
   cancel.abort();
   for (const stream of child.stdio) stream?.destroy();
 }

@@ -197,13 +197,8 @@ export class CommandPerformer {
     const at = this.#parts.clock.now();
     const expr = wait.for === "duration" ? wait.durationMs : wait.for === "instant" ? wait.at : wait.name;
     const [value = null] = await bindAll(driver, instance, [expr]);
-    if (wait.for === "event") {
-      const signal = typeof value === "string" ? value : JSON.stringify(value);
-      driver.apply({ type: "waitBegun", at, path, signal });
-      return;
-    }
-    const until = wait.for === "duration" ? addDuration(at, value) : toInstant(value);
-    if (until !== undefined) driver.apply({ type: "waitBegun", at, path, until });
+    const begun = wait.for === "event" ? toSignal(value) : toUntil(wait, at, value);
+    if (begun !== undefined) driver.apply({ type: "waitBegun", at, path, ...begun });
     else {
       const message = `"${path}" cannot wait for ${JSON.stringify(value).slice(0, 100)}.`;
       await this.#fail(driver, { instance, attempt }, { code: "WAIT_INVALID", message });
@@ -252,6 +247,16 @@ function isOfTheDefinition(error: unknown): error is PawlError {
 
 function tooLarge(what: string): PawlError {
   return new PawlError("OUTPUT_TOO_LARGE", { message: `${what} is too large.` });
+}
+
+function toSignal(value: Json): { readonly signal: string } | undefined {
+  if (typeof value === "number") return { signal: String(value) };
+  return typeof value === "string" && value !== "" ? { signal: value } : undefined;
+}
+
+function toUntil(wait: WaitStep["wait"], at: number, value: Json): { readonly until: number } | undefined {
+  const until = wait.for === "duration" ? addDuration(at, value) : toInstant(value);
+  return until === undefined ? undefined : { until };
 }
 
 function addDuration(at: number, value: Json): number | undefined {

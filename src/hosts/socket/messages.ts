@@ -12,7 +12,9 @@ export type Method =
   | "sendSignal"
   | "settled"
   | "watch"
-  | "unwatch";
+  | "unwatch"
+  | "callTerminal"
+  | "abortCall";
 
 export interface Request {
   readonly id: number;
@@ -43,6 +45,8 @@ const METHODS: readonly string[] = [
   "settled",
   "watch",
   "unwatch",
+  "callTerminal",
+  "abortCall",
 ] satisfies readonly Method[];
 
 /** Undefined: the line is no request. */

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { RunHost, RunNotice, RunStart } from "../run-host.ts";
 import { SocketHost } from "./socket-host.ts";
@@ -80,16 +81,27 @@ async function listen() {
   const folder = mkdtempSync(join(tmpdir(), "pawl-socket-"));
   const path = join(folder, "owner.sock");
   const owner = new OneRun();
+  const calls: TerminalCall[] = [];
   const server = await SocketServer.listen({
     path,
     host: owner,
     compile: async (text, source) => ({ text, graph: GRAPH, ...(source === undefined ? {} : { source }) }),
+    callTerminal: (tool, request, signal) =>
+      new Promise((resolve, reject) => calls.push({ tool, request, signal, resolve, reject })),
   });
   onTestFinished(async () => {
     await server.close();
     rmSync(folder, { recursive: true });
   });
-  return { path, owner, server };
+  return { path, owner, server, calls };
+}
+
+interface TerminalCall {
+  readonly tool: string;
+  readonly request: JsonObject;
+  readonly signal: AbortSignal;
+  resolve(result: Json): void;
+  reject(error: Error): void;
 }
 
 async function connectTo(path: string): Promise<SocketHost> {
@@ -200,4 +212,33 @@ test.each(hostile)("the owner lives on after %.40j", async (line) => {
   const host = await connectTo(path);
   expect(await host.resumeRun("r1")).toEqual(RECORD);
   expect(owner.asked).toEqual(["r1"]);
+});
+
+test("a tool of the owner is called, and its answer or error comes back", async () => {
+  const { path, calls } = await listen();
+  const host = await connectTo(path);
+  const never = new AbortController().signal;
+  const [given, refused] = ["a", "b"].map((tool) => host.callTerminal(tool, { x: 1 }, never));
+  await expect.poll(() => calls.length).toBe(2);
+  expect(calls[0]).toMatchObject({ tool: "a", request: { x: 1 } });
+  calls[0]?.resolve({ success: true });
+  calls[1]?.reject(new PawlError("TERMINAL_REFUSED", { message: "Security violation" }));
+  expect(await given).toEqual({ success: true });
+  await expect(refused).rejects.toMatchObject({ code: "TERMINAL_REFUSED", message: "Security violation" });
+});
+
+test("a call that its caller breaks off, or whose caller goes away, is broken off in the owner", async () => {
+  const { path, calls } = await listen();
+  const host = await connectTo(path);
+  const stop = new AbortController();
+  const broken = host.callTerminal("a", {}, stop.signal);
+  const left = host.callTerminal("b", {}, new AbortController().signal);
+  await expect.poll(() => calls.length).toBe(2);
+  stop.abort(new Error("enough"));
+  await expect(broken).rejects.toThrow("enough");
+  await expect.poll(() => calls[0]?.signal.aborted).toBe(true);
+  expect(calls[1]?.signal.aborted).toBe(false);
+  await host.park();
+  await expect(left).rejects.toMatchObject({ code: "OWNER_GONE" });
+  await expect.poll(() => calls[1]?.signal.aborted).toBe(true);
 });

@@ -94,6 +94,24 @@ export class SocketHost implements RunHost {
     return this.#callForRecord("settled", { run_id: runId });
   }
 
+  /** Where the signal aborts, the owner breaks the call off; nobody waits for that. */
+  async callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json> {
+    signal.throwIfAborted();
+    const answer = this.#call("callTerminal", { tool, request });
+    const id = this.#lastId;
+    const abort = () => {
+      this.#pending.get(id)?.reject(signal.reason);
+      this.#pending.delete(id);
+      this.#call("abortCall", { call: id }).catch(() => undefined);
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      return await answer;
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
   /** The runs go on in their owner; only this connection ends. */
   async park(): Promise<void> {
     this.#socket.destroy();

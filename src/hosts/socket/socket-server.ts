@@ -13,6 +13,8 @@ export interface SocketServerOptions {
   /** Callers send the text and never a graph: what they say is not trusted to be consistent. */
   /** `source`: as a person knows it. `options`: those of the run. */
   compile(text: string, source: string | undefined, options: JsonObject): Promise<CompiledDefinition>;
+  /** A tool over the terminals of this process. */
+  callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json>;
 }
 
 /** The longest request: a definition of 1 MB with an input as large as an output may be, escaped. */
@@ -90,11 +92,16 @@ export class SocketServer {
   }
 }
 
+/** What is asked about one run. */
+type RunMethod = Exclude<Request["method"], "callTerminal" | "abortCall">;
+
 /** One connection. Whatever it sends, it can at worst be let go. */
 class Caller {
   readonly #socket: Socket;
   readonly #options: SocketServerOptions;
   readonly #watched = new Map<string, () => void>();
+  /** Tools that are called, by the number of the request. */
+  readonly #calls = new Map<number, AbortController>();
 
   constructor(socket: Socket, options: SocketServerOptions) {
     this.#socket = socket;
@@ -118,11 +125,17 @@ class Caller {
   leave(): void {
     for (const stop of this.#watched.values()) stop();
     this.#watched.clear();
+    for (const call of this.#calls.values()) call.abort();
   }
 
-  async #perform({ method, params }: Request): Promise<Json | undefined> {
+  async #perform({ id, method, params }: Request): Promise<Json | undefined> {
+    if (method === "callTerminal") return this.#callTerminal(id, params);
+    if (method === "abortCall") return this.#abortCall(params);
+    return this.#performOn(textOf(params, "run_id"), method, params);
+  }
+
+  async #performOn(runId: string, method: RunMethod, params: JsonObject): Promise<Json | undefined> {
     const { host } = this.#options;
-    const runId = textOf(params, "run_id");
     switch (method) {
       case "startRun":
         return toJson(await host.startRun(await this.#toStart(params)));
@@ -150,6 +163,23 @@ class Caller {
         this.#watched.delete(runId);
         return undefined;
     }
+  }
+
+  async #callTerminal(id: number, params: JsonObject): Promise<Json> {
+    const { request } = params;
+    if (!isJsonObject(request)) throw refused("`request` is an object.");
+    const call = new AbortController();
+    this.#calls.set(id, call);
+    try {
+      return await this.#options.callTerminal(textOf(params, "tool"), request, call.signal);
+    } finally {
+      this.#calls.delete(id);
+    }
+  }
+
+  /** Of a call that has ended meanwhile nothing is left to abort. */
+  #abortCall({ call }: JsonObject): undefined {
+    if (typeof call === "number") this.#calls.get(call)?.abort();
   }
 
   async #toStart(params: JsonObject): Promise<RunStart> {

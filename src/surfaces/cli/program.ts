@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { OpenApplication } from "../../operations/application.ts";
 import type { CommonOptions, OpenApp } from "./cli-context.ts";
-import type { McpCoreOptions } from "./commands/mcp.ts";
+import type { McpCoreOptions, McpTerminalOptions } from "./commands/mcp.ts";
 import type { RenderOptions } from "./commands/prompt.ts";
 import type { RunOptions } from "./commands/run.ts";
-import type { AnswerOptions, CancelOptions, ResumeOptions } from "./commands/runs-drive.ts";
+import type { AnswerOptions, CancelOptions, ResumeOptions, SignalOptions } from "./commands/runs-drive.ts";
 import type { ListOptions, ShowOptions } from "./commands/runs-read.ts";
 import type { ServeOptions } from "./commands/serve.ts";
 import type { Voice } from "./voice.ts";
@@ -25,12 +25,15 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
     .showSuggestionAfterError();
   addRun(program, perform);
   addDefinitionCommands(program, perform);
+  addWorkflows(program.command("workflows").description("workflows that have been saved"), perform);
   addPrompt(program.command("prompt").description("work on prompt templates"), perform);
   addRunsCommands(program.command("runs").description("see and steer runs"), perform);
   addAnswers(program, perform);
   addApprovals(program.command("approvals").description("questions that wait for a person"), perform);
   addDeadLetters(program.command("dead-letter").description("steps that have failed for good"), perform);
-  addMcp(program.command("mcp").description("offer tools to other programs"), perform);
+  const mcp = program.command("mcp").description("offer tools to other programs");
+  addMcp(mcp, perform);
+  addMcpTerminal(mcp, perform);
   addStorage(program.command("storage").description("the application's own files"), perform);
   addSettings(program, perform);
   for (const command of allOf(program)) command.exitOverride().configureOutput({ outputError: () => undefined });
@@ -90,6 +93,32 @@ function addDefinitionCommands(program: Command, perform: Perform): void {
     });
 }
 
+function addWorkflows(workflows: Command, perform: Perform): void {
+  withCommon(workflows.command("ls").description("list them")).action(async (options: CommonOptions) => {
+    await perform(options, async (app) => (await import("./commands/workflows.ts")).listWorkflows(app, options));
+  });
+  withCommon(workflows.command("show").description("show a definition"))
+    .argument("<name>")
+    .action(async (name: string, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/workflows.ts")).showWorkflow(app, name, options));
+    });
+  withCommon(workflows.command("rm").description("remove one"))
+    .argument("<name>")
+    .action(async (name: string, options: CommonOptions) => {
+      await perform(options, async (app) =>
+        (await import("./commands/workflows.ts")).removeWorkflow(app, name, options),
+      );
+    });
+  withCommon(workflows.command("rename").description("give one another name"))
+    .argument("<name>")
+    .argument("<to>")
+    .action(async (name: string, to: string, options: CommonOptions) => {
+      await perform(options, async (app) =>
+        (await import("./commands/workflows.ts")).renameWorkflow(app, { name, to }, options),
+      );
+    });
+}
+
 function addPrompt(prompt: Command, perform: Perform): void {
   withCommon(prompt.command("render").description("show what a model would be asked"))
     .argument("<prompt>", "a prompt file, or WORKFLOW:STEP")
@@ -144,6 +173,15 @@ function addRunsCommands(runs: Command, perform: Perform): void {
         (await import("./commands/runs-drive.ts")).cancel({ app, voice }, id, options),
       );
     });
+  withCommon(runs.command("signal").description("tell a run that the event it waits for has happened"))
+    .argument("<id>")
+    .argument("<event>")
+    .option("--payload <json>", "what the waiting step gets as its output: JSON, or @FILE")
+    .action(async (id: string, name: string, options: SignalOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("./commands/runs-drive.ts")).signal({ app, voice }, { id, name }, options),
+      );
+    });
   addAnswers(runs, perform);
 }
 
@@ -183,6 +221,18 @@ function addMcp(mcp: Command, perform: Perform): void {
     .option("--plain-names", "name tools with `_` in place of `.`")
     .action(async (options: McpCoreOptions) => {
       await perform(options, async (app) => (await import("./commands/mcp.ts")).mcpCore(app, options));
+    });
+}
+
+function addMcpTerminal(mcp: Command, perform: Perform): void {
+  withCommon(mcp.command("terminal").description("terminals and `run_workflow` as an MCP server over stdin and stdout"))
+    .option("--http", "over HTTP, on this machine only unless --host says more")
+    .option("--host <address>", "with --http; beyond this machine only with a token")
+    .option("--port <n>", "with --http; 0, the default, picks a free one", toPort)
+    .option("--token <text>", "what HTTP requests must bear (default: server.api_key)")
+    .option("--tools <list>", "`runs`: also get_run, list_runs, cancel_run, respond_to_run", toToolsets)
+    .action(async (options: McpTerminalOptions) => {
+      await perform(options, async (app) => (await import("./commands/mcp.ts")).mcpTerminal(app, options));
     });
 }
 
@@ -247,6 +297,12 @@ function toCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
   throw new InvalidArgumentError("It must be a number from 1 to 1,000.");
+}
+
+function toToolsets(text: string): readonly string[] {
+  const names = text.split(",").map((name) => name.trim());
+  if (names.every((name) => name === "terminal" || name === "runs")) return names;
+  throw new InvalidArgumentError("The sets of tools are `terminal`, which is always there, and `runs`.");
 }
 
 function toPort(text: string): number {

@@ -1,8 +1,10 @@
 import type { Application } from "../../operations/application.ts";
 import type { RunHead } from "../../operations/describe-run.ts";
 import { listApprovals } from "../../operations/describe-run-approvals.ts";
+import { findAwaited } from "../../operations/find-awaited.ts";
 import { findRun } from "../../operations/find-run.ts";
 import { tell } from "./print.ts";
+import { sanitize } from "./render/sanitize.ts";
 import { shortId } from "./short-id.ts";
 
 const MAX_SHOWN = 5;
@@ -11,7 +13,7 @@ const MAX_WEBHOOKS = 1_000;
 /** What a person has to know after a command has shown a run: open questions, and what is still to be delivered. */
 export async function tellWhatRemains(app: Application, run: RunHead): Promise<void> {
   if (run.status === "awaiting_approval") await tellApprovals(app, run);
-  if (run.status === "waiting") tell("The run waits for an event.");
+  if (run.status === "waiting") await tellEvents(app, run);
   if (run.completed_at !== null) await tellWebhooks(app, run);
 }
 
@@ -24,6 +26,21 @@ async function tellApprovals(app: Application, { run_id: runId }: RunHead): Prom
     tell(`  pawl reject ${address}`);
   }
   if (approvals.length > MAX_SHOWN) tell(`  ... and ${approvals.length - MAX_SHOWN} more: pawl approvals ls`);
+}
+
+async function tellEvents(app: Application, { run_id: runId }: RunHead): Promise<void> {
+  const { events } = await findAwaited(app, await findRun(app, runId));
+  if (events.length === 0) tell("The run waits for an event.");
+  for (const event of events.slice(0, MAX_SHOWN)) {
+    tell(`The run waits for the event ${sanitize(event)}`);
+    tell(`  pawl runs signal ${shortId(runId)} ${quote(event)}`);
+  }
+  if (events.length > MAX_SHOWN) tell(`  ... and ${events.length - MAX_SHOWN} more events.`);
+}
+
+/** As a shell takes it for one word. */
+function quote(event: string): string {
+  return /^[\w:./-]+$/.test(event) ? event : `'${sanitize(event).replaceAll("'", String.raw`'\''`)}'`;
 }
 
 async function tellWebhooks(app: Application, { run_id: runId }: RunHead): Promise<void> {

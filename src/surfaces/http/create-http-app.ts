@@ -10,6 +10,7 @@ import { nameRequests } from "./middleware/name-requests.ts";
 import { answerApplication } from "./routes/application.ts";
 import { execute } from "./routes/execute.ts";
 import { deliverEvent, deliverToQueue } from "./routes/messages.ts";
+import { receiveSignal } from "./routes/signals.ts";
 
 type Handler = (parts: HttpParts, c: Context<HttpEnv>) => Response | Promise<Response>;
 
@@ -30,6 +31,7 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   on("GET", "/app/openapi.json", "route", appDocument);
   on("POST", "/queues/:name/messages", "envelope", deliverToQueue);
   on("POST", "/triggers/:event", "envelope", deliverEvent);
+  on("POST", "/runs/:id/signals", "envelope", receiveSignal);
   http.all("*", (c) => answerApplication(parts, c));
   return http;
 }

@@ -111,6 +111,8 @@ function appendHeader(headers: Headers, name: string, value: Json): void {
   }
 }
 
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+
 interface Content {
   readonly content: string | Uint8Array<ArrayBuffer> | null;
   readonly type: string;
@@ -119,6 +121,7 @@ interface Content {
 function toContent(body: Json, encoding: Json | undefined): Content {
   if (body === null) return { content: null, type: "" };
   if (typeof body !== "string") return { content: JSON.stringify(body), type: "application/json" };
+  if (encoding === "base64" && !BASE64.test(body)) throw invalid("`body` is not base64, as `bodyEncoding` says");
   if (encoding === "base64") return { content: Buffer.from(body, "base64"), type: "application/octet-stream" };
   return { content: body, type: "text/plain; charset=utf-8" };
 }

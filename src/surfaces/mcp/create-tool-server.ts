@@ -1,8 +1,10 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type Tool } from "@modelcontextprotocol/server";
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { ERRORS, isErrorCode } from "../../core/errors/error-table.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
+import type { Json } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
-import type { OfferedTool, ToolSet } from "../../ports/tool-set.ts";
+import type { ToolSet } from "../../ports/tool-set.ts";
+import { toCallResult, toErrorResult } from "./to-call-result.ts";
+import { toListedTool } from "./to-listed-tool.ts";
 
 export interface ToolServerOptions {
   readonly tools: ToolSet;
@@ -32,7 +34,7 @@ export function createToolServer({ tools, version, plainNames, log }: ToolServer
   );
   const names = new Map(tools.tools.flatMap(({ name }) => [name, toPlainName(name)].map((form) => [form, name])));
   server.setRequestHandler("tools/list", () => ({
-    tools: tools.tools.map((tool) => toListed(tool, plainNames ? toPlainName(tool.name) : tool.name)),
+    tools: tools.tools.map((tool) => toListedTool(tool, plainNames ? toPlainName(tool.name) : tool.name)),
   }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const name = names.get(params.name);
@@ -45,7 +47,7 @@ export function createToolServer({ tools, version, plainNames, log }: ToolServer
       return toResult(await tools.call(name, call, mcpReq.signal));
     } catch (error) {
       log(`pawl: a defect: ${error instanceof Error ? error.stack : String(error)}`);
-      return toError("The tool broke down. This is a defect of Pawl; its stderr says more.");
+      return toErrorResult("The tool broke down. This is a defect of Pawl; its stderr says more.");
     }
   });
   return server;
@@ -55,37 +57,12 @@ function toPlainName(name: string): string {
   return name.replaceAll(".", "_");
 }
 
-function toListed({ title, description, inputSchema, outputSchema, hints }: OfferedTool, name: string): Tool {
-  return {
-    name,
-    title,
-    description,
-    inputSchema: { ...inputSchema, type: "object" },
-    outputSchema: { ...outputSchema, type: "object" },
-    annotations: {
-      title,
-      readOnlyHint: hints.readOnly,
-      destructiveHint: hints.destructive,
-      idempotentHint: hints.idempotent,
-      openWorldHint: hints.openWorld,
-    },
-  };
-}
-
-/** The output twice: older clients read only the text. */
 function toResult(outcome: Outcome): CallToolResult {
-  if (outcome.status === "failed") return toError(explain(outcome));
-  const { output } = outcome;
-  const content: CallToolResult["content"] = [{ type: "text", text: JSON.stringify(output) }];
-  return isJsonObject(output) ? { content, structuredContent: { ...output } } : { content };
+  return outcome.status === "failed" ? toErrorResult(explain(outcome)) : toCallResult(outcome.output);
 }
 
 /** With what to do next, so that a model can put its call right. */
 function explain({ code, message }: Failed): string {
   const remedy = isErrorCode(code) ? ERRORS[code].remedy : "";
   return `${code}: ${message} ${remedy}`.trim();
-}
-
-function toError(text: string): CallToolResult {
-  return { isError: true, content: [{ type: "text", text }] };
 }

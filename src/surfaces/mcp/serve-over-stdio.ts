@@ -1,10 +1,17 @@
 import { once } from "node:events";
+import type { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { createToolServer, type ToolServerOptions } from "./create-tool-server.ts";
+
+export interface StdioOptions {
+  /** Made anew for each connection. */
+  createServer(): Server;
+  log(line: string): void;
+  readonly stop: AbortSignal;
+}
 
 /** Speaks MCP over stdin and stdout until stdin ends, as it does when the other program is gone, or `stop` aborts. */
-export async function serveOverStdio(options: ToolServerOptions, stop: AbortSignal): Promise<void> {
-  const handle = serveStdio(() => createToolServer(options), { onerror: (error) => options.log(error.message) });
+export async function serveOverStdio({ createServer, log, stop }: StdioOptions): Promise<void> {
+  const handle = serveStdio(createServer, { onerror: (error) => log(error.message) });
   try {
     await Promise.race([once(process.stdin, "close", { signal: stop }), once(process.stdin, "end", { signal: stop })]);
   } catch (error) {

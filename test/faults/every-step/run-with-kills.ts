@@ -60,12 +60,16 @@ async function accompany(pawl: RunningPawl, view: JournalView, { dataDir, point 
     if (isDeaf) await sendGo(dataDir, (await view.run())?.id ?? "");
     if (point?.hasCome(events) === true && mayDie(events)) {
       await end.within(point.thenMs);
-      wasKilled = !end.hasCome();
+      // It stands still while its children are counted, and cannot start others.
+      pawl.kill("SIGSTOP");
+      wasKilled = !end.hasCome() && mayDie(await view.events());
+      if (!wasKilled) pawl.kill("SIGCONT");
     } else await end.within(POLL_MS);
   }
+  for (const pid of findDescendants(pawl.pid)) children.add(pid);
   // Nobody else has the journal open while it is left and found again.
   await view.close();
-  if (wasKilled) for (const pid of kill(pawl)) children.add(pid);
+  if (wasKilled) pawl.kill("SIGKILL");
   await end.isHere;
   await waitUntil(`none of ${[...children].join(", ")} lives`, () => ![...children].some(isAlive));
   return wasKilled;
@@ -81,14 +85,6 @@ function watchEnd(pawl: RunningPawl) {
     hasCome: () => hasEnded,
     within: (ms: number) => Promise.race([isHere, setTimeout(ms)]),
   };
-}
-
-/** It stands still while its children are counted, and cannot start others. */
-function kill(pawl: RunningPawl): readonly number[] {
-  pawl.kill("SIGSTOP");
-  const children = findDescendants(pawl.pid);
-  pawl.kill("SIGKILL");
-  return children;
 }
 
 function mayDie(events: readonly Event[]): boolean {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../core/json.ts";
+import { sameAs } from "./own-keywords.ts";
 import { stepId } from "./shared-schemas.ts";
 import { attempting, describing, flowing, mapping, shaping, spending } from "./step-properties.ts";
 
@@ -19,7 +20,7 @@ const fanningOut: JsonObject = {
     default: 1,
     description: "How many items are worked on at once.",
   },
-  max_concurrent: { type: "integer", minimum: 1, maximum: 10_000, description: "The same as `maxConcurrency`." },
+  max_concurrent: sameAs("maxConcurrency", { type: "integer", minimum: 1, maximum: 10_000 }),
   continueOnError: {
     type: "boolean",
     default: false,
@@ -50,7 +51,7 @@ const formatResponse = control("Shapes the result of the workflow and ends it. I
     $ref: "#/definitions/expression",
     description: "The result: an expression, or a map or list of expressions.",
   },
-  dataMapping: { $ref: "#/definitions/expression", description: "The same as `data`." },
+  dataMapping: sameAs("data", { $ref: "#/definitions/expression" }),
 });
 
 const loop = control(
@@ -65,9 +66,9 @@ const loop = control(
       description: "May hold the list, as `list`, `items` or `inputList`.",
     },
     list: { $ref: "#/definitions/list" },
-    inputList: { $ref: "#/definitions/list", description: "The same as `list`." },
+    inputList: sameAs("list", { $ref: "#/definitions/list" }),
     body: { $ref: "#/definitions/block", description: "What runs for each item." },
-    loopBodyStepId: { $ref: "#/definitions/stepReference", description: "The step with which the body begins." },
+    loopBodyStepId: sameAs("body", { $ref: "#/definitions/stepReference" }),
     iteratorVar: { $ref: "#/definitions/identifier", default: "item", description: "The item's name in the body." },
     indexVar: { $ref: "#/definitions/identifier", default: "index", description: "The name of its number, from 0." },
   },
@@ -113,8 +114,8 @@ const split = control(
       description: "May hold the list, as `list`, `items` or `inputList`.",
     },
     list: { $ref: "#/definitions/list" },
-    inputList: { $ref: "#/definitions/list", description: "The same as `list`." },
-    iteratorVar: { $ref: "#/definitions/identifier", description: "The same as `itemVar`." },
+    inputList: sameAs("list", { $ref: "#/definitions/list" }),
+    iteratorVar: sameAs("itemVar", { $ref: "#/definitions/identifier" }),
     itemVar: {
       $ref: "#/definitions/identifier",
       default: "item",
@@ -139,7 +140,7 @@ const split = control(
       },
     },
     default: {
-      type: "string",
+      type: ["string", "integer"],
       minLength: 1,
       description: "The route of the items for which no condition holds. Absent: they are left out.",
     },
@@ -193,7 +194,7 @@ const wait = control("Waits without using anything, also over restarts of the pr
     examples: ["payment_received"],
   },
   timeout: {
-    $ref: "#/definitions/duration",
+    $ref: "#/definitions/timeLimit",
     description: "How long the event is waited for; then the step fails with the code `WAIT_TIMED_OUT`.",
   },
 });
@@ -207,7 +208,7 @@ const subworkflow = control(
     ...attempting,
     ...spending,
     workflowId: { type: "string", minLength: 1, description: "Its name or file, or an expression that gives one." },
-    workflow: { type: "string", minLength: 1, description: "The same as `workflowId`." },
+    workflow: sameAs("workflowId", { type: "string", minLength: 1 }),
   },
 );
 

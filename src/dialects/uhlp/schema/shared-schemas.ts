@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../core/json.ts";
+import { sameAs } from "./own-keywords.ts";
 
 /** 1 to 100 letters, digits, `_` and `-`, not starting with `-`. */
 const ID_PATTERN = "^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$";
@@ -7,11 +8,13 @@ export const stepId: JsonObject = {
   type: "string",
   pattern: ID_PATTERN,
   description: "Letters, digits, `_` and `-`, at most 100.",
+  allowed: "Use 1 to 100 letters, digits, `_` and `-`, not beginning with `-`",
   examples: ["validate_order"],
 };
 
+/** Integers: YAML reads the id of a step `1:` as a number where it is named. */
 const stepReference: JsonObject = {
-  type: "string",
+  type: ["string", "integer"],
   minLength: 1,
   description: "The id of a step on the same level.",
   examples: ["charge_card"],
@@ -49,13 +52,26 @@ const outputMapping: JsonObject = {
     "Shapes the output of the step: an expression, or names with expressions, in which `step.output` is the raw output. What other steps read is the result.",
 };
 
-export const duration: JsonObject = {
+const DURATION_PATTERN = "([0-9]{1,8}|([0-9]{1,3}d)?([0-9]{1,5}h)?([0-9]{1,7}m)?([0-9]{1,8}s)?([0-9]{1,11}ms)?)";
+
+const duration: JsonObject = {
   type: ["number", "string"],
   minimum: 0,
   maximum: 99_999_999,
   minLength: 1,
-  pattern: "^([0-9]{1,8}|([0-9]{1,3}d)?([0-9]{1,5}h)?([0-9]{1,7}m)?([0-9]{1,8}s)?([0-9]{1,11}ms)?)$",
+  pattern: `^${DURATION_PATTERN}$`,
   description: "Seconds, or a text such as `500ms`, `90s`, `15m`, `1h30m`, `2d`.",
+  examples: [30, "90s"],
+};
+
+export const timeLimit: JsonObject = {
+  type: ["number", "string"],
+  exclusiveMinimum: 0,
+  maximum: 99_999_999,
+  minLength: 1,
+  pattern: `^(?=.*[1-9])${DURATION_PATTERN}$`,
+  description: "More than 0: seconds, or a text such as `500ms`, `90s`, `15m`, `1h30m`, `2d`.",
+  allowed: "Write a time of more than 0",
   examples: [30, "90s"],
 };
 
@@ -71,7 +87,7 @@ const retryPolicy: JsonObject = {
       default: 3,
       description: "All attempts together, the first included.",
     },
-    max_attempts: { type: "integer", minimum: 1, maximum: 1000, description: "The same as `maxAttempts`." },
+    max_attempts: sameAs("maxAttempts", { type: "integer", minimum: 1, maximum: 1000 }),
     backoff: {
       enum: ["fixed", "linear", "exponential"],
       default: "exponential",
@@ -96,7 +112,7 @@ const transition: JsonObject = {
   properties: {
     condition: { $ref: "#/definitions/condition" },
     nextStep: { $ref: "#/definitions/stepReference", description: "The step to go to." },
-    nextStepId: { $ref: "#/definitions/stepReference", description: "The same as `nextStep`." },
+    nextStepId: sameAs("nextStep", { $ref: "#/definitions/stepReference" }),
     end: {
       type: "boolean",
       description: "The workflow (or the block) ends here, as failed if the step has failed.",
@@ -107,11 +123,11 @@ const transition: JsonObject = {
 
 const outcome: JsonObject = {
   description: "The id of a step, or `{end: true}`.",
-  type: ["string", "object"],
+  type: ["string", "integer", "object"],
   minLength: 1,
   properties: {
     nextStep: { $ref: "#/definitions/stepReference" },
-    nextStepId: { $ref: "#/definitions/stepReference" },
+    nextStepId: sameAs("nextStep", { $ref: "#/definitions/stepReference" }),
     end: { type: "boolean" },
   },
   additionalProperties: false,
@@ -130,7 +146,7 @@ const transitions: JsonObject = {
     },
     onSuccess: { $ref: "#/definitions/outcome", description: "After a success: the step to go to." },
     onFailure: {
-      type: ["array", "string", "object"],
+      type: ["array", "string", "integer", "object"],
       minLength: 1,
       items: { $ref: "#/definitions/transition" },
       description:
@@ -148,7 +164,7 @@ const transitions: JsonObject = {
 const block: JsonObject = {
   description:
     "What runs inside a control step: the id of a step on the same level (that step, and every step that its transitions lead to), one step written here, or `{startAt, steps}`. In a block a step without transitions ends it, and so does a transition to the control step itself. The output of the last step is that of the block.",
-  type: ["string", "object"],
+  type: ["string", "integer", "object"],
   minLength: 1,
   if: { type: "object" },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -187,6 +203,7 @@ export const sharedSchemas: JsonObject = {
   params,
   outputMapping,
   duration,
+  timeLimit,
   retryPolicy,
   transition,
   outcome,

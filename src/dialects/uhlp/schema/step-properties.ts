@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../core/json.ts";
+import { sameAs } from "./own-keywords.ts";
 
 /** Groups of properties that steps share; every kind of step spreads those that it has. */
 
@@ -25,11 +26,11 @@ export const shaping: JsonObject = { outputMapping: { $ref: "#/definitions/outpu
 
 export const attempting: JsonObject = {
   timeout: {
-    $ref: "#/definitions/duration",
+    $ref: "#/definitions/timeLimit",
     description: "How long one attempt may take; then it fails with the code `TIMEOUT`.",
   },
   retryPolicy: { $ref: "#/definitions/retryPolicy" },
-  retry: { $ref: "#/definitions/retryPolicy", description: "The same as `retryPolicy`." },
+  retry: sameAs("retryPolicy", { $ref: "#/definitions/retryPolicy" }),
 };
 
 export const spending: JsonObject = {
@@ -39,12 +40,12 @@ export const spending: JsonObject = {
     description:
       "The step is never tried again while it is unknown whether it had an effect, for instance after a crash: then it fails with `INTERRUPTED`.",
   },
-  at_most_once: { type: "boolean", description: "The same as `atMostOnce`." },
+  at_most_once: sameAs("atMostOnce", { type: "boolean" }),
   maxCostUsd: {
     type: "number",
     exclusiveMinimum: 0,
     maximum: 1_000_000,
     description: "What the step may cost, all attempts together.",
   },
-  max_cost_usd: { type: "number", exclusiveMinimum: 0, maximum: 1_000_000, description: "The same as `maxCostUsd`." },
+  max_cost_usd: sameAs("maxCostUsd", { type: "number", exclusiveMinimum: 0, maximum: 1_000_000 }),
 };

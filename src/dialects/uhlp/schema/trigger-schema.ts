@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../core/json.ts";
+import { sameAs } from "./own-keywords.ts";
 
 const http: JsonObject = {
   required: ["pathPattern"],
@@ -29,8 +30,8 @@ const cron: JsonObject = {
       description: "Five fields: minute, hour, day, month, weekday; or a nickname such as `@daily`.",
       examples: ["0 6 * * 1-5"],
     },
-    cron: { type: "string", minLength: 1, description: "The same as `schedule`." },
-    expression: { type: "string", minLength: 1, description: "The same as `schedule`." },
+    cron: sameAs("schedule", { type: "string", minLength: 1 }),
+    expression: sameAs("schedule", { type: "string", minLength: 1 }),
     timezone: {
       type: "string",
       minLength: 1,
@@ -50,7 +51,7 @@ const queue: JsonObject = {
       description: "The queue whose messages start runs.",
       examples: ["orders"],
     },
-    queue: { type: "string", minLength: 1, description: "The same as `queueName`." },
+    queue: sameAs("queueName", { type: "string", minLength: 1 }),
   },
   additionalProperties: false,
 };
@@ -63,7 +64,7 @@ const event: JsonObject = {
       description: "The event that starts runs.",
       examples: ["order.created"],
     },
-    event: { type: "string", minLength: 1, description: "The same as `triggerEvent`." },
+    event: sameAs("triggerEvent", { type: "string", minLength: 1 }),
     sourceAppId: { type: "string", minLength: 1, description: "Only events of this application. Absent: of any." },
   },
   additionalProperties: false,

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../core/json.ts";
 import { controlSchemas } from "./control-schemas.ts";
-import { duration, sharedSchemas, stepId } from "./shared-schemas.ts";
+import { sameAs, withoutOwnKeywords } from "./own-keywords.ts";
+import { sharedSchemas, stepId, timeLimit } from "./shared-schemas.ts";
 import { triggerSchema } from "./trigger-schema.ts";
 import { workSchemas } from "./work-schemas.ts";
 
@@ -9,7 +10,8 @@ const topLevel: JsonObject = {
   workflowId: {
     type: "string",
     pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$",
-    description: "The workflow's name, unique in the application.",
+    description: "The workflow's name, unique in the application: letters, digits, `_`, `.` and `-`, at most 200.",
+    allowed: "Use 1 to 200 letters, digits, `_`, `.` and `-`, not beginning with `.` or `-`",
     examples: ["process_order_v1"],
   },
   name: { type: "string", description: "A name for people." },
@@ -25,7 +27,7 @@ const topLevel: JsonObject = {
     description:
       "How many steps a run may visit on this level, so that an endless loop ends; blocks count for themselves. Default: `uhlp.max_steps` of the configuration, 20.",
   },
-  timeout: { ...duration, description: "How long a run may take: seconds, or a text such as `15m`." },
+  timeout: { ...timeLimit, description: "How long a run may take: seconds, or a text such as `15m`." },
   inputSchema: {
     type: "object",
     description:
@@ -42,7 +44,7 @@ const topLevel: JsonObject = {
     maximum: 1_000_000,
     description: "What a run may cost.",
   },
-  max_cost_usd: { type: "number", exclusiveMinimum: 0, maximum: 1_000_000, description: "The same as `maxCostUsd`." },
+  max_cost_usd: sameAs("maxCostUsd", { type: "number", exclusiveMinimum: 0, maximum: 1_000_000 }),
 };
 
 const steps: JsonObject = {
@@ -95,10 +97,10 @@ export const stepKinds: JsonObject = {
 };
 
 /**
- * The structure of a UHLP definition, as a JSON Schema of draft-07: what the loader checks, and what
- * `schemas/uhlp-workflow.schema.json` publishes for editors. The loader only warns of keys that it does not know.
+ * The structure of a UHLP definition, as a JSON Schema of draft-07 with keywords of our own. The loader only warns of keys
+ * that it does not know.
  */
-export const workflowSchema: JsonObject = {
+export const checkedSchema: JsonObject = {
   $schema: "http://json-schema.org/draft-07/schema#",
   title: "UHLP workflow",
   description: "A state machine of code, model, tool and control steps.",
@@ -109,3 +111,6 @@ export const workflowSchema: JsonObject = {
   additionalProperties: false,
   definitions: { ...sharedSchemas, steps, step, ...stepKinds },
 };
+
+/** What `schemas/uhlp-workflow.schema.json` publishes for editors. */
+export const workflowSchema: JsonObject = withoutOwnKeywords(checkedSchema);

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import { parseJson } from "../../output/parse-json.ts";
+import { parseJson } from "../../../core/parse-json.ts";
 import { openRequest } from "./open-request.ts";
 import { readText } from "./read-text.ts";
 import { toRouteUrl, toShownUrl } from "./server-url.ts";

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { parseJson } from "../../../core/parse-json.ts";
 import { createJsonScanner } from "../../output/json-scanner.ts";
-import { parseJson } from "../../output/parse-json.ts";
 
 /** One message of the agent or of Sandstorm itself. Its kind is `type`; SSE event names are not used. */
 export interface SandstormDocument extends JsonObject {

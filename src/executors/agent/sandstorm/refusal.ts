@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from "../../../core/json.ts";
+import { parseJson } from "../../../core/parse-json.ts";
 import type { Failed } from "../../../ports/executor.ts";
 import { toFailed } from "../../output/failure.ts";
-import { parseJson } from "../../output/parse-json.ts";
 import type { Server } from "./choose-server.ts";
 
 export interface HttpAnswer {

@@ -24,6 +24,8 @@ export interface Waited {
 export async function awaitMatch(session: TerminalSession, waiting: Waiting): Promise<Waited> {
   waiting.signal?.throwIfAborted();
   await session.flush();
+  // From now on a listener hears of it, but not of what came in the meantime.
+  waiting.signal?.throwIfAborted();
   const match = waiting.find(session.readOutput().text);
   if (match !== null || !session.isRunning) return { match, isTimedOut: false };
   return watchForMatch(session, waiting);

@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { PtySpec } from "../pty-host/messages.ts";
 import { buildChildEnvironment } from "../session/child-environment.ts";
+import { findTooLong } from "../session/given-size.ts";
 import { settle } from "../session/settle.ts";
 import { locateCommand, parseShellCommand } from "../session/shell-command.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
@@ -56,7 +57,7 @@ function toPlan({ options, surroundings }: ToolParts, request: OpenTerminalReque
   const parsed = parseShellCommand(shell);
   const asked = { program: parsed?.program ?? "", folder, environment: wished };
   if (parsed === undefined) return { ...asked, error: "The shell has no name." };
-  const problem = findProblem(folder, wished);
+  const problem = findProblem(folder, wished) ?? findTooLong(parsed.args, wished);
   if (problem !== undefined) return { ...asked, error: problem };
   const env = buildChildEnvironment({ own, homeDir, isolateHistory: options.isolateHistory, wished });
   const command = locateCommand(parsed, { path: env["PATH"] ?? "", folder });

@@ -9,6 +9,33 @@ export interface McpCoreOptions extends CommonOptions {
   readonly plainNames?: true;
 }
 
+export interface McpTerminalOptions extends CommonOptions {
+  readonly http?: true;
+  readonly host?: string;
+  readonly port?: number;
+  readonly token?: string;
+  readonly tools?: readonly string[];
+}
+
+/** `pawl mcp terminal`: terminals and workflows over them as an MCP server. Stdout belongs to the protocol. */
+export async function mcpTerminal(app: OpenApplication, options: McpTerminalOptions): Promise<number> {
+  const signals = listenForStop();
+  const { http, host, port = 0, token, tools = [] } = options;
+  try {
+    await app.serveTerminals({
+      ...(http === true ? { http: { port, ...(host === undefined ? {} : { host }) } } : {}),
+      ...(token === undefined ? {} : { token }),
+      withRuns: tools.includes("runs"),
+      log: tell,
+      stop: signals.stop,
+    });
+    await app.leave(signals.stop, signals.force);
+    return 0;
+  } finally {
+    signals.close();
+  }
+}
+
 /** `pawl mcp core`: the application's built-in tools as an MCP server. Stdout belongs to the protocol. */
 export async function mcpCore(app: OpenApplication, options: McpCoreOptions): Promise<number> {
   const signals = listenForStop();

@@ -7,8 +7,10 @@ import { describeRun, type RunDescription } from "../../../operations/describe-r
 import { findRun } from "../../../operations/find-run.ts";
 import { followRun } from "../../../operations/follow-run.ts";
 import { listResumable } from "../../../operations/list-resumable.ts";
+import { parseJson } from "../../../operations/parse-json.ts";
 import { readPinnedGraph } from "../../../operations/read-pinned-graph.ts";
 import { readTextFile } from "../../../operations/read-text-file.ts";
+import { sendSignal } from "../../../operations/send-signal.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
 import { type DriveEnd, driveRun } from "../drive-run.ts";
@@ -110,6 +112,25 @@ export async function answer(
   return exitCode;
 }
 
+export interface SignalOptions extends CommonOptions {
+  readonly payload?: string;
+}
+
+/** `pawl runs signal`: the event that a run waits for has happened. Goes on with the run where nobody else drives it. */
+export async function signal(
+  { app, voice }: CommandParts,
+  { id, name }: { readonly id: string; readonly name: string },
+  options: SignalOptions,
+): Promise<number> {
+  const payload = options.payload === undefined ? null : await readPayload(options.payload);
+  const host = await app.host();
+  const record = await sendSignal(app, id, { name, payload });
+  if (host.role === "guest") return reportAnswer(app, record, options, host.ownerPid);
+  const begin = () => host.resumeRun(record.id);
+  const { exitCode } = await drive({ app, voice }, { record, options, begin });
+  return exitCode;
+}
+
 interface KnownRun {
   readonly record: RunRecord;
   readonly options: CommonOptions;
@@ -130,6 +151,11 @@ async function reportAnswer(
   if (formatOf(options) === "text") tell(`Recorded. The run goes on in process ${ownerPid}.`);
   else printEnvelope(await describeRun(await app.records(), await findRun(app, id)));
   return 0;
+}
+
+async function readPayload(written: string): Promise<Json> {
+  const text = written.startsWith("@") ? await readTextFile(written.slice(1)) : written;
+  return parseJson(text, "The payload");
 }
 
 async function readEdit(written: string): Promise<Json> {

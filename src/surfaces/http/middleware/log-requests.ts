@@ -12,7 +12,8 @@ export function logRequests(log: HttpParts["log"]): MiddlewareHandler<HttpEnv> {
       path: pathOf(c.req.raw.url),
       status: c.res.status,
       durationMs: Math.round(performance.now() - beganAt),
-      requestId: c.get("requestId"),
+      // As it was sent back: that of the body can be any text.
+      requestId: c.res.headers.get("x-request-id") ?? "",
       runId: c.get("runId"),
     });
   };

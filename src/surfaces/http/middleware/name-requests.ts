@@ -8,15 +8,17 @@ const USABLE = /^[\x21-\x7e]{1,200}$/;
 /** Every request has an id: that of `X-Request-ID`, which is sent back, or a new one. */
 export const nameRequests: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const sent = usable(c.req.header("x-request-id"));
+  const own = sent ?? randomUUID();
   c.set("sentRequestId", sent);
-  c.set("requestId", sent ?? randomUUID());
+  c.set("requestId", own);
   c.set("traceId", usable(c.req.header("x-trace-id")));
   await next();
-  c.res.headers.set("x-request-id", sent ?? c.get("requestId"));
+  // By now it may be what the body says, which can be any text.
+  c.res.headers.set("x-request-id", sent ?? usable(c.get("requestId")) ?? own);
   const runId = c.get("runId");
   if (runId !== undefined) c.res.headers.set("x-run-id", runId);
 };
 
-function usable(header: string | undefined): string | undefined {
-  return header !== undefined && USABLE.test(header) ? header : undefined;
+function usable(id: string | undefined): string | undefined {
+  return id !== undefined && USABLE.test(id) ? id : undefined;
 }

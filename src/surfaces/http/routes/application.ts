@@ -1,7 +1,8 @@
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { isJsonDeeperThan } from "../../../core/json-depth.ts";
 import type { FoundDefinition } from "../../../operations/find-definition.ts";
-import { isJsonDeeperThan, MAX_JSON_DEPTH } from "../../../operations/json-depth.ts";
+import { MAX_REQUEST_DEPTH } from "../../../operations/parse-json.ts";
 import { prepareStart } from "../../../operations/prepare-run.ts";
 import { readRunResult } from "../../../operations/read-run-result.ts";
 import { resolveTrustedContext } from "../../../operations/request-context.ts";
@@ -61,6 +62,6 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
 
 /** Steps read a body that is JSON as such: what comes after a parser recurses. */
 function refuseDeep(body: unknown): void {
-  if (typeof body !== "string" || !/^\s*[[{]/.test(body) || !isJsonDeeperThan(body, MAX_JSON_DEPTH)) return;
-  throw new PawlError("REQUEST_INVALID", { message: `The body nests more than ${MAX_JSON_DEPTH} levels deep.` });
+  if (typeof body !== "string" || !/^\s*[[{]/.test(body) || !isJsonDeeperThan(body, MAX_REQUEST_DEPTH)) return;
+  throw new PawlError("REQUEST_INVALID", { message: `The body nests more than ${MAX_REQUEST_DEPTH} levels deep.` });
 }

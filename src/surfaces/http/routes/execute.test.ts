@@ -132,6 +132,17 @@ describe("ids", () => {
     expect([named.headers.get("x-request-id"), (await bodyOf(named))["requestId"]]).toEqual(["h-2", "r-1"]);
   });
 
+  test("an id in the body that fits neither into a header nor into a log line is answered in the body alone", async () => {
+    for (const requestId of ["数字", "a\nb", "x".repeat(100_000)]) {
+      const world = new HttpWorld([ECHO]);
+      const response = await world.post("/execute", { ...ask("echo"), requestId });
+      const sentBack = response.headers.get("x-request-id");
+      expect([response.status, sentBack]).toEqual([200, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+      expect(world.logged).toMatchObject([{ requestId: sentBack }]);
+      expect(await bodyOf(response)).toMatchObject({ requestId });
+    }
+  });
+
   test("a header that does not fit into a log line is replaced", async () => {
     const response = await new HttpWorld([ECHO]).request("/healthz", { headers: { "x-request-id": "a b" } });
     expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);

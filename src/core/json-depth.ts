@@ -3,6 +3,8 @@
  * evaluating) recurses. Brackets inside of strings do not count. A text that is no JSON gets some answer.
  */
 export function isJsonDeeperThan(text: string, levels: number): boolean {
+  // Every bracket is closed again.
+  if (text.length <= 2 * levels) return false;
   let depth = 0;
   let isInString = false;
   for (let at = 0; at < text.length; at += 1) {
@@ -18,9 +20,6 @@ export function isJsonDeeperThan(text: string, levels: number): boolean {
   }
   return false;
 }
-
-/** How deep JSON from outside may be. */
-export const MAX_JSON_DEPTH = 100;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,0 +1,40 @@
+import { once } from "node:events";
+import type { Server } from "@modelcontextprotocol/server";
+import { listenOn } from "./listen-on.ts";
+
+export interface McpService {
+  createServer(): Server;
+  /** Absent: over stdin and stdout. */
+  readonly http?: {
+    readonly address: string;
+    readonly port: number;
+    /** By which it may be called, beside those of this machine itself. */
+    readonly hostnames?: readonly string[];
+    readonly token?: string;
+  };
+  /** A line for people. */
+  log(line: string): void;
+  readonly stop: AbortSignal;
+}
+
+/** Speaks MCP until the other program is gone, or `stop` aborts. Throws `ADDRESS_UNAVAILABLE`. */
+export async function serveMcp(service: McpService): Promise<void> {
+  if (service.http !== undefined) return await serveOverHttp(service, service.http);
+  const { serveOverStdio } = await import("../surfaces/mcp/serve-over-stdio.ts");
+  await serveOverStdio(service);
+}
+
+async function serveOverHttp(
+  { createServer, log, stop }: McpService,
+  { address, port, ...access }: NonNullable<McpService["http"]>,
+): Promise<void> {
+  const { createMcpFetch, MCP_PATH } = await import("../surfaces/mcp/create-mcp-fetch.ts");
+  const handler = createMcpFetch({ createServer, log, ...access });
+  const listener = await listenOn((request) => handler.fetch(request), { address, port });
+  log(`Listening on ${listener.url}${MCP_PATH}`);
+  if (!stop.aborted) await once(stop, "abort");
+  const closed = listener.close();
+  await handler.close();
+  listener.hurry(AbortSignal.abort());
+  await closed;
+}

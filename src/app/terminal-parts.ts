@@ -1,0 +1,123 @@
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Config } from "../config/load-config.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { TerminalSessions } from "../executors/terminal/terminal-sessions.ts";
+import type { Executor } from "../ports/executor.ts";
+import type { LibraryCare } from "../ports/library-care.ts";
+import type { WorkflowLibrary } from "../ports/workflow-library.ts";
+
+interface TerminalPartsOptions {
+  readonly appDir: string;
+  readonly config: Config;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  mask(text: string): string;
+  /** For a person: what is wrong with files of the library. */
+  tell(line: string): void;
+}
+
+/** The terminals of this process, which only an owner opens, and the library of workflows over them. */
+export class TerminalParts {
+  readonly #options: TerminalPartsOptions;
+  readonly #opened = new Set<string>();
+  readonly #told = new Set<string>();
+  #sessions: Promise<TerminalSessions> | undefined;
+  #live: TerminalSessions | undefined;
+  #executor: Promise<Executor> | undefined;
+  #library: Promise<WorkflowLibrary> | undefined;
+
+  constructor(options: TerminalPartsOptions) {
+    this.#options = options;
+  }
+
+  /** Does the states of terminal workflows. */
+  executor(): Promise<Executor> {
+    this.#executor ??= this.#createExecutor();
+    return this.#executor;
+  }
+
+  /** One of the six tools, for another program. Throws `REQUEST_INVALID`, `TERMINAL_REFUSED`, `CONFIG_INVALID`. */
+  async call(tool: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const [{ callTerminalTool }, sessions] = await Promise.all([import("./call-terminal-tool.ts"), this.sessions()]);
+    return callTerminalTool(sessions, { tool, params }, { signal });
+  }
+
+  sessions(): Promise<TerminalSessions> {
+    this.#sessions ??= this.#openSessions();
+    return this.#sessions;
+  }
+
+  library(): Promise<WorkflowLibrary> {
+    this.#library ??= this.#createLibrary();
+    return this.#library;
+  }
+
+  async libraryCare(): Promise<LibraryCare> {
+    const { FilesLibraryCare } = await import("../storage/files/files-library-care.ts");
+    return new FilesLibraryCare({ dir: this.#libraryDir });
+  }
+
+  /** Sessions whose program runs. */
+  get running(): number {
+    for (const id of this.#opened) if (this.#live?.find(id) === undefined) this.#opened.delete(id);
+    return [...this.#opened].filter((id) => this.#live?.find(id)?.isRunning === true).length;
+  }
+
+  /** No process of a terminal is left after this. */
+  async close(): Promise<void> {
+    await (await this.#sessions?.catch(() => undefined))?.close();
+  }
+
+  get #libraryDir(): string {
+    return join(this.#options.appDir, ".terminal_control_workflows");
+  }
+
+  async #createExecutor(): Promise<Executor> {
+    const [{ createTerminalExecutor }, sessions] = await Promise.all([
+      import("../executors/terminal/terminal-executor.ts"),
+      this.sessions(),
+    ]);
+    return createTerminalExecutor(sessions);
+  }
+
+  async #openSessions(): Promise<TerminalSessions> {
+    const { appDir, config, environment, mask } = this.#options;
+    const [{ createTerminalSessions }, { loadTerminalOptions }] = await Promise.all([
+      import("../executors/terminal/terminal-sessions.ts"),
+      import("../config/load-terminal-options.ts"),
+    ]);
+    const homeDir = homedir();
+    // The application, not this process's folder: whoever owns the data next must find the same terminals allowed.
+    const currentDir = appDir;
+    const options = await loadTerminalOptions({ settings: config.settings, currentDir, homeDir });
+    const sessions = createTerminalSessions(options, {
+      environment,
+      currentDir,
+      homeDir,
+      temporaryDir: tmpdir(),
+      mask,
+    });
+    this.#live = sessions;
+    return {
+      ...sessions,
+      openTerminal: async (request, call) => {
+        const opened = await sessions.openTerminal(request, call);
+        if (opened.success) this.#opened.add(opened.session_id);
+        return opened;
+      },
+    };
+  }
+
+  async #createLibrary(): Promise<WorkflowLibrary> {
+    const { TerminalLibrary } = await import("../storage/files/terminal-library.ts");
+    const { tell } = this.#options;
+    return new TerminalLibrary({
+      dir: this.#libraryDir,
+      reportDamage: ({ file, reason }) => {
+        if (this.#told.has(file)) return;
+        this.#told.add(file);
+        tell(`${file} is left alone: ${reason}`);
+      },
+    });
+  }
+}

@@ -1,0 +1,73 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  localhostAllowedHostnames,
+  OAuthError,
+  OAuthErrorCode,
+  originValidationResponse,
+  requireBearerAuth,
+  type Server,
+} from "@modelcontextprotocol/server";
+import { CancellablePosts } from "./cancellable-posts.ts";
+
+export interface McpFetchOptions {
+  /** Made anew for each request. */
+  createServer(): Server;
+  /** Beside those of this machine itself: names by which it may be called. */
+  readonly hostnames?: readonly string[];
+  /** What every request must bear. Absent: nothing. */
+  readonly token?: string;
+  log(line: string): void;
+}
+
+export interface McpFetch {
+  fetch(request: Request): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export const MCP_PATH = "/mcp";
+
+/** MCP over HTTP as a function from a request to its response. Web pages cannot reach it through a name of their own. */
+export function createMcpFetch({ createServer, hostnames = [], token, log }: McpFetchOptions): McpFetch {
+  const handler = createMcpHandler(createServer, { onerror: (error) => log(error.message) });
+  const posts = new CancellablePosts((request, given) => handler.fetch(request, given));
+  const known = [...localhostAllowedHostnames(), ...hostnames];
+  const authorize = token === undefined ? undefined : requireToken(token);
+  return {
+    async fetch(request) {
+      const refused = hostHeaderValidationResponse(request, known) ?? originValidationResponse(request, known);
+      if (refused !== undefined) return refused;
+      const authorized = await authorize?.(request);
+      if (authorized instanceof Response) return authorized;
+      if (new URL(request.url).pathname !== MCP_PATH) return new Response(null, { status: 404 });
+      return await posts.fetch(request);
+    },
+    close: () => handler.close(),
+  };
+}
+
+const VALID_SECONDS = 60;
+
+function requireToken(token: string) {
+  const expected = digest(token);
+  return requireBearerAuth({
+    verifier: {
+      async verifyAccessToken(given) {
+        if (!timingSafeEqual(digest(given), expected))
+          throw new OAuthError(OAuthErrorCode.InvalidToken, "Wrong token.");
+        return {
+          token: given,
+          clientId: "pawl",
+          scopes: [],
+          expiresAt: Math.floor(Date.now() / 1_000) + VALID_SECONDS,
+        };
+      },
+    },
+  });
+}
+
+/** Of equal length, whatever was given. */
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

@@ -1,0 +1,181 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isJsonObject, type JsonObject } from "../../../src/core/json.ts";
+import { WORKFLOW_LESSON } from "../../../src/surfaces/mcp/terminal/workflow-lesson.ts";
+import { application } from "../support/application.ts";
+import { pawl } from "../support/pawl.ts";
+import { connectTerminal, ERAS, gone } from "./terminal-client.ts";
+
+const ok = { success: true };
+
+/** Waits for its file in a shell that says which process it is. */
+const WAITING: JsonObject = {
+  name: "waiting",
+  initial_state: "open",
+  states: {
+    open: {
+      action: { tool: "open_terminal", params: { shell: "bash --norc" } },
+      transitions: [{ condition: ok, next_state: "type" }],
+    },
+    type: {
+      action: {
+        tool: "send_input",
+        params: { session_id: "{session_id}", input_text: "echo $$ > shell.pid; tail -F -n +1 go\n" },
+      },
+      transitions: [{ condition: ok, next_state: "wait" }],
+    },
+    wait: {
+      action: { tool: "await_output", params: { session_id: "{session_id}", pattern: "^gone on", timeout: 120 } },
+      transitions: [{ condition: ok, next_state: "close" }],
+    },
+    close: { action: { tool: "exit_terminal", params: { session_id: "{session_id}" } } },
+  },
+};
+
+test("the definition that the tool's description teaches runs, is saved, and is run by its name", async () => {
+  const folder = application({});
+  const { call } = await connectTerminal(folder);
+  const workflow_definition = exampleOf(WORKFLOW_LESSON);
+  const first = await call("run_workflow", { workflow_definition, initial_variables: { who: "Ada" } });
+  expect(first).toMatchObject({
+    success: true,
+    final_state: "close",
+    states_executed: 4,
+    workflow_saved: true,
+    saved_workflow_name: "greet",
+    available_workflows: ["greet"],
+    run_id: expect.any(String),
+    status: "completed",
+    final_variables: { match_text: "hello Ada" },
+  });
+  expect(existsSync(join(folder, ".terminal_control_workflows/greet.json"))).toBe(true);
+  const again = await call("run_workflow", { workflow_name: "greet", initial_variables: { who: "Bob" } });
+  expect(again).toMatchObject({ success: true, final_variables: { match_text: "hello Bob" }, workflow_saved: false });
+  const { stdout } = await pawl(["workflows", "ls", "--json"], { cwd: folder });
+  expect(JSON.parse(stdout).data.items).toMatchObject([{ name: "greet", success_count: 2 }]);
+}, 60_000);
+
+test("what is wrong with a request or a definition is said, and what there is instead", async () => {
+  const { call, refusal } = await connectTerminal(application({}));
+  expect(await refusal("run_workflow", {})).toMatch(
+    /^Either 'workflow_definition' or 'workflow_name' must be provided/,
+  );
+  const twice = { workflow_name: "a", workflow_definition: WAITING };
+  expect(await refusal("run_workflow", twice)).toMatch(
+    /^Provide either 'workflow_definition' OR 'workflow_name', not both/,
+  );
+  expect(await refusal("run_workflow", { workflow_name: "a", max_states: 1_001 })).toContain("max_states");
+  expect(await call("run_workflow", { workflow_name: "a" })).toMatchObject({
+    success: false,
+    final_state: "error",
+    error: "Workflow 'a' not found. Available: []",
+    run_id: null,
+  });
+  const broken = { ...WAITING, initial_state: "nowhere" };
+  expect(await call("run_workflow", { workflow_definition: broken })).toMatchObject({
+    success: false,
+    error: expect.stringContaining("Initial state 'nowhere' not found in states"),
+  });
+}, 60_000);
+
+for (const [era, negotiation] of ERAS) {
+  test(`a client of ${era} hears of every state, and ends the run with all that it has opened`, async () => {
+    const folder = application({});
+    const { client, call, pid } = await connectTerminal(folder, { negotiation });
+    const heard: { progress: number; total?: number | undefined; message?: string | undefined }[] = [];
+    const isWaiting = Promise.withResolvers<void>();
+    const stop = new AbortController();
+    const ended = call(
+      "run_workflow",
+      { workflow_definition: WAITING },
+      {
+        signal: stop.signal,
+        onprogress: (progress) => {
+          heard.push(progress);
+          if (progress.message?.endsWith("wait") === true) isWaiting.resolve();
+        },
+      },
+    );
+    ended.catch(() => undefined);
+    await isWaiting.promise;
+    expect(heard.map(({ message }) => message)).toEqual([
+      "State 1 of at most 100: open",
+      "State 2 of at most 100: type",
+      "State 3 of at most 100: wait",
+    ]);
+    expect(heard.map(({ progress, total }) => [progress, total])).toEqual([
+      [0, 100],
+      [1, 100],
+      [2, 100],
+    ]);
+    const shell = Number(readFileSync(join(folder, "shell.pid"), "utf8"));
+
+    stop.abort();
+
+    await expect(ended).rejects.toThrow();
+    await gone(shell);
+    expect(await call("list_terminal_sessions")).toMatchObject({ total_sessions: 0 });
+    const { stdout } = await pawl(["runs", "ls", "--json"], { cwd: folder });
+    expect(JSON.parse(stdout).data.items).toMatchObject([{ workflow_name: "waiting", status: "cancelled" }]);
+    await client.close();
+    await gone(pid);
+  }, 60_000);
+}
+
+test("with `wait_seconds` the answer comes while the run goes on", async () => {
+  const { call } = await connectTerminal(application({}), { options: ["--tools", "runs"] });
+  const early = await call("run_workflow", { workflow_definition: WAITING, wait_seconds: 0.2 });
+  expect(early).toMatchObject({ success: false, status: "running", run_id: expect.any(String) });
+  const { run_id = null } = early;
+  expect(await call("get_run", { run_id })).toMatchObject({ status: "running" });
+  expect(await call("cancel_run", { run_id })).toMatchObject({
+    run_id,
+    status: expect.stringMatching(/cancel|running/),
+  });
+}, 60_000);
+
+test("a client that goes away takes its call with it: nothing is left", async () => {
+  const folder = application({});
+  const { client, call, pid } = await connectTerminal(folder);
+  const isWaiting = Promise.withResolvers<void>();
+  const onprogress = ({ message = "" }) => {
+    if (message.endsWith("wait")) isWaiting.resolve();
+  };
+  call("run_workflow", { workflow_definition: WAITING }, { onprogress }).catch(() => undefined);
+  await isWaiting.promise;
+  const shell = Number(readFileSync(join(folder, "shell.pid"), "utf8"));
+  await client.close();
+  await Promise.all([gone(pid), gone(shell)]);
+  const { stdout } = await pawl(["runs", "ls", "--json"], { cwd: folder });
+  expect(JSON.parse(stdout).data.items).toMatchObject([{ status: "cancelled" }]);
+}, 60_000);
+
+/** The first object in a text. */
+function exampleOf(text: string): JsonObject {
+  const lines = text.split("\n");
+  const from = lines.findIndex((line) => line.startsWith("{"));
+  const to = lines.findIndex((line, index) => index > from && line === "");
+  const example: unknown = JSON.parse(lines.slice(from, to).join("\n"));
+  if (!isJsonObject(example as JsonObject)) throw new Error("There is no example.");
+  return example as JsonObject;
+}
+
+test("a call that is cancelled at once leaves no run and no session", async () => {
+  const folder = application({});
+  const { call } = await connectTerminal(folder);
+  for (const delayMs of [0, 1, 5, 20, 100]) {
+    const stop = new AbortController();
+    const ended = call("run_workflow", { workflow_definition: WAITING }, { signal: stop.signal });
+    ended.catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    stop.abort();
+    await expect(ended).rejects.toThrow();
+  }
+  const statuses = async () => {
+    const { stdout } = await pawl(["runs", "ls", "--json"], { cwd: folder });
+    return JSON.parse(stdout).data.items.map(({ status }: { status: string }) => status);
+  };
+  await expect.poll(statuses, { timeout: 20_000, interval: 300 }).not.toContain("running");
+  await expect.poll(() => call("list_terminal_sessions")).toMatchObject({ total_sessions: 0 });
+}, 60_000);
