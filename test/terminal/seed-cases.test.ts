@@ -468,7 +468,8 @@ describe("at the edges", () => {
           open: using("open_terminal", {}, [when(success, "sub")]),
           sub: using("run_workflow", { workflow_name: "child", initial_variables: given }, [when(success, "look")]),
           look: using("get_screen_content", { session_id: "{session_id}" }, [
-            when({ pattern_match: "\n\\[given\\|\\{who\\}\\|\\{session_id\\}\\]\n" }, "tell"),
+            // The prompt that ends the line may still be on its way.
+            when({ pattern_match: "\n\\[given\\|\\{who\\}\\|\\{session_id\\}\\](?:\n|$)" }, "tell"),
           ]),
           tell: using("run_workflow", { workflow_name: "{what}{match_text}" }),
         }),
