@@ -22,6 +22,7 @@ export class WorkParts {
   #prompts: Promise<PromptRenderer> | undefined;
   #code: Promise<Executor> | undefined;
   #llm: Promise<Executor> | undefined;
+  #generate: Promise<Generate> | undefined;
 
   constructor(options: WorkPartsOptions) {
     this.#options = options;
@@ -48,12 +49,8 @@ export class WorkParts {
 
   /** What `core.llm.generate` does. */
   readonly generate: Generate = async (request, signal, step) => {
-    const [{ createGenerate }, models] = await Promise.all([
-      import("../executors/llm/generate.ts"),
-      this.#openModels(),
-    ]);
-    const { repairs, timeout_ms: timeoutMs } = this.#options.config.settings.models;
-    return createGenerate({ models, repairs, timeoutMs })(request, signal, step);
+    this.#generate ??= this.#createGenerate();
+    return (await this.#generate)(request, signal, step);
   };
 
   /** What `core.linux.executeCommand` does. Absent: commands are not allowed. */
@@ -141,6 +138,16 @@ export class WorkParts {
       ...(code.python === undefined ? {} : { python: pathOrName(code.python, appDir) }),
       ...(code.node_modules === undefined ? {} : { nodeModules: resolve(appDir, code.node_modules) }),
     });
+  }
+
+  /** Once: it keeps the schemas that it has compiled. */
+  async #createGenerate(): Promise<Generate> {
+    const [{ createGenerate }, models] = await Promise.all([
+      import("../executors/llm/generate.ts"),
+      this.#openModels(),
+    ]);
+    const { repairs, timeout_ms: timeoutMs } = this.#options.config.settings.models;
+    return createGenerate({ models, repairs, timeoutMs });
   }
 
   async #createLlm(): Promise<Executor> {

@@ -6,14 +6,14 @@ export function noteFailure(turn: Turn, scope: Scope, failed: FailedStep): void 
   lossesOf(turn, scope).failures.push(failed);
 }
 
-export function markLosses({ state }: Turn, scope: Scope): LossMark {
-  const losses = scope.parent === undefined ? state : scope.losses;
+export function markLosses(turn: Turn, scope: Scope): LossMark {
+  const losses = knownLosses(turn, scope);
   return { failures: losses?.failures.length ?? 0, partial: losses?.partial ?? false };
 }
 
 /** What was lost since the mark is mended: tried again, caught, or answered by a transition. */
-export function forgetLosses({ state }: Turn, scope: Scope, { failures, partial }: LossMark): void {
-  const losses = scope.parent === undefined ? state : scope.losses;
+export function forgetLosses(turn: Turn, scope: Scope, { failures, partial }: LossMark): void {
+  const losses = knownLosses(turn, scope);
   if (losses === undefined) return;
   losses.failures.splice(failures);
   losses.partial = partial;
@@ -31,6 +31,11 @@ export function passLossesOn(turn: Turn, scope: Scope): void {
   const outer = lossesOf(turn, parent.scope);
   for (const failed of losses.failures) outer.failures.push(failed);
   if (losses.partial) outer.partial = true;
+}
+
+/** Undefined: nothing has been lost in it. */
+function knownLosses({ state }: Turn, scope: Scope): Losses | undefined {
+  return scope.parent === undefined ? state : scope.losses;
 }
 
 function lossesOf({ state }: Turn, scope: Scope): Losses {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { SavedWorkflow, WorkflowLibrary } from "../../ports/workflow-library.ts";
-import { isSystemError, writeDurably } from "./durable-write.ts";
-import { type HeldLock, withLockFile } from "./lock-file.ts";
+import { isSystemError } from "./durable-write.ts";
+import { LIBRARY_NAME, LibraryFolder, refuseLost } from "./library-folder.ts";
 import { toAsciiJson, toPythonJson } from "./python-json.ts";
 import { replaceObject } from "./replace-object.ts";
 
@@ -15,9 +15,7 @@ export interface DamagedFile {
   readonly reason: string;
 }
 
-const NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 const LONGEST_NAME = 64;
-const MAX_TRIES = 3;
 
 /**
  * The folder `.terminal_control_workflows`: `index.json`, and `{name}.json` with a definition and what is known of it. The
@@ -25,17 +23,19 @@ const MAX_TRIES = 3;
  */
 export class TerminalLibrary implements WorkflowLibrary {
   readonly #dir: string;
+  readonly #folder: LibraryFolder;
   readonly #reportDamage: (damaged: DamagedFile) => void;
   readonly #now: () => number;
 
   constructor(options: { readonly dir: string; reportDamage?(damaged: DamagedFile): void; now?(): number }) {
     this.#dir = options.dir;
+    this.#folder = new LibraryFolder(options.dir);
     this.#reportDamage = (damaged) => options.reportDamage?.(damaged);
     this.#now = () => options.now?.() ?? Date.now();
   }
 
   async list(): Promise<readonly SavedWorkflow[]> {
-    const names = new Set(await this.#namesOnDisk());
+    const names = new Set(await this.#folder.names());
     const { workflows } = await this.#readIndex();
     const listed: SavedWorkflow[] = [];
     for (const [name, entry] of Object.entries(workflows)) {
@@ -53,9 +53,9 @@ export class TerminalLibrary implements WorkflowLibrary {
   }
 
   async save(definition: JsonObject, { states }: { readonly states: number }): Promise<string | undefined> {
-    return this.#locked(async (lock) => {
+    return this.#folder.locked(async (lock) => {
       const hash = hashOf(definition);
-      const names = await this.#namesOnDisk();
+      const names = await this.#folder.names();
       for (const name of names) {
         const saved = await this.#tryRead(name);
         if (saved !== undefined && hashOf(saved.definition) === hash) return undefined;
@@ -66,7 +66,7 @@ export class TerminalLibrary implements WorkflowLibrary {
       const at = toPythonTime(this.#now());
       const metadata = { hash, created: at, success_count: 1, last_execution: at, total_states: states };
       await refuseLost(lock);
-      await this.#write(`${name}.json`, toText({ definition: { ...definition, name }, metadata }));
+      await this.#folder.write(`${name}.json`, toText({ definition: { ...definition, name }, metadata }));
       const entry = { file: `${name}.json`, hash, ...describe(definition), created: at, success_count: 1 };
       await this.#writeEntry(index, name, entry);
       return name;
@@ -74,7 +74,7 @@ export class TerminalLibrary implements WorkflowLibrary {
   }
 
   async noteSuccess(name: string): Promise<void> {
-    await this.#locked(async (lock) => {
+    await this.#folder.locked(async (lock) => {
       const saved = await this.#tryRead(name);
       if (saved === undefined) return;
       const count = countOf(saved.metadata) + 1;
@@ -83,54 +83,21 @@ export class TerminalLibrary implements WorkflowLibrary {
       // The definition keeps its own spelling: its hash is made from it.
       const text = replaceObject(saved.text, "metadata", indented(toText(metadata)));
       await refuseLost(lock);
-      if (text !== undefined) await this.#write(`${name}.json`, text);
+      if (text !== undefined) await this.#folder.write(`${name}.json`, text);
       const index = await this.#readIndex();
       const entry = Object.hasOwn(index.workflows, name) ? index.workflows[name] : undefined;
       if (isJsonObject(entry)) await this.#writeEntry(index, name, { ...entry, success_count: count });
     });
   }
 
-  /** Where the lock was taken over in between, nothing has been written, and it is all done again. */
-  async #locked<T>(act: (lock: HeldLock) => Promise<T>): Promise<T> {
-    const inner = join(this.#dir, ".pawl");
-    try {
-      await mkdir(inner, { recursive: true });
-      for (let tries = 1; ; tries += 1) {
-        try {
-          return await withLockFile(join(inner, "lock"), act);
-        } catch (error) {
-          if (!(error instanceof LockLost) || tries >= MAX_TRIES) throw error;
-        }
-      }
-    } catch (error) {
-      if (!isSystemError(error) && !(error instanceof LockLost)) throw error;
-      throw new PawlError("LIBRARY_UNWRITABLE", { message: `${this.#dir}: ${error.message}.`, cause: error });
-    }
-  }
-
   async #writeEntry(index: Index, name: string, entry: JsonObject): Promise<void> {
     if (index.isDamaged) return;
     const workflows = { ...index.workflows, [name]: entry };
     const created = typeof index.rest["created"] === "string" ? index.rest["created"] : toPythonTime(this.#now());
-    await this.#write(
+    await this.#folder.write(
       "index.json",
       toText({ workflows, ...index.rest, created, version: index.rest["version"] ?? "1.0" }),
     );
-  }
-
-  async #write(file: string, text: string): Promise<void> {
-    await writeDurably(join(this.#dir, file), text, join(this.#dir, ".pawl", "incoming"));
-  }
-
-  async #namesOnDisk(): Promise<readonly string[]> {
-    const files = await readdir(this.#dir).catch((error: unknown) => {
-      if (isSystemError(error) && error.code === "ENOENT") return [];
-      throw error;
-    });
-    const stems = files
-      .filter((file) => file.endsWith(".json") && file !== "index.json")
-      .map((file) => file.slice(0, -5));
-    return stems.filter((stem) => NAME.test(stem)).sort();
   }
 
   async #readIndex(): Promise<Index> {
@@ -152,14 +119,14 @@ export class TerminalLibrary implements WorkflowLibrary {
       return await this.#read(name);
     } catch (error) {
       if (!(error instanceof PawlError)) throw error;
-      this.#reportDamage({ file: join(this.#dir, `${name}.json`), reason: error.message });
+      this.#reportDamage({ file: this.#folder.fileOf(name), reason: error.message });
       return undefined;
     }
   }
 
   async #read(name: string): Promise<SavedFile | undefined> {
-    if (!NAME.test(name) || name === "index") return undefined;
-    const file = join(this.#dir, `${name}.json`);
+    if (!LIBRARY_NAME.test(name) || name === "index") return undefined;
+    const file = this.#folder.fileOf(name);
     const text = await readIfThere(file);
     if (text === undefined) return undefined;
     const value = parse(text);
@@ -182,12 +149,6 @@ interface SavedFile {
   readonly metadata: JsonObject;
 }
 
-class LockLost extends Error {}
-
-async function refuseLost(lock: HeldLock): Promise<void> {
-  if (!(await lock.isHeld())) throw new LockLost("the lock was taken over by another process");
-}
-
 /** The first 16 digits of the SHA-256 of what a workflow does: its name and description do not count. */
 function hashOf(definition: JsonObject): string {
   const { name: _, description: __, ...content } = definition;
@@ -198,7 +159,7 @@ function hashOf(definition: JsonObject): string {
 function freeName(wanted: string, taken: ReadonlySet<string>): string {
   // Where capitals make no difference to the file system, they make none here.
   const known = new Set([...taken].map((name) => name.toLowerCase()));
-  const base = NAME.test(wanted) ? wanted : "workflow";
+  const base = LIBRARY_NAME.test(wanted) ? wanted : "workflow";
   if (!known.has(base.toLowerCase())) return base;
   for (let number = 2; ; number += 1) {
     const ending = `_${number}`;
