@@ -1,47 +1,100 @@
-import { type ApiWords, inPieces, type SaidReply, usageOf } from "./model-reply.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import {
+  type ApiWords,
+  type Ended,
+  inPieces,
+  parsedArguments,
+  type StreamEvent,
+  type Utterance,
+  type UtteredCall,
+} from "./model-reply.ts";
+import { objectsIn, type ShownMessage, textIn } from "./shown.ts";
 
 /** POST /v1/messages */
 export const ANTHROPIC_WORDS: ApiWords = {
-  toDocument(reply, { model }) {
-    const content = reply.text === "" ? [] : [{ type: "text", text: reply.text }];
-    return { ...start(model), content, stop_reason: stopReason(reply), usage: toUsage(reply) };
-  },
-  toEvents(reply, { model }) {
-    const { output_tokens: outputTokens, ...input } = toUsage(reply);
-    const message = { ...start(model), content: [], stop_reason: null, usage: { ...input, output_tokens: 1 } };
-    const events = [
-      { type: "message_start", message },
-      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-      ...inPieces(reply.text).map((text) => ({
-        type: "content_block_delta",
-        index: 0,
-        delta: { type: "text_delta", text },
-      })),
-      { type: "content_block_stop", index: 0 },
-      {
-        type: "message_delta",
-        delta: { stop_reason: stopReason(reply), stop_sequence: null },
-        usage: { output_tokens: outputTokens },
-      },
-      { type: "message_stop" },
+  toShown: (body) => ({
+    system: textIn(body["system"]),
+    messages: objectsIn(body["messages"]).map(toMessage),
+    tools: objectsIn(body["tools"]).map((tool) => ({
+      name: String(tool["name"]),
+      description: textIn(tool["description"]),
+      schema: tool["input_schema"] ?? null,
+    })),
+  }),
+  toDocument(said, { model }) {
+    const content = [
+      ...(said.text === "" ? [] : [{ type: "text", text: said.text }]),
+      ...said.calls.map((call) => ({ ...toToolUse(call), input: parsedArguments(call) })),
     ];
-    return events.map((data) => ({ event: data.type, data }));
+    return { ...start(model), content, stop_reason: STOP_REASONS[said.ended], usage: toUsage(said) };
+  },
+  toEvents(said, { model }) {
+    const { output_tokens: outputTokens, ...input } = toUsage(said);
+    const message = { ...start(model), content: [], stop_reason: null, usage: { ...input, output_tokens: 1 } };
+    const blocks = [
+      // A text of nothing is still begun, unless tools are called without a word.
+      ...(said.text === "" && said.calls.length > 0 ? [] : [textBlock(said.text)]),
+      ...said.calls.map(toolBlock),
+    ];
+    return [
+      named({ type: "message_start", message }),
+      named({ type: "ping" }),
+      ...blocks.flatMap((events, index) => events.map((event) => named({ ...event, index }))),
+      named({
+        type: "message_delta",
+        delta: { stop_reason: STOP_REASONS[said.ended], stop_sequence: null },
+        usage: { output_tokens: outputTokens },
+      }),
+      named({ type: "message_stop" }),
+    ];
   },
   toError: (status, message) => ({ type: "error", error: { type: errorType(status), message } }),
+  toErrorEvent: (message) => named({ type: "error", error: { type: "overloaded_error", message } }),
 };
+
+type Event = JsonObject & { readonly type: string };
+
+function textBlock(text: string): readonly Event[] {
+  return [
+    { type: "content_block_start", content_block: { type: "text", text: "" } },
+    ...inPieces(text).map((piece) => ({ type: "content_block_delta", delta: { type: "text_delta", text: piece } })),
+    { type: "content_block_stop" },
+  ];
+}
+
+/** The arguments come as pieces of JSON, of which the first is empty. */
+function toolBlock(call: UtteredCall): readonly Event[] {
+  return [
+    { type: "content_block_start", content_block: { ...toToolUse(call), input: {} } },
+    ...["", ...inPieces(call.json)].map((piece) => ({
+      type: "content_block_delta",
+      delta: { type: "input_json_delta", partial_json: piece },
+    })),
+    { type: "content_block_stop" },
+  ];
+}
+
+function toToolUse({ id, name }: UtteredCall) {
+  return { type: "tool_use", id, name };
+}
+
+function named(data: Event): StreamEvent {
+  return { event: data.type, data };
+}
 
 function start(model: string) {
   return { id: "msg_fake", type: "message", role: "assistant", model, stop_sequence: null };
 }
 
-function stopReason({ ended }: SaidReply): string {
-  if (ended === "length") return "max_tokens";
-  return ended === "filter" ? "refusal" : "end_turn";
-}
+const STOP_REASONS: Readonly<Record<Ended, string>> = {
+  stop: "end_turn",
+  tools: "tool_use",
+  length: "max_tokens",
+  filter: "refusal",
+};
 
 /** Here the input is what was neither read from the cache nor written to it. */
-function toUsage(reply: SaidReply) {
-  const { input, output, cached } = usageOf(reply);
+function toUsage({ usage: { input, output, cached } }: Utterance) {
   return {
     input_tokens: input - cached,
     cache_read_input_tokens: cached,
@@ -53,5 +106,24 @@ function toUsage(reply: SaidReply) {
 function errorType(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 429) return "rate_limit_error";
-  return status === 529 ? "overloaded_error" : "invalid_request_error";
+  if (status === 529) return "overloaded_error";
+  return status >= 500 ? "api_error" : "invalid_request_error";
+}
+
+function toMessage({ role, content }: JsonObject): ShownMessage {
+  const blocks = objectsIn(content);
+  return {
+    by: role === "assistant" ? "model" : "user",
+    text: typeof content === "string" ? content : textIn(blocks.filter(({ type }) => type === "text")),
+    calls: blocks
+      .filter(({ type }) => type === "tool_use")
+      .map(({ id, name, input }) => ({ id: String(id), name: String(name), input: input ?? null })),
+    results: blocks
+      .filter(({ type }) => type === "tool_result")
+      .map((block) => ({
+        id: String(block["tool_use_id"]),
+        text: textIn(block["content"]),
+        isError: block["is_error"] === true,
+      })),
+  };
 }

@@ -1,20 +1,21 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isJsonObject, type Json, type JsonObject } from "../../../src/core/json.ts";
-import { ANTHROPIC_WORDS } from "./anthropic-words.ts";
-import { CHAT_WORDS } from "./chat-words.ts";
-import { GOOGLE_WORDS } from "./google-words.ts";
-import type { ApiWords, ModelApi, ModelReply, ModelRequest, SaidReply, StreamEvent } from "./model-reply.ts";
-import { RESPONSES_WORDS } from "./responses-words.ts";
+import { isJsonObject, type Json } from "../../../src/core/json.ts";
+import type { ModelApi, ModelReply, ModelRequest } from "./model-reply.ts";
+import { performReply, refuse, send, WORDS } from "./perform-reply.ts";
 
 /** Decides what happens with a request, for instance by what was asked. */
-type Play = (request: ModelRequest, index: number) => ModelReply | Promise<ModelReply>;
+export type Play = (request: ModelRequest, index: number) => ModelReply | Promise<ModelReply>;
 
 export interface FakeModelServer {
   /** Base URL of all APIs: `http://127.0.0.1:PORT/v1`. */
   readonly url: string;
   /** In order of arrival. */
   readonly requests: readonly ModelRequest[];
+  /** Nobody listens any more, and every connection is cut, until `comeBack`. */
+  leave(): Promise<void>;
+  /** On the same port. */
+  comeBack(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -23,49 +24,64 @@ export interface FakeModelOptions {
   readonly replies: Play | readonly ModelReply[];
   /** Asked for in whichever header the API has for it. Absent: every key will do. */
   readonly apiKey?: string;
+  /** Absent: the system chooses. */
+  readonly port?: number;
+  /** Told of every request that is understood. */
+  readonly onRequest?: (request: ModelRequest) => void;
 }
-
-const WORDS: Readonly<Record<ModelApi, ApiWords>> = {
-  anthropic: ANTHROPIC_WORDS,
-  chat: CHAT_WORDS,
-  responses: RESPONSES_WORDS,
-  google: GOOGLE_WORDS,
-};
 
 /** A model provider over real HTTP that says what it is told to: Anthropic, OpenAI (both of its APIs) and Google. */
 export async function startFakeModelServer(options: FakeModelOptions): Promise<FakeModelServer> {
   const requests: ModelRequest[] = [];
+  let backTimer: NodeJS.Timeout | undefined;
   const server = createServer((incoming, outgoing) => {
-    answer(incoming, outgoing, options, requests).catch((error: unknown) => outgoing.destroy(error as Error));
+    answer(incoming, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
   });
-  server.listen(0, "127.0.0.1");
-  await new Promise((resolve, reject) => server.once("listening", resolve).once("error", reject));
+  const listen = (port: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once("error", reject).listen(port, "127.0.0.1", () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const gone = new Promise<boolean>((resolve) => outgoing.once("close", () => resolve(!outgoing.writableFinished)));
+    const request = await receive(incoming, gone);
+    if (request === undefined) return send(outgoing, 404, { error: { message: "Not found", type: "not_found" } });
+    requests.push(request);
+    options.onRequest?.(request);
+    const index = requests.length - 1;
+    if (options.apiKey !== undefined && keyOf(request) !== options.apiKey) {
+      return refuse(outgoing, request, { do: "refuse", status: 401, message: "invalid api key" });
+    }
+    const { replies } = options;
+    const reply = typeof replies === "function" ? await replies(request, index) : (replies[index] ?? replies.at(-1));
+    await performReply(reply ?? { do: "cut" }, { outgoing, request, index, leave });
+  }
+
+  function leave(ms: number): void {
+    backTimer = setTimeout(() => void listen(port).catch(console.error), ms);
+    void stop();
+  }
+
+  await listen(options.port ?? 0);
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/v1`,
     requests,
+    leave: stop,
+    comeBack: () => listen(port),
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      clearTimeout(backTimer);
+      if (server.listening) await stop();
     },
   };
-}
-
-async function answer(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  { replies, apiKey }: FakeModelOptions,
-  requests: ModelRequest[],
-): Promise<void> {
-  const gone = new Promise<boolean>((resolve) => outgoing.once("close", () => resolve(!outgoing.writableFinished)));
-  const request = await receive(incoming, gone);
-  if (request === undefined) return send(outgoing, 404, { error: { message: "Not found", type: "not_found" } });
-  requests.push(request);
-  const index = requests.length - 1;
-  if (apiKey !== undefined && keyOf(request) !== apiKey)
-    return refuse(outgoing, request, { do: "refuse", status: 401, message: "invalid api key" });
-  const reply = typeof replies === "function" ? await replies(request, index) : (replies[index] ?? replies.at(-1));
-  await perform(reply ?? { do: "cut" }, { outgoing, request, gone });
 }
 
 async function receive(incoming: IncomingMessage, isAbandoned: Promise<boolean>): Promise<ModelRequest | undefined> {
@@ -77,7 +93,10 @@ async function receive(incoming: IncomingMessage, isAbandoned: Promise<boolean>)
   const parsed: Json = JSON.parse(Buffer.concat(chunks).toString("utf8") || "{}");
   const body = isJsonObject(parsed) ? parsed : {};
   const inPath = /\/models\/([^/:]+):/.exec(path)?.[1];
-  return { api, path, headers: incoming.headers, body, model: inPath ?? String(body["model"]), isAbandoned };
+  const isStream = body["stream"] === true || path.endsWith(":streamGenerateContent");
+  const model = inPath ?? String(body["model"]);
+  const shown = WORDS[api].toShown(body);
+  return { api, path, headers: incoming.headers, body, model, isStream, shown, isAbandoned };
 }
 
 function apiOf(path: string): ModelApi | undefined {
@@ -91,57 +110,4 @@ function keyOf({ headers }: ModelRequest): unknown {
   const { authorization } = headers;
   const bearer = typeof authorization === "string" ? authorization.replace(/^Bearer /, "") : undefined;
   return headers["x-api-key"] ?? headers["x-goog-api-key"] ?? bearer;
-}
-
-interface Exchange {
-  readonly outgoing: ServerResponse;
-  readonly request: ModelRequest;
-  readonly gone: Promise<boolean>;
-}
-
-async function perform(reply: ModelReply, { outgoing, request, gone }: Exchange): Promise<void> {
-  switch (reply.do) {
-    case "say":
-      return say(outgoing, request, reply);
-    case "refuse":
-      return refuse(outgoing, request, reply);
-    case "send":
-      outgoing.writeHead(200, { "content-type": "application/json" }).end(reply.body);
-      return;
-    case "cut":
-      outgoing.destroy();
-      return;
-    case "hang":
-      await gone;
-  }
-}
-
-function say(outgoing: ServerResponse, request: ModelRequest, reply: SaidReply): void {
-  const words = WORDS[request.api];
-  const isStream = request.body["stream"] === true || request.path.endsWith(":streamGenerateContent");
-  if (!isStream) {
-    send(outgoing, 200, words.toDocument(reply, request));
-    return;
-  }
-  outgoing.writeHead(200, { "content-type": "text/event-stream" });
-  for (const event of words.toEvents(reply, request)) outgoing.write(toSse(event));
-  outgoing.end(request.api === "chat" ? "data: [DONE]\n\n" : undefined);
-}
-
-function toSse({ event, data }: StreamEvent): string {
-  return `${event === undefined ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;
-}
-
-function refuse(outgoing: ServerResponse, { api }: ModelRequest, reply: ModelReply & { readonly do: "refuse" }): void {
-  const { status, message = "scripted refusal", headers = {} } = reply;
-  send(outgoing, status, WORDS[api].toError(status, message), headers);
-}
-
-function send(
-  outgoing: ServerResponse,
-  status: number,
-  body: JsonObject,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }

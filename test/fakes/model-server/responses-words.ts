@@ -1,45 +1,119 @@
-import { type ApiWords, inPieces, type SaidReply, usageOf } from "./model-reply.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { type ApiWords, inPieces, type StreamEvent, type Utterance, type UtteredCall } from "./model-reply.ts";
+import { objectsIn, parsedOr, type ShownMessage, textIn } from "./shown.ts";
 
 /** POST /v1/responses */
 export const RESPONSES_WORDS: ApiWords = {
-  toDocument: (reply, { model }) => toResponse(reply, model),
-  toEvents(reply, { model }) {
-    const whole = toResponse(reply, model);
-    const item = { type: "message", id: "msg_fake", role: "assistant" };
-    const place = { item_id: item.id, output_index: 0, content_index: 0 };
-    const events = [
-      { type: "response.created", response: { id: whole.id, created_at: whole.created_at, model } },
-      { type: "response.output_item.added", output_index: 0, item: { ...item, content: [] } },
-      ...inPieces(reply.text).map((delta) => ({ type: "response.output_text.delta", ...place, delta })),
-      { type: "response.output_item.done", output_index: 0, item: whole.output[0] ?? item },
-      { type: reply.ended === undefined ? "response.completed" : "response.incomplete", response: whole },
+  toShown(body) {
+    const items = typeof body["input"] === "string" ? [{ role: "user", content: body["input"] }] : body["input"];
+    const all = objectsIn(items);
+    const isSystem = ({ role }: JsonObject) => role === "system" || role === "developer";
+    const systems = all.filter(isSystem).map(({ content }) => textIn(content));
+    return {
+      system: [textIn(body["instructions"]), ...systems].filter((text) => text !== "").join("\n"),
+      messages: all.filter((item) => !isSystem(item)).flatMap(toMessage),
+      tools: objectsIn(body["tools"]).map((tool) => ({
+        name: String(tool["name"]),
+        description: textIn(tool["description"]),
+        schema: tool["parameters"] ?? null,
+      })),
+    };
+  },
+  toDocument: (said, { model }) => toResponse(said, model),
+  toEvents(said, { model }) {
+    const whole = toResponse(said, model);
+    return [
+      named({ type: "response.created", response: { id: whole.id, created_at: whole.created_at, model } }),
+      ...outputOf(said).flatMap((item, index) => itemEvents(item, index)),
+      named({ type: isCut(said) ? "response.incomplete" : "response.completed", response: whole }),
     ];
-    return events.map((data) => ({ event: data.type, data }));
   },
   toError: (status, message) => ({ error: { message, type: "fake_error", param: null, code: String(status) } }),
+  toErrorEvent: (message) =>
+    named({
+      type: "error",
+      sequence_number: 9,
+      error: { type: "server_error", code: "server_error", message, param: null },
+    }),
 };
 
-function toResponse(reply: SaidReply, model: string) {
-  const { input, output, cached } = usageOf(reply);
-  const reason =
-    reply.ended === "length" ? "max_output_tokens" : reply.ended === "filter" ? "content_filter" : undefined;
+type Event = JsonObject & { readonly type: string };
+type Item = MessageItem | CallItem;
+
+interface MessageItem extends JsonObject {
+  readonly type: "message";
+  readonly id: string;
+  readonly content: readonly [{ readonly type: "output_text"; readonly text: string; readonly annotations: [] }];
+}
+
+interface CallItem extends JsonObject {
+  readonly type: "function_call";
+  readonly id: string;
+  readonly arguments: string;
+}
+
+function outputOf({ text, calls }: Utterance): readonly Item[] {
+  return [...(text === "" && calls.length > 0 ? [] : [toMessageItem(text)]), ...calls.map(toCallItem)];
+}
+
+function toMessageItem(text: string): MessageItem {
+  return {
+    type: "message",
+    id: "msg_fake",
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text, annotations: [] }],
+  };
+}
+
+function toCallItem({ id, name, json }: UtteredCall): CallItem {
+  return { type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: json, status: "completed" };
+}
+
+function itemEvents(item: Item, index: number): readonly StreamEvent[] {
+  const place = { item_id: item.id, output_index: index };
+  const done = named({ type: "response.output_item.done", output_index: index, item });
+  if (item.type === "message") {
+    const added = { type: item.type, id: item.id, role: "assistant", content: [] };
+    return [
+      named({ type: "response.output_item.added", output_index: index, item: added }),
+      ...inPieces(item.content[0].text).map((delta) =>
+        named({ type: "response.output_text.delta", ...place, content_index: 0, delta }),
+      ),
+      done,
+    ];
+  }
+  const added = { ...item, arguments: "", status: "in_progress" };
+  return [
+    named({ type: "response.output_item.added", output_index: index, item: added }),
+    ...inPieces(item.arguments).map((delta) =>
+      named({ type: "response.function_call_arguments.delta", ...place, delta }),
+    ),
+    named({ type: "response.function_call_arguments.done", ...place, arguments: item.arguments }),
+    done,
+  ];
+}
+
+function named(data: Event): StreamEvent {
+  return { event: data.type, data };
+}
+
+function isCut({ ended }: Utterance): boolean {
+  return ended === "length" || ended === "filter";
+}
+
+function toResponse(said: Utterance, model: string) {
+  const { input, output, cached } = said.usage;
+  const reason = said.ended === "length" ? "max_output_tokens" : "content_filter";
   return {
     id: "resp_fake",
     object: "response",
     created_at: 1_700_000_000,
     model,
-    status: reason === undefined ? "completed" : "incomplete",
+    status: isCut(said) ? "incomplete" : "completed",
     error: null,
-    incomplete_details: reason === undefined ? null : { reason },
-    output: [
-      {
-        type: "message",
-        id: "msg_fake",
-        role: "assistant",
-        status: "completed",
-        content: [{ type: "output_text", text: reply.text, annotations: [] }],
-      },
-    ],
+    incomplete_details: isCut(said) ? { reason } : null,
+    output: outputOf(said),
     usage: {
       input_tokens: input,
       input_tokens_details: { cached_tokens: cached },
@@ -48,4 +122,18 @@ function toResponse(reply: SaidReply, model: string) {
       total_tokens: input + output,
     },
   };
+}
+
+function toMessage(item: JsonObject): readonly ShownMessage[] {
+  const { type, role } = item;
+  if (type === "function_call") {
+    const call = { id: String(item["call_id"]), name: String(item["name"]), input: parsedOr(item["arguments"]) };
+    return [{ by: "model", text: "", calls: [call], results: [] }];
+  }
+  if (type === "function_call_output") {
+    const result = { id: String(item["call_id"]), text: textIn(item["output"]), isError: false };
+    return [{ by: "user", text: "", calls: [], results: [result] }];
+  }
+  if (role === undefined) return [];
+  return [{ by: role === "assistant" ? "model" : "user", text: textIn(item["content"]), calls: [], results: [] }];
 }
