@@ -3,16 +3,19 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
 import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
 import type { AppHost, Application, HttpService, ListenOptions, ServedRoute } from "../operations/application.ts";
+import { checkHealth } from "../operations/check-health.ts";
 import type { DefinitionLibrary, LibraryChange } from "../operations/definition-library.ts";
 import { FetchedDefinitions } from "../operations/fetched-definitions.ts";
 import { RequestRunner } from "../operations/request-runner.ts";
 import { DefinitionWatch } from "../operations/watch-definitions.ts";
 import { createHttpApp } from "../surfaces/http/create-http-app.ts";
+import { Gatekeeper } from "../surfaces/http/gatekeeper.ts";
 import type { HttpParts, RequestEntry } from "../surfaces/http/http-parts.ts";
 import { LOOPBACK_HOSTS } from "../surfaces/http/middleware/check-host.ts";
 import { CronTriggers } from "../triggers/cron/cron-triggers.ts";
 import { buildTriggerTable, type TriggerTable } from "../triggers/trigger-table.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
+import { readVersion } from "./read-version.ts";
 
 export interface ServerParts {
   readonly app: Application;
@@ -35,7 +38,7 @@ export async function openServer(parts: ServerParts, options: ListenOptions): Pr
   const runner = new RequestRunner(app, host, { maxInFlight });
   const server = new Server(parts, runner, options);
   server.tellBroken(parts.firstLook);
-  const http = createHttpApp(server.httpParts());
+  const http = createHttpApp(server.httpParts(await readVersion()));
   const listener = await listenOn(http.fetch, { address, port });
   parts.announce(listener.url);
   await server.begin(listener);
@@ -118,11 +121,16 @@ class Server implements HttpService {
     }
   }
 
-  httpParts(): HttpParts {
+  httpParts(version: string): HttpParts {
     const { app, onDefect } = this.#parts;
+    const gatekeeper = new Gatekeeper(app.config.settings.server.api_key);
     return {
       app,
       runner: this.#runner,
+      version,
+      authorize: (c, scope) => gatekeeper.authorize(c, scope),
+      appFor: () => app,
+      checkHealth: () => checkHealth(app),
       checker: this.#checker,
       fetched: new FetchedDefinitions(app),
       triggers: () => this.#armed(),

@@ -26,6 +26,8 @@ export interface Journal {
   readRun(run: RunNo): Promise<RunRecord | undefined>;
   /** Newest first. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>;
+  /** How many runs there are of these, wherever a page would begin and end. */
+  countRuns(filter: RunSelection): Promise<number>;
   /** Unfinished runs that must go on now: not parked, or with `wakeAt <= now`. Oldest first, in slices. */
   listDue(options: {
     readonly now: number;
@@ -114,14 +116,22 @@ export interface RunRecord extends NewRun {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-export interface RunFilter {
+/** Which runs are meant. */
+export interface RunSelection {
   readonly status?: readonly RunStatus[];
   readonly workflow?: string;
   readonly createdFrom?: number;
   readonly createdBefore?: number;
   readonly tenantId?: string;
+  /** Stands in the workflow's name, the id or the error, in whatever case (of ASCII letters). */
+  readonly text?: string;
+}
+
+export interface RunFilter extends RunSelection {
   /** Only runs with a smaller number: the cursor of the page before. */
   readonly beforeRun?: RunNo;
+  /** Leaves out so many of the newest: for clients that page by number, which goes wrong while runs are added. */
+  readonly offset?: number;
   readonly limit: number;
 }
 

@@ -150,6 +150,7 @@ async function snapshot(journal: Journal): Promise<unknown> {
         { createdFrom: 0, createdBefore: 5 },
       ].map((filter) => journal.listRuns({ ...filter, limit: 3 })),
     ),
+    counted: await Promise.all([{}, { status: STATUSES.slice(0, 2) }].map((each) => journal.countRuns(each))),
     due: await Promise.all([0, 4, 9].map((now) => journal.listDue({ now, afterRun: 0, limit: 3 }))),
     dueLater: await journal.listDue({ now: 5, afterRun: 2, limit: 10 }),
     nextWakeAt: await journal.nextWakeAt(),

@@ -324,6 +324,27 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
       expect(await numbers({ limit: 10, tenantId: "t" })).toEqual([a]);
       expect(await numbers({ limit: 10, createdFrom: 20 })).toEqual([c, b]);
       expect(await numbers({ limit: 10, createdFrom: 10, createdBefore: 20 })).toEqual([a]);
+      expect(await numbers({ limit: 1, offset: 1 })).toEqual([b]);
+      expect(await numbers({ limit: 1, offset: 1, status: ["queued", "failed"] })).toEqual([a]);
+      expect(await numbers({ limit: 1, offset: 3 })).toEqual([]);
+    });
+
+    test("runs are counted by what a selection names, and found by a text", async () => {
+      const journal = await openInNewFolder();
+      await createRun(journal, "a", { more: { workflow: "100%_Leads" } });
+      const error = { code: "STEP_FAILED", message: "The 100 of them" };
+      await createRun(journal, "b", { more: { workflow: "100 leads" }, patch: { status: "failed", error } });
+      const found = async (text: string) => (await journal.listRuns({ text, limit: 10 })).map(({ id }) => id);
+
+      expect(await journal.countRuns({})).toBe(2);
+      expect(await journal.countRuns({ status: ["failed", "queued", "failed"] })).toBe(2);
+      expect(await journal.countRuns({ status: [] })).toBe(0);
+      expect(await journal.countRuns({ status: ["failed"], workflow: "100%_Leads" })).toBe(0);
+      expect(await journal.countRuns({ text: "LEADS" })).toBe(2);
+      expect(await found("leads")).toEqual(["b", "a"]);
+      expect(await found("%_")).toEqual(["a"]);
+      expect(await found("step_f")).toEqual(["b"]);
+      expect(await found("\\")).toEqual([]);
     });
   });
 

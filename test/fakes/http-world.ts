@@ -5,11 +5,14 @@ import { DEFAULTS, type Settings } from "../../src/config/settings.ts";
 import type { Graph } from "../../src/core/graph/graph.ts";
 import { JsonSchemaChecker } from "../../src/dialects/json-schema-checker.ts";
 import { createPromptRenderer } from "../../src/executors/llm/prompt/prompt-renderer.ts";
-import type { Application, WantedFile } from "../../src/operations/application.ts";
+import type { RunHost } from "../../src/hosts/run-host.ts";
+import type { AppHost, Application, WantedFile } from "../../src/operations/application.ts";
+import { checkHealth } from "../../src/operations/check-health.ts";
 import { FetchedDefinitions } from "../../src/operations/fetched-definitions.ts";
 import type { RegisteredDefinition } from "../../src/operations/registry.ts";
 import { RequestRunner } from "../../src/operations/request-runner.ts";
 import { createHttpApp } from "../../src/surfaces/http/create-http-app.ts";
+import { Gatekeeper } from "../../src/surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../../src/surfaces/http/http-parts.ts";
 import { LOOPBACK_HOSTS } from "../../src/surfaces/http/middleware/check-host.ts";
 import { buildTriggerTable, type TriggerTable } from "../../src/triggers/trigger-table.ts";
@@ -18,6 +21,7 @@ import { World, type WorldOptions } from "../faults/world.ts";
 export interface HttpWorldOptions extends WorldOptions {
   readonly server?: Partial<Settings["server"]>;
   readonly uhlp?: Partial<Settings["uhlp"]>;
+  readonly agent?: Partial<Settings["agent"]>;
   /** What an endpoint answers for a path. */
   readonly remote?: (wanted: WantedFile) => Promise<string>;
 }
@@ -36,10 +40,15 @@ export class HttpWorld {
     const definitions = graphs.map(toRegistered);
     const app = toApplication(this.world, definitions, options);
     this.runner = new RequestRunner(app, this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
+    const gatekeeper = new Gatekeeper(app.config.settings.server.api_key);
     const table: TriggerTable = buildTriggerTable(definitions, { appDir: APP_DIR });
     this.parts = {
       app,
       runner: this.runner,
+      version: "0.0.0",
+      authorize: (c, scope) => gatekeeper.authorize(c, scope),
+      appFor: () => app,
+      checkHealth: () => checkHealth(app),
       checker: new JsonSchemaChecker(),
       fetched: new FetchedDefinitions(app),
       triggers: () => table,
@@ -66,6 +75,18 @@ export class HttpWorld {
   }
 }
 
+/** The host of this process, as an application hands it out. */
+function toAppHost(host: RunHost): AppHost {
+  return new Proxy(host, {
+    get: (target, name) => {
+      if (name === "role") return "owner";
+      if (name === "ownerPid") return process.pid;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  }) as AppHost;
+}
+
 const APP_DIR = "/nowhere/app";
 
 function toRegistered(graph: Graph): RegisteredDefinition {
@@ -76,12 +97,13 @@ function toRegistered(graph: Graph): RegisteredDefinition {
 function toApplication(
   world: World,
   definitions: readonly RegisteredDefinition[],
-  { server, uhlp, remote }: HttpWorldOptions,
+  { server, uhlp, agent, remote }: HttpWorldOptions,
 ): Application {
   const settings: Settings = {
     ...DEFAULTS,
     server: { ...DEFAULTS.server, ...server },
     uhlp: { ...DEFAULTS.uhlp, ...uhlp },
+    agent: { ...DEFAULTS.agent, ...agent },
   };
   const config: Config = { settings, origins: new Map(), secrets: [], env: () => undefined };
   const refuse = () => Promise.reject(new Error("Nothing asks for this here."));
@@ -94,7 +116,7 @@ function toApplication(
     mask: (text) => text,
     records: async () => ({ journal: world.journal, blobs: world.blobs }),
     files: async () => world.files,
-    host: refuse,
+    host: async () => toAppHost(world.host),
     backgroundHost: refuse,
     findOwner: async () => ({ state: "free" }),
     library: { list: () => definitions },

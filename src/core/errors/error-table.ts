@@ -236,6 +236,12 @@ export const ERRORS = {
 
   // Serving
   REQUEST_INVALID: row("The request cannot be read.", "Correct the places named in the details.", 2),
+  UNAUTHORIZED: row(
+    "The request bears no key that is known here.",
+    "Send a key as `X-API-Key` or as `Authorization: Bearer`.",
+    4,
+  ),
+  FORBIDDEN: row("The key does not allow this.", "Use a key with the scope named.", 4),
   BODY_TOO_LARGE: row("The body is larger than the server takes.", "Send less, or raise `server.max_body_bytes`.", 2),
   SERVER_BUSY: row(
     "As many requests are under way as the server takes at once.",

@@ -8,6 +8,7 @@ import type {
   RunFilter,
   RunNo,
   RunRecord,
+  RunSelection,
 } from "../../ports/journal.ts";
 import { findRefusal, hasEnded, headAfter, refused, timeOf } from "../append-rule.ts";
 
@@ -85,16 +86,25 @@ export class MemoryJournal implements Journal {
   }
 
   async listRuns(filter: RunFilter): Promise<readonly RunRecord[]> {
-    const { status, workflow, tenantId, createdFrom, createdBefore, beforeRun, limit } = filter;
+    const { beforeRun, offset = 0, limit } = filter;
+    return this.#select(filter)
+      .filter((run) => beforeRun === undefined || run.no < beforeRun)
+      .sort((a, b) => b.no - a.no)
+      .slice(offset, offset + limit);
+  }
+
+  async countRuns(selection: RunSelection): Promise<number> {
+    return this.#select(selection).length;
+  }
+
+  #select({ status, workflow, tenantId, createdFrom, createdBefore, text }: RunSelection): RunRecord[] {
     return [...this.#runs.values()]
       .filter((run) => status === undefined || status.includes(run.status))
       .filter((run) => workflow === undefined || run.workflow === workflow)
       .filter((run) => tenantId === undefined || run.tenantId === tenantId)
       .filter((run) => createdFrom === undefined || run.createdAt >= createdFrom)
       .filter((run) => createdBefore === undefined || run.createdAt < createdBefore)
-      .filter((run) => beforeRun === undefined || run.no < beforeRun)
-      .sort((a, b) => b.no - a.no)
-      .slice(0, limit);
+      .filter((run) => text === undefined || hasText(run, text));
   }
 
   async listDue(options: { now: number; afterRun: RunNo; limit: number }): Promise<readonly RunRecord[]> {
@@ -129,6 +139,17 @@ export class MemoryJournal implements Journal {
   }
 
   async close(): Promise<void> {}
+}
+
+/** Letters of ASCII are the same in either case, as in SQLite's `LIKE`. */
+function hasText({ id, workflow, error }: RunRecord, text: string): boolean {
+  const wanted = toLower(text);
+  const stored = error === undefined ? "" : JSON.stringify(error);
+  return [id, workflow, stored].some((each) => toLower(each).includes(wanted));
+}
+
+function toLower(text: string): string {
+  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 function recordAfter(before: RunRecord | undefined, entry: Append): RunRecord {

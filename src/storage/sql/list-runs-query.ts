@@ -1,4 +1,4 @@
-import type { RunFilter, RunStatus } from "../../ports/journal.ts";
+import type { RunFilter, RunSelection, RunStatus } from "../../ports/journal.ts";
 import { RUN_COLUMNS } from "./run-row.ts";
 
 interface Query {
@@ -11,29 +11,56 @@ interface Query {
  * of statuses, where a single `IN` would read and sort every run that ever had one of them.
  */
 export function listRunsQuery(filter: RunFilter): Query {
-  if (filter.status === undefined) return newestRuns(filter, undefined);
-  const parts = [...new Set(filter.status)].map((status) => newestRuns(filter, status));
+  if (filter.status === undefined) return newestRuns(filter, undefined, filter.offset ?? 0);
+  // What is left out is known only when the parts are one list.
+  const reach = { ...filter, limit: filter.limit + (filter.offset ?? 0) };
+  const parts = [...new Set(filter.status)].map((status) => newestRuns(reach, status, 0));
   if (parts.length === 0) return { text: `SELECT ${RUN_COLUMNS} FROM runs LIMIT 0`, parameters: [] };
   return {
     text: `${parts.map(({ text }, n) => `SELECT * FROM (${text}) AS part${n}`).join(" UNION ALL ")}
-      ORDER BY no DESC LIMIT ?`,
-    parameters: [...parts.flatMap(({ parameters }) => parameters), filter.limit],
+      ORDER BY no DESC LIMIT ? OFFSET ?`,
+    parameters: [...parts.flatMap(({ parameters }) => parameters), filter.limit, filter.offset ?? 0],
   };
 }
 
-function newestRuns(filter: RunFilter, status: RunStatus | undefined): Query {
+export function countRunsQuery(selection: RunSelection): Query {
+  const statuses = selection.status === undefined ? [undefined] : [...new Set(selection.status)];
+  const parts = statuses.map((status) => {
+    const { where, parameters } = toWhere(selection, status, undefined);
+    return { text: `SELECT count(*) AS part FROM runs ${where}`, parameters };
+  });
+  if (parts.length === 0) return { text: "SELECT 0 AS total", parameters: [] };
+  return {
+    text: `SELECT sum(part) AS total FROM (${parts.map(({ text }) => text).join(" UNION ALL ")}) AS parts`,
+    parameters: parts.flatMap(({ parameters }) => parameters),
+  };
+}
+
+function newestRuns(filter: RunFilter, status: RunStatus | undefined, offset: number): Query {
+  const { where, parameters } = toWhere(filter, status, filter.beforeRun);
+  return {
+    text: `SELECT ${RUN_COLUMNS} FROM runs ${where} ORDER BY no DESC LIMIT ? OFFSET ?`,
+    parameters: [...parameters, filter.limit, offset],
+  };
+}
+
+function toWhere(selection: RunSelection, status: RunStatus | undefined, beforeRun: number | undefined) {
   const conditions: readonly (readonly [sql: string, value: string | number | undefined])[] = [
     ["status = ?", status],
-    ["workflow_name = ?", filter.workflow],
-    ["tenant_id = ?", filter.tenantId],
-    ["created_at >= ?", filter.createdFrom],
-    ["created_at < ?", filter.createdBefore],
-    ["no < ?", filter.beforeRun],
+    ["workflow_name = ?", selection.workflow],
+    ["tenant_id = ?", selection.tenantId],
+    ["created_at >= ?", selection.createdFrom],
+    ["created_at < ?", selection.createdBefore],
+    ["no < ?", beforeRun],
   ];
-  const asked = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
-  const where = asked.length === 0 ? "" : `WHERE ${asked.map(({ sql }) => sql).join(" AND ")}`;
+  const asked = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
+  if (selection.text !== undefined) {
+    const pattern = `%${selection.text.replaceAll(/[\\%_]/g, "\\$&")}%`;
+    const sql = ["id", "workflow_name", "coalesce(error, '')"].map((column) => `${column} LIKE ? ESCAPE '\\'`);
+    asked.push({ sql: `(${sql.join(" OR ")})`, values: [pattern, pattern, pattern] });
+  }
   return {
-    text: `SELECT ${RUN_COLUMNS} FROM runs ${where} ORDER BY no DESC LIMIT ?`,
-    parameters: [...asked.map(({ value }) => value), filter.limit],
+    where: asked.length === 0 ? "" : `WHERE ${asked.map(({ sql }) => sql).join(" AND ")}`,
+    parameters: asked.flatMap(({ values }) => values),
   };
 }

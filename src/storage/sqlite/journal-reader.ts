@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { decodeEvent } from "../../core/history/event-codec.ts";
-import type { EventRow, OutboxRecord, RunFilter, RunNo, RunRecord } from "../../ports/journal.ts";
+import type { EventRow, OutboxRecord, RunFilter, RunNo, RunRecord, RunSelection } from "../../ports/journal.ts";
 import {
   SELECT_ACTIVE,
   SELECT_AWAKE,
@@ -15,7 +15,7 @@ import {
   SELECT_RUNS_BY_PREFIX,
   SELECT_VALUE,
 } from "../sql/journal-statements.ts";
-import { listRunsQuery } from "../sql/list-runs-query.ts";
+import { countRunsQuery, listRunsQuery } from "../sql/list-runs-query.ts";
 import { type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
 import { prepareQuery, prepareTupleQuery, type Query, type TupleQuery } from "./statement.ts";
 
@@ -104,6 +104,11 @@ export class JournalReader {
     return prepareQuery<RunRow>(this.#database, text)
       .all(...parameters)
       .map(toRunRecord);
+  }
+
+  countRuns(selection: RunSelection): number {
+    const { text, parameters } = countRunsQuery(selection);
+    return prepareQuery<{ readonly total: number }>(this.#database, text).get(...parameters)?.total ?? 0;
   }
 
   /** Two indexes, merged: the runs that are active, and those whose time has come. */

@@ -8,6 +8,7 @@ import type {
   RunFilter,
   RunNo,
   RunRecord,
+  RunSelection,
 } from "../../ports/journal.ts";
 import { BatchWriter } from "./batch-writer.ts";
 import { JournalReader } from "./journal-reader.ts";
@@ -75,6 +76,10 @@ export class SqliteJournal implements Journal {
 
   async listRuns(filter: RunFilter): Promise<readonly RunRecord[]> {
     return this.#read(() => this.#reader.listRuns(filter));
+  }
+
+  async countRuns(selection: RunSelection): Promise<number> {
+    return this.#read(() => this.#reader.countRuns(selection));
   }
 
   async listDue(options: { now: number; afterRun: RunNo; limit: number }): Promise<readonly RunRecord[]> {

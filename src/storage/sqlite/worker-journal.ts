@@ -10,6 +10,7 @@ import type {
   RunFilter,
   RunNo,
   RunRecord,
+  RunSelection,
 } from "../../ports/journal.ts";
 import type { SqliteOptions } from "./open-database.ts";
 import { type Method, type RemoteJournal, type Reply, type Request, toError } from "./worker-messages.ts";
@@ -78,6 +79,10 @@ export class WorkerJournal implements Journal {
 
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]> {
     return this.#call("listRuns", filter);
+  }
+
+  countRuns(selection: RunSelection): Promise<number> {
+    return this.#call("countRuns", selection);
   }
 
   listDue(options: { now: number; afterRun: RunNo; limit: number }): Promise<readonly RunRecord[]> {

@@ -10,7 +10,9 @@ import { nameRequests } from "./middleware/name-requests.ts";
 import { answerApplication } from "./routes/application.ts";
 import { execute } from "./routes/execute.ts";
 import { deliverEvent, deliverToQueue } from "./routes/messages.ts";
-import { receiveSignal } from "./routes/signals.ts";
+import { describeService } from "./service/describe-service.ts";
+import { ENDPOINTS } from "./service/endpoints.ts";
+import { mountEndpoints } from "./service/mount-endpoints.ts";
 
 type Handler = (parts: HttpParts, c: Context<HttpEnv>) => Response | Promise<Response>;
 
@@ -20,8 +22,9 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   http.onError((error, c) => answerError(parts, error, c));
   http.use(logRequests(parts.log), nameRequests, securityHeaders, checkHost(parts.hosts));
   const on = (method: string, path: string, shape: ErrorShape, handler: Handler) => {
-    http.on(method, path, (c) => {
+    http.on(method, path, async (c) => {
       c.set("errorShape", shape);
+      await parts.authorize(c, OPEN.has(path) ? "open" : "run");
       return handler(parts, c);
     });
     http.all(path, (c) => refuseMethod(c, shape, method));
@@ -29,12 +32,16 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   on("GET", "/healthz", "route", (_, c) => c.json({ status: "ok" }));
   on("POST", "/execute", "execute", execute);
   on("GET", "/app/openapi.json", "route", appDocument);
+  on("GET", "/openapi.json", "envelope", (_, c) => c.json(describeService(ENDPOINTS, parts.version)));
   on("POST", "/queues/:name/messages", "envelope", deliverToQueue);
   on("POST", "/triggers/:event", "envelope", deliverEvent);
-  on("POST", "/runs/:id/signals", "envelope", receiveSignal);
+  mountEndpoints(http, parts, ENDPOINTS);
   http.all("*", (c) => answerApplication(parts, c));
   return http;
 }
+
+/** Documents and signs of life need no key. */
+const OPEN = new Set(["/healthz", "/app/openapi.json", "/openapi.json"]);
 
 function appDocument({ app, triggers }: HttpParts, c: Context<HttpEnv>): Response {
   return c.json(describeRoutes(triggers().routes.list(), basename(app.appDir)));

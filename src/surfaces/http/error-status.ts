@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { ErrorShape } from "./http-parts.ts";
 
-export type ErrorStatus = 400 | 403 | 404 | 405 | 413 | 429 | 500 | 503;
+export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 503;
 
 /** With what status an error is answered. What has no row here is the server's own trouble. */
 const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
@@ -9,6 +9,12 @@ const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   INPUT_INVALID: 400,
   ENDPOINT_NOT_ALLOWED: 400,
   NOT_SUPPORTED: 400,
+  USAGE: 400,
+  DEFINITION_INVALID: 400,
+  RUN_AMBIGUOUS: 400,
+  APPROVAL_EDIT_REFUSED: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
   HOST_REFUSED: 403,
   PATH_NOT_FOUND: 404,
   WORKFLOW_NOT_FOUND: 404,
@@ -16,9 +22,16 @@ const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   RUN_NOT_FOUND: 404,
   QUEUE_UNKNOWN: 404,
   EVENT_UNKNOWN: 404,
+  APPROVAL_NOT_OPEN: 404,
   METHOD_NOT_ALLOWED: 405,
+  APPROVAL_CONFLICT: 409,
+  RUN_FINISHED: 409,
+  RUN_ID_TAKEN: 409,
+  NAME_TAKEN_TWICE: 409,
+  SIGNALS_FULL: 429,
   BODY_TOO_LARGE: 413,
   SERVER_BUSY: 429,
+  AGENT_NOT_CONFIGURED: 503,
   SERVER_STOPPING: 503,
   OWNER_GONE: 503,
   OWNER_UNREACHABLE: 503,

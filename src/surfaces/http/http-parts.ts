@@ -1,5 +1,7 @@
+import type { Context } from "hono";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Application } from "../../operations/application.ts";
+import type { Health } from "../../operations/check-health.ts";
 import type { ExecuteParts } from "../../operations/execute-request.ts";
 import type { RequestRunner } from "../../operations/request-runner.ts";
 import type { TriggerTable } from "../../triggers/trigger-table.ts";
@@ -8,12 +10,20 @@ import type { TriggerTable } from "../../triggers/trigger-table.ts";
 export interface HttpParts extends ExecuteParts {
   readonly app: Application;
   readonly runner: RequestRunner;
+  /** Of this program. */
+  readonly version: string;
   /** As the definitions are now. */
   triggers(): TriggerTable;
   /** Graphs of runs that were answered, for those that follow. */
   readonly graphs: Map<string, IndexedGraph>;
   /** Host names that requests may be for. Undefined: any. */
   readonly hosts: ReadonlySet<string> | undefined;
+  /** Lets only those pass who may. Throws `UNAUTHORIZED`, `FORBIDDEN`. */
+  authorize(c: Context<HttpEnv>, scope: Scope | "open"): Promise<void>;
+  /** The application as the caller may see it. */
+  appFor(c: Context<HttpEnv>): Application;
+  /** How the parts that the service stands on are. */
+  checkHealth(): Promise<Health>;
   /** One line for each request. */
   log(entry: RequestEntry): void;
   onDefect(error: unknown): void;
@@ -29,6 +39,9 @@ export interface RequestEntry {
   readonly runId: string | undefined;
 }
 
+/** What a key must allow before its holder may do something. */
+export type Scope = "read" | "run" | "write" | "admin";
+
 /** How an error is written where the request went to. */
 export type ErrorShape = "execute" | "envelope" | "route";
 
@@ -41,5 +54,7 @@ export interface HttpEnv {
     traceId: string | undefined;
     runId: string | undefined;
     errorShape: ErrorShape | undefined;
+    /** How lists are written where the request went to: with a cursor, or with numbers of pages. */
+    listShape: "cursor" | "numbered" | undefined;
   };
 }

@@ -1,0 +1,80 @@
+import { PawlError } from "../core/errors/pawl-error.ts";
+import type { JsonObject } from "../core/json.ts";
+import { didYouMean } from "../dialects/did-you-mean.ts";
+import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
+import type { Application } from "./application.ts";
+import { compileText } from "./compile-text.ts";
+import { loadOptionsOf } from "./load-options.ts";
+import { type PreparedRun, prepareStart } from "./prepare-run.ts";
+import { findRegistered } from "./registry.ts";
+import { toRunInput } from "./to-run-input.ts";
+
+/** What a client of the service asks for. */
+export interface Submission {
+  /** A registered name, or the text of a definition. Never a path: a client does not choose files of this machine. */
+  readonly workflow: string;
+  readonly input: JsonObject;
+  readonly callbackUrl?: string;
+  readonly callbackHeaders?: Readonly<Record<string, string>>;
+  readonly maxCostUsd?: number;
+  /** Who answers agent steps, by name; scripts are files, which a client does not name. */
+  readonly agent?: "sandstorm" | "inline" | "simulated";
+  readonly runId?: string;
+}
+
+/**
+ * Everything about a run that can be known before it begins. Writes nothing. Throws `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`,
+ * `DEFINITION_INVALID`, `INPUT_INVALID`, `AGENT_NOT_CONFIGURED`.
+ */
+export async function prepareSubmission(app: Application, submission: Submission): Promise<PreparedRun> {
+  const { input, agent, maxCostUsd, callbackUrl, callbackHeaders, runId } = submission;
+  const { definition, file } = await findSubmitted(app, submission.workflow);
+  const startable = {
+    definition,
+    input: await toRunInput(input, definition.graph),
+    ...(file === undefined ? {} : { file }),
+    ...(runId === undefined ? {} : { runId }),
+  };
+  const prepared = await prepareStart(app, startable, {
+    folder: app.appDir,
+    ...(agent === undefined ? {} : { agent }),
+    ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+  });
+  if (callbackHeaders === undefined) return prepared;
+  return { ...prepared, options: { ...prepared.options, callback_headers: { ...callbackHeaders } } };
+}
+
+interface Submitted {
+  readonly definition: CompiledDefinition;
+  readonly file?: string;
+}
+
+async function findSubmitted(app: Application, workflow: string): Promise<Submitted> {
+  if (isText(workflow)) {
+    // No folders: scripts and prompts belong to applications, and a text that was sent has none.
+    return { definition: await compileText(workflow, { folders: [], ...loadOptionsOf(app.config) }) };
+  }
+  const { appDir, library } = app;
+  const registered = await findRegistered({ appDir, library, ...loadOptionsOf(app.config) }, workflow);
+  if (registered === undefined) throw unknownWorkflow(app, workflow);
+  const { report, file } = registered;
+  if (report.definition !== undefined) return { definition: report.definition, file };
+  throw new PawlError("DEFINITION_INVALID", {
+    message: `The definition of "${workflow}" has problems.`,
+    details: { problems: report.problems.map(({ rendered }) => rendered) },
+  });
+}
+
+/** No definition fits on one line, unless it is JSON. */
+function isText(workflow: string): boolean {
+  return workflow.includes("\n") || workflow.trimStart().startsWith("{");
+}
+
+function unknownWorkflow({ library }: Application, name: string): PawlError {
+  const meant = didYouMean(name, library?.list().map((each) => each.name) ?? []);
+  return new PawlError("WORKFLOW_NOT_FOUND", {
+    message: `There is no workflow "${name}".`,
+    ...(meant === undefined ? {} : { remedy: `Did you mean "${meant}"?` }),
+  });
+}

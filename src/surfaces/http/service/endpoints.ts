@@ -1,0 +1,23 @@
+import { approve, getApproval, listApprovalsEndpoint, reject, skip } from "./approvals/approvals.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { getRun, listRunsEndpoint } from "./runs/read-runs.ts";
+import { cancelRunEndpoint, resumeRunEndpoint, signalRun } from "./runs/steer-runs.ts";
+import { runSync, submitRun } from "./runs/submit-run.ts";
+import { getHealth } from "./system/health.ts";
+
+/** Every route of the service, in the order of its document. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  submitRun,
+  runSync,
+  listRunsEndpoint,
+  getRun,
+  cancelRunEndpoint,
+  resumeRunEndpoint,
+  signalRun,
+  listApprovalsEndpoint,
+  getApproval,
+  approve,
+  reject,
+  skip,
+  getHealth,
+];

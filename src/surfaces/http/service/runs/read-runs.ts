@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { describeRun } from "../../../../operations/describe-run.ts";
+import { findRun } from "../../../../operations/find-run.ts";
+import { countRuns, listRuns } from "../../../../operations/list-runs.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { listOf, pageQuery, timeSchema } from "../schemas/common.ts";
+import { runSchema, runStatusSchema, runSummarySchema } from "../schemas/run.ts";
+
+const statusList = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) => [given].flat().flatMap((each) => each.split(",")))
+  .pipe(z.array(runStatusSchema))
+  .describe("Only runs with one of these; separated by commas, or given more than once.");
+
+/** `GET /runs`: newest first. */
+export const listRunsEndpoint = defineEndpoint({
+  method: "GET",
+  path: "/runs",
+  id: "listRuns",
+  summary: "List runs, newest first",
+  tag: "runs",
+  scope: "read",
+  query: z.strictObject({
+    ...pageQuery,
+    offset: z.coerce.number().int().min(0).max(1_000_000).optional().describe("For clients that page by number."),
+    status: statusList.optional(),
+    workflow: z.string().min(1).optional(),
+    since: timeSchema.optional().describe("Created then or later."),
+    until: timeSchema.optional().describe("Created before."),
+    q: z.string().min(1).max(200).optional().describe("Stands in the workflow's name, the id or the error."),
+  }),
+  answer: listOf(runSummarySchema),
+  async handle({ app, query }) {
+    const { limit, cursor, offset, status, workflow, since, until, q } = query;
+    const filter = {
+      ...(status === undefined ? {} : { status }),
+      ...(workflow === undefined ? {} : { workflow }),
+      ...(since === undefined ? {} : { createdFrom: Date.parse(since) }),
+      ...(q === undefined ? {} : { text: q }),
+      ...(until === undefined ? {} : { createdBefore: Date.parse(until) }),
+    };
+    const page = await listRuns(app, {
+      ...filter,
+      limit,
+      ...(cursor === undefined ? {} : { cursor }),
+      ...(offset === undefined ? {} : { offset }),
+    });
+    const countAll = async () => ({ total: await countRuns(app, filter), limit, offset: offset ?? 0 });
+    return { data: page, countAll };
+  },
+});
+
+/** `GET /runs/{id}`: the beginning of an id is enough where it fits one run only. */
+export const getRun = defineEndpoint({
+  method: "GET",
+  path: "/runs/{id}",
+  id: "getRun",
+  summary: "Show a run and its steps",
+  tag: "runs",
+  scope: "read",
+  params: z.object({ id: z.string().min(1) }),
+  query: z.strictObject({
+    outputs: z.stringbool().default(true).describe("Load the outputs of the run and of its steps."),
+    prompts: z.stringbool().default(true).describe("Load what each step was asked."),
+  }),
+  answer: runSchema,
+  async handle({ app, params, query, c }) {
+    const record = await findRun(app, params.id);
+    c.set("runId", record.id);
+    const options = { withOutputs: query.outputs, withPrompts: query.prompts };
+    return { data: await describeRun(await app.records(), record, options) };
+  },
+});

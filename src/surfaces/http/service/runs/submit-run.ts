@@ -1,0 +1,64 @@
+import { PawlError } from "../../../../core/errors/pawl-error.ts";
+import { describeRun } from "../../../../operations/describe-run.ts";
+import { prepareSubmission, type Submission } from "../../../../operations/prepare-submission.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { acceptedRunSchema, runSchema } from "../schemas/run.ts";
+import { type SubmissionBody, submissionSchema } from "../schemas/submission.ts";
+
+/** `POST /workflows/run`: records the run and answers; nobody waits for it. */
+export const submitRun = defineEndpoint({
+  method: "POST",
+  path: "/workflows/run",
+  id: "submitRun",
+  summary: "Start a run and return at once",
+  tag: "runs",
+  scope: "run",
+  body: submissionSchema,
+  answer: acceptedRunSchema,
+  status: 202,
+  async handle({ app, parts, body, c }) {
+    const prepared = await prepareSubmission(app, toSubmission(body));
+    await parts.runner.start(prepared);
+    c.set("runId", prepared.runId);
+    return { data: { run_id: prepared.runId, status: "queued" as const } };
+  },
+});
+
+/** `POST /workflows/run/sync`: the whole run. One that fails is answered too; one that waits is not waited for. */
+export const runSync = defineEndpoint({
+  method: "POST",
+  path: "/workflows/run/sync",
+  id: "runSync",
+  summary: "Start a run and wait for its end",
+  tag: "runs",
+  scope: "run",
+  body: submissionSchema,
+  answer: runSchema,
+  otherStatuses: [202],
+  async handle({ app, parts, body, c }) {
+    const prepared = await prepareSubmission(app, toSubmission(body));
+    c.set("runId", prepared.runId);
+    const ran = await parts.runner.run(prepared);
+    if (ran.is === "unanswered") throw withRun(ran.error, prepared.runId);
+    const data = await describeRun(await app.records(), ran.record);
+    return { data, status: ran.is === "parked" ? 202 : 200 };
+  },
+});
+
+function toSubmission(body: SubmissionBody): Submission {
+  const { workflow, workflow_name: name = "", input, input_data: inputData } = body;
+  const { callback_url: callbackUrl, callback_headers: callbackHeaders, max_cost_usd: maxCostUsd, agent } = body;
+  return {
+    workflow: workflow ?? name,
+    input: input ?? inputData ?? {},
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    ...(callbackHeaders === undefined ? {} : { callbackHeaders }),
+    ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+    ...(agent === undefined ? {} : { agent }),
+  };
+}
+
+/** The run is recorded all the same: whoever asked must learn its id. */
+function withRun({ code, message }: PawlError, runId: string): PawlError {
+  return new PawlError(code, { message, details: { run_id: runId } });
+}

@@ -1,0 +1,28 @@
+import { z } from "zod";
+import type { Json, JsonObject } from "../../../../core/json.ts";
+
+/** Any JSON value: what was parsed, or is about to be written, can be nothing else. */
+export const jsonSchema = z.unknown().meta({ description: "Any JSON value." }) as z.ZodType<Json, Json>;
+
+export const jsonObjectSchema = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject, JsonObject>;
+
+/** ISO 8601 in UTC. */
+export const timeSchema = z.iso.datetime();
+
+export const errorSchema = z
+  .object({ code: z.string(), message: z.string(), remedy: z.string() })
+  .meta({ id: "ErrorDescription", description: "What went wrong, and what to do next." });
+
+/** How many rows of a list are given at once. */
+const MAX_PAGE = 200;
+const USUAL_PAGE = 50;
+
+export const pageQuery = {
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(USUAL_PAGE),
+  cursor: z.string().min(1).max(500).optional().describe("`next_cursor` of the page before."),
+};
+
+/** A page of a list that may grow meanwhile: the next page goes on where this one ended. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item), next_cursor: z.string().nullable() });
+}

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { errorSchema, jsonObjectSchema, jsonSchema, timeSchema } from "./common.ts";
+
+export const runStatusSchema = z.enum([
+  "queued",
+  "running",
+  "waiting",
+  "awaiting_approval",
+  "completed",
+  "partial",
+  "failed",
+  "cancelled",
+  "budget_exceeded",
+]);
+
+const stepStatusSchema = z.enum([
+  "pending",
+  "running",
+  "retrying",
+  "waiting",
+  "awaiting_approval",
+  "completed",
+  "failed",
+  "skipped",
+  "cancelled",
+]);
+
+export const runSummarySchema = z
+  .object({
+    run_id: z.string(),
+    workflow_name: z.string(),
+    dialect: z.string(),
+    status: runStatusSchema,
+    total_cost_usd: z.number(),
+    error: errorSchema.nullable(),
+    parent_run_id: z.string().nullable(),
+    tenant_id: z.string().nullable(),
+    created_at: timeSchema,
+    started_at: timeSchema.nullable(),
+    completed_at: timeSchema.nullable(),
+  })
+  .meta({ id: "RunSummary", description: "A run without its contents." });
+
+const stepSchema = z
+  .object({
+    path: z.string().describe("Its address, e.g. `enrich[3]`."),
+    step_id: z.string(),
+    parallel_index: z.number().int().nullable(),
+    status: stepStatusSchema,
+    attempt: z.number().int(),
+    input_prompt: z.string().nullable(),
+    output_data: jsonSchema,
+    cost_usd: z.number().nullable().describe("Null: the price is unknown."),
+    unpriced: z.literal(true).optional(),
+    usage: jsonObjectSchema,
+    duration_seconds: z.number().nullable(),
+    error: errorSchema.nullable(),
+    started_at: timeSchema.nullable(),
+    completed_at: timeSchema.nullable(),
+  })
+  .meta({ id: "Step", description: "An instance of a step." });
+
+export const runSchema = runSummarySchema
+  .extend({
+    input_data: jsonSchema,
+    outputs: jsonSchema,
+    usage: jsonObjectSchema,
+    unpriced: z.literal(true).optional().describe("The total is a lower bound."),
+    steps: z.array(stepSchema),
+  })
+  .meta({ id: "Run", description: "A run with its steps." });
+
+export const acceptedRunSchema = z
+  .object({ run_id: z.string(), status: runStatusSchema })
+  .meta({ id: "AcceptedRun", description: "It is recorded, and goes on by itself." });

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { jsonObjectSchema } from "./common.ts";
+
+const headersSchema = z
+  .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, "is no name of a header"), z.string().max(4_000))
+  .refine((headers) => Object.keys(headers).length <= 50, "has more than 50 headers");
+
+/** Both spellings of what two generations of clients send. */
+export const submissionSchema = z
+  .strictObject({
+    workflow: z.string().min(1).optional().describe("A registered name, or the text of a definition."),
+    workflow_name: z.string().min(1).max(200).optional(),
+    input: jsonObjectSchema.optional(),
+    input_data: jsonObjectSchema.optional(),
+    callback_url: z.url().max(2_000).optional().describe("Takes the place of the definition's `on_complete.webhook`."),
+    callback_headers: headersSchema.optional(),
+    max_cost_usd: z.number().positive().max(1_000_000).optional(),
+    agent: z.enum(["sandstorm", "inline", "simulated"]).optional(),
+    idempotency_key: z.string().min(1).max(255).optional().describe("The same as the header `Idempotency-Key`."),
+  })
+  .refine((body) => (body.workflow === undefined) !== (body.workflow_name === undefined), {
+    message: "exactly one of `workflow` and `workflow_name` must be there",
+  })
+  .refine((body) => body.input === undefined || body.input_data === undefined, {
+    message: "`input` and `input_data` are two names of the same: send one",
+  })
+  .meta({ id: "Submission" });
+
+export type SubmissionBody = z.output<typeof submissionSchema>;
