@@ -1,11 +1,14 @@
 import type { Config } from "../config/load-config.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { McpServers } from "../executors/mcp-servers/mcp-servers.ts";
+import type { ServerPool } from "../executors/mcp-servers/server-pool.ts";
 import type { SchemaValidators } from "../executors/output/schema-validators.ts";
+import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { Executor } from "../ports/executor.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { ToolEndpoint } from "../ports/tool-endpoint.ts";
 import type { ToolSet } from "../ports/tool-set.ts";
+import { pathOrName } from "./path-or-name.ts";
 import { readVersion } from "./read-version.ts";
 import type { WorkParts } from "./work-parts.ts";
 
@@ -22,7 +25,9 @@ interface ToolPartsOptions {
 export class ToolParts {
   readonly #options: ToolPartsOptions;
   #validators: Promise<SchemaValidators> | undefined;
+  #pool: Promise<ServerPool> | undefined;
   #servers: Promise<McpServers> | undefined;
+  #toolbox: Promise<AgentToolbox> | undefined;
   #coreTools: Promise<ToolSet> | undefined;
   #endpoint: Promise<ToolEndpoint> | undefined;
   #executor: Promise<Executor> | undefined;
@@ -43,6 +48,12 @@ export class ToolParts {
     return this.#servers;
   }
 
+  /** The tools of MCP servers for agents: the configured ones, and those of definitions. */
+  toolbox(): Promise<AgentToolbox> {
+    this.#toolbox ??= this.#createToolbox();
+    return this.#toolbox;
+  }
+
   coreTools(): Promise<ToolSet> {
     this.#coreTools ??= this.#createCoreTools();
     return this.#coreTools;
@@ -58,7 +69,7 @@ export class ToolParts {
 
   /** No process of a server is left after this. */
   async close(): Promise<void> {
-    await (await this.#servers?.catch(() => undefined))?.close();
+    await (await this.#pool?.catch(() => undefined))?.close();
   }
 
   async #createExecutor(): Promise<Executor> {
@@ -73,20 +84,56 @@ export class ToolParts {
     return createMcpExecutor({ servers, coreTools, endpoint, hasEndpoint, validators });
   }
 
+  #openPool(): Promise<ServerPool> {
+    this.#pool ??= this.#createPool();
+    return this.#pool;
+  }
+
+  async #createPool(): Promise<ServerPool> {
+    const [{ ServerPool }, version] = await Promise.all([
+      import("../executors/mcp-servers/server-pool.ts"),
+      readVersion(),
+    ]);
+    return new ServerPool({ version, connectTimeoutMs: CONNECT_TIMEOUT_MS, pingIntervalMs: PING_INTERVAL_MS });
+  }
+
   async #createServers(): Promise<McpServers> {
     const { appDir, config } = this.#options;
-    const [{ McpServers }, { readMcpServers }] = await Promise.all([
+    const [{ McpServers }, { readMcpServers }, pool] = await Promise.all([
       import("../executors/mcp-servers/mcp-servers.ts"),
       import("../config/read-mcp-servers.ts"),
+      this.#openPool(),
     ]);
-    const { servers, timeout_ms: timeoutMs } = config.settings.mcp;
-    return new McpServers({
-      folder: appDir,
-      env: config.env,
-      entries: () => readMcpServers(appDir, servers),
-      version: await readVersion(),
-      timeoutMs,
+    const { servers } = config.settings.mcp;
+    return new McpServers({ ...this.#surroundings(appDir), pool, entries: () => readMcpServers(appDir, servers) });
+  }
+
+  async #createToolbox(): Promise<AgentToolbox> {
+    const { appDir, config } = this.#options;
+    const [{ McpToolbox }, { McpServers }, { readEntries }, own, pool, validators] = await Promise.all([
+      import("../executors/mcp-servers/toolbox.ts"),
+      import("../executors/mcp-servers/mcp-servers.ts"),
+      import("../config/read-mcp-servers.ts"),
+      this.servers(),
+      this.#openPool(),
+      this.#schemas(),
+    ]);
+    return new McpToolbox({
+      own,
+      pool,
+      validators,
+      readPinned: (servers, folder = appDir) => {
+        const entries = () => readEntries(servers, "the definition");
+        return new McpServers({ ...this.#surroundings(folder), pool, entries, idleMs: config.settings.mcp.idle_ms });
+      },
     });
+  }
+
+  #surroundings(folder: string) {
+    const { appDir, config } = this.#options;
+    const { mcp, code } = config.settings;
+    const python = code.python === undefined ? undefined : pathOrName(code.python, appDir);
+    return { folder, env: config.env, python, timeoutMs: mcp.timeout_ms };
   }
 
   async #createCoreTools(): Promise<ToolSet> {
@@ -111,6 +158,9 @@ export class ToolParts {
     return this.#validators;
   }
 }
+
+const CONNECT_TIMEOUT_MS = 30_000;
+const PING_INTERVAL_MS = 30_000;
 
 /** What workflows may read of the configuration: what it gives to them, and a few settings that are no secret. */
 function readableConfiguration({ settings }: Config): JsonObject {

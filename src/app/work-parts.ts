@@ -7,6 +7,7 @@ import type { Models } from "../executors/models/create-models.ts";
 import type { Sandbox } from "../executors/sandbox/sandbox.ts";
 import type { Executor } from "../ports/executor.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
+import { pathOrName } from "./path-or-name.ts";
 
 interface WorkPartsOptions {
   readonly appDir: string;
@@ -159,11 +160,6 @@ export class WorkParts {
     const { repairs, timeout_ms: timeoutMs } = this.#options.config.settings.models;
     return createLlmExecutor({ models, prompts, repairs, timeoutMs });
   }
-}
-
-/** A bare name is looked for on the PATH. */
-function pathOrName(given: string, folder: string): string {
-  return /[\\/]/.test(given) ? resolve(folder, given) : given;
 }
 
 /** As shells tell of a program that a signal has ended. */

@@ -31,13 +31,19 @@ async function readServerFile(path: string): Promise<readonly (readonly [string,
     throw new PawlError("CONFIG_INVALID", { message: `${path} cannot be read.`, cause: error });
   });
   if (text === undefined) return [];
+  return [...(await readEntries(serversIn(text, path), FILE))];
+}
+
+/** A map of servers from anywhere; `origin` is where, for messages. */
+export async function readEntries(servers: object, origin: string): Promise<ReadonlyMap<string, McpServerEntry>> {
   const { mcpServerSchema } = await import("./settings-schema.ts");
-  return Object.entries(serversIn(text, path)).map(([name, value]) => {
+  const entries = Object.entries(servers).map(([name, value]): readonly [string, McpServerEntry] => {
     const result = mcpServerSchema.safeParse(value);
-    if (result.success) return [name, { origin: FILE, settings: result.data }] as const;
+    if (result.success) return [name, { origin, settings: result.data }];
     const flaws = result.error.issues.map((issue) => `${issue.path.join(".") || "the entry"}: ${issue.message}`);
-    return [name, { origin: FILE, settings: { problem: flaws.join("; ") } }] as const;
+    return [name, { origin, settings: { problem: flaws.join("; ") } }];
   });
+  return new Map(entries);
 }
 
 function serversIn(text: string, path: string): object {

@@ -70,6 +70,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("mcp.audit_log_path", { env: ["MCP_AUDIT_LOG_PATH"] }),
   name("mcp.servers"),
   name("mcp.timeout_ms"),
+  name("mcp.idle_ms"),
   name("mcp.allow_commands"),
   name("terminal.level"),
   name("terminal.max_calls_per_minute"),

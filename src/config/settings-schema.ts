@@ -38,6 +38,13 @@ export const mcpServerSchema: z.ZodType<McpServerSettings> = z.object({
   timeout: milliseconds.optional(),
   protocol: z.enum(["auto", "legacy", "2026-07-28"]).optional(),
   tools: z.strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() }).optional(),
+  server_path: text,
+  venv: text,
+  roots: z.array(z.union([z.string(), z.object({ uri: z.string(), name: text })])).optional(),
+  timeout_ms: milliseconds.optional(),
+  routing_weight: z.coerce.number().optional(),
+  exclude: z.array(z.string()).optional(),
+  start: z.enum(["lazy", "eager"]).optional(),
 });
 
 /** Also for what another file says about terminals. */
@@ -139,6 +146,7 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
     audit_log_path: text,
     servers: mapOf(mcpServerSchema),
     timeout_ms: milliseconds.default(mcp.timeout_ms),
+    idle_ms: milliseconds.default(mcp.idle_ms),
     allow_commands: flag.default(mcp.allow_commands),
   }),
   terminal: terminalSettingsSchema,

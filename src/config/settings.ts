@@ -94,6 +94,8 @@ export interface Settings {
     /** As in `.mcp.json`; they go before that file's. */
     readonly servers: Readonly<Record<string, McpServerSettings>>;
     readonly timeout_ms: number;
+    /** How long the servers of an agents file stay connected that nobody uses. */
+    readonly idle_ms: number;
     /** Whether `core.linux.executeCommand` may run commands, in the sandbox. */
     readonly allow_commands: boolean;
   };
@@ -158,6 +160,14 @@ export interface McpServerSettings {
   readonly tools?:
     | { readonly allow?: readonly string[] | undefined; readonly deny?: readonly string[] | undefined }
     | undefined;
+  /** What follows is for agents, and the same in an agents file. */
+  readonly server_path?: string | undefined;
+  readonly venv?: string | undefined;
+  readonly roots?: readonly (string | { readonly uri: string; readonly name?: string | undefined })[] | undefined;
+  readonly timeout_ms?: number | undefined;
+  readonly routing_weight?: number | undefined;
+  readonly exclude?: readonly string[] | undefined;
+  readonly start?: "lazy" | "eager" | undefined;
 }
 
 export const DEFAULTS: Settings = {
@@ -188,7 +198,7 @@ export const DEFAULTS: Settings = {
     max_processes: 64,
   },
   models: { repairs: 2, timeout_ms: 120_000, aliases: {}, providers: {}, prices: {} },
-  mcp: { servers: {}, timeout_ms: 60_000, allow_commands: false },
+  mcp: { servers: {}, timeout_ms: 60_000, idle_ms: 300_000, allow_commands: false },
   terminal: {},
   log: { level: "info" },
 };

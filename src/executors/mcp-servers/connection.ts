@@ -1,6 +1,7 @@
 import {
   type CallToolResult,
   Client,
+  ProtocolError,
   SSEClientTransport,
   type Tool,
   type Transport,
@@ -8,17 +9,22 @@ import {
 } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { createRedactor, type Redactor } from "../output/redact.ts";
+import type { GroupGuard } from "./group-guard.ts";
 import { boundedFetch, HttpTransport } from "./http-transport.ts";
-import { stoppedFailure } from "./mcp-failure.ts";
+import { limitProgress, type ToolProgress } from "./limit-progress.ts";
+import { type McpFailure, stoppedFailure } from "./mcp-failure.ts";
 import { ProcessTransport } from "./process-transport.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { type ServerTool, toServerTool } from "./server-tool.ts";
 import { type Trouble, toCallFailure, toConnectFailure } from "./to-mcp-failure.ts";
+import { ToolListCheck } from "./tool-list-check.ts";
 
 export interface ConnectionOptions {
   /** Of this program. */
   readonly version: string;
   readonly connectTimeoutMs: number;
+  /** Ends what a killed process of ours would leave behind. */
+  readonly guard: GroupGuard;
   /** Aborts when nobody needs the connection any more. */
   readonly lifetime: AbortSignal;
 }
@@ -30,11 +36,13 @@ export interface ServerCall {
   /** Without progress for this long the call fails with `TIMEOUT`. */
   readonly idleTimeoutMs: number;
   readonly maxTotalMs: number;
-  onProgress(progress: {
-    readonly progress: number;
-    readonly total?: number | undefined;
-    readonly message?: string | undefined;
-  }): void;
+  onProgress(progress: ToolProgress): void;
+}
+
+export interface ToolList {
+  readonly tools: readonly ServerTool[];
+  /** What was left out, and why. */
+  readonly warnings: readonly string[];
 }
 
 /** How long an unknown first message may go unanswered before a process counts as one that needs the handshake. */
@@ -58,13 +66,18 @@ async function connect(
   versionNegotiation: VersionNegotiationOptions,
 ): Promise<Connection> {
   if (options.lifetime.aborted) throw stoppedFailure();
-  const transport = createTransport(address);
-  const client = new Client({ name: "pawl", version: options.version }, { versionNegotiation });
+  const transport = createTransport(address, options.guard);
+  const client = createClient(address, {
+    version: options.version,
+    versionNegotiation,
+    toolsChanged: () => connection.forgetTools(),
+  });
   const connection = new Connection(address, client, transport);
   const giveUp = () => connection.close().catch(() => undefined);
   options.lifetime.addEventListener("abort", giveUp, { once: true });
   try {
-    await client.connect(transport, { timeout: options.connectTimeoutMs });
+    await client.connect(transport, { timeout: address.connectTimeoutMs ?? options.connectTimeoutMs });
+    connection.attach();
     return connection;
   } catch (error) {
     // Looked at before closing, or every server would seem to have ended by itself.
@@ -76,8 +89,29 @@ async function connect(
   }
 }
 
-function createTransport({ way }: ServerAddress): Transport {
-  if (way.kind === "process") return new ProcessTransport(way);
+interface ClientFacts {
+  readonly version: string;
+  readonly versionNegotiation: VersionNegotiationOptions;
+  toolsChanged(): void;
+}
+
+function createClient({ roots }: ServerAddress, { version, versionNegotiation, toolsChanged }: ClientFacts): Client {
+  const client = new Client(
+    { name: "pawl", version },
+    {
+      versionNegotiation,
+      capabilities: roots.length === 0 ? {} : { roots: {} },
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: toolsChanged } },
+    },
+  );
+  // The protocol knows no other roots; one of them would spoil the whole answer.
+  const files = roots.filter(({ uri }) => uri.startsWith("file://"));
+  if (roots.length > 0) client.setRequestHandler("roots/list", () => ({ roots: files.map((root) => ({ ...root })) }));
+  return client;
+}
+
+function createTransport({ way }: ServerAddress, guard: GroupGuard): Transport {
+  if (way.kind === "process") return new ProcessTransport(way, guard);
   if (way.kind === "http") return new HttpTransport(way);
   return new SSEClientTransport(way.url, { requestInit: { headers: { ...way.headers } }, fetch: boundedFetch });
 }
@@ -94,7 +128,9 @@ export class Connection {
   readonly #address: ServerAddress;
   readonly #client: Client;
   readonly #transport: Transport;
-  #tools: Promise<ReadonlyMap<string, Tool>> | undefined;
+  readonly #listCheck = new ToolListCheck();
+  #hearClosed: () => void = () => undefined;
+  #tools: Promise<Listed> | undefined;
   #isClosed = false;
 
   constructor(address: ServerAddress, client: Client, transport: Transport) {
@@ -103,21 +139,45 @@ export class Connection {
     this.#client = client;
     this.#transport = transport;
     client.onclose = () => {
+      if (this.#isClosed) return;
       this.#isClosed = true;
+      this.#hearClosed();
     };
-    client.setNotificationHandler("notifications/tools/list_changed", () => {
-      this.#tools = undefined;
-    });
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
+  /** Once it is connected. */
+  attach(): void {
+    this.#listCheck.attach(this.#transport);
+  }
+
+  /** Tells of an end that we did not ask for, also where it has come already. */
+  onLost(lost: () => void): void {
+    if (this.#isClosed) lost();
+    else this.#hearClosed = lost;
+  }
+
+  /** What a connection that was lost is told of with. */
+  lost(): McpFailure {
+    return toConnectFailure(new Error("the connection was lost"), this.trouble());
+  }
+
+  /** Throws where the server gives no sign of life. An error that it answers with is one. */
+  async ping(timeoutMs: number): Promise<void> {
+    const isModern = this.#client.getProtocolEra() === "modern";
+    try {
+      await (isModern ? this.#client.discover({ timeout: timeoutMs }) : this.#client.ping({ timeout: timeoutMs }));
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw toConnectFailure(error, this.trouble());
+    }
+  }
+
   /** Asked for once, and again when the server says that they have changed. */
-  async tools(): Promise<readonly ServerTool[]> {
-    const tools = await this.#listed();
-    return [...tools.values()].map((tool) => toServerTool(this.#address.name, tool));
+  async list(): Promise<ToolList> {
+    return (await this.#listed()).list;
   }
 
   forgetTools(): void {
@@ -126,7 +186,7 @@ export class Connection {
 
   /** Throws an `McpFailure` where there is no result. A tool's own error is a result. */
   async call(call: ServerCall, signal: AbortSignal): Promise<CallToolResult> {
-    const listed = (await this.#listed()).get(call.tool.name);
+    const listed = (await this.#listed()).definitions.get(call.tool.name);
     const params = { name: call.tool.name, arguments: { ...call.arguments }, _meta: { ...call.meta } };
     try {
       return await this.#client.callTool(params, {
@@ -134,7 +194,7 @@ export class Connection {
         timeout: call.idleTimeoutMs,
         maxTotalTimeout: call.maxTotalMs,
         resetTimeoutOnProgress: true,
-        onprogress: call.onProgress,
+        onprogress: limitProgress(call.onProgress),
         // Without its output schema: results are checked by whoever reads them, with a better message.
         ...(listed === undefined ? {} : { toolDefinition: { ...listed, outputSchema: undefined } }),
       });
@@ -163,7 +223,7 @@ export class Connection {
     return { server: name, secrets, said: stderr, ...(ending === undefined ? {} : { ending }) };
   }
 
-  #listed(): Promise<ReadonlyMap<string, Tool>> {
+  #listed(): Promise<Listed> {
     const listing = this.#tools ?? this.#list();
     this.#tools = listing;
     // What has failed is asked for again by the next one.
@@ -173,14 +233,24 @@ export class Connection {
     return listing;
   }
 
-  async #list(): Promise<ReadonlyMap<string, Tool>> {
+  async #list(): Promise<Listed> {
     try {
       const { tools } = await this.#client.listTools(undefined, { cacheMode: "refresh" });
-      return new Map(tools.map((tool) => [tool.name, tool]));
+      const list = {
+        tools: tools.map((tool) => toServerTool(this.#address.name, tool)),
+        warnings: this.#listCheck.warnings.map((warning) => this.redactor.text(warning)),
+      };
+      return { list, definitions: new Map(tools.map((tool) => [tool.name, tool])) };
     } catch (error) {
       throw toConnectFailure(error, this.trouble());
     }
   }
+}
+
+/** What one listing has brought; the same object until the next one. */
+interface Listed {
+  readonly list: ToolList;
+  readonly definitions: ReadonlyMap<string, Tool>;
 }
 
 async function endSession(transport: HttpTransport): Promise<void> {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { openPool } from "../../../test/fakes/mcp-server/open-pool.ts";
 import { entry, everything, fake } from "../../../test/fakes/mcp-server/server-entries.ts";
 import { startEverythingHttp, startFakeHttp } from "../../../test/fakes/mcp-server/start-http-server.ts";
 import type { Failed } from "../../ports/executor.ts";
@@ -105,12 +106,13 @@ test("calls in flight at a death all fail, and one new process serves those that
 });
 
 test("closing leaves no process, also none that ignores SIGTERM and none that a server has started", async () => {
-  const servers = open({ stubborn: fake(["ignore-sigterm"]), fake: fake() });
+  const pool = openPool();
+  const servers = open({ stubborn: fake(["ignore-sigterm"]), fake: fake() }, { pool });
   const stubborn = await pidOf(servers, "stubborn");
   const helper = await call(servers, { server: "fake", tool: "helper", arguments: {} });
   const pids = [stubborn, await pidOf(servers), Number(Object(helper.result.structuredContent).pid)];
   expect(pids.map(isAlive)).toEqual([true, true, true]);
-  await servers.close();
+  await pool.close();
   for (const pid of pids) await hasEnded(pid);
 });
 
@@ -118,14 +120,12 @@ test("closing does not wait for a server that is still starting, and ends it", a
   const folder = mkdtempSync(join(tmpdir(), "pawl-mcp-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const pidFile = join(folder, "pid");
-  const servers = open(
-    { silent: fake(["silent", `pid-file=${pidFile}`]), late: fake(["silent"]) },
-    { connectTimeoutMs: 60_000 },
-  );
+  const pool = openPool({ connectTimeoutMs: 60_000 });
+  const servers = open({ silent: fake(["silent", `pid-file=${pidFile}`]), late: fake(["silent"]) }, { pool });
   const failure = failureOf(servers.tools("silent", NEVER));
   await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8"), { timeout: 10_000 }).toBeTruthy();
   const late = failureOf(servers.tools("late", NEVER));
-  await servers.close();
+  await pool.close();
   await hasEnded(Number(readFileSync(pidFile, "utf8")));
   for (const failed of [await failure, await late]) expect(failed).toMatchObject({ effect: "none" });
   expect(await failureOf(servers.tools("silent", NEVER))).toMatchObject({ code: "INTERRUPTED" });
@@ -161,7 +161,7 @@ test("a server that does not start says why", async () => {
 });
 
 test("a server that says nothing is given up", async () => {
-  const servers = open({ silent: fake(["silent"]) }, { connectTimeoutMs: 1_000 });
+  const servers = open({ silent: fake(["silent"]) }, { pool: openPool({ connectTimeoutMs: 1_000 }) });
   expect(await failureOf(servers.tools("silent", NEVER))).toMatchObject({
     code: "MCP_SERVER_FAILED",
     effect: "none",
@@ -319,17 +319,14 @@ test("a URL where nobody listens, or that is something else, cannot be reached",
 
 function open(entries: Readonly<Record<string, ServerEntry>>, more: Partial<McpServersOptions> = {}): McpServers {
   const variables: Readonly<Record<string, string>> = { MY_TOKEN: "a-token" };
-  const servers = new McpServers({
+  return new McpServers({
     folder: process.cwd(),
     env: (name) => variables[name],
     entries: async () => new Map(Object.entries(entries)),
-    version: "1.0.0",
+    pool: more.pool ?? openPool(),
     timeoutMs: 30_000,
-    connectTimeoutMs: 10_000,
     ...more,
   });
-  onTestFinished(() => servers.close());
-  return servers;
 }
 
 /** As it stands in a file. */

@@ -4,12 +4,17 @@ import { delimiter, dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
+import type { GroupGuard } from "./group-guard.ts";
 import { signalGroup } from "./process-group.ts";
 import type { ProcessWay } from "./resolve-server.ts";
 import { Tail } from "./tail.ts";
 
 const KEPT_STDERR_BYTES = 4 * 1024;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** Between two messages. Whoever prints more speaks another language, and would keep us busy for ever. */
+const MAX_NOISE_LINES = 20_000;
+/** Of messages; a flood would leave us no time for anything else. */
+const MAX_MESSAGES_PER_S = 20_000;
 /** How long a server may take to end after its input has ended, and then after SIGTERM. */
 const END_GRACE_MS = 1_000;
 /** Something that a server has started may hold its pipes open for ever after it. */
@@ -28,14 +33,18 @@ export class ProcessTransport implements Transport {
   /** How the process ended, as soon as it has. */
   ending: string | undefined;
   readonly #way: ProcessWay;
+  readonly #guard: GroupGuard;
   readonly #incoming = new ReadBuffer({ maxBufferSize: MAX_MESSAGE_BYTES });
   readonly #said = new Tail(KEPT_STDERR_BYTES);
   #child: ChildProcessWithoutNullStreams | undefined;
   #ended: Promise<void> = Promise.resolve();
   #isClosed = false;
+  #noiseLines = 0;
+  #rate = { second: 0, messages: 0 };
 
-  constructor(way: ProcessWay) {
+  constructor(way: ProcessWay, guard: GroupGuard) {
     this.#way = way;
+    this.#guard = guard;
   }
 
   get pid(): number | null {
@@ -48,16 +57,17 @@ export class ProcessTransport implements Transport {
   }
 
   start(): Promise<void> {
-    const { command, args, cwd, env } = this.#way;
+    const { command, args, cwd, env, firstOnPath } = this.#way;
     const child = spawn(command, [...args], {
       cwd,
-      env: { ...getDefaultEnvironment(), PATH: pathWithOwnNode(), ...env },
+      env: { ...getDefaultEnvironment(), PATH: searchPath(firstOnPath), ...env },
       stdio: ["pipe", "pipe", "pipe"],
       // A group of its own, which also keeps a Ctrl-C that is meant for us from ending it in the middle of a call.
       detached: true,
       windowsHide: true,
     });
     this.#child = child;
+    if (child.pid !== undefined) this.#guard.watch(child.pid);
     this.#listen(child);
     return new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
   }
@@ -91,9 +101,12 @@ export class ProcessTransport implements Transport {
     child.on("error", (error) => this.onerror?.(error));
     this.#ended = new Promise((resolve) => child.once("exit", resolve).once("error", () => resolve()));
     child.once("exit", (code, signal) => {
-      this.ending = signal === null ? `exit code ${code}` : `by ${signal}`;
+      this.ending ??= signal === null ? `exit code ${code}` : `by ${signal}`;
       // Its helpers would outlive it.
-      if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
+      if (child.pid !== undefined) {
+        signalGroup(child.pid, "SIGKILL");
+        this.#guard.release(child.pid);
+      }
       const drained = once(child, "close");
       Promise.race([drained, setTimeout(DRAIN_MS)]).then(
         () => this.#reportClosed(),
@@ -105,8 +118,8 @@ export class ProcessTransport implements Transport {
   #hear(chunk: Buffer): void {
     try {
       this.#incoming.append(chunk);
-    } catch (error) {
-      this.#giveUp(error);
+    } catch (cause) {
+      this.#giveUp(new Error(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`, { cause }));
       return;
     }
     for (let isMore = true; isMore; ) isMore = this.#deliver();
@@ -116,17 +129,32 @@ export class ProcessTransport implements Transport {
   #deliver(): boolean {
     try {
       const message = this.#incoming.readMessage();
-      if (message !== null) this.onmessage?.(message);
-      return message !== null;
+      if (message === null) return false;
+      this.#noiseLines = 0;
+      this.onmessage?.(message);
+      return this.#isBearable();
     } catch (error) {
       this.onerror?.(toError(error));
-      return true;
+      this.#noiseLines += 1;
+      if (this.#noiseLines <= MAX_NOISE_LINES) return true;
+      this.#giveUp(new Error(`it printed more than ${MAX_NOISE_LINES} lines that are no messages`));
+      return false;
     }
   }
 
-  #giveUp(error: unknown): void {
-    this.ending = `it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`;
-    this.onerror?.(toError(error));
+  #isBearable(): boolean {
+    if (this.#isClosed) return false;
+    const second = Math.floor(performance.now() / 1_000);
+    if (second !== this.#rate.second) this.#rate = { second, messages: 0 };
+    this.#rate.messages += 1;
+    if (this.#rate.messages <= MAX_MESSAGES_PER_S) return true;
+    this.#giveUp(new Error(`it sent more than ${MAX_MESSAGES_PER_S} messages in a second`));
+    return false;
+  }
+
+  #giveUp(reason: Error): void {
+    this.ending = reason.message;
+    this.onerror?.(reason);
     this.#child?.stdout.destroy();
     this.#reportClosed();
     this.close().catch(() => undefined);
@@ -155,6 +183,6 @@ function toError(error: unknown): Error {
 }
 
 /** `node` in an entry is the Node that we run on: an older one on the PATH need not know what its servers use. */
-function pathWithOwnNode(): string {
-  return [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
+function searchPath(first: readonly string[]): string {
+  return [...first, dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
 }

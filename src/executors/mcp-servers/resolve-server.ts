@@ -1,12 +1,21 @@
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { McpFailure } from "./mcp-failure.ts";
-import type { Protocol, ServerEntry, ServerSettings } from "./server-entry.ts";
+import { toProgram } from "./program-of-path.ts";
+import { Texts } from "./resolve-texts.ts";
+import type { Protocol, ServerEntry, ServerRoot, ServerSettings } from "./server-entry.ts";
 
 /** Where a server is, with everything filled in. It holds secrets: it is used, and never stored or shown. */
 export interface ServerAddress {
   readonly name: string;
+  /** Where it is configured, for people. */
+  readonly origin: string;
   readonly way: ProcessWay | HttpWay;
   readonly protocol: Protocol;
+  /** Folders and other places that the server is told of when it asks. */
+  readonly roots: readonly ResolvedRoot[];
+  /** Absent: the application's. */
+  readonly connectTimeoutMs?: number;
   /** What is never shown: values of variables, headers and settings whose names tell that they are secret. */
   readonly secrets: readonly string[];
 }
@@ -17,6 +26,10 @@ export interface ProcessWay {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** A file that has to be there. */
+  readonly script?: string;
+  /** Folders that go before all others on its PATH. */
+  readonly firstOnPath: readonly string[];
 }
 
 export interface HttpWay {
@@ -25,9 +38,16 @@ export interface HttpWay {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+interface ResolvedRoot {
+  readonly uri: string;
+  readonly name?: string;
+}
+
 export interface Surroundings {
   /** The application: where servers run that do not say. */
   readonly folder: string;
+  /** An interpreter, or the folder of a venv, for servers in Python whose entries name no venv. */
+  readonly python?: string | undefined;
   env(name: string): string | undefined;
 }
 
@@ -40,23 +60,31 @@ export function resolveServer(name: string, entry: ServerEntry, around: Surround
       effect: "none",
     });
   if ("problem" in entry.settings) throw problem(entry.settings.problem);
-  const texts = new Texts(around, problem);
-  const way = resolveWay(entry.settings, { texts, folder: around.folder, problem });
+  const { settings } = entry;
+  const texts = new Texts(around.env, problem);
+  const resolving = { texts, around, problem };
+  const way = resolveWay(settings, resolving);
   // The handshake is the safe choice for a process: some older ones end, or fall silent, at any other first message.
-  const protocol = entry.settings.protocol ?? (way.kind === "http" ? "auto" : "legacy");
-  return { name, way, protocol, secrets: texts.secrets };
+  const protocol = settings.protocol ?? (way.kind === "http" ? "auto" : "legacy");
+  const roots = (settings.roots ?? []).map((root) => resolveRoot(root, resolving));
+  const limited = settings.timeout_ms === undefined ? {} : { connectTimeoutMs: settings.timeout_ms };
+  return { name, origin: entry.origin, way, protocol, roots, ...limited, secrets: texts.secrets };
 }
 
 interface Resolving {
   readonly texts: Texts;
-  readonly folder: string;
+  readonly around: Surroundings;
   problem(flaw: string): McpFailure;
 }
 
-function resolveWay(settings: ServerSettings, { texts, folder, problem }: Resolving): ProcessWay | HttpWay {
-  const { command, url, type } = settings;
-  if (command === undefined && url === undefined) throw problem("it has neither `command` nor `url`");
-  if (command !== undefined && url !== undefined) throw problem("it has both `command` and `url`");
+const WAYS = ["command", "server_path", "url"] as const;
+
+function resolveWay(settings: ServerSettings, resolving: Resolving): ProcessWay | HttpWay {
+  const { texts, problem } = resolving;
+  const { type, url } = settings;
+  const given = WAYS.filter((key) => settings[key] !== undefined);
+  if (given.length === 0) throw problem("it has neither `command` nor `url`");
+  if (given.length > 1) throw problem(`it has both ${given.map((key) => `\`${key}\``).join(" and ")}`);
   if (url !== undefined) {
     if (type === "stdio") throw problem("its type is `stdio`, which needs a `command`");
     return {
@@ -66,12 +94,28 @@ function resolveWay(settings: ServerSettings, { texts, folder, problem }: Resolv
     };
   }
   if (type !== undefined && type !== "stdio") throw problem(`its type is \`${type}\`, which needs a \`url\``);
+  return resolveProcess(settings, resolving);
+}
+
+function resolveProcess(settings: ServerSettings, { texts, around }: Resolving): ProcessWay {
+  const args = (settings.args ?? []).map((arg) => texts.resolve(arg, "args"));
+  const env = texts.map(settings.env, "env");
+  const cwd = resolve(around.folder, texts.resolve(settings.cwd ?? "", "cwd"));
+  const { server_path: path, command, venv } = settings;
+  if (path === undefined) {
+    return { kind: "process", command: texts.resolve(command ?? "", "command"), args, env, cwd, firstOnPath: [] };
+  }
+  const script = resolve(around.folder, texts.resolve(path, "server_path"));
+  const python = venv === undefined ? around.python : resolve(around.folder, texts.resolve(venv, "venv"));
+  const program = toProgram(script, python);
   return {
     kind: "process",
-    command: texts.resolve(command ?? "", "command"),
-    args: (settings.args ?? []).map((arg) => texts.resolve(arg, "args")),
-    env: texts.map(settings.env, "env"),
-    cwd: resolve(folder, texts.resolve(settings.cwd ?? "", "cwd")),
+    command: program.command,
+    args: [...program.args, ...args],
+    env: { ...program.env, ...env },
+    cwd,
+    script,
+    firstOnPath: program.firstOnPath,
   };
 }
 
@@ -81,36 +125,10 @@ function toUrl(text: string, problem: (flaw: string) => McpFailure): URL {
   return url;
 }
 
-const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie/i;
-
-/** Fills `${NAME}` in, and remembers what of it is secret. */
-class Texts {
-  readonly secrets: string[] = [];
-  readonly #around: Surroundings;
-  readonly #problem: (flaw: string) => McpFailure;
-
-  constructor(around: Surroundings, problem: (flaw: string) => McpFailure) {
-    this.#around = around;
-    this.#problem = problem;
-  }
-
-  resolve(text: string, where: string): string {
-    return text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (_, name: string, fallback?: string) => {
-      const value = this.#around.env(name) ?? fallback;
-      if (value === undefined)
-        throw this.#problem(`the environment variable ${name}, named in \`${where}\`, is not set`);
-      if (SECRET_NAME.test(name)) this.secrets.push(value);
-      return value;
-    });
-  }
-
-  map(values: Readonly<Record<string, string>> | undefined, where: string): Record<string, string> {
-    const resolved = Object.entries(values ?? {}).map(([key, text]) => {
-      const value = this.resolve(text, `${where}.${key}`);
-      // `Bearer abc` is a secret as a whole, and so is `abc`.
-      if (SECRET_NAME.test(key)) this.secrets.push(value, value.slice(value.lastIndexOf(" ") + 1));
-      return [key, value] as const;
-    });
-    return Object.fromEntries(resolved);
-  }
+/** A text without a scheme is a folder. */
+function resolveRoot(root: ServerRoot, { texts, around }: Resolving): ResolvedRoot {
+  const { uri, name } = typeof root === "string" ? { uri: root } : root;
+  const text = texts.resolve(uri, "roots");
+  const resolved = /^[a-z][a-z0-9+.-]+:/i.test(text) ? text : pathToFileURL(resolve(around.folder, text)).href;
+  return { uri: resolved, ...(name === undefined ? {} : { name }) };
 }

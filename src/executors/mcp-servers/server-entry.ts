@@ -18,7 +18,23 @@ export interface ServerSettings {
   readonly timeout?: number | undefined;
   readonly protocol?: Protocol | undefined;
   readonly tools?: ToolFilter | undefined;
+  /** A file in place of `command`: what runs it is chosen by its ending. */
+  readonly server_path?: string | undefined;
+  /** Of a server in Python. */
+  readonly venv?: string | undefined;
+  readonly roots?: readonly ServerRoot[] | undefined;
+  /** Milliseconds to connect, and without a sign of life from a call. */
+  readonly timeout_ms?: number | undefined;
+  /** Of two servers that offer agents one name the heavier has it. Default 1. */
+  readonly routing_weight?: number | undefined;
+  /** Names that agents neither see nor may call; they may end with `*`. */
+  readonly exclude?: readonly string[] | undefined;
+  /** `eager`: connected at the start and held. Default: when it is first needed. */
+  readonly start?: "lazy" | "eager" | undefined;
 }
+
+/** A place that the server may know of: a folder, or any URI. */
+export type ServerRoot = string | { readonly uri: string; readonly name?: string | undefined };
 
 /** Which revisions are tried: the one with a handshake, 2026-07-28, or what the server answers to. */
 export type Protocol = "auto" | "legacy" | "2026-07-28";
@@ -30,8 +46,11 @@ export interface ToolFilter {
 }
 
 export function isToolAllowed({ allow, deny }: ToolFilter, tool: string): boolean {
-  const isNamed = (patterns: readonly string[]) => patterns.some((pattern) => fits(pattern, tool));
-  return (allow === undefined || isNamed(allow)) && !isNamed(deny ?? []);
+  return (allow === undefined || isNamedIn(allow, tool)) && !isNamedIn(deny ?? [], tool);
+}
+
+export function isNamedIn(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => fits(pattern, name));
 }
 
 function fits(pattern: string, tool: string): boolean {

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Outcome, Task } from "../../ports/executor.ts";
-import { McpFailure } from "../mcp-servers/mcp-failure.ts";
+import { checkArguments } from "../mcp-servers/check-arguments.ts";
+import { describeViolations, toDetails } from "../mcp-servers/describe-violations.ts";
 import type { McpServers, ToolAnswer } from "../mcp-servers/mcp-servers.ts";
 import type { ServerTool } from "../mcp-servers/server-tool.ts";
 import { toFailed } from "../output/failure.ts";
@@ -8,7 +9,6 @@ import { redactOutcome } from "../output/redact.ts";
 import type { SchemaValidators, SchemaViolation } from "../output/schema-validators.ts";
 import type { McpInput } from "./mcp-input.ts";
 import { readError, readResult } from "./read-result.ts";
-import { withoutDefaulted } from "./without-defaulted.ts";
 
 interface ServerCallParts {
   readonly task: Task;
@@ -61,20 +61,6 @@ function toMeta(task: Task, { requestId, traceId }: McpInput): JsonObject {
 
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** A schema that cannot be used is the server's business: then it judges the arguments itself. */
-async function checkArguments(tool: ServerTool, args: JsonObject, validators: SchemaValidators): Promise<void> {
-  const schema = await validators.compile(withoutDefaulted(tool.inputSchema));
-  const violations = schema.ok ? schema.validate(args) : [];
-  if (violations.length === 0) return;
-  const message = `The arguments do not fit \`${tool.server}.${tool.name}\`: ${describe(violations)}.`;
-  throw new McpFailure("MCP_ARGUMENTS_INVALID", {
-    message,
-    retryable: false,
-    effect: "none",
-    details: toDetails(violations),
-  });
-}
-
 async function toOutcome(
   { tool, result }: ToolAnswer,
   { task, validators }: { readonly task: Task; readonly validators: SchemaValidators },
@@ -96,7 +82,7 @@ async function toOutcome(
   });
   if (violations.length === 0)
     return { status: "succeeded", output, costMicro: 0, ...(files.length > 0 ? { files } : {}) };
-  const message = `The result of \`${tool.server}.${tool.name}\` does not fit its own schema: ${describe(violations)}.`;
+  const message = `The result of \`${tool.server}.${tool.name}\` does not fit its own schema: ${describeViolations(violations)}.`;
   return toFailed("MCP_RESULT_INVALID", {
     message,
     retryable: tool.isRepeatable,
@@ -118,12 +104,4 @@ async function findFlaws(
   const message = `The output schema of ${name} cannot be used: ${schema.message}`;
   task.emit({ type: "log", event: { type: "warning", message } });
   return [];
-}
-
-function describe(violations: readonly SchemaViolation[]): string {
-  return violations.map(({ path, message }) => (path === "" ? message : `${path} ${message}`)).join("; ");
-}
-
-function toDetails(violations: readonly SchemaViolation[]): JsonObject {
-  return { violations: violations.map(({ path, message }) => ({ path, message })) };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { mcpTask } from "../../../test/fakes/mcp-server/mcp-task.ts";
+import { openPool } from "../../../test/fakes/mcp-server/open-pool.ts";
 import { everything, fake } from "../../../test/fakes/mcp-server/server-entries.ts";
 import { answerJson, startEndpoint } from "../../../test/fakes/uhlp-endpoint.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -133,7 +134,7 @@ test("cancelling the step cancels the call", async () => {
   const executor = open();
   const { task, events } = mcpTask({ tool: "fake.work", arguments: { steps: 1_000, delay_ms: 20 } });
   const outcome = executor.run(task, stop.signal);
-  await expect.poll(() => events.length).toBeGreaterThan(0);
+  await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0);
   stop.abort();
   expect(await outcome).toMatchObject({ status: "failed", code: "INTERRUPTED", effect: "unknown" });
 });
@@ -226,16 +227,13 @@ function open(
   readEntries: () => Promise<ReadonlyMap<string, ServerEntry>> = async () => new Map(Object.entries(entries)),
 ): Executor {
   const folder = mkdtempSync(join(tmpdir(), "pawl-mcp-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const servers = new McpServers({
     folder,
     env: () => undefined,
     entries: readEntries,
-    version: "1.0.0",
+    pool: openPool(),
     timeoutMs: 30_000,
-  });
-  onTestFinished(async () => {
-    await servers.close();
-    rmSync(folder, { recursive: true });
   });
   const storage = new MemoryFileStorage();
   const validators = createSchemaValidators();

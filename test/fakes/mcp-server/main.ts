@@ -1,6 +1,7 @@
 /**
  * An MCP server on the official SDK with faults to order: `node main.ts [--http] [FAULT...]`, where a fault is
- * `die-at-start`, `slow-start`, `silent`, `noisy`, `ignore-sigterm`, `die-at-discover`, `pid-file=PATH` or `token=SECRET` (HTTP).
+ * `die-at-start`, `slow-start`, `silent`, `noisy`, `ignore-sigterm`, `die-at-discover`, `pid-file=PATH`, `tools=NAME,NAME` (these, which
+ * do nothing, in place of its own) or `token=SECRET` (HTTP).
  */
 import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -14,6 +15,7 @@ import { FAULTY_TOOLS } from "./faulty-tools.ts";
 const faults = new Set(process.argv.slice(2));
 const token = settingOf("token=");
 const pidFile = settingOf("pid-file=");
+const idleTools = settingOf("tools=")?.split(",");
 
 if (pidFile !== undefined) writeFileSync(pidFile, String(process.pid));
 process.stderr.write("The fake server starts.\n");
@@ -44,7 +46,9 @@ function settingOf(fault: string): string | undefined {
 function createFake(): Server {
   const server = new Server({ name: "fake", version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } });
   server.setRequestHandler("tools/list", () => ({
-    tools: Object.entries(FAULTY_TOOLS).map(([name, { definition }]) => ({ name, ...definition })),
+    tools:
+      idleTools?.map((name) => ({ name, inputSchema: { type: "object" } })) ??
+      Object.entries(FAULTY_TOOLS).map(([name, { definition }]) => ({ name, ...definition })),
   }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const tool = FAULTY_TOOLS[params.name];

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import type { JsonObject } from "../../../src/core/json.ts";
 import type { ServerEntry, ServerSettings } from "../../../src/executors/mcp-servers/server-entry.ts";
 
 const FAKE = fileURLToPath(new URL("main.ts", import.meta.url));
@@ -12,6 +13,15 @@ export function fake(faults: readonly string[] = [], more: Partial<ServerSetting
 /** The reference server of the protocol's makers, as a process. */
 export function everything(more: Partial<ServerSettings> = {}): ServerEntry {
   return entry({ command: process.execPath, args: [EVERYTHING, "stdio"], ...more });
+}
+
+/** Our own server, as a definition names it. */
+export function fakeSettings(faults: readonly string[] = [], more: JsonObject = {}): JsonObject {
+  return { command: process.execPath, args: [FAKE, ...faults], ...more };
+}
+
+export function everythingSettings(more: JsonObject = {}): JsonObject {
+  return { command: process.execPath, args: [EVERYTHING, "stdio"], ...more };
 }
 
 export function entry(settings: ServerEntry["settings"]): ServerEntry {

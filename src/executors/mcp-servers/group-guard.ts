@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process";
+import type { Writable } from "node:stream";
+
+/**
+ * A small shell that outlives this process by a moment, however it ends (also by SIGKILL), and then ends the process groups
+ * that are left of it. A server whose input has ended mostly ends by itself; not all do, and not what they have started.
+ */
+export class GroupGuard {
+  #input: Writable | undefined;
+
+  /** From now on the group of `pid` does not outlive this process by more than a second or two. */
+  watch(pid: number): void {
+    // There is no such shell, and there are no process groups.
+    if (process.platform === "win32") return;
+    this.#input ??= startGuard();
+    this.#input.write(`+ ${pid}\n`);
+  }
+
+  /** Nothing is left of the group; its number may be given to another. */
+  release(pid: number): void {
+    this.#input?.write(`- ${pid}\n`);
+  }
+
+  close(): void {
+    this.#input?.end();
+    this.#input = undefined;
+  }
+}
+
+const GUARD = `
+groups=
+while read -r sign group; do
+  case $sign in
+    +) groups="$groups $group" ;;
+    -) kept=
+       for known in $groups; do [ "$known" = "$group" ] || kept="$kept $known"; done
+       groups=$kept ;;
+  esac
+done
+[ -z "$groups" ] && exit
+for signal in 0 TERM KILL; do
+  for group in $groups; do kill -s "$signal" -- "-$group" 2>/dev/null; done
+  [ "$signal" = KILL ] || sleep 0.5
+done
+`;
+
+function startGuard(): Writable {
+  // Not of our group: what ends us from a keyboard must not end it first.
+  const guard = spawn("/bin/sh", ["-c", GUARD, "pawl-guard"], {
+    env: { PATH: "/usr/bin:/bin" },
+    cwd: "/",
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  guard.on("error", () => undefined);
+  guard.stdin.on("error", () => undefined);
+  guard.unref();
+  if ("unref" in guard.stdin && typeof guard.stdin.unref === "function") guard.stdin.unref();
+  return guard.stdin;
+}

@@ -1,0 +1,36 @@
+import type { ToolServerState } from "../../ports/agent-toolbox.ts";
+import type { ManagedServer } from "./managed-server.ts";
+import { McpFailure } from "./mcp-failure.ts";
+import type { McpServers } from "./mcp-servers.ts";
+import type { ServerPool } from "./server-pool.ts";
+
+/** The application's own servers in their order, then those of definitions that are known now. Nothing is connected. */
+export async function listServerStates(own: McpServers, pool: ServerPool): Promise<readonly ToolServerState[]> {
+  const states: ToolServerState[] = [];
+  const listed = new Set<ManagedServer>();
+  for (const [server, { origin }] of await own.entries()) {
+    try {
+      const managed = await own.find(server);
+      listed.add(managed);
+      states.push(toState(managed));
+    } catch (failure) {
+      if (!(failure instanceof McpFailure)) throw failure;
+      const { message: lastFailure } = failure;
+      states.push({
+        server,
+        origin,
+        transport: "unknown",
+        state: "invalid",
+        callsInFlight: 0,
+        restarts: 0,
+        lastFailure,
+      });
+    }
+  }
+  return [...states, ...pool.servers.filter((managed) => !listed.has(managed)).map(toState)];
+}
+
+function toState({ address, state }: ManagedServer): ToolServerState {
+  const { name, origin, way } = address;
+  return { server: name, origin, transport: way.kind === "process" ? "stdio" : way.kind, ...state };
+}

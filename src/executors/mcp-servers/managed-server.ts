@@ -1,0 +1,285 @@
+import type { Connection, ToolList } from "./connection.ts";
+import type { GroupGuard } from "./group-guard.ts";
+import { McpFailure, stoppedFailure } from "./mcp-failure.ts";
+import type { ServerAddress } from "./resolve-server.ts";
+import { computeRestartDelayMs } from "./restart-delay.ts";
+import { untilAborted } from "./until-aborted.ts";
+
+export interface ManagedOptions {
+  /** Of this program. */
+  readonly version: string;
+  readonly connectTimeoutMs: number;
+  /** While it is connected, and was used since the last time, it is asked so often whether it is alive. */
+  readonly pingIntervalMs: number;
+  /** Closed when nobody has used it for so long. Absent: never. */
+  readonly idleMs?: number;
+  readonly guard: GroupGuard;
+}
+
+export interface ManagedState {
+  readonly state: "off" | "connecting" | "ready" | "waiting" | "failed";
+  readonly tools?: number;
+  readonly callsInFlight: number;
+  readonly restarts: number;
+  readonly lastFailure?: string;
+  readonly nextTryAt?: number;
+}
+
+/** A connection that lived this long counts as one that worked, whatever ended it. */
+const STABLE_MS = 10_000;
+const PING_TIMEOUT_MS = 10_000;
+/** Whoever needs a server that is left alone waits this long for it; else it fails at once, with the last reason. */
+const MAX_WAIT_MS = 2_000;
+
+/**
+ * One server: connected when it is needed, asked whether it is alive, connected again after it was lost, but ever more
+ * slowly where that goes on, and closed when nobody uses it. All who use it share its connection.
+ */
+export class ManagedServer {
+  readonly address: ServerAddress;
+  readonly #options: ManagedOptions;
+  readonly #lifetime = new AbortController();
+  /** Connections on their way out. */
+  readonly #leaving = new Set<Promise<void>>();
+  #opening: Promise<Connection> | undefined;
+  #connection: Connection | undefined;
+  #connectedAt = 0;
+  #usedAt = performance.now();
+  #pingedAt = performance.now();
+  #holds = 0;
+  #callsInFlight = 0;
+  #failuresInARow = 0;
+  #nextTryAt = 0;
+  #lastFailure: McpFailure | undefined;
+  #connections = 0;
+  #tools: number | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  #restart: NodeJS.Timeout | undefined;
+
+  constructor(address: ServerAddress, options: ManagedOptions) {
+    this.address = address;
+    this.#options = options;
+  }
+
+  /** Nothing of it is left, and nobody would miss what is known of it: neither a user nor a failure to remember. */
+  get isForgettable(): boolean {
+    const isUsed = this.#holds > 0 || this.#callsInFlight > 0 || this.#opening !== undefined || this.#leaving.size > 0;
+    const { idleMs } = this.#options;
+    return !isUsed && idleMs !== undefined && performance.now() - this.#usedAt >= idleMs;
+  }
+
+  get state(): ManagedState {
+    const failure = this.#lastFailure;
+    const isWaiting = this.#opening === undefined && this.#nextTryAt > performance.now();
+    return {
+      state: this.#stateNow(isWaiting),
+      ...(this.#tools === undefined || this.#connection === undefined ? {} : { tools: this.#tools }),
+      callsInFlight: this.#callsInFlight,
+      restarts: Math.max(0, this.#connections - 1),
+      ...(failure === undefined ? {} : { lastFailure: failure.message }),
+      ...(isWaiting ? { nextTryAt: Math.round(Date.now() + this.#nextTryAt - performance.now()) } : {}),
+    };
+  }
+
+  /**
+   * Does something with the connection, which is not closed for idleness meanwhile; `signal` ends the waiting for one.
+   * Throws an `McpFailure`.
+   */
+  async use<Value>(work: (connection: Connection) => Promise<Value>, signal: AbortSignal): Promise<Value> {
+    this.#callsInFlight += 1;
+    try {
+      return await this.#useOnce(work, signal);
+    } catch (failure) {
+      if (!(failure instanceof McpFailure) || !failure.hasLostSession) throw failure;
+      // The server has not looked at it.
+      return await this.#useOnce(work, signal);
+    } finally {
+      this.#callsInFlight -= 1;
+      this.#usedAt = performance.now();
+    }
+  }
+
+  /** Its tools, as it has said; `again` asks it once more. Throws an `McpFailure`. */
+  async list(how?: "again"): Promise<ToolList> {
+    return await this.use(async (connection) => {
+      if (how === "again") connection.forgetTools();
+      const list = await connection.list();
+      this.#tools = list.tools.length;
+      return list;
+    }, this.#lifetime.signal);
+  }
+
+  /** Connects now, and again whenever it is lost, until the release. */
+  hold(): () => void {
+    this.#holds += 1;
+    this.#keepConnected();
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#holds -= 1;
+      isHeld = false;
+    };
+  }
+
+  /** Nothing is connected or connecting after this. */
+  async close(): Promise<void> {
+    this.#lifetime.abort();
+    clearTimeout(this.#restart);
+    this.#leave();
+    await Promise.all(this.#leaving);
+  }
+
+  /** Closes the connection; the next one who needs the server gets a new one. */
+  #leave(): void {
+    clearInterval(this.#watch);
+    const opening = this.#opening;
+    this.#opening = undefined;
+    this.#connection = undefined;
+    if (opening === undefined) return;
+    const leaving = opening.then(
+      (connection) => connection.close(),
+      () => undefined,
+    );
+    const left = leaving.catch(() => undefined).finally(() => this.#leaving.delete(left));
+    this.#leaving.add(left);
+  }
+
+  async #useOnce<Value>(work: (connection: Connection) => Promise<Value>, signal: AbortSignal): Promise<Value> {
+    const connection = await untilAborted(this.#connect(), signal);
+    try {
+      const value = await work(connection);
+      if (this.#connection === connection) this.#failuresInARow = 0;
+      return value;
+    } catch (failure) {
+      if (failure instanceof McpFailure) this.#judge(failure, connection);
+      throw failure;
+    }
+  }
+
+  /** A connection over HTTP is not lost with its server, so what calls come back with tells. */
+  #judge(failure: McpFailure, connection: Connection): void {
+    if (this.#connection !== connection) return;
+    const isGone = failure.failed.code === "MCP_UNREACHABLE" && failure.failed.effect === "none";
+    if (failure.hasLostSession) this.#leave();
+    else if (isGone && failure.failed.retryable) this.#lose(failure);
+  }
+
+  #connect(): Promise<Connection> {
+    if (this.#lifetime.signal.aborted) return Promise.reject(stoppedFailure());
+    if (this.#opening !== undefined) return this.#opening;
+    const waitMs = this.#nextTryAt - performance.now();
+    if (waitMs > MAX_WAIT_MS) return Promise.reject(this.#leftAlone(waitMs));
+    this.#opening = this.#open(waitMs);
+    return this.#opening;
+  }
+
+  async #open(waitMs: number): Promise<Connection> {
+    try {
+      if (waitMs > 0) await this.#sleep(waitMs);
+      const { openConnection } = await import("./connection.ts");
+      const { version, connectTimeoutMs, guard } = this.#options;
+      const lifetime = this.#lifetime.signal;
+      const connection = await openConnection(this.address, { version, connectTimeoutMs, guard, lifetime });
+      this.#connected(connection);
+      return connection;
+    } catch (error) {
+      this.#opening = undefined;
+      if (error instanceof McpFailure && !this.#lifetime.signal.aborted) this.#count(error);
+      throw error;
+    }
+  }
+
+  #connected(connection: Connection): void {
+    this.#connection = connection;
+    this.#connections += 1;
+    this.#connectedAt = performance.now();
+    this.#usedAt = this.#connectedAt;
+    this.#pingedAt = this.#connectedAt;
+    this.#lookFromTimeToTime();
+    connection.onLost(() => {
+      if (this.#connection === connection) this.#lose(connection.lost());
+    });
+  }
+
+  /** The connection is of no more use, and not because we wanted it. */
+  #lose(failure: McpFailure): void {
+    if (performance.now() - this.#connectedAt > STABLE_MS) this.#failuresInARow = 0;
+    this.#leave();
+    this.#count(failure);
+  }
+
+  #count(failure: McpFailure): void {
+    this.#lastFailure = failure;
+    this.#failuresInARow += 1;
+    this.#nextTryAt = performance.now() + computeRestartDelayMs(this.#failuresInARow, Math.random());
+    this.#keepConnected();
+  }
+
+  /** Where somebody holds it. Elsewhere nobody waits for a server that is gone. */
+  #keepConnected(): void {
+    clearTimeout(this.#restart);
+    if (this.#holds === 0 || this.#lifetime.signal.aborted) return;
+    const delayMs = Math.max(0, this.#nextTryAt - performance.now());
+    // Also where trying does not help: a person may mend it at any time.
+    this.#restart = setTimeout(() => this.#connect().catch(() => undefined), delayMs).unref();
+  }
+
+  #lookFromTimeToTime(): void {
+    clearInterval(this.#watch);
+    const { pingIntervalMs, idleMs = pingIntervalMs } = this.#options;
+    this.#watch = setInterval(() => this.#look(), Math.min(pingIntervalMs, idleMs)).unref();
+  }
+
+  /** A server that works on something may be too busy to answer; the call's own time-out watches over it. */
+  #look(): void {
+    const now = performance.now();
+    if (this.#callsInFlight > 0 || this.#connection === undefined) return;
+    const { idleMs, pingIntervalMs } = this.#options;
+    const isUnused = this.#holds === 0 && idleMs !== undefined && now - this.#usedAt >= idleMs;
+    if (isUnused) {
+      this.#leave();
+      return;
+    }
+    const isWorthIt = this.#holds > 0 || this.#usedAt > this.#pingedAt;
+    if (isWorthIt && now - this.#pingedAt >= pingIntervalMs) this.#ping(this.#connection);
+  }
+
+  #ping(connection: Connection): void {
+    this.#pingedAt = performance.now();
+    connection.ping(PING_TIMEOUT_MS).catch((failure: unknown) => {
+      const isCurrent = this.#connection === connection && this.#callsInFlight === 0;
+      if (isCurrent && failure instanceof McpFailure) this.#lose(failure);
+    });
+  }
+
+  #stateNow(isWaiting: boolean): ManagedState["state"] {
+    if (this.#connection !== undefined) return "ready";
+    if (this.#opening !== undefined) return "connecting";
+    if (isWaiting) return "waiting";
+    return this.#failuresInARow > 0 ? "failed" : "off";
+  }
+
+  #leftAlone(waitMs: number): McpFailure {
+    const { failed, message } = this.#lastFailure ?? stoppedFailure();
+    const seconds = Math.ceil(waitMs / 1_000);
+    const times = this.#failuresInARow;
+    return new McpFailure(failed.code === "MCP_UNREACHABLE" ? "MCP_UNREACHABLE" : "MCP_SERVER_FAILED", {
+      message: `${message}\nIt has failed ${times} times in a row and is tried again in ${seconds} s.`,
+      retryable: true,
+      effect: "none",
+    });
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    const { signal } = this.#lifetime;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener("abort", done, { once: true });
+    });
+    if (signal.aborted) throw stoppedFailure();
+  }
+}

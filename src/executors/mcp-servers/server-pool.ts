@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import { GroupGuard } from "./group-guard.ts";
+import { type ManagedOptions, ManagedServer } from "./managed-server.ts";
+import { stoppedFailure } from "./mcp-failure.ts";
+import type { ServerAddress } from "./resolve-server.ts";
+
+export interface ServerPoolOptions extends Omit<ManagedOptions, "guard" | "idleMs"> {}
+
+/**
+ * Servers by the hash of what they are: all who mean the same share one connection, and whoever means something else,
+ * because a file has changed, gets another. Whoever made it closes it; then no process of a server is left.
+ */
+export class ServerPool {
+  readonly #options: ServerPoolOptions;
+  readonly #servers = new Map<string, ManagedServer>();
+  readonly #guard = new GroupGuard();
+  #isClosed = false;
+
+  constructor(options: ServerPoolOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Those with an idle time are forgotten once nobody needs them: find it again for each use. Throws an `McpFailure` once
+   * the pool is closed.
+   */
+  find(address: ServerAddress, idleMs?: number): ManagedServer {
+    if (this.#isClosed) throw stoppedFailure();
+    const key = hashOf(address, idleMs);
+    const known = this.#servers.get(key);
+    if (known !== undefined) return known;
+    this.#forgetIdle();
+    const { version, connectTimeoutMs, pingIntervalMs } = this.#options;
+    const server = new ManagedServer(address, {
+      version,
+      connectTimeoutMs,
+      pingIntervalMs,
+      guard: this.#guard,
+      ...(idleMs === undefined ? {} : { idleMs }),
+    });
+    this.#servers.set(key, server);
+    return server;
+  }
+
+  get servers(): readonly ManagedServer[] {
+    return [...this.#servers.values()];
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.servers.map((server) => server.close()));
+    this.#servers.clear();
+    this.#guard.close();
+  }
+
+  #forgetIdle(): void {
+    for (const [key, server] of this.#servers) if (server.isForgettable) this.#servers.delete(key);
+  }
+}
+
+/** The settings hold secrets, so it is the hash that is kept. */
+function hashOf({ name, way, protocol, roots, connectTimeoutMs }: ServerAddress, idleMs: number | undefined): string {
+  const where = way.kind === "process" ? way : { ...way, url: way.url.href };
+  const text = JSON.stringify([name, where, protocol, roots, connectTimeoutMs, idleMs]);
+  return createHash("sha256").update(text).digest("base64");
+}

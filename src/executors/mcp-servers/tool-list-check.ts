@@ -1,0 +1,136 @@
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+
+const METHOD = "tools/list";
+/** Of one listing, over all of its pages. */
+const MAX_TOOLS = 1_000;
+const MAX_PAGES = 50;
+const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_TOOL_BYTES = 256 * 1024;
+const MAX_WARNINGS = 20;
+
+/**
+ * Reads every list of tools before the SDK does, which refuses a whole list for the sake of one broken tool and has no
+ * bound for its size. What is left out is a warning.
+ */
+export class ToolListCheck {
+  readonly #asked = new Set<unknown>();
+  #listing = begin();
+
+  get warnings(): readonly string[] {
+    return this.#listing.warnings;
+  }
+
+  /** After the SDK has attached to the transport. */
+  attach(transport: Transport): void {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => {
+      this.#note(message);
+      return send(message, options);
+    };
+    const { onmessage } = transport;
+    transport.onmessage = (message, extra) => onmessage?.(this.#check(message), extra);
+  }
+
+  #note(message: JSONRPCMessage): void {
+    if (!("method" in message) || message.method !== METHOD || !("id" in message)) return;
+    const { cursor } = message.params ?? {};
+    if (cursor === undefined) this.#listing = begin();
+    // Lists that were given up are never answered.
+    if (this.#asked.size >= MAX_PAGES) this.#asked.clear();
+    this.#asked.add(message.id);
+  }
+
+  #check(message: JSONRPCMessage): JSONRPCMessage {
+    if ("method" in message || !("id" in message) || !this.#asked.delete(message.id)) return message;
+    if (!("result" in message)) return message;
+    const result = message.result as JsonObject;
+    const { tools, nextCursor, ...rest } = result;
+    if (!Array.isArray(tools)) return message;
+    const kept = this.#keep(tools);
+    const isMore = nextCursor !== undefined && this.#hasRoom();
+    return { ...message, result: { ...rest, tools: kept, ...(isMore ? { nextCursor } : {}) } };
+  }
+
+  #hasRoom(): boolean {
+    const listing = this.#listing;
+    listing.pages += 1;
+    if (listing.isFull) return false;
+    if (listing.pages < MAX_PAGES) return true;
+    this.#warn(`its list of tools has more than ${MAX_PAGES} pages; the others were not asked for`);
+    return false;
+  }
+
+  #keep(tools: readonly Json[]): Json[] {
+    return tools.flatMap((tool) => {
+      if (this.#listing.isFull) return [];
+      const read = readTool(tool);
+      if ("flaw" in read) {
+        this.#warn(read.flaw);
+        return [];
+      }
+      return this.#fits(read.tool) ? [read.tool] : [];
+    });
+  }
+
+  #fits(tool: JsonObject): boolean {
+    const listing = this.#listing;
+    const bytes = JSON.stringify(tool).length;
+    if (bytes > MAX_TOOL_BYTES) {
+      this.#warn(`its tool ${nameOf(tool)} was left out: its definition has ${bytes} characters`);
+      return false;
+    }
+    listing.tools += 1;
+    listing.bytes += bytes;
+    if (listing.tools <= MAX_TOOLS && listing.bytes <= MAX_BYTES) return true;
+    listing.isFull = true;
+    this.#warn(`only the first ${listing.tools - 1} of its tools are used: there are too many`);
+    return false;
+  }
+
+  #warn(warning: string): void {
+    const { warnings } = this.#listing;
+    if (warnings.length < MAX_WARNINGS) warnings.push(warning);
+  }
+}
+
+interface Listing {
+  tools: number;
+  bytes: number;
+  pages: number;
+  isFull: boolean;
+  readonly warnings: string[];
+}
+
+function begin(): Listing {
+  return { tools: 0, bytes: 0, pages: 0, isFull: false, warnings: [] };
+}
+
+/** A schema that does not say what it is of is one of an object: arguments are nothing else. */
+function readTool(tool: Json): { readonly tool: JsonObject } | { readonly flaw: string } {
+  if (!isJsonObject(tool)) return { flaw: "one of its tools was left out: it is no object" };
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  if (typeof name !== "string" || name === "") return { flaw: "one of its tools was left out: it has no name" };
+  const leftOut = (why: string) => ({ flaw: `its tool ${nameOf(tool)} was left out: ${why}` });
+  if (!isJsonObject(inputSchema)) return leftOut("its `inputSchema` is no object");
+  const { type = "object" } = inputSchema;
+  if (type !== "object") return leftOut(`its \`inputSchema\` is of ${JSON.stringify(type).slice(0, 50)}`);
+  // What is of no use otherwise is not a reason to do without the tool.
+  const read = {
+    name,
+    ...(typeof title === "string" ? { title } : {}),
+    ...(typeof description === "string" ? { description } : {}),
+    inputSchema: { ...inputSchema, type },
+    ...(isJsonObject(outputSchema) ? { outputSchema } : {}),
+    ...(isJsonObject(annotations) ? { annotations: readHints(annotations) } : {}),
+  };
+  return { tool: read };
+}
+
+function readHints(annotations: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(annotations).filter(([, value]) => typeof value === "boolean"));
+}
+
+function nameOf({ name }: JsonObject): string {
+  return JSON.stringify(name ?? null).slice(0, 80);
+}

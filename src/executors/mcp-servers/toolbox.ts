@@ -1,0 +1,236 @@
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type {
+  AgentTool,
+  AgentToolbox,
+  AgentToolCall,
+  ToolboxOffer,
+  ToolboxRequest,
+  ToolCallResult,
+  ToolServerState,
+} from "../../ports/agent-toolbox.ts";
+import { describeKnown } from "../output/near-names.ts";
+import type { SchemaValidators } from "../output/schema-validators.ts";
+import { checkArguments } from "./check-arguments.ts";
+import { describeContent } from "./describe-content.ts";
+import { listServerStates } from "./list-server-states.ts";
+import { McpFailure } from "./mcp-failure.ts";
+import type { McpServers, ToolAnswer } from "./mcp-servers.ts";
+import { nameTools } from "./name-tools.ts";
+import { isNamedIn } from "./server-entry.ts";
+import type { ServerPool } from "./server-pool.ts";
+import type { ServerTool } from "./server-tool.ts";
+import { UsableTools } from "./usable-tools.ts";
+
+export interface ToolboxOptions {
+  /** The application's own servers. */
+  readonly own: McpServers;
+  /** What connects all of them; closed by whoever made it. */
+  readonly pool: ServerPool;
+  /** The servers of a pinned definition. */
+  readPinned(servers: JsonObject, folder: string | undefined): McpServers;
+  readonly validators: SchemaValidators;
+}
+
+/** Of sets of pinned servers that are remembered as read. */
+const MAX_SETS = 100;
+const MAX_DESCRIPTION_CHARS = 8_000;
+
+/** The tools of MCP servers for agents: named, filtered, and called without a throw. */
+export class McpToolbox implements AgentToolbox {
+  readonly #options: ToolboxOptions;
+  readonly #usable: UsableTools;
+  readonly #sets = new Map<string, McpServers>();
+  readonly #held = new Map<string, Promise<Releases>>();
+
+  constructor(options: ToolboxOptions) {
+    this.#options = options;
+    this.#usable = new UsableTools(options.validators);
+  }
+
+  async offer(wanted: ToolboxRequest, signal: AbortSignal): Promise<ToolboxOffer> {
+    const servers = this.#setOf(wanted);
+    const { known, missing } = await chooseServers(servers, wanted.clients);
+    const listed = await Promise.all(known.map((server) => this.#list(servers, server, signal)));
+    const tools = listed.flatMap(({ tools }) => tools);
+    const names = nameTools(tools.map(({ tool: { server, name }, weight }) => ({ server, weight, tool: name })));
+    const offered = tools.flatMap(({ tool, exclude }, index) => {
+      const { name, aliases } = names[index] ?? { name: "", aliases: [] };
+      const isExcluded = [tool.name, ...aliases].some((written) => {
+        return isNamedIn(exclude, written) || isNamedIn(wanted.exclude ?? [], written);
+      });
+      return isExcluded ? [] : [this.#toAgentTool(servers, tool, { name, aliases })];
+    });
+    return {
+      tools: offered,
+      missing: [...missing, ...listed.flatMap(({ missing }) => missing)],
+      warnings: listed.flatMap(({ warnings }) => warnings),
+    };
+  }
+
+  hold(holder: string, wanted: Pick<ToolboxRequest, "servers" | "folder">): void {
+    const before = this.#held.get(holder);
+    this.#held.set(holder, this.#holdInstead(this.#setOf(wanted), before));
+  }
+
+  states(): Promise<readonly ToolServerState[]> {
+    return listServerStates(this.#options.own, this.#options.pool);
+  }
+
+  /** Never rejects. What both mean is held all the time. */
+  async #holdInstead(servers: McpServers, before: Promise<Releases> | undefined): Promise<Releases> {
+    const releases = await this.#holdEager(servers);
+    for (const release of (await before) ?? []) release();
+    return releases;
+  }
+
+  async #holdEager(servers: McpServers): Promise<Releases> {
+    const entries = await servers.entries().catch(() => new Map<string, never>());
+    const releases: (() => void)[] = [];
+    for (const [server, { settings }] of entries) {
+      if ("problem" in settings || settings.start !== "eager") continue;
+      // One that cannot be used is told of where servers are listed.
+      const managed = await servers.find(server).catch(() => undefined);
+      if (managed !== undefined) releases.push(managed.hold());
+    }
+    return releases;
+  }
+
+  /** A definition's servers are read once, not for every agent that asks. */
+  #setOf({ servers, folder }: Pick<ToolboxRequest, "servers" | "folder">): McpServers {
+    if (servers === undefined) return this.#options.own;
+    const key = JSON.stringify([folder ?? null, servers]);
+    const known = this.#sets.get(key) ?? this.#options.readPinned(servers, folder);
+    // Those asked for last stand last.
+    this.#sets.delete(key);
+    this.#sets.set(key, known);
+    const [oldest] = this.#sets.keys();
+    if (this.#sets.size > MAX_SETS && oldest !== undefined) this.#sets.delete(oldest);
+    return known;
+  }
+
+  async #list(servers: McpServers, server: string, signal: AbortSignal): Promise<ListedServer> {
+    try {
+      const { settings } = (await servers.entries()).get(server) ?? { settings: { problem: "it is gone" } };
+      const { routing_weight: weight = 1, exclude = [] } = "problem" in settings ? {} : settings;
+      const { tools, warnings } = await this.#usable.of(await servers.list(server, signal));
+      return {
+        tools: tools.map((tool) => ({ tool, weight, exclude })),
+        missing: [],
+        warnings: warnings.map((warning) => `The MCP server "${server}": ${warning}.`),
+      };
+    } catch (failure) {
+      if (!(failure instanceof McpFailure) || signal.aborted) throw failure;
+      return { tools: [], missing: [{ server, reason: failure.message }], warnings: [] };
+    }
+  }
+
+  #toAgentTool(servers: McpServers, tool: ServerTool, names: Pick<AgentTool, "name" | "aliases">): AgentTool {
+    const { $schema: _, ...inputSchema } = tool.inputSchema;
+    return {
+      ...names,
+      server: tool.server,
+      tool: tool.name,
+      description: toShownText(tool.description ?? tool.title ?? ""),
+      inputSchema,
+      isRepeatable: tool.isRepeatable,
+      call: (args, call, signal) => this.#call(servers, tool, { args, call, signal }),
+    };
+  }
+
+  async #call(servers: McpServers, { server, name }: ServerTool, asked: AskedCall): Promise<ToolCallResult> {
+    const { args, call, signal } = asked;
+    try {
+      const answer = await servers.call(
+        {
+          server,
+          tool: name,
+          arguments: args,
+          meta: { "pawl/idempotency-key": call.idempotencyKey },
+          check: (tool) => checkArguments(tool, args, this.#options.validators),
+          onProgress: ({ progress, total, message }) => {
+            const share = total === undefined ? `${progress}` : `${progress} of ${total}`;
+            call.onProgress?.(message === undefined ? share : `${share}: ${message}`);
+          },
+        },
+        signal,
+      );
+      return toResult(answer);
+    } catch (failure) {
+      if (failure instanceof McpFailure) return toFailedResult(failure);
+      throw failure;
+    }
+  }
+}
+
+type Releases = readonly (() => void)[];
+
+interface ListedServer {
+  readonly tools: readonly {
+    readonly tool: ServerTool;
+    readonly weight: number;
+    readonly exclude: readonly string[];
+  }[];
+  readonly missing: ToolboxOffer["missing"];
+  readonly warnings: readonly string[];
+}
+
+interface AskedCall {
+  readonly args: JsonObject;
+  readonly call: AgentToolCall;
+  readonly signal: AbortSignal;
+}
+
+/** In the order of the configuration, whatever the order of `clients`. */
+async function chooseServers(servers: McpServers, clients: readonly string[] | undefined) {
+  if (clients?.length === 0) return { known: [], missing: [] };
+  try {
+    const names = await servers.names();
+    const unknown = (clients ?? []).filter((client) => !names.includes(client));
+    return {
+      known: clients === undefined ? names : names.filter((name) => clients.includes(name)),
+      missing: unknown.map((server) => ({
+        server,
+        reason: `No MCP server is called "${server}". ${describeKnown(server, names)}`,
+      })),
+    };
+  } catch (error) {
+    // The file that names them cannot be read.
+    const reason = error instanceof Error ? error.message : String(error);
+    return { known: [], missing: (clients ?? ["*"]).map((server) => ({ server, reason })) };
+  }
+}
+
+function toResult({ result, redactor }: ToolAnswer): ToolCallResult {
+  const structured = result.structuredContent as Json | undefined;
+  const text = redactor.text(describeContent(result));
+  const isError = result.isError === true;
+  return {
+    isError,
+    text: isError && text.trim() === "" ? "The tool reported an error without a message." : text,
+    ...(structured === undefined ? {} : { structured: redactor.json(structured) }),
+    // It came as JSON, whatever the SDK's type says.
+    content: redactor.json(result.content as Json[]),
+  };
+}
+
+/** For the model, which may try something else. */
+function toFailedResult({ failed }: McpFailure): ToolCallResult {
+  const outcomeUnknown = failed.effect === "unknown";
+  const hint = outcomeUnknown ? "\nIt is not known whether the tool has done its work." : "";
+  const { details } = failed;
+  return {
+    isError: true,
+    text: `${failed.message}${hint}`,
+    ...(details !== undefined && isJsonObject(details) ? { structured: details } : {}),
+    content: [],
+    ...(outcomeUnknown ? { outcomeUnknown } : {}),
+  };
+}
+
+/** Without what could act on a terminal or hide from whoever reads it. */
+function toShownText(text: string): string {
+  const shown = text
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, (char) => ("\n\t".includes(char) ? char : " "))
+    .toWellFormed();
+  return shown.length <= MAX_DESCRIPTION_CHARS ? shown : `${shown.slice(0, MAX_DESCRIPTION_CHARS)} [cut]`;
+}

@@ -1,0 +1,94 @@
+import type { Json, JsonObject } from "../core/json.ts";
+
+/** Tools of MCP servers, as an agent sees and calls them. */
+export interface AgentToolbox {
+  /**
+   * Connects what is needed and says what there is. A server that cannot be reached is told of, not fatal. Rejects only
+   * once `signal` has aborted.
+   */
+  offer(wanted: ToolboxRequest, signal: AbortSignal): Promise<ToolboxOffer>;
+  /**
+   * Connects those of `servers` that are to be connected at the start, and holds them until the next call by the same
+   * `holder`, e.g. a file that has changed. Never waits for them.
+   */
+  hold(holder: string, wanted: Pick<ToolboxRequest, "servers" | "folder">): void;
+  /** What is known of each server that this process has been told of. */
+  states(): Promise<readonly ToolServerState[]>;
+}
+
+export interface ToolboxRequest {
+  /** Pinned settings of servers by id, `${NAME}` in them unresolved. Absent: the application's own servers. */
+  readonly servers?: JsonObject | undefined;
+  /** Absolute; relative paths in `servers` start here. Absent: the application. */
+  readonly folder?: string | undefined;
+  /** Ids of the servers that the agent may use. Absent: all. Empty: none. */
+  readonly clients?: readonly string[] | undefined;
+  /** Names, or qualified names, of tools that it neither sees nor may call. They may end with `*`. */
+  readonly exclude?: readonly string[] | undefined;
+}
+
+export interface ToolboxOffer {
+  /** Those of the first server first, each server's by name: equal servers, equal order. */
+  readonly tools: readonly AgentTool[];
+  readonly missing: readonly { readonly server: string; readonly reason: string }[];
+  /** What was left out, e.g. a tool whose schema is no schema. For the log. */
+  readonly warnings: readonly string[];
+}
+
+export interface AgentTool {
+  /** What a model is shown: unique in the offer, `[A-Za-z0-9_-]{1,64}`. */
+  readonly name: string;
+  /** Absent: built in. */
+  readonly server?: string;
+  /** As the server calls it. */
+  readonly tool: string;
+  /** Qualified names that always mean this tool: `server.tool`, `mcp__server__tool`. */
+  readonly aliases: readonly string[];
+  /** The server's word: untrusted, bounded, without control characters. */
+  readonly description: string;
+  /** Of an object, and one that compiles. */
+  readonly inputSchema: JsonObject;
+  /** Only reads, or has its effect once: it may be called again when nobody knows whether it was. */
+  readonly isRepeatable: boolean;
+  /** What the tool or its server does wrong is a result too; nothing but a defect is thrown. */
+  call(args: JsonObject, call: AgentToolCall, signal: AbortSignal): Promise<ToolCallResult>;
+}
+
+export interface AgentToolCall {
+  /** The server is told, so that it can make an effect happen once. */
+  readonly idempotencyKey: string;
+  /** Bounded in length and number. */
+  onProgress?(message: string): void;
+}
+
+export interface ToolCallResult {
+  readonly isError: boolean;
+  /** All of the result that a model can read. Whole: whoever shows it cuts it. */
+  readonly text: string;
+  readonly structured?: Json;
+  /** The blocks as they came: `text`, `image`, `audio`, `resource`, `resource_link`. */
+  readonly content: readonly Json[];
+  /** The server was lost or gave no answer in time: the tool may have done its work. */
+  readonly outcomeUnknown?: boolean;
+}
+
+/** A server as people and `GET /status` are told of it. */
+export interface ToolServerState {
+  readonly server: string;
+  /** Where it is configured. */
+  readonly origin: string;
+  readonly transport: "stdio" | "http" | "sse" | "unknown";
+  /**
+   * `off`: nobody needs it now. `connecting`. `ready`. `waiting`: it failed again and again and is left alone until
+   * `nextTryAt`. `failed`: the last try failed, the next one who needs it tries again. `invalid`: its entry cannot be used.
+   */
+  readonly state: "off" | "connecting" | "ready" | "waiting" | "failed" | "invalid";
+  readonly tools?: number;
+  readonly callsInFlight: number;
+  /** Connections that were made after the first. */
+  readonly restarts: number;
+  /** Masked. */
+  readonly lastFailure?: string;
+  /** Milliseconds since the epoch. */
+  readonly nextTryAt?: number;
+}

@@ -1,0 +1,27 @@
+import { readEntries } from "../../../src/config/read-mcp-servers.ts";
+import { McpServers } from "../../../src/executors/mcp-servers/mcp-servers.ts";
+import type { ServerPoolOptions } from "../../../src/executors/mcp-servers/server-pool.ts";
+import { McpToolbox } from "../../../src/executors/mcp-servers/toolbox.ts";
+import { createSchemaValidators } from "../../../src/executors/output/schema-validators.ts";
+import { openPool } from "./open-pool.ts";
+
+interface Options extends Partial<ServerPoolOptions> {
+  readonly idleMs?: number;
+  readonly timeoutMs?: number;
+}
+
+/** A toolbox as the application has it, without servers of its own. */
+export function openToolbox(variables: Readonly<Record<string, string>> = {}, options: Options = {}) {
+  const { idleMs = 300_000, timeoutMs = 30_000, ...more } = options;
+  const pool = openPool(more);
+  const around = { folder: process.cwd(), env: (name: string) => variables[name], pool, timeoutMs };
+  const toolbox = new McpToolbox({
+    own: new McpServers({ ...around, entries: async () => new Map() }),
+    pool,
+    readPinned: (servers, folder = process.cwd()) => {
+      return new McpServers({ ...around, folder, idleMs, entries: () => readEntries(servers, "the definition") });
+    },
+    validators: createSchemaValidators(),
+  });
+  return { toolbox, pool };
+}
