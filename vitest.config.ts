@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: ["test/long/**", "test/fixtures/**"],
+    exclude: ["test/long/**", "test/conformance/**", "test/fixtures/**"],
     pool: "forks",
     testTimeout: 60_000,
     hookTimeout: 60_000,

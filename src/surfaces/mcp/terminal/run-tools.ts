@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { OfferedTool } from "../../../ports/tool-set.ts";
+import { nullable } from "./nullable.ts";
 
 const text: JsonObject = { type: "string" };
 const runId: JsonObject = { ...text, minLength: 1, description: "The run's id, or the beginning of it." };
@@ -41,7 +42,7 @@ export const RUN_TOOLS: readonly OfferedTool[] = [
     },
     outputSchema: {
       type: "object",
-      properties: { items: { type: "array", items: summary }, next_cursor: { type: ["string", "null"] } },
+      properties: { items: { type: "array", items: summary }, next_cursor: nullable(text) },
       required: ["items", "next_cursor"],
     },
     hints: { readOnly: true, destructive: false, idempotent: true, openWorld: false },

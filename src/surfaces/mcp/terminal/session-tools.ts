@@ -1,13 +1,14 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { OfferedTool } from "../../../ports/tool-set.ts";
+import { nullable } from "./nullable.ts";
 
 const text: JsonObject = { type: "string" };
-const textOrNull: JsonObject = { type: ["string", "null"] };
+const textOrNull = nullable(text);
 const flag: JsonObject = { type: "boolean" };
-const exitCode: JsonObject = {
-  type: ["integer", "null"],
+const exitCode: JsonObject = nullable({
+  type: "integer",
   description: "Present when the program has ended; 128 and the signal's number where a signal ended it.",
-};
+});
 const success: JsonObject = { ...flag, description: "Whether it was done; `error` says why not." };
 const sessionId: JsonObject = {
   ...text,
@@ -34,12 +35,12 @@ export const SESSION_TOOLS: readonly OfferedTool[] = [
       properties: {
         shell: { ...text, default: "bash", description: "A program and its arguments; no other shell reads them." },
         working_directory: { ...textOrNull, default: null, description: "Default: the application's folder." },
-        environment: {
-          type: ["object", "null"],
+        environment: nullable({
+          type: "object",
           additionalProperties: text,
           default: null,
           description: "Environment variables beside the usual ones.",
-        },
+        }),
       },
     },
     outputSchema: {
@@ -69,12 +70,12 @@ export const SESSION_TOOLS: readonly OfferedTool[] = [
       properties: {
         session_id: sessionId,
         input_text: { ...text, maxLength: 10_000, description: "What to type, for example `ls -l\\n`." },
-        keys: {
-          type: ["array", "null"],
+        keys: nullable({
+          type: "array",
           items: text,
           default: null,
           description: "Keys to press after the text, by name: Enter, Tab, Escape, Up, PageDown, F5, C-c, M-f ...",
-        },
+        }),
       },
       required: ["session_id", "input_text"],
     },
@@ -138,7 +139,7 @@ export const SESSION_TOOLS: readonly OfferedTool[] = [
       properties: {
         session_id: sessionId,
         content_mode: { enum: ["screen", "since_input", "history", "tail"], default: "screen" },
-        line_count: { type: ["integer", "null"], minimum: 1, default: null, description: "For `tail`." },
+        line_count: nullable({ type: "integer", minimum: 1, default: null, description: "For `tail`." }),
       },
       required: ["session_id"],
     },

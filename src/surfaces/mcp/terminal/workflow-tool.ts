@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { OfferedTool } from "../../../ports/tool-set.ts";
+import { nullable } from "./nullable.ts";
 import { WORKFLOW_LESSON } from "./workflow-lesson.ts";
 
 const text: JsonObject = { type: "string" };
-const textOrNull: JsonObject = { type: ["string", "null"] };
+const textOrNull = nullable(text);
 const flag: JsonObject = { type: "boolean" };
 const texts: JsonObject = { type: "object", additionalProperties: text };
 
@@ -58,8 +59,8 @@ ${WORKFLOW_LESSON}`,
   inputSchema: {
     type: "object",
     properties: {
-      workflow_definition: {
-        type: ["object", "null"],
+      workflow_definition: nullable({
+        type: "object",
         description: "The whole definition. Exactly one of this and `workflow_name`.",
         properties: {
           name: { ...text, maxLength: 64 },
@@ -69,7 +70,7 @@ ${WORKFLOW_LESSON}`,
         },
         required: ["name", "initial_state", "states"],
         default: null,
-      },
+      }),
       workflow_name: { ...textOrNull, default: null, description: "Of a saved or registered workflow." },
       initial_variables: { ...texts, default: {}, description: "Variables that it begins with." },
       max_states: {
@@ -88,13 +89,13 @@ ${WORKFLOW_LESSON}`,
       },
       save_on_success: { ...flag, default: true, description: "Whether a definition that succeeds is saved." },
       keep_sessions: { ...flag, default: true, description: "False: close its sessions after a success too." },
-      wait_seconds: {
-        type: ["number", "null"],
+      wait_seconds: nullable({
+        type: "number",
         minimum: 0,
         maximum: 7_200,
         default: null,
         description: "Answer after so many seconds although it goes on. Absent: wait for its end.",
-      },
+      }),
     },
   },
   outputSchema: {

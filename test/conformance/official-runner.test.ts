@@ -1,0 +1,82 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { listenOn } from "../../src/app/listen-on.ts";
+import { createMcpFetch, MCP_PATH } from "../../src/surfaces/mcp/create-mcp-fetch.ts";
+import { createFixtureServer, createRequestStates } from "../fakes/conformance-server/create-fixture-server.ts";
+
+const RUNS = [
+  {
+    name: "what the runner for 2025-11-25 asks",
+    runner: "conformance-2025",
+    select: [],
+    baseline: "baseline-2025-11-25.yml",
+    scenarios: 30,
+  },
+  {
+    name: "what 2025-11-25 requires, by the runner for 2026-07-28",
+    runner: "conformance-2026",
+    select: ["--requirements", "2025-11-25"],
+    baseline: "baseline-2025-11-25.yml",
+    scenarios: 33,
+  },
+  {
+    name: "what 2026-07-28 requires",
+    runner: "conformance-2026",
+    select: ["--requirements", "2026-07-28"],
+    baseline: "baseline-2026-07-28.yml",
+    scenarios: 50,
+  },
+];
+
+for (const { name, runner, select, baseline, scenarios } of RUNS) {
+  test(`our transport passes ${name}`, async () => {
+    const url = await startFixture();
+    const { code, report } = await run(runner, ["--url", url, "--expected-failures", fileOf(baseline), ...select]);
+    expect({ code, report }).toMatchObject({ code: 0 });
+    // A runner that finds nothing to do is content too.
+    expect(report.match(/^[✓✗] [a-z]/gmu)).toHaveLength(scenarios);
+  });
+}
+
+test("each entry of a baseline has its reason", () => {
+  for (const { baseline } of RUNS) {
+    const lines = readFileSync(fileOf(baseline), "utf8").split("\n");
+    const unexplained = lines.filter((line, i) => line.startsWith("  - ") && !lines[i - 1]?.startsWith("  # "));
+    expect(unexplained).toEqual([]);
+  }
+});
+
+/** The set-up of `pawl mcp terminal --http`, with other tools behind it. */
+async function startFixture(): Promise<string> {
+  const states = createRequestStates();
+  const handler = createMcpFetch({ createServer: () => createFixtureServer(states), log: () => undefined });
+  const listener = await listenOn((request) => handler.fetch(request), { address: "127.0.0.1", port: 0 });
+  onTestFinished(async () => {
+    const closed = listener.close();
+    await handler.close();
+    listener.hurry(AbortSignal.abort());
+    await closed;
+  });
+  return `${listener.url}${MCP_PATH}`;
+}
+
+async function run(runner: string, args: readonly string[]): Promise<{ code: number; report: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "pawl-conformance-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const main = fileOf(`node_modules/${runner}/dist/index.js`);
+  const ended = promisify(execFile)(process.execPath, [main, "server", ...args], { cwd: folder });
+  const { stdout, code = 0 } = (await ended.catch((error: { stdout: string; code: number }) => error)) as {
+    stdout: string;
+    code?: number;
+  };
+  return { code, report: stdout.slice(stdout.indexOf("=== SUMMARY ===")) };
+}
+
+function fileOf(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}

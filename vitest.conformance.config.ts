@@ -1,0 +1,11 @@
+import { defineConfig } from "vitest/config";
+
+/** Foreign clients and the official runner: `test/conformance` has an install of its own. */
+export default defineConfig({
+  test: {
+    include: ["test/conformance/*.test.ts"],
+    pool: "forks",
+    testTimeout: 4 * 60_000,
+    hookTimeout: 60_000,
+  },
+});
