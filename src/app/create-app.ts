@@ -15,6 +15,7 @@ import type {
   WantedFile,
 } from "../operations/application.ts";
 import type { DefinitionLibrary } from "../operations/definition-library.ts";
+import { loadOptionsOf } from "../operations/load-options.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
@@ -167,7 +168,7 @@ class App implements OpenApplication {
       import("../operations/definition-library.ts"),
       import("./open-server.ts"),
     ]);
-    const library = new DefinitionLibrary({ appDir: this.appDir, maxSteps: this.config.settings.uhlp.max_steps });
+    const library = new DefinitionLibrary({ appDir: this.appDir, ...loadOptionsOf(this.config) });
     const firstLook = await library.refresh();
     // Before runs of an earlier process go on: they may call workflows.
     this.library = library;

@@ -49,7 +49,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("server.context"),
   name("client.url", { env: ["SANDCASTLE_URL"], later: "Commands work on the data directory" }),
   name("client.api_key", { env: ["SANDCASTLE_API_KEY"], isSecret: true, later: "Commands work on the data directory" }),
-  name("agents.config_path", { env: ["HOST_CONFIG_PATH"], later: "The agents format arrives later" }),
+  name("agents.config_path", { env: ["HOST_CONFIG_PATH"] }),
   name("uhlp.sandbox_port", { env: ["UHLP_SANDBOX_PORT"] }),
   name("uhlp.mcp_endpoint", { env: ["UHLP_MCP_ENDPOINT"] }),
   name("uhlp.allowed_endpoints"),

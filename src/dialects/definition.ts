@@ -1,5 +1,6 @@
-import type { Problem } from "../core/errors/problem.ts";
+import type { Problem, ProblemPlace } from "../core/errors/problem.ts";
 import type { Graph, Place } from "../core/graph/graph.ts";
+import type { Json } from "../core/json.ts";
 
 /** A workflow as someone wrote it, in any of the four dialects. */
 export interface Definition {
@@ -9,13 +10,37 @@ export interface Definition {
 }
 
 export interface Compiled {
-  /** Absent where a problem is an error. */
+  /** Absent where a problem is an error, and where the selection is `all`. */
   readonly graph?: Graph;
   /** In the order of their places. */
   readonly problems: readonly Problem[];
   /** What steps name and the text does not hold. */
   readonly files?: readonly NeededFile[];
+  /** Of a text that holds several things to run, whichever of them is selected. Absent where a problem is an error. */
+  readonly parts?: readonly DefinitionPart[];
 }
+
+/** A workflow of a file of agents, or one of its agents, which can be asked alone. */
+export interface DefinitionPart {
+  readonly kind: "workflow" | "agent";
+  readonly name: string;
+  readonly description?: string;
+  readonly place: ProblemPlace;
+  /** Of an agent: what it is run with, as far as the text says. */
+  readonly settings?: readonly PartSetting[];
+  toGraph(): Graph;
+}
+
+interface PartSetting {
+  readonly name: string;
+  readonly value: Json;
+  readonly place: ProblemPlace;
+  /** The component that it is taken from. */
+  readonly model?: string;
+}
+
+/** Which part of a text is meant; `name`: a workflow, else an agent. `all`: everything is checked, nothing becomes a graph. */
+export type Selection = { readonly workflow: string } | { readonly agent: string } | { readonly name: string } | "all";
 
 /** A script or a prompt template in the application's folder. */
 export interface NeededFile {
@@ -31,4 +56,10 @@ export interface LoadOptions {
   readonly maxSteps?: number;
   /** Names of environment variables that the configuration lets terminal workflows read. */
   readonly envAllowed?: readonly string[];
+  /** Of a file of agents. Absent: its only workflow, or its only agent where it has no workflow. */
+  readonly select?: Selection;
+  /** Markdown files of the application's agents, which workflows may name beside those of their own file. */
+  agentFiles?(): Promise<readonly Definition[]>;
+  /** Whether the application has a workflow of this name, in any dialect. Absent: it has none. */
+  hasWorkflow?(name: string): Promise<boolean>;
 }

@@ -7,7 +7,7 @@ async function codesOf(text: string): Promise<string[]> {
 
 describe("the dialect", () => {
   test("is that of the key `dialect` where there is one", async () => {
-    expect(await codesOf("dialect: agents\nsteps: []\n")).toEqual(["NOT_SUPPORTED"]);
+    expect(await codesOf("dialect: agents\nsteps: []\n")).toEqual(["PART_NOT_CHOSEN", "UNKNOWN_KEY"]);
   });
 
   const shapes = {
@@ -15,13 +15,14 @@ describe("the dialect", () => {
     "`startAt` and a map `steps` is uhlp": "workflowId: w\nstartAt: a\nsteps: {a: {type: mcp, target: t, end: true}}\n",
     "`initial_state` is terminal":
       '{"name": "x", "initial_state": "a", "states": {"a": {"action": {"tool": "exit_terminal", "params": {}}}}}',
-    "`agents` is agents": '{"agents": []}',
+    "`agents` is agents": '{"agents": [{"name": "A"}]}',
+    "a list of components is agents": '[{"type": "agent", "name": "A"}]',
+    "one component is agents": '{"type": "linear_workflow", "name": "W", "steps": []}',
   };
   for (const [rule, text] of Object.entries(shapes)) {
     test(rule, async () => {
-      const { graph, problems } = await loadDefinition({ text });
-      const named = graph?.dialect ?? /the `(\w+)` dialect/.exec(problems[0]?.message ?? "")?.[1];
-      expect(named).toBe(/ is (\w+)$/.exec(rule)?.[1]);
+      const { graph } = await loadDefinition({ text });
+      expect(graph?.dialect).toBe(/ is (\w+)$/.exec(rule)?.[1]);
     });
   }
 

@@ -1,4 +1,5 @@
 import type { Dialect } from "../core/graph/graph.ts";
+import { hasAgentsShape } from "./agents/component.ts";
 import type { Compiled, Definition, LoadOptions } from "./definition.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { toExcerpt } from "./printable.ts";
@@ -13,10 +14,12 @@ import { readYaml } from "./yaml-source.ts";
 export async function loadDefinition(definition: Definition, options: LoadOptions = {}): Promise<Compiled> {
   const source = new SourceText(definition);
   const problems = new ProblemList(source);
+  if (definition.file?.endsWith(".md") === true) return loadAgentFile(definition);
   const written = readYaml(source, problems);
   const root = written?.kind === "map" ? unwrapSaved(written) : written;
   const dialect = root && detectDialect(root, problems);
-  if (root?.kind !== "map" || dialect === undefined) return { problems: problems.toArray() };
+  if (root === undefined || dialect === undefined) return { problems: problems.toArray() };
+  if (root.kind !== "map") return loadAgents(root, { source, problems }, options);
   if (dialect === "sandcastle") return compileSandcastle(root, source, problems);
   if (dialect === "uhlp") {
     const { compileUhlp } = await import("./uhlp/compile.ts");
@@ -26,14 +29,23 @@ export async function loadDefinition(definition: Definition, options: LoadOption
     const { compileTerminal } = await import("./terminal/compile.ts");
     return compileTerminal(root, { source, problems, envAllowed: options.envAllowed ?? [] });
   }
-  const message = `This is a workflow of the \`${dialect}\` dialect, which arrives in a later version.`;
-  problems.error({
-    code: "NOT_SUPPORTED",
-    at: placeOf(root),
-    message,
-    remedy: "For now, write the workflow as a list of `steps`.",
-  });
-  return { problems: problems.toArray() };
+  return loadAgents(root, { source, problems }, options);
+}
+
+interface Text {
+  readonly source: SourceText;
+  readonly problems: ProblemList;
+}
+
+/** An agent that other programs read too: Markdown with its settings at the top. */
+async function loadAgentFile(definition: Definition): Promise<Compiled> {
+  const { compileAgentFile } = await import("./agents/compile.ts");
+  return compileAgentFile(definition);
+}
+
+async function loadAgents(root: YamlNode, text: Text, options: LoadOptions): Promise<Compiled> {
+  const { compileAgents } = await import("./agents/compile.ts");
+  return compileAgents(root, { ...text, ...options });
 }
 
 const DEFAULT_MAX_STEPS = 20;
@@ -44,6 +56,7 @@ const DIALECTS: readonly WrittenDialect[] = ["sandcastle", "uhlp", "terminal", "
 
 function detectDialect(root: YamlNode, problems: ProblemList): WrittenDialect | undefined {
   if (root.kind !== "map") {
+    if (hasAgentsShape(root)) return "agents";
     const isEmpty = root.kind === "scalar" && root.value === null;
     reportUnknown(root, isEmpty ? "The definition is empty." : "A definition is a map of keys.", problems);
     return undefined;
@@ -70,11 +83,12 @@ function readDialect(named: YamlNode, problems: ProblemList): WrittenDialect | u
   return undefined;
 }
 
-function dialectByShape({ entries }: YamlMap): WrittenDialect | undefined {
+function dialectByShape(root: YamlMap): WrittenDialect | undefined {
+  const { entries } = root;
   const steps = entries.get("steps")?.value;
   if ((entries.has("startAt") || entries.has("workflowId")) && steps?.kind === "map") return "uhlp";
   if (entries.has("initial_state")) return "terminal";
-  if (entries.has("agents") || entries.has("clients") || entries.has("components")) return "agents";
+  if (hasAgentsShape(root)) return "agents";
   // `steps:` with nothing under it is a Sandcastle file that somebody has just begun.
   if (steps?.kind === "list" || (steps?.kind === "scalar" && steps.value === null)) return "sandcastle";
   return undefined;
@@ -91,7 +105,7 @@ const SHAPES = [
   "sandcastle (`name`, and a list `steps` of `{id, prompt}`);",
   "uhlp (`startAt`, and a map `steps`);",
   "terminal (`initial_state`, and `states`);",
-  "agents (`agents`, `clients` or `components`).",
+  "agents (`agents`, `clients` or `components`, or a list of components with a `type`).",
 ].join(" ");
 
 /** The first key rather than everything. */

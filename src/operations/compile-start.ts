@@ -1,5 +1,6 @@
-import type { JsonObject } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
+import { surroundingsOf } from "./agent-surroundings.ts";
 import type { Application } from "./application.ts";
 import { foldersOf } from "./application-folders.ts";
 import { compileText } from "./compile-text.ts";
@@ -21,10 +22,15 @@ export async function compileStart(
   { text, source, options }: SentStart,
 ): Promise<CompiledDefinition> {
   const appDir = typeof options["app_dir"] === "string" ? options["app_dir"] : app.appDir;
-  const file = options["source"];
+  const { source: sourceFile } = options;
+  const file = typeof sourceFile === "string" ? sourceFile : undefined;
+  const loading = loadOptionsOf(app.config);
+  const select = readSelection(options["select"]);
   const definition = await compileText(text, {
-    folders: typeof file === "string" ? foldersOf(file, appDir) : [appDir],
-    ...loadOptionsOf(app.config),
+    folders: file === undefined ? [appDir] : foldersOf(file, appDir),
+    ...loading,
+    around: surroundingsOf({ appDir, ...loading }, file),
+    ...(select === undefined ? {} : { select }),
     ...(source === undefined ? {} : { source }),
   });
   const { only_step: onlyStep, start_at: startAt } = options;
@@ -33,4 +39,11 @@ export async function compileStart(
     ...(typeof onlyStep === "string" ? { onlyStep } : {}),
   });
   return withWorkflowLimits(narrowed, options);
+}
+
+/** As the graph of a part says which it is. */
+function readSelection(part: Json | undefined): { readonly workflow: string } | { readonly agent: string } | undefined {
+  const { workflow, agent } = isJsonObject(part) ? part : {};
+  if (typeof workflow === "string") return { workflow };
+  return typeof agent === "string" ? { agent } : undefined;
 }

@@ -6,9 +6,11 @@ import type { Graph } from "../core/graph/graph.ts";
 import type { GraphProblem } from "../core/graph/graph-problem.ts";
 import { liftControls } from "../core/graph/lift-controls.ts";
 import type { Json } from "../core/json.ts";
+import type { Compiled, DefinitionPart, LoadOptions, Selection } from "../dialects/definition.ts";
 import { loadDefinition } from "../dialects/load-definition.ts";
 import { renderProblem } from "../dialects/render-problem.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
+import { locateServers } from "./locate-servers.ts";
 import { pinFiles } from "./pin-files.ts";
 import type { ShownProblem } from "./shown-problem.ts";
 
@@ -29,23 +31,70 @@ export interface TextOrigin {
   readonly maxSteps?: number;
   /** Environment variables that terminal workflows may read; none where it is absent. */
   readonly envAllowed?: readonly string[];
+  /** Which part of a file of agents is meant. */
+  readonly select?: Exclude<Selection, "all">;
+  /** What a file of agents may name beside its own. Absent: nothing. */
+  readonly around?: Pick<LoadOptions, "agentFiles" | "hasWorkflow">;
+}
+
+/** A text with everything in it that can be run by its name. */
+export interface WholeReport {
+  /** Of a file of agents its workflows, else the only one. Empty where a problem is an error. */
+  readonly definitions: readonly CompiledDefinition[];
+  /** Of a file of agents. */
+  readonly parts?: readonly DefinitionPart[];
+  readonly isValid: boolean;
+  readonly problems: readonly ShownProblem[];
 }
 
 /** Checks and compiles a text, with the files that its steps name; everything that is wrong is in the report. */
-export async function checkText(text: string, origin: TextOrigin): Promise<DefinitionReport> {
-  const { source, folders, read, maxSteps, envAllowed = [] } = origin;
+async function checkText(text: string, origin: TextOrigin): Promise<DefinitionReport> {
+  const { select } = origin;
+  const compiled = await load(text, origin, select === undefined ? {} : { select });
+  return finish(text, origin, compiled);
+}
+
+/** Checks all of a text. Of a file of agents every workflow is compiled. */
+export async function checkWholeText(text: string, origin: TextOrigin): Promise<WholeReport> {
+  const compiled = await load(text, origin, { select: "all" });
+  const { parts } = compiled;
+  if (parts === undefined) {
+    const { definition, problems } = await finish(text, origin, compiled);
+    return { definitions: definition === undefined ? [] : [definition], isValid: definition !== undefined, problems };
+  }
+  const workflows = parts.filter(({ kind }) => kind === "workflow");
+  const reports = await Promise.all(
+    workflows.map((part) => finish(text, origin, { graph: part.toGraph(), problems: [] })),
+  );
+  const definitions = reports.flatMap(({ definition }) => definition ?? []);
+  const problems = [...show(compiled.problems, text), ...reports.flatMap((report) => report.problems)];
+  return { definitions, parts, isValid: definitions.length === reports.length, problems };
+}
+
+function load(text: string, origin: TextOrigin, selection: Pick<LoadOptions, "select">): Promise<Compiled> {
+  const { source, maxSteps, envAllowed = [], around } = origin;
   const definition = { text, ...(source === undefined ? {} : { file: source }) };
-  const { graph, problems, files } = await loadDefinition(definition, {
+  return loadDefinition(definition, {
     ...(maxSteps === undefined ? {} : { maxSteps }),
     envAllowed,
+    ...around,
+    ...selection,
   });
+}
+
+function show(problems: readonly Problem[], text: string): readonly ShownProblem[] {
+  return problems.map((problem) => ({ ...problem, rendered: renderProblem(problem, text) }));
+}
+
+async function finish(
+  text: string,
+  { source, folders, read }: TextOrigin,
+  { graph, problems, files }: Compiled,
+): Promise<DefinitionReport> {
   const inconsistent = graph === undefined ? [] : checkGraph(graph).map((problem) => toProblem(problem, graph));
-  const shown = [...problems, ...inconsistent].map((problem) => ({
-    ...problem,
-    rendered: renderProblem(problem, text),
-  }));
+  const shown = show([...problems, ...inconsistent], text);
   if (graph === undefined || inconsistent.length > 0) return { problems: shown };
-  const pinned = await pinFiles(graph, {
+  const pinned = await pinFiles(locateServers(graph, folders), {
     text,
     files: files ?? [],
     folders,
@@ -64,7 +113,10 @@ function toProblem({ code, message, path }: GraphProblem, { flow }: Graph): Prob
   return { code, severity: "error", message, remedy, ...(place === undefined ? {} : { place }) };
 }
 
-/** A text that must be good. Throws `DEFINITION_INVALID` with every problem in its details. */
+/**
+ * A text that must be good. Throws `DEFINITION_INVALID` with every problem in its details; of a file of agents also
+ * `PART_NOT_CHOSEN`, `WORKFLOW_NOT_FOUND`, `AGENT_NOT_FOUND`.
+ */
 export async function compileText(text: string, origin: TextOrigin): Promise<CompiledDefinition> {
   const { definition, problems } = await checkText(text, origin);
   if (definition === undefined) throw definitionInvalid(origin.source, problems);
@@ -73,6 +125,12 @@ export async function compileText(text: string, origin: TextOrigin): Promise<Com
 
 function definitionInvalid(source: string | undefined, problems: readonly ShownProblem[]): PawlError {
   const errors = problems.filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  // What is asked for is wrong then, not what is written.
+  if (first !== undefined && ABOUT_THE_QUESTION.has(first.code)) {
+    const { code, message, remedy } = first;
+    return new PawlError(code, { message: source === undefined ? message : `${source}: ${message}`, remedy });
+  }
   const count = errors.length === 1 ? "1 problem" : `${errors.length} problems`;
   return new PawlError("DEFINITION_INVALID", {
     message: `${source ?? "The definition"} has ${count}.`,
@@ -80,6 +138,8 @@ function definitionInvalid(source: string | undefined, problems: readonly ShownP
     details: { problems: problems.map(toJson) },
   });
 }
+
+const ABOUT_THE_QUESTION: ReadonlySet<string> = new Set(["PART_NOT_CHOSEN", "WORKFLOW_NOT_FOUND", "AGENT_NOT_FOUND"]);
 
 function toJson({ code, severity, message, remedy, place, rendered }: ShownProblem): Json {
   const common = { code, severity, message, remedy, rendered };

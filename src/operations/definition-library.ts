@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { isPawlError } from "../core/errors/pawl-error.ts";
 import type { Graph } from "../core/graph/graph.ts";
 import { isJsonObject } from "../core/json.ts";
-import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
+import { listDefinitionFiles } from "./definition-files.ts";
 import { readTextFile } from "./read-text-file.ts";
-import { listDefinitionFiles, type RegisteredDefinition, toRegistered } from "./registry.ts";
+import { definitionsIn, type RegisteredDefinition, type RegisteredFile, toRegistered } from "./registry.ts";
 import type { ShownProblem } from "./shown-problem.ts";
 
 /** A definition that cannot be used as it is now written. */
@@ -26,12 +26,13 @@ interface LibraryPlaces {
   readonly appDir: string;
   readonly maxSteps: number;
   readonly envAllowed?: readonly string[];
+  readonly agentsFile?: string;
 }
 
 interface Entry {
-  readonly registered: RegisteredDefinition;
+  readonly read: RegisteredFile;
   /** The last version without errors. */
-  readonly good: CompiledDefinition | undefined;
+  readonly good: RegisteredFile | undefined;
   /** Of the file and of what it pins: equal stamps, equal texts. */
   readonly stamps: ReadonlyMap<string, string>;
   readonly text: string;
@@ -58,8 +59,9 @@ export class DefinitionLibrary {
 
   /** Where files lie that definitions pin beside their own text. */
   pinnedFiles(): readonly string[] {
-    return [...this.#entries.values()].flatMap(({ registered, stamps }) =>
-      [...stamps.keys()].filter((file) => file !== registered.file),
+    return [...this.#entries.values()].flatMap(({ read, stamps }) =>
+      // A file of agents may lie outside of the folders that are watched anyway.
+      [...stamps.keys()].filter((file) => file !== read.file || read.beside.length > 0),
     );
   }
 
@@ -73,22 +75,16 @@ export class DefinitionLibrary {
   }
 
   async #lookAtAll(): Promise<LibraryChange> {
-    const files = await listDefinitionFiles(this.#places.appDir);
+    const files = await listDefinitionFiles(this.#places);
     const looked = await Promise.all(files.map((file) => this.#lookAt(file)));
     const entries = looked.filter((entry) => entry !== undefined);
     const known = this.#entries;
-    const inUse = (entry: Entry | undefined) => entry?.registered.report.definition ?? entry?.good;
     const hasChanged =
       entries.length !== known.size ||
-      entries.some(
-        (entry) => !known.has(entry.registered.file) || inUse(known.get(entry.registered.file)) !== inUse(entry),
-      );
-    this.#entries = new Map(entries.map((entry) => [entry.registered.file, entry]));
-    this.#list = entries.map(toListed);
-    const broken = entries.filter(
-      ({ registered }) =>
-        registered.report.definition === undefined && known.get(registered.file)?.registered !== registered,
-    );
+      entries.some((entry) => !known.has(entry.read.file) || known.get(entry.read.file)?.good !== entry.good);
+    this.#entries = new Map(entries.map((entry) => [entry.read.file, entry]));
+    this.#list = entries.flatMap(toListed);
+    const broken = entries.filter(({ read }) => !read.isValid && known.get(read.file)?.read !== read);
     return { hasChanged, broken: broken.map(toBroken) };
   }
 
@@ -100,44 +96,47 @@ export class DefinitionLibrary {
     const before = await stampAll([file, ...(known?.stamps.keys() ?? [])]);
     const text = await readIfThere(file);
     if (text === undefined) return undefined;
-    const registered = await toRegistered(text, file, this.#places);
-    const good = registered.report.definition ?? known?.good;
-    const pinned = pinnedBy(good?.graph);
+    const read = await toRegistered(text, file, this.#places);
+    const good = read.isValid ? read : known?.good;
+    const pinned = good === undefined ? [] : pinnedBy(good);
     const stamps = new Map(
       [...(await stampAll(pinned)), ...before].filter(([each]) => each === file || pinned.includes(each)),
     );
-    if (known !== undefined && isSameVersion(known, text, registered)) return { ...known, stamps };
-    return { registered, good, stamps, text };
+    if (known !== undefined && isSameVersion(known, text, read)) return { ...known, stamps };
+    return { read, good, stamps, text };
   }
 }
 
 /** Touched, or looked at for what it lacks: nobody is told of it, and runs share the graph. */
-function isSameVersion(known: Entry, text: string, { report }: RegisteredDefinition): boolean {
+function isSameVersion(known: Entry, text: string, read: RegisteredFile): boolean {
   if (known.text !== text) return false;
-  const before = known.registered.report;
-  if (before.definition === undefined || report.definition === undefined) {
-    return before.definition === report.definition && isSameList(before.problems, report.problems);
+  const { read: before } = known;
+  if (!before.isValid || !read.isValid) {
+    return before.isValid === read.isValid && isSameList(before.problems, read.problems);
   }
-  return JSON.stringify(before.definition.graph) === JSON.stringify(report.definition.graph);
+  return graphsOf(before) === graphsOf(read);
+}
+
+function graphsOf({ definitions }: RegisteredFile): string {
+  return JSON.stringify(definitions.map(({ graph }) => graph));
 }
 
 function isSameList(some: readonly ShownProblem[], others: readonly ShownProblem[]): boolean {
   return some.length === others.length && some.every(({ rendered }, index) => rendered === others[index]?.rendered);
 }
 
-/** An invalid text goes by the name and the graph of the last valid one. */
-function toListed({ registered, good }: Entry): RegisteredDefinition {
-  if (registered.report.definition !== undefined || good === undefined) return registered;
-  return { name: good.graph.name, file: registered.file, report: { definition: good, problems: [] } };
+/** An invalid text goes by the names and the graphs of the last valid one. */
+function toListed({ read, good }: Entry): readonly RegisteredDefinition[] {
+  return definitionsIn(read.isValid || good === undefined ? read : { ...good, problems: [] });
 }
 
-function toBroken({ registered, good }: Entry): BrokenDefinition {
-  return { file: registered.file, problems: registered.report.problems, hasGoodVersion: good !== undefined };
+function toBroken({ read, good }: Entry): BrokenDefinition {
+  return { file: read.file, problems: read.problems, hasGoodVersion: good !== undefined };
 }
 
 /** What is broken may be so because a file is missing that has no stamp: it is looked at every time. */
-async function isUnchanged({ registered, stamps }: Entry): Promise<boolean> {
-  if (registered.report.definition === undefined) return false;
+async function isUnchanged({ read, stamps }: Entry): Promise<boolean> {
+  if (!read.isValid) return false;
   const now = await stampAll([...stamps.keys()]);
   return [...stamps].every(([file, stamp]) => now.get(file) === stamp);
 }
@@ -164,8 +163,12 @@ async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-function pinnedBy(graph: Graph | undefined): readonly string[] {
-  const { folder, scripts = null, prompts = null } = graph?.settings ?? {};
+function pinnedBy({ definitions, beside }: RegisteredFile): readonly string[] {
+  return [...beside, ...definitions.flatMap(({ graph }) => filesOf(graph))];
+}
+
+function filesOf({ settings }: Graph): readonly string[] {
+  const { folder, scripts = null, prompts = null } = settings;
   if (typeof folder !== "string") return [];
   const paths = [scripts, prompts].flatMap((map) => (isJsonObject(map) ? Object.keys(map) : []));
   return paths.map((path) => join(folder, path));

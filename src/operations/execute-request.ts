@@ -5,6 +5,7 @@ import type { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import type { Application } from "./application.ts";
 import type { FetchedDefinitions, Remote } from "./fetched-definitions.ts";
+import { loadOptionsOf } from "./load-options.ts";
 import { oneStepDefinition } from "./one-step-definition.ts";
 import { type PreparedRun, prepareStart } from "./prepare-run.ts";
 import type { ExecuteRequest, RequestedWork } from "./read-request.ts";
@@ -68,8 +69,7 @@ async function findWork(parts: Omit<ExecuteParts, "checker">, request: AnsweredR
 
 async function findInApplication(app: Application, workflowId: string): Promise<FoundWork | undefined> {
   const { appDir, library } = app;
-  const maxSteps = app.config.settings.uhlp.max_steps;
-  const registered = await findRegistered({ appDir, library, maxSteps }, workflowId);
+  const registered = await findRegistered({ appDir, library, ...loadOptionsOf(app.config) }, workflowId);
   if (registered === undefined) return undefined;
   const { definition } = registered.report;
   if (definition !== undefined) return { definition, file: registered.file };

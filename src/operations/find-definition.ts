@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
+import { surroundingsOf } from "./agent-surroundings.ts";
 import { foldersOf } from "./application-folders.ts";
 import { compileText, type TextOrigin } from "./compile-text.ts";
+import { looksLikeFile } from "./looks-like-file.ts";
 import { readTextFile } from "./read-text-file.ts";
 import { findRegistered, type RegistryPlaces } from "./registry.ts";
 
@@ -13,6 +15,7 @@ export interface DefinitionPlaces {
   readonly appDir: string;
   readonly maxSteps?: number;
   readonly envAllowed?: readonly string[];
+  readonly agentsFile?: string;
   readonly library?: RegistryPlaces["library"];
   /** Whatever the reference looks like, it is a name. */
   readonly onlyNames?: boolean;
@@ -26,43 +29,67 @@ export interface FoundDefinition {
 
 /**
  * A definition by file, by `FILE#NAME` or by registered name. Whatever looks like a file is one: where it is missing, that
- * is said, and nothing else is tried. Throws `FILE_NOT_FOUND`, `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`, `DEFINITION_INVALID`.
+ * is said, and nothing else is tried. Throws `FILE_NOT_FOUND`, `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`,
+ * `PART_NOT_CHOSEN`, `DEFINITION_INVALID`.
  */
 export async function findDefinition(reference: string, places: DefinitionPlaces): Promise<FoundDefinition> {
   if (places.onlyNames === true) return findByName(reference, places);
   const whole = locate(reference, places);
-  if (whole !== undefined) return readDefinition(whole, reference, places);
-  const hash = reference.lastIndexOf("#");
-  if (hash > 0) return readNamed(reference.slice(0, hash), reference.slice(hash + 1), places);
+  if (whole !== undefined) return readDefinition(whole, { shownAs: reference }, places);
+  const named = splitName(reference, places);
+  if (named !== undefined) return readDefinition(named.path, { shownAs: named.file, name: named.name }, places);
   if (looksLikeFile(reference)) throw new PawlError("FILE_NOT_FOUND", { message: `File not found: ${reference}` });
   return findByName(reference, places);
 }
 
 function locate(reference: string, { folders }: DefinitionPlaces): string | undefined {
-  if (!looksLikeFile(reference)) return undefined;
+  if (!looksLikeFile(reference) || reference.includes("\0")) return undefined;
   return folders.map((folder) => resolve(folder, reference)).find((file) => existsSync(file));
 }
 
-function looksLikeFile(reference: string): boolean {
-  return /[\\/]/.test(reference) || /\.(ya?ml|json)$/i.test(reference);
+/** Names may hold `#` as well: what counts is the first one behind a file. Throws `FILE_NOT_FOUND`. */
+function splitName(reference: string, places: DefinitionPlaces) {
+  let missing: string | undefined;
+  for (let hash = reference.indexOf("#"); hash > 0; hash = reference.indexOf("#", hash + 1)) {
+    const file = reference.slice(0, hash);
+    const path = locate(file, places);
+    if (path !== undefined) return { path, file, name: reference.slice(hash + 1) };
+    if (missing === undefined && looksLikeFile(file)) missing = file;
+  }
+  if (missing !== undefined) throw new PawlError("FILE_NOT_FOUND", { message: `File not found: ${missing}` });
+  return undefined;
 }
 
-/** Problems show the path as the user wrote it. */
-async function readDefinition(file: string, shownAs: string, places: DefinitionPlaces): Promise<FoundDefinition> {
-  return { definition: await compileText(await readTextFile(file), originOf(file, shownAs, places)), file };
+interface WantedText {
+  /** Problems show the path as the user wrote it. */
+  readonly shownAs: string;
+  readonly name?: string;
 }
 
-function originOf(file: string, source: string, { appDir, maxSteps, envAllowed = [] }: DefinitionPlaces): TextOrigin {
-  return { source, folders: foldersOf(file, appDir), envAllowed, ...(maxSteps === undefined ? {} : { maxSteps }) };
+async function readDefinition(
+  file: string,
+  { shownAs, name }: WantedText,
+  places: DefinitionPlaces,
+): Promise<FoundDefinition> {
+  const select = name === undefined ? {} : { select: { name } };
+  const origin = { ...originOf(file, shownAs, places), ...select };
+  const definition = await compileText(await readTextFile(file), origin);
+  const { graph } = definition;
+  if (name === undefined || graph.name === name) return { definition, file };
+  throw new PawlError("WORKFLOW_NOT_FOUND", {
+    message: `${shownAs} has no workflow "${name}"; it has "${graph.name}".`,
+  });
 }
 
-async function readNamed(file: string, name: string, places: DefinitionPlaces): Promise<FoundDefinition> {
-  const path = locate(file, places);
-  if (path === undefined) throw new PawlError("FILE_NOT_FOUND", { message: `File not found: ${file}` });
-  const found = await readDefinition(path, file, places);
-  const { graph } = found.definition;
-  if (graph.name === name) return found;
-  throw new PawlError("WORKFLOW_NOT_FOUND", { message: `${file} has no workflow "${name}"; it has "${graph.name}".` });
+function originOf(file: string, source: string, places: DefinitionPlaces): TextOrigin {
+  const { appDir, maxSteps, envAllowed = [] } = places;
+  return {
+    source,
+    folders: foldersOf(file, appDir),
+    envAllowed,
+    around: surroundingsOf(places, file),
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+  };
 }
 
 async function findByName(name: string, places: DefinitionPlaces): Promise<FoundDefinition> {
@@ -76,7 +103,12 @@ async function findByName(name: string, places: DefinitionPlaces): Promise<Found
   }
   const { file, report } = registered;
   return {
-    definition: report.definition ?? (await compileText(await readTextFile(file), originOf(file, file, places))),
+    definition: report.definition ?? (await compileNamed(name, file, places)),
     file,
   };
+}
+
+/** Something is wrong with it: the error says what. */
+async function compileNamed(name: string, file: string, places: DefinitionPlaces): Promise<CompiledDefinition> {
+  return compileText(await readTextFile(file), { ...originOf(file, file, places), select: { name } });
 }

@@ -70,6 +70,7 @@ export async function prepareStart(
     ...(await decideAgent(app, definition.graph, request)),
     app_dir: app.appDir,
     ...(file === undefined ? {} : { source: file }),
+    ...(definition.graph.settings["part"] === undefined ? {} : { select: definition.graph.settings["part"] }),
     ...(startAt === undefined ? {} : { start_at: startAt }),
     ...(step === undefined ? {} : { only_step: step }),
     ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
@@ -148,7 +149,9 @@ async function decideAgent(
     folder: agent === undefined ? app.appDir : folder,
     ...(agent === undefined ? {} : { asked: agent }),
   };
-  if (kinds.has("agent") || agent !== undefined) return { ...(await chooseAgent(question, app.config)) };
+  // Agents of Pawl itself answer by themselves, except where answers are made up.
+  const isSimulated = kinds.has("inline") && (app.config.settings.agent.provider ?? "").startsWith("simulated");
+  if (kinds.has("agent") || agent !== undefined || isSimulated) return { ...(await chooseAgent(question, app.config)) };
   if (!hasCalls) return {};
   try {
     return { ...(await chooseAgent(question, app.config)) };

@@ -1,9 +1,14 @@
-import { glob } from "node:fs/promises";
-import { basename, extname, join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { listNames } from "../dialects/list-names.ts";
+import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
+import { listAgentFiles } from "./agent-files.ts";
+import { surroundingsOf } from "./agent-surroundings.ts";
 import { foldersOf } from "./application-folders.ts";
-import { checkText, type DefinitionReport } from "./compile-text.ts";
+import { checkWholeText, type DefinitionReport } from "./compile-text.ts";
+import { type FilePlaces, listDefinitionFiles, stemOf } from "./definition-files.ts";
 import { readTextFile } from "./read-text-file.ts";
+import type { ShownProblem } from "./shown-problem.ts";
 
 /** A definition of the application, found where definitions live. */
 export interface RegisteredDefinition {
@@ -13,31 +18,31 @@ export interface RegisteredDefinition {
   readonly report: DefinitionReport;
 }
 
-export interface RegistryPlaces {
-  readonly appDir: string;
+/** A file of definitions: one, or the workflows of a file of agents. */
+export interface RegisteredFile {
+  readonly file: string;
+  /** Empty where it has none that can be used. */
+  readonly definitions: readonly CompiledDefinition[];
+  readonly isValid: boolean;
+  readonly problems: readonly ShownProblem[];
+  /** Names that it gives to workflows, where it is not valid. */
+  readonly names: readonly string[];
+  /** What it was compiled with beside itself: where that changes, it has to be compiled again. */
+  readonly beside: readonly string[];
+}
+
+export interface RegistryPlaces extends FilePlaces {
   readonly maxSteps?: number;
   readonly envAllowed?: readonly string[];
   /** Whoever holds them all ready already; else they are read and compiled for every question. */
   readonly library?: { list(): readonly RegisteredDefinition[] } | undefined;
 }
 
-const PLACES = ["workflows/**/*.{yaml,yml,json}", ".terminal_control_workflows/**/*.json"];
-
-const LIBRARY_INDEX = join(".terminal_control_workflows", "index.json");
-
 /** Every definition of the application, by file. Reads and compiles them all: ask only where a name has to be found. */
 async function listRegistered(places: RegistryPlaces): Promise<readonly RegisteredDefinition[]> {
-  const files = await listDefinitionFiles(places.appDir);
-  return Promise.all(files.map((file) => readRegistered(file, places)));
-}
-
-/** Absolute, sorted. */
-export async function listDefinitionFiles(appDir: string): Promise<readonly string[]> {
-  const files = new Set<string>();
-  for (const place of PLACES) {
-    for await (const file of glob(place, { cwd: appDir })) if (file !== LIBRARY_INDEX) files.add(join(appDir, file));
-  }
-  return [...files].sort();
+  const files = await listDefinitionFiles(places);
+  const read = await Promise.all(files.map(async (file) => toRegistered(await readTextFile(file), file, places)));
+  return read.flatMap(definitionsIn);
 }
 
 /** Undefined: there is none of this name. Throws `NAME_TAKEN_TWICE` with both places. */
@@ -51,31 +56,41 @@ export async function findRegistered(
   // A file's own name counts where no text claims the name.
   const found = named.length > 0 ? named : all.filter(({ file }) => stemOf(file) === name);
   if (found.length <= 1) return found[0];
-  const places = found.map(({ file }) => relative(appDir, file));
+  const places = [...new Set(found.map(({ file }) => relative(appDir, file)))];
+  // The file's own name is no name of one of its workflows.
+  if (places.length === 1) return undefined;
   throw new PawlError("NAME_TAKEN_TWICE", {
     message: `"${name}" is the name of ${places.join(" and of ")}.`,
     details: { places },
   });
 }
 
-async function readRegistered(file: string, places: RegistryPlaces): Promise<RegisteredDefinition> {
-  return toRegistered(await readTextFile(file), file, places);
-}
-
-export async function toRegistered(
-  text: string,
-  file: string,
-  { appDir, maxSteps, envAllowed = [] }: RegistryPlaces,
-): Promise<RegisteredDefinition> {
-  const report = await checkText(text, {
+export async function toRegistered(text: string, file: string, places: RegistryPlaces): Promise<RegisteredFile> {
+  const { appDir, maxSteps, envAllowed = [] } = places;
+  const { definitions, parts, isValid, problems } = await checkWholeText(text, {
     source: file,
     folders: foldersOf(file, appDir),
     envAllowed,
+    around: surroundingsOf(places, file),
     ...(maxSteps === undefined ? {} : { maxSteps }),
   });
-  return { name: report.definition?.graph.name ?? stemOf(file), file, report };
+  const beside = parts === undefined ? [] : await listBeside(appDir);
+  const names = isValid ? [] : listNames({ text, file });
+  return { file, definitions, isValid, problems, names, beside };
 }
 
-function stemOf(file: string): string {
-  return basename(file, extname(file));
+/** With the folders, which change when a file comes. */
+async function listBeside(appDir: string): Promise<readonly string[]> {
+  const files = await listAgentFiles(appDir);
+  return [...new Set([join(appDir, ".claude", "agents"), ...files.map((file) => dirname(file)), ...files])];
+}
+
+/** Those that cannot be used go by the names that they would have. */
+export function definitionsIn(read: RegisteredFile): readonly RegisteredDefinition[] {
+  const { file, definitions, isValid, problems, names } = read;
+  if (isValid) {
+    return definitions.map((definition) => ({ name: definition.graph.name, file, report: { definition, problems } }));
+  }
+  const known = names.length === 0 ? [stemOf(file)] : names;
+  return known.map((name) => ({ name, file, report: { problems } }));
 }

@@ -2,6 +2,7 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Application } from "./application.ts";
 import { findDefinition } from "./find-definition.ts";
+import { loadOptionsOf } from "./load-options.ts";
 import { prepareStart } from "./prepare-run.ts";
 import { readRunResult } from "./read-run-result.ts";
 import type { RequestRunner } from "./request-runner.ts";
@@ -72,8 +73,8 @@ async function askWorkflow(
   { workflow, caller }: { readonly workflow: string; readonly caller: Caller },
 ): Promise<JsonObject> {
   const { appDir, library } = app;
-  const maxSteps = app.config.settings.uhlp.max_steps;
-  const found = await findDefinition(workflow, { folders: [appDir], appDir, maxSteps, library });
+  const places = { folders: [appDir], appDir, library, ...loadOptionsOf(app.config) };
+  const found = await findDefinition(workflow, places);
   const { method, path, headers } = caller;
   const input = await toRunInput({ method, path, headers }, found.definition.graph);
   const ran = await runner.run(await prepareStart(app, { ...found, input }, { folder: appDir }));

@@ -3,18 +3,23 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { withMaxStates } from "../dialects/terminal/lower.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
+import { surroundingsOf } from "./agent-surroundings.ts";
 import type { Application } from "./application.ts";
 import { foldersOf } from "./application-folders.ts";
 import { compileText } from "./compile-text.ts";
 import { type DefinitionPlaces, findDefinition } from "./find-definition.ts";
 import { loadOptionsOf } from "./load-options.ts";
+import { fromMessage, isMessage } from "./read-message.ts";
 import { toRunInput } from "./to-run-input.ts";
 import { readWorkflowLimits } from "./workflow-limits.ts";
 
 interface Call {
   readonly workflow: Json;
   readonly input: Json;
-  /** Of a terminal workflow's call: its limits, and that it names registered workflows only. */
+  /**
+   * Of a terminal workflow's call: its limits, and that it names registered workflows only. Of a call in a sequence of
+   * agents: that the input is a message, to be put in whichever form the called workflow takes.
+   */
   readonly terms?: Json;
   /** Those of the calling run. */
   readonly options: JsonObject;
@@ -35,6 +40,10 @@ export async function resolveCall(
     const definition = await findCalled(app, workflow, { options, onlyNames: false });
     return { definition, input: await toRunInput(input, definition.graph) };
   }
+  if (isMessage(terms)) {
+    const definition = await findCalled(app, workflow, { options, onlyNames: false });
+    return { definition, input: await toRunInput(fromMessage(input, definition.graph), definition.graph) };
+  }
   const { maxStates, executionTimeoutSeconds } = readWorkflowLimits(terms);
   // A name may come from a screen: it is never a path.
   const { graph, ...found } = await findCalled(app, workflow, { options, onlyNames: true });
@@ -50,13 +59,18 @@ async function findCalled(
   const { source, app_dir: kept } = options;
   const appDir = typeof kept === "string" ? kept : app.appDir;
   const loading = loadOptionsOf(app.config);
-  const origin = { folders: typeof source === "string" ? foldersOf(source, appDir) : [appDir], ...loading };
+  const file = typeof source === "string" ? source : undefined;
+  const origin = {
+    folders: file === undefined ? [appDir] : foldersOf(file, appDir),
+    ...loading,
+    around: surroundingsOf({ appDir, ...loading }, file),
+  };
   if (isJsonObject(workflow)) return compileText(JSON.stringify(workflow), origin);
   if (typeof workflow !== "string") {
     throw new PawlError("WORKFLOW_NOT_FOUND", { message: `${JSON.stringify(workflow)} names no workflow.` });
   }
   if (workflow.includes("\n") && !onlyNames) return compileText(workflow, origin);
-  const folders = typeof source === "string" ? [dirname(source), appDir] : [appDir];
+  const folders = file === undefined ? [appDir] : [dirname(file), appDir];
   const places: DefinitionPlaces = { folders, appDir, ...loading, onlyNames };
   // The library is that of this application; a run of another one has its own registry.
   const { library } = app;

@@ -3,6 +3,7 @@ import type { Graph } from "../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
 import { checkInput, checkPayload } from "./check-input.ts";
+import { readMessage } from "./read-message.ts";
 import { readPayload } from "./read-payload.ts";
 
 /** What a UHLP workflow reads as its input. */
@@ -18,7 +19,7 @@ export interface RequestInput {
  * the form that the dialect reads. Throws `INPUT_INVALID`.
  */
 export async function toRunInput(given: JsonObject, graph: Graph, checker?: JsonSchemaChecker): Promise<JsonObject> {
-  const input = await checkInput(given, graph.input, checker);
+  const input = await checkInput(readMessage(given, graph), graph.input, checker);
   return graph.dialect === "uhlp" ? { requestData: { source: "internal", payload: input }, context: {} } : input;
 }
 
@@ -41,6 +42,6 @@ export async function toRequestInput(
 }
 
 async function toPlainInput(payload: Json, graph: Graph, checker?: JsonSchemaChecker): Promise<JsonObject> {
-  if (isJsonObject(payload)) return checkInput(payload, graph.input, checker);
+  if (isJsonObject(payload)) return checkInput(readMessage(payload, graph), graph.input, checker);
   throw new PawlError("INPUT_INVALID", { message: "The input of a workflow is an object." });
 }

@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
 import type { Graph } from "../core/graph/graph.ts";
+import type { DefinitionPart } from "../dialects/definition.ts";
+import { surroundingsOf } from "./agent-surroundings.ts";
 import type { Application } from "./application.ts";
 import { foldersOf } from "./application-folders.ts";
-import { checkText } from "./compile-text.ts";
+import { checkWholeText } from "./compile-text.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { readTextFile } from "./read-text-file.ts";
 import type { ShownProblem } from "./shown-problem.ts";
@@ -12,7 +14,10 @@ export interface Validation {
   readonly isValid: boolean;
   /** Warnings too. */
   readonly problems: readonly ShownProblem[];
-  readonly graph?: Graph;
+  /** What can be run: one workflow, or those of a file of agents. */
+  readonly graphs: readonly Graph[];
+  /** Of a file of agents. */
+  readonly parts?: readonly DefinitionPart[];
 }
 
 /** Everything that is wrong with a file, all at once. Throws `FILE_NOT_FOUND`. */
@@ -22,11 +27,13 @@ export async function validateDefinition(
   folder: string,
 ): Promise<Validation> {
   const path = resolve(folder, file);
-  const { definition, problems } = await checkText(await readTextFile(path), {
+  const loading = loadOptionsOf(config);
+  const { definitions, parts, isValid, problems } = await checkWholeText(await readTextFile(path), {
     source: file,
     folders: foldersOf(path, appDir),
-    ...loadOptionsOf(config),
+    ...loading,
+    around: surroundingsOf({ appDir, ...loading }, path),
   });
-  if (definition === undefined) return { file, isValid: false, problems };
-  return { file, isValid: true, problems, graph: definition.graph };
+  const graphs = definitions.map(({ graph }) => graph);
+  return { file, isValid, problems, graphs, ...(parts === undefined ? {} : { parts }) };
 }

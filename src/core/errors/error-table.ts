@@ -42,6 +42,17 @@ export const ERRORS = {
   ),
   STEP_DUPLICATE: row("Two steps have the same id.", "Rename one of them.", 3),
   STEP_UNKNOWN: row("There is no step with this id.", "Correct the id.", 3),
+  AGENT_UNKNOWN: row(
+    "A workflow names an agent or a workflow that there is not.",
+    "Correct the name, or define it.",
+    3,
+  ),
+  PART_NOT_CHOSEN: row("The file holds several things to run, and none is named.", "Name one: `FILE#NAME`.", 2),
+  SITE_WITHOUT_TOOL: row(
+    "A prompt asks for a site, and its agent has no tool to read it.",
+    "List `web_fetch` or `web_search` under `tools`, or give it an MCP server.",
+    3,
+  ),
   STEP_INSIDE: row(
     "The step runs inside of a control step, or around it, and cannot be reached from here.",
     "Lead to the control step itself.",
@@ -101,6 +112,7 @@ export const ERRORS = {
     2,
   ),
   INPUT_INVALID: row("The input does not fit the workflow's `input_schema`.", "Correct the input named.", 2),
+  AGENT_NOT_FOUND: row("There is no agent of this name.", "List the agents with `pawl agents ls`.", 5),
   AGENT_NOT_CONFIGURED: row(
     "No one is configured to answer agent steps.",
     "Set SANDSTORM_URL (a Sandstorm server), or ANTHROPIC_API_KEY, or run with `--agent simulated`.",

@@ -1,6 +1,7 @@
 import type { OpenApplication } from "../../../operations/application.ts";
 import { explainGraph } from "../../../operations/explain-graph.ts";
 import { findDefinition } from "../../../operations/find-definition.ts";
+import { loadOptionsOf } from "../../../operations/load-options.ts";
 import { type CommonOptions, formatOf, paintFor } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
 
@@ -13,7 +14,7 @@ export async function graph(app: OpenApplication, workflow: string, options: Gra
   const { definition } = await findDefinition(workflow, {
     folders: [process.cwd()],
     appDir: app.appDir,
-    maxSteps: app.config.settings.uhlp.max_steps,
+    ...loadOptionsOf(app.config),
   });
   const explanation = explainGraph(definition.graph);
   if (options.mermaid === true) {

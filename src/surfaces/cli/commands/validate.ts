@@ -18,12 +18,21 @@ export async function validate(
   return validations.every(({ isValid }) => isValid) ? 0 : INVALID;
 }
 
-function toText({ file, graph, problems }: Validation): string {
+function toText(validation: Validation): string {
+  const { problems } = validation;
   const rendered = problems.map((problem) => `${problem.rendered}\n\n`).join("");
+  return `${rendered}${verdictOn(validation)}`;
+}
+
+function verdictOn({ file, isValid, graphs, parts, problems }: Validation): string {
   const errors = problems.filter(({ severity }) => severity === "error").length;
-  const verdict =
-    graph === undefined
-      ? `${file} has ${errors === 1 ? "1 problem" : `${errors} problems`}.`
-      : `${file} is valid: ${graph.dialect} workflow "${graph.name}", ${graph.flow.steps.length} steps.`;
-  return `${rendered}${verdict}`;
+  if (!isValid) return `${file} has ${errors === 1 ? "1 problem" : `${errors} problems`}.`;
+  if (parts === undefined) {
+    const [graph] = graphs;
+    return `${file} is valid: ${graph?.dialect} workflow "${graph?.name}", ${graph?.flow.steps.length} steps.`;
+  }
+  const agents = parts.filter(({ kind }) => kind === "agent").length;
+  const workflows = graphs.map(({ name }) => `"${name}"`);
+  const listed = workflows.length === 0 ? "no workflows" : `agents workflows ${workflows.join(", ")}`;
+  return `${file} is valid: ${listed}; ${agents === 1 ? "1 agent" : `${agents} agents`}.`;
 }

@@ -1,0 +1,154 @@
+import type { Graph } from "../../core/graph/graph.ts";
+import type { Compiled, Definition, DefinitionPart, LoadOptions, Selection } from "../definition.ts";
+import { suggest } from "../did-you-mean.ts";
+import { JsonSchemaChecker } from "../json-schema-checker.ts";
+import { toExcerpt } from "../printable.ts";
+import type { ProblemList } from "../problem-list.ts";
+import { findPart } from "../schema-problems.ts";
+import type { SourceText } from "../source-text.ts";
+import type { YamlNode } from "../yaml-node.ts";
+import type { AgentsFile } from "./agents-file.ts";
+import { checkAgentsFile } from "./check.ts";
+import { checkNesting } from "./check-nesting.ts";
+import { toAgentGraph, toWorkflowGraph } from "./lower.ts";
+import { effectiveSettings } from "./lower-agent.ts";
+import type { LowerContext } from "./lower-workflow.ts";
+import { parseAgentsFile } from "./parse.ts";
+import { parseAgentFile } from "./parse-agent-file.ts";
+import type { SchemaUse } from "./parse-context.ts";
+import { resolveSteps, type Surroundings, type Targets } from "./resolve-steps.ts";
+
+export interface AgentsOptions extends Pick<LoadOptions, "select" | "agentFiles" | "hasWorkflow"> {
+  readonly source: SourceText;
+  readonly problems: ProblemList;
+}
+
+/**
+ * Compiles a file of agents: all of it is checked, and the part that is selected becomes the graph. Never throws on what a
+ * file may hold.
+ */
+export async function compileAgents(root: YamlNode, options: AgentsOptions): Promise<Compiled> {
+  const { source, problems, hasWorkflow = nowhere } = options;
+  const schemas: SchemaUse[] = [];
+  const file = parseAgentsFile(root, { source, problems, schemas });
+  const others = ((await options.agentFiles?.()) ?? []).map(parseAgentFile);
+  checkAgentsFile(file, source, problems);
+  const around: Surroundings = {
+    otherAgents: others.flatMap(({ agent }) => agent ?? []),
+    brokenAgents: new Map(others.flatMap(({ agent, name, file }) => (agent === undefined ? [[name, file]] : []))),
+    hasWorkflow: (name) => hasWorkflow(name),
+  };
+  const targets = await resolveSteps(file, around, problems);
+  checkNesting(file, targets, problems);
+  await checkSchemas(schemas, problems);
+  if (problems.hasErrors) return { problems: problems.toArray() };
+  return toCompiled(file, { targets, select: options.select, problems });
+}
+
+/** Compiles an agent that stands in a Markdown file of its own. */
+export async function compileAgentFile(definition: Definition): Promise<Compiled> {
+  const { agent, problems } = parseAgentFile(definition);
+  if (agent === undefined) return { problems };
+  const file: AgentsFile = {
+    at: agent.at,
+    agents: [agent],
+    models: [],
+    servers: undefined,
+    workflows: [],
+    customWorkflows: [],
+  };
+  const [part] = toParts(file, { models: [], targets: new Map(), agents: new Map() });
+  if (part === undefined) return { problems };
+  return { graph: part.toGraph(), parts: [part], problems };
+}
+
+interface CheckedFile {
+  readonly targets: Targets;
+  readonly select: Selection | undefined;
+  readonly problems: ProblemList;
+}
+
+function toCompiled(file: AgentsFile, { targets, select, problems }: CheckedFile): Compiled {
+  const context: LowerContext = { models: file.models, targets, agents: new Map() };
+  const parts = toParts(file, context);
+  const graph = select === "all" ? undefined : choose(parts, { select, file, problems })?.toGraph();
+  return { ...(graph === undefined ? {} : { graph }), parts, problems: problems.toArray() };
+}
+
+async function nowhere(): Promise<boolean> {
+  return false;
+}
+
+function toParts(file: AgentsFile, context: LowerContext): readonly DefinitionPart[] {
+  const workflows = file.workflows.map((workflow): DefinitionPart => {
+    const { name, description, place } = workflow;
+    const toGraph = (): Graph => toWorkflowGraph(workflow, file, context);
+    return { kind: "workflow", name, ...(description === undefined ? {} : { description }), place, toGraph };
+  });
+  const agents = file.agents.map((agent): DefinitionPart => {
+    const { name, description, place } = agent;
+    const toGraph = (): Graph => toAgentGraph(agent, file, context);
+    const settings = effectiveSettings(agent, file.models);
+    return { kind: "agent", name, ...(description === undefined ? {} : { description }), place, settings, toGraph };
+  });
+  return [...workflows, ...agents];
+}
+
+interface Choice {
+  readonly select: Exclude<Selection, "all"> | undefined;
+  readonly file: AgentsFile;
+  readonly problems: ProblemList;
+}
+
+/** Without a selection the only workflow, or the only agent where there is no workflow. */
+function choose(parts: readonly DefinitionPart[], { select, file, problems }: Choice): DefinitionPart | undefined {
+  const workflows = parts.filter(({ kind }) => kind === "workflow");
+  const agents = parts.filter(({ kind }) => kind === "agent");
+  if (select === undefined) {
+    const own = workflows.length > 0 ? workflows : agents;
+    if (own.length === 1) return own[0];
+    problems.error({ code: "PART_NOT_CHOSEN", at: file.at, ...explainChoice(own) });
+    return undefined;
+  }
+  const [kind, name] = "workflow" in select ? (["workflow", select.workflow] as const) : nameIn(select);
+  const among = kind === "workflow" ? workflows : kind === "agent" ? agents : parts;
+  const found = among.find((part) => part.name === name);
+  if (found === undefined) {
+    const message = `The file has no ${kind ?? "workflow or agent"} '${toExcerpt(name)}'.`;
+    const code = kind === "agent" ? "AGENT_NOT_FOUND" : "WORKFLOW_NOT_FOUND";
+    const names = among.map((part) => part.name);
+    problems.error({ code, at: file.at, message, remedy: suggest(name, names) ?? listOf(names) });
+  }
+  return found;
+}
+
+function nameIn(select: { readonly agent: string } | { readonly name: string }) {
+  return "agent" in select ? (["agent", select.agent] as const) : ([undefined, select.name] as const);
+}
+
+function explainChoice(parts: readonly DefinitionPart[]): { readonly message: string; readonly remedy?: string } {
+  const [first] = parts;
+  if (first === undefined) return { message: "The file has neither a workflow nor an agent to run." };
+  const names = parts.map(({ name }) => name);
+  const message = `The file has ${parts.length} ${first.kind}s, and none is named. ${listOf(names)}`;
+  return { message, remedy: `Name one: \`FILE#${toExcerpt(first.name)}\`.` };
+}
+
+const MAX_LISTED = 20;
+
+function listOf(names: readonly string[]): string {
+  if (names.length === 0) return "It has none.";
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
+  return `It has: ${names.slice(0, MAX_LISTED).map(toExcerpt).join(", ")}${more}.`;
+}
+
+async function checkSchemas(schemas: readonly SchemaUse[], problems: ProblemList): Promise<void> {
+  if (schemas.length === 0) return;
+  const checker = new JsonSchemaChecker();
+  for (const { at, schema } of schemas) {
+    const fault = await checker.findFault(schema);
+    if (fault === undefined) continue;
+    const message = `\`output_schema\`: ${fault.message}`;
+    problems.error({ code: "SCHEMA_INVALID", at: findPart(at, fault.path), message });
+  }
+}

@@ -1,0 +1,182 @@
+import { suggest } from "../did-you-mean.ts";
+import { toExcerpt } from "../printable.ts";
+import type { ProblemList } from "../problem-list.ts";
+import type { Range } from "../source-text.ts";
+import { describeNode, isNull, type YamlMap, type YamlNode } from "../yaml-node.ts";
+
+export type ComponentKind = "agent" | "server" | "model" | "workflow" | "custom";
+
+/** One agent, server, model or workflow of a file, wherever in it that stands. */
+export interface Component {
+  readonly kind: ComponentKind;
+  readonly map: YamlMap;
+  /** Of an entry in a map of components: its key, which is its name unless it has one itself. */
+  readonly key?: { readonly name: string; readonly at: Range };
+  /** In a map `mcpServers`, as other programs write it. */
+  readonly isPlainServer?: true;
+}
+
+export interface FoundComponents {
+  readonly components: readonly Component[];
+  /** The file has a place for servers, be it an empty one. */
+  readonly namesServers: boolean;
+}
+
+/** Kinds by the word that a component's `type` has. */
+const TYPES: ReadonlyMap<string, ComponentKind> = new Map([
+  ["agent", "agent"],
+  ["mcp_server", "server"],
+  ["mcp_servers", "server"],
+  ["client", "server"],
+  ["llm", "model"],
+  ["workflow", "workflow"],
+  ["linear_workflow", "workflow"],
+  ["simple_workflow", "workflow"],
+  ["graph_workflow", "workflow"],
+  ["custom_workflow", "custom"],
+]);
+
+/** Kinds by the key of the list or map that they stand in. */
+const COLLECTIONS: ReadonlyMap<string, ComponentKind> = new Map([
+  ["agents", "agent"],
+  ["clients", "server"],
+  ["mcp_servers", "server"],
+  ["mcpServers", "server"],
+  ["llms", "model"],
+  ["workflows", "workflow"],
+  ["linear_workflows", "workflow"],
+  ["simple_workflows", "workflow"],
+  ["graph_workflows", "workflow"],
+  ["custom_workflows", "custom"],
+]);
+
+const MIXED = "components";
+/** What may stand beside them and says nothing about how they run. */
+const HEAD = ["name", "description", "dialect", "$schema", "version"];
+
+/** Whether a parsed text has one of the shapes of a file of agents. */
+export function hasAgentsShape(root: YamlNode): boolean {
+  if (root.kind === "list") return root.items.some(isTyped);
+  if (root.kind !== "map") return false;
+  return isTyped(root) || [...COLLECTIONS.keys(), MIXED].some((key) => root.entries.has(key));
+}
+
+function isTyped(node: YamlNode): boolean {
+  const type = node.kind === "map" ? node.entries.get("type")?.value : undefined;
+  return type?.kind === "scalar" && TYPES.has(type.written);
+}
+
+/** `problems` absent: nobody wants to know. Finds the components of a file: in lists or maps by kind, in one list of all kinds, or one alone. */
+export function findComponents(root: YamlNode, problems: ProblemList | undefined): FoundComponents {
+  const collector = new Collector(problems);
+  if (root.kind === "list") collector.addCollection(root, "the file", undefined);
+  else if (root.kind === "map" && isTyped(root) && !hasCollection(root)) collector.addEntry(root, { what: "the file" });
+  else if (root.kind === "map") collector.addFile(root);
+  const { components, namesServers } = collector;
+  return { components, namesServers: namesServers || components.some(({ kind }) => kind === "server") };
+}
+
+function hasCollection({ entries }: YamlMap): boolean {
+  return [...COLLECTIONS.keys(), MIXED].some((key) => key !== "mcp_servers" && entries.has(key));
+}
+
+interface EntryPlace {
+  readonly what: string;
+  readonly kind?: ComponentKind | undefined;
+  readonly key?: NonNullable<Component["key"]>;
+  readonly isPlainServer?: boolean;
+}
+
+class Collector {
+  readonly components: Component[] = [];
+  namesServers = false;
+  readonly #problems: ProblemList | undefined;
+
+  constructor(problems: ProblemList | undefined) {
+    this.#problems = problems;
+  }
+
+  addFile({ entries }: YamlMap): void {
+    for (const [key, entry] of entries) {
+      const kind = COLLECTIONS.get(key);
+      if (kind === "server" && !isNull(entry.value)) this.namesServers = true;
+      if (kind !== undefined || key === MIXED)
+        this.addCollection(entry.value, `\`${key}\``, kind, key === "mcpServers");
+      else if (!HEAD.includes(key) && !key.startsWith("x-")) this.#reportUnknown(key, entry.key);
+    }
+  }
+
+  addCollection(node: YamlNode, what: string, kind: ComponentKind | undefined, isPlainServer = false): void {
+    if (isNull(node)) return;
+    if (node.kind === "list") {
+      for (const item of node.items) this.addEntry(item, { what, kind });
+      return;
+    }
+    if (node.kind === "map") {
+      for (const [name, { key, value }] of node.entries) {
+        this.addEntry(value, { what, kind, key: { name, at: key }, isPlainServer });
+      }
+      return;
+    }
+    const message = `${capitalize(what)} must be a list, not ${describeNode(node)}.`;
+    this.#problems?.error({ code: "WRONG_TYPE", at: node, message, remedy: "Write a list of maps." });
+  }
+
+  addEntry(node: YamlNode, { what, kind: expected, key, isPlainServer = false }: EntryPlace): void {
+    if (node.kind !== "map") {
+      const message = `An entry of ${what} must be a map, not ${describeNode(node)}.`;
+      this.#problems?.error({ code: "WRONG_TYPE", at: node, message, remedy: "Write a map of keys." });
+      return;
+    }
+    const kind = this.#kindOf(node, what, isPlainServer ? "server" : expected);
+    if (kind === undefined) return;
+    const named = key === undefined ? {} : { key };
+    this.components.push({ kind, map: node, ...named, ...(isPlainServer ? { isPlainServer } : {}) });
+  }
+
+  /** What a component says itself goes before where it stands. */
+  #kindOf(map: YamlMap, what: string, expected: ComponentKind | undefined): ComponentKind | undefined {
+    const type = map.entries.get("type")?.value;
+    const written = type?.kind === "scalar" && !isNull(type) ? type.written : undefined;
+    const kind = TYPES.get(written ?? "");
+    // Of a server `type` may be its transport.
+    if (expected === "server" && kind === undefined) return expected;
+    if (kind !== undefined) return kind;
+    if (written === undefined && expected !== undefined) return expected;
+    const types = [...TYPES.keys()].join(", ");
+    if (written === undefined) {
+      const at = [...map.entries.values()][0]?.key ?? map;
+      const message = `An entry of ${what} does not say what it is: it has no \`type\`.`;
+      this.#problems?.error({ code: "KEY_MISSING", at, message, remedy: `Add \`type\`: one of ${types}.` });
+    } else {
+      const message = `\`type\` cannot be \`${toExcerpt(written)}\`; it is one of ${types}.`;
+      this.#problems?.error({
+        code: "VALUE_INVALID",
+        at: type ?? map,
+        message,
+        remedy: suggest(written, TYPES.keys()),
+      });
+    }
+    return undefined;
+  }
+
+  #reportUnknown(key: string, at: Range): void {
+    const message = `\`${toExcerpt(key)}\` means nothing in a file of agents and is ignored.`;
+    const remedy = suggest(key, [...COLLECTIONS.keys(), MIXED]);
+    this.#problems?.warning({ code: "UNKNOWN_KEY", at, message, remedy });
+  }
+}
+
+function capitalize(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+/** Of a text that has not been checked. */
+export function listComponentNames(root: YamlNode, wanted: ComponentKind): readonly string[] {
+  const { components } = findComponents(root, undefined);
+  return components.flatMap(({ kind, map, key }) => {
+    const name = map.entries.get("name")?.value;
+    const written = name?.kind === "scalar" && !isNull(name) ? String(name.value) : key?.name;
+    return kind === wanted && written !== undefined ? [written] : [];
+  });
+}

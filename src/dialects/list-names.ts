@@ -1,0 +1,33 @@
+import { hasAgentsShape, listComponentNames } from "./agents/component.ts";
+import { parseAgentFile } from "./agents/parse-agent-file.ts";
+import type { Definition } from "./definition.ts";
+import { ProblemList } from "./problem-list.ts";
+import { SourceText } from "./source-text.ts";
+import { unwrapSaved } from "./terminal/unwrap-saved.ts";
+import type { YamlNode } from "./yaml-node.ts";
+import { readYaml } from "./yaml-source.ts";
+
+/**
+ * The names that a text gives to its workflows, without a look at whether they can run: for who only wants to know what
+ * there is. Empty where it names none.
+ */
+export function listNames(definition: Definition): readonly string[] {
+  const root = read(definition);
+  if (root === undefined) return [];
+  if (hasAgentsShape(root)) return listComponentNames(root, "workflow");
+  const named = root.kind === "map" ? (root.entries.get("workflowId") ?? root.entries.get("name"))?.value : undefined;
+  return named?.kind === "scalar" && typeof named.value === "string" ? [named.value] : [];
+}
+
+/** Likewise of the agents of a text. */
+export function listAgentNames(definition: Definition): readonly string[] {
+  if (definition.file?.endsWith(".md") === true) return [parseAgentFile(definition).name];
+  const root = read(definition);
+  return root === undefined ? [] : listComponentNames(root, "agent");
+}
+
+function read(definition: Definition): YamlNode | undefined {
+  const source = new SourceText(definition);
+  const written = readYaml(source, new ProblemList(source));
+  return written?.kind === "map" ? unwrapSaved(written) : written;
+}
