@@ -12,6 +12,7 @@ import { createHttpApp } from "../surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../surfaces/http/gatekeeper.ts";
 import type { HttpParts, RequestEntry } from "../surfaces/http/http-parts.ts";
 import { LOOPBACK_HOSTS } from "../surfaces/http/middleware/check-host.ts";
+import { OpenStreams } from "../surfaces/http/open-streams.ts";
 import { CronTriggers } from "../triggers/cron/cron-triggers.ts";
 import { buildTriggerTable, type TriggerTable } from "../triggers/trigger-table.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
@@ -63,6 +64,7 @@ class Server implements HttpService {
   readonly #checker = new JsonSchemaChecker();
   readonly #crons: CronTriggers;
   readonly #watch: DefinitionWatch;
+  readonly #streams = new OpenStreams();
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
 
@@ -128,6 +130,7 @@ class Server implements HttpService {
       app,
       runner: this.#runner,
       version,
+      streams: this.#streams,
       authorize: (c, scope) => gatekeeper.authorize(c, scope),
       appFor: () => app,
       checkHealth: () => checkHealth(app),
@@ -151,6 +154,7 @@ class Server implements HttpService {
   async stop(force: AbortSignal): Promise<void> {
     this.#watch.close();
     this.#crons.stop();
+    this.#streams.stop();
     const closed = this.#listener?.close();
     await this.#runner.stop(this.#parts.app.config.settings.server.stop_grace_ms, force);
     this.#listener?.hurry(force);

@@ -15,6 +15,7 @@ import { createHttpApp } from "../../src/surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../../src/surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../../src/surfaces/http/http-parts.ts";
 import { LOOPBACK_HOSTS } from "../../src/surfaces/http/middleware/check-host.ts";
+import { OpenStreams } from "../../src/surfaces/http/open-streams.ts";
 import { buildTriggerTable, type TriggerTable } from "../../src/triggers/trigger-table.ts";
 import { World, type WorldOptions } from "../faults/world.ts";
 
@@ -34,6 +35,7 @@ export class HttpWorld {
   readonly runner: RequestRunner;
   readonly logged: RequestEntry[] = [];
   readonly defects: unknown[] = [];
+  readonly streams = new OpenStreams();
 
   constructor(graphs: readonly Graph[], options: HttpWorldOptions = {}) {
     this.world = new World(options);
@@ -46,6 +48,7 @@ export class HttpWorld {
       app,
       runner: this.runner,
       version: "0.0.0",
+      streams: this.streams,
       authorize: (c, scope) => gatekeeper.authorize(c, scope),
       appFor: () => app,
       checkHealth: () => checkHealth(app),
@@ -58,6 +61,7 @@ export class HttpWorld {
       onDefect: (error) => this.defects.push(error),
     };
     this.http = createHttpApp(this.parts);
+    onTestFinished(() => this.streams.stop());
     onTestFinished(() => this.runner.stop(0, AbortSignal.abort()));
   }
 

@@ -38,7 +38,12 @@ export async function rebuildRun(
   }
 }
 
-async function loadGraph(journal: Journal, hash: string, graphs: Map<string, IndexedGraph>): Promise<IndexedGraph> {
+/** A graph that a run has pinned; `graphs` keeps those that were read. Throws `JOURNAL_DAMAGED`, `GRAPH_FORMAT_UNKNOWN`. */
+export async function loadGraph(
+  journal: Journal,
+  hash: string,
+  graphs: Map<string, IndexedGraph>,
+): Promise<IndexedGraph> {
   const known = graphs.get(hash);
   if (known !== undefined) return known;
   const text = await journal.readPinned(hash);

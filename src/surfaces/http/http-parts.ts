@@ -5,6 +5,7 @@ import type { Health } from "../../operations/check-health.ts";
 import type { ExecuteParts } from "../../operations/execute-request.ts";
 import type { RequestRunner } from "../../operations/request-runner.ts";
 import type { TriggerTable } from "../../triggers/trigger-table.ts";
+import type { OpenStreams } from "./open-streams.ts";
 
 /** What the HTTP surface works with. */
 export interface HttpParts extends ExecuteParts {
@@ -24,6 +25,8 @@ export interface HttpParts extends ExecuteParts {
   appFor(c: Context<HttpEnv>): Application;
   /** How the parts that the service stands on are. */
   checkHealth(): Promise<Health>;
+  /** Those that follow something. */
+  readonly streams: OpenStreams;
   /** One line for each request. */
   log(entry: RequestEntry): void;
   onDefect(error: unknown): void;

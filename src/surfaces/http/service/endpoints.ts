@@ -2,6 +2,7 @@ import { approve, getApproval, listApprovalsEndpoint, reject, skip } from "./app
 import type { Endpoint } from "./endpoint.ts";
 import { getRun, listRunsEndpoint } from "./runs/read-runs.ts";
 import { cancelRunEndpoint, resumeRunEndpoint, signalRun } from "./runs/steer-runs.ts";
+import { streamRunEndpoint } from "./runs/stream-run.ts";
 import { runSync, submitRun } from "./runs/submit-run.ts";
 import { getHealth } from "./system/health.ts";
 
@@ -11,6 +12,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   runSync,
   listRunsEndpoint,
   getRun,
+  streamRunEndpoint,
   cancelRunEndpoint,
   resumeRunEndpoint,
   signalRun,

@@ -1,0 +1,146 @@
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { expect, test } from "vitest";
+import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
+import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
+import { fail, succeed } from "../../../../../test/faults/world.ts";
+import type { JsonObject } from "../../../../core/json.ts";
+
+const FAN_OUT = `
+name: many
+steps:
+  - id: each
+    prompt: "Look at {input._item}"
+    parallel_over: input.items
+    retry: { max_attempts: 1, on_failure: skip }
+  - id: all
+    depends_on: [each]
+    prompt: "Join {steps.each.output}"
+`;
+
+function newWorld(options: HttpWorldOptions = {}): HttpWorld {
+  return new HttpWorld([uhlpGraph({ name: "hello", steps: [task("work")] })], {
+    agent: { provider: "simulated" },
+    ...options,
+  });
+}
+
+async function startRun(world: HttpWorld, body: unknown, way = "/sync"): Promise<string> {
+  const response = await world.post(`/workflows/run${way}`, body);
+  return ((await response.json()) as { readonly data: { readonly run_id: string } }).data.run_id;
+}
+
+/** Reads until the stream ends, or until what was read is enough. */
+async function readEvents(
+  response: Response,
+  isEnough: (event: EventSourceMessage) => boolean = () => false,
+): Promise<readonly EventSourceMessage[]> {
+  expect(response.headers.get("content-type")).toContain("text/event-stream");
+  const events: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => events.push(event) });
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    const last = events.at(-1);
+    if (last !== undefined && isEnough(last)) break;
+  }
+  return events;
+}
+
+function dataOf(event: EventSourceMessage | undefined): JsonObject {
+  return JSON.parse(event?.data ?? "null") as JsonObject;
+}
+
+test("a run that has ended is told from its beginning to its end", async () => {
+  const world = newWorld({ plays: { each: ({ path }) => (path === "each[1]" ? fail("BOOM") : succeed(path)) } });
+  const id = await startRun(world, { workflow: FAN_OUT, input: { items: ["a", "b", "c"] } });
+  const events = await readEvents(await world.request(`/runs/${id}/stream`));
+  const last = new Map<unknown, unknown>();
+  for (const event of events) if (event.event === "step") last.set(dataOf(event)["path"], dataOf(event)["status"]);
+  expect(Object.fromEntries(last as Map<string, string>)).toEqual({
+    "each[0]": "completed",
+    "each[1]": "failed",
+    "each[2]": "completed",
+    all: "completed",
+    ...(last.has("each") ? { each: last.get("each") } : {}),
+  });
+  expect(events.slice(-2).map(({ event }) => event)).toEqual(["result", "end"]);
+  expect(dataOf(events.at(-2))).toMatchObject({ run_id: id, status: "partial", error: null });
+  expect(events.filter(({ event }) => event === "status").map((event) => dataOf(event)["status"])).toEqual(["partial"]);
+});
+
+test("whoever asks again with the last id they saw gets exactly the rest", async () => {
+  const world = newWorld();
+  const id = await startRun(world, { workflow: FAN_OUT, input: { items: ["a", "b"] } });
+  const whole = await readEvents(await world.request(`/runs/${id}/stream`));
+  const numbered = whole.filter((event) => event.id !== undefined);
+  expect(numbered.length).toBeGreaterThan(6);
+  for (const [n, seen] of numbered.entries()) {
+    const again = await world.request(`/runs/${id}/stream`, { headers: { "last-event-id": seen.id ?? "" } });
+    const rest = (await readEvents(again)).filter((event) => event.id !== undefined);
+    expect(rest).toEqual(numbered.slice(n + 1));
+  }
+  const odd = await readEvents(await world.request(`/runs/${id}/stream?after=nothing`));
+  expect(odd.filter((event) => event.id !== undefined)).toEqual(numbered);
+});
+
+test("a run under way is followed as it goes, and what a step tells meanwhile, where that is asked for", async () => {
+  const finish = Promise.withResolvers<void>();
+  const world = newWorld({
+    plays: {
+      work: async (task) => {
+        await finish.promise;
+        task.emit({ type: "log", event: { said: "almost" } });
+        return succeed("done");
+      },
+    },
+  });
+  const id = await startRun(world, { workflow: "hello" }, "");
+  const response = await world.request(`/runs/${id}/stream?progress=true`);
+  const events = await readEvents(response, ({ event }) => {
+    if (event === "status") finish.resolve();
+    return false;
+  });
+  expect(events.map(({ event }) => event)).toContain("progress");
+  expect(dataOf(events.find(({ event }) => event === "progress"))).toMatchObject({ event: { said: "almost" } });
+  expect(dataOf(events.at(-2))).toMatchObject({ status: "completed", outputs: "done" });
+});
+
+test("a reader who does not read holds up nothing, and is no stream any more when it goes", async () => {
+  const world = newWorld();
+  const id = await startRun(world, { workflow: FAN_OUT, input: { items: ["a"] } }, "");
+  const response = await world.request(`/runs/${id}/stream`);
+  const reader = response.body?.getReader();
+  await reader?.read();
+  expect(world.streams.open).toBe(1);
+  expect((await world.world.host.settled(id)).status).toBe("completed");
+  await reader?.cancel();
+  expect(world.streams.open).toBe(0);
+  await world.request(`/runs/${id}/stream`, { method: "HEAD" });
+  expect(world.streams.open).toBe(0);
+});
+
+test("outputs that are large are named, not sent", async () => {
+  const world = newWorld({ plays: { work: () => succeed("x".repeat(70_000)) } });
+  const id = await startRun(world, { workflow: "hello" });
+  const result = (await readEvents(await world.request(`/runs/${id}/stream`))).find(({ event }) => event === "result");
+  expect(dataOf(result)).toMatchObject({ outputs: null, outputs_ref: `/runs/${id}?prompts=false` });
+});
+
+test("when the server stops, followers are told to come back", async () => {
+  const never = Promise.withResolvers<never>();
+  const world = newWorld({ plays: { work: () => never.promise } });
+  const id = await startRun(world, { workflow: "hello" }, "");
+  const reading = readEvents(await world.request(`/runs/${id}/stream`));
+  await new Promise((resolve) => setImmediate(resolve));
+  world.streams.stop();
+  const events = await reading;
+  expect(events.at(-1)?.event).toBe("error");
+  expect(dataOf(events.at(-1))).toMatchObject({ code: "SERVER_STOPPING" });
+  never.reject(new Error("over"));
+});
+
+test("an unknown run is an answer, not a stream", async () => {
+  const response = await newWorld().request("/runs/01890000/stream");
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({ data: null, error: { code: "RUN_NOT_FOUND" } });
+});

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { findRun } from "../../../../operations/find-run.ts";
+import { type StreamedChange, streamRun } from "../../../../operations/stream-run.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { answerEventStream } from "../event-stream.ts";
+
+/** `GET /runs/{id}/stream`: what happens in a run, until it has ended. `Last-Event-ID` goes on where a follower was. */
+export const streamRunEndpoint = defineEndpoint({
+  method: "GET",
+  path: "/runs/{id}/stream",
+  id: "streamRun",
+  summary: "Follow a run as server-sent events",
+  tag: "runs",
+  scope: "read",
+  params: z.object({ id: z.string().min(1) }),
+  query: z.strictObject({
+    after: z
+      .string()
+      .max(40)
+      .optional()
+      .describe("The id of the last event seen; the header `Last-Event-ID` goes first."),
+    progress: z.stringbool().default(false).describe("Also what steps tell while they work."),
+  }),
+  answer: { mediaType: "text/event-stream" },
+  async handle({ app, parts, params, query, c }) {
+    // An unknown run is an answer of its own, not a stream that ends.
+    const { id } = await findRun(app, params.id);
+    c.set("runId", id);
+    const after = c.req.header("last-event-id") ?? query.after;
+    return answerEventStream(parts, (stop) => {
+      const options = { withProgress: query.progress, ...(after === undefined ? {} : { after }) };
+      return toSent(streamRun(app, id, options, stop));
+    });
+  },
+});
+
+async function* toSent(changes: AsyncGenerator<StreamedChange>) {
+  for await (const change of changes) {
+    const { event, data } = change;
+    yield { event, data, ...("id" in change ? { id: change.id } : {}) };
+  }
+}
