@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawn } from "@lydell/node-pty";
+import { SessionRecordings } from "../../src/executors/terminal/recording/session-recordings.ts";
 import type { TerminalSession } from "../../src/executors/terminal/session/terminal-session.ts";
 import { createTerminalSessions, type TerminalSessions } from "../../src/executors/terminal/terminal-sessions.ts";
+import { LocalFileStorage } from "../../src/storage/files/local-file-storage.ts";
 import { type Comparison, compare } from "../support/compare.ts";
 
 const LINES = 300_000;
@@ -21,8 +23,15 @@ export async function benchTerminal(rounds: number): Promise<Comparison[]> {
     name: "the same, searched for its last line",
     ours: () => throughTerminal(terminals, file, "^300000"),
   };
+  const recorded = {
+    name: "the same without the search, recorded and looked through for a secret",
+    ours: () => throughTerminal(terminals, file, "", "run"),
+  };
   try {
-    return [toTimed(await compare({ ...shared, ...plain })), toTimed(await compare({ ...shared, ...awaited }))];
+    const all = [plain, awaited, recorded];
+    const comparisons: Comparison[] = [];
+    for (const each of all) comparisons.push(toTimed(await compare({ ...shared, ...each })));
+    return comparisons;
   } finally {
     await terminals.close();
     rmSync(folder, { recursive: true });
@@ -34,6 +43,15 @@ function toTimed(comparison: Comparison): Comparison {
 }
 
 function openTerminals(folder: string): TerminalSessions {
+  const recordings = new SessionRecordings({
+    dir: join(folder, "recordings"),
+    files: async () => new LocalFileStorage(join(folder, "storage")),
+    secrets: { spellings: ["sesame-4711"], mask: (text) => text },
+    maxBytes: 16 * 1024 * 1024,
+    recordsRuns: true,
+    recordsSessions: false,
+    tell: (line) => console.error(line),
+  });
   return createTerminalSessions(
     {
       level: "off",
@@ -46,7 +64,14 @@ function openTerminals(folder: string): TerminalSessions {
       scrollbackRows: 2_000,
       sweepAfterMs: 60_000,
     },
-    { environment: process.env, currentDir: folder, homeDir: folder, temporaryDir: folder, mask: (text) => text },
+    {
+      environment: process.env,
+      currentDir: folder,
+      homeDir: folder,
+      temporaryDir: folder,
+      mask: (text) => text,
+      opened: (session) => recordings.opened(session),
+    },
   );
 }
 
@@ -61,8 +86,14 @@ async function throughBarePty(file: string): Promise<number> {
   return performance.now() - startedAt;
 }
 
-async function throughTerminal(terminals: TerminalSessions, file: string, pattern = ""): Promise<number> {
-  const { session_id } = await terminals.openTerminal({ shell: `bash --norc -c 'echo ready; read; exec cat ${file}'` });
+async function throughTerminal(
+  terminals: TerminalSessions,
+  file: string,
+  pattern = "",
+  owner?: string,
+): Promise<number> {
+  const shell = `bash --norc -c 'echo ready; read; exec cat ${file}'`;
+  const { session_id } = await terminals.openTerminal({ shell }, owner === undefined ? {} : { owner });
   const session = terminals.find(session_id);
   if (session === undefined) throw new Error("The session is gone.");
   const startedAt = performance.now();

@@ -76,7 +76,7 @@ class App implements OpenApplication {
     this.#work = new WorkParts(parts);
     this.#tools = new ToolParts({ ...parts, work: this.#work, files: () => this.files() });
     const { environment, tell } = options;
-    this.#terminals = new TerminalParts({ appDir, config, environment, mask: this.mask, tell });
+    this.#terminals = new TerminalParts({ ...parts, environment, mask: this.mask, files: () => this.files(), tell });
     const executors = { tools: this.#tools, work: this.#work, terminals: this.#terminals };
     this.findExecutor = createFindExecutor(config, executors);
   }
@@ -188,6 +188,7 @@ class App implements OpenApplication {
   async close(): Promise<void> {
     const connection = await this.#connection();
     (await this.#host?.catch(() => undefined))?.close();
+    await this.#terminals.finishRecordings();
     if (connection?.role === "owner") await connection.ownership.close();
     else await connection?.host.park();
     await this.#terminals.close();
@@ -237,6 +238,7 @@ class App implements OpenApplication {
       onDefect: (error) => this.#options.onDefect(error),
     });
     await this.#parts.own(ownership.journal);
+    await this.#terminals.keepLeftRecordings();
     const runs = resumed === 1 ? "1 run" : `${resumed} runs`;
     if (resumed > 0) this.#options.tell(`Resuming ${runs} of an earlier process.`);
     return ownership;

@@ -1,17 +1,24 @@
+import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../config/load-config.ts";
+import type { LoadedTerminalOptions } from "../config/load-terminal-options.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { SessionRecordings } from "../executors/terminal/recording/session-recordings.ts";
 import type { TerminalSessions } from "../executors/terminal/terminal-sessions.ts";
 import type { Executor } from "../ports/executor.ts";
+import type { FileStorage } from "../ports/file-storage.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 
 interface TerminalPartsOptions {
   readonly appDir: string;
+  readonly dataDir: string;
   readonly config: Config;
   readonly environment: Readonly<Record<string, string | undefined>>;
   mask(text: string): string;
+  /** Where recordings are kept. */
+  files(): Promise<FileStorage>;
   /** For a person: what is wrong with files of the library. */
   tell(line: string): void;
 }
@@ -22,6 +29,7 @@ export class TerminalParts {
   readonly #opened = new Set<string>();
   readonly #told = new Set<string>();
   #sessions: Promise<TerminalSessions> | undefined;
+  #recordings: Promise<SessionRecordings> | undefined;
   #live: TerminalSessions | undefined;
   #executor: Promise<Executor> | undefined;
   #library: Promise<WorkflowLibrary> | undefined;
@@ -63,6 +71,16 @@ export class TerminalParts {
     return [...this.#opened].filter((id) => this.#live?.find(id)?.isRunning === true).length;
   }
 
+  /** As the new owner of the data: recordings of a process that was killed become artifacts. */
+  async keepLeftRecordings(): Promise<void> {
+    if (existsSync(this.#recordingsDir)) await this.#openRecordings();
+  }
+
+  /** While the data still belong to this process. */
+  async finishRecordings(): Promise<void> {
+    await (await this.#recordings?.catch(() => undefined))?.close();
+  }
+
   /** No process of a terminal is left after this. */
   async close(): Promise<void> {
     await (await this.#sessions?.catch(() => undefined))?.close();
@@ -72,30 +90,66 @@ export class TerminalParts {
     return join(this.#options.appDir, ".terminal_control_workflows");
   }
 
+  get #recordingsDir(): string {
+    return join(this.#options.dataDir, "recordings");
+  }
+
   async #createExecutor(): Promise<Executor> {
-    const [{ createTerminalExecutor }, sessions] = await Promise.all([
+    const [{ createTerminalExecutor }, sessions, recordings] = await Promise.all([
       import("../executors/terminal/terminal-executor.ts"),
       this.sessions(),
+      this.#openRecordings(),
     ]);
-    return createTerminalExecutor(sessions);
+    return createTerminalExecutor(sessions, recordings);
+  }
+
+  #openRecordings(): Promise<SessionRecordings> {
+    this.#recordings ??= this.#createRecordings();
+    return this.#recordings;
+  }
+
+  async #createRecordings(): Promise<SessionRecordings> {
+    const { config, mask, files, tell } = this.#options;
+    const [{ SessionRecordings }, { toSecretSpellings }, options] = await Promise.all([
+      import("../executors/terminal/recording/session-recordings.ts"),
+      import("../config/create-mask.ts"),
+      this.#loadOptions(),
+    ]);
+    const recordings = new SessionRecordings({
+      dir: this.#recordingsDir,
+      files,
+      secrets: { spellings: toSecretSpellings(config.secrets), mask },
+      maxBytes: options.recordMaxBytes,
+      recordsRuns: options.record,
+      recordsSessions: options.recordSessions,
+      tell,
+    });
+    // Before the first one of this process: until then everything there is left over.
+    await recordings.keepLeft();
+    return recordings;
+  }
+
+  async #loadOptions(): Promise<LoadedTerminalOptions> {
+    const { appDir, config } = this.#options;
+    const { loadTerminalOptions } = await import("../config/load-terminal-options.ts");
+    // The application, not this process's folder: whoever owns the data next must find the same terminals allowed.
+    return loadTerminalOptions({ settings: config.settings, currentDir: appDir, homeDir: homedir() });
   }
 
   async #openSessions(): Promise<TerminalSessions> {
-    const { appDir, config, environment, mask } = this.#options;
-    const [{ createTerminalSessions }, { loadTerminalOptions }] = await Promise.all([
+    const { appDir, environment, mask } = this.#options;
+    const [{ createTerminalSessions }, options, recordings] = await Promise.all([
       import("../executors/terminal/terminal-sessions.ts"),
-      import("../config/load-terminal-options.ts"),
+      this.#loadOptions(),
+      this.#openRecordings(),
     ]);
-    const homeDir = homedir();
-    // The application, not this process's folder: whoever owns the data next must find the same terminals allowed.
-    const currentDir = appDir;
-    const options = await loadTerminalOptions({ settings: config.settings, currentDir, homeDir });
     const sessions = createTerminalSessions(options, {
       environment,
-      currentDir,
-      homeDir,
+      currentDir: appDir,
+      homeDir: homedir(),
       temporaryDir: tmpdir(),
       mask,
+      opened: (session) => recordings.opened(session),
     });
     this.#live = sessions;
     return {

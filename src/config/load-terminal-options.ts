@@ -15,6 +15,9 @@ export interface LoadedTerminalOptions {
   readonly scrollbackRows: number;
   readonly sweepAfterMs: number;
   readonly auditLogPath: string | undefined;
+  readonly record: boolean;
+  readonly recordSessions: boolean;
+  readonly recordMaxBytes: number;
   readonly web: { readonly enabled: boolean; readonly host: string; readonly port: number };
   /** Of the file: what in it is not used. */
   readonly notes: readonly string[];
@@ -62,6 +65,9 @@ export async function loadTerminalOptions(sources: TerminalOptionSources): Promi
     scrollbackRows: found.scrollback_rows ?? 2_000,
     sweepAfterMs: found.sweep_after_ms ?? 300_000,
     auditLogPath: settings.mcp.audit_log_path,
+    record: found.record ?? true,
+    recordSessions: found.record_sessions ?? false,
+    recordMaxBytes: found.record_max_bytes ?? 16 * 1024 * 1024,
     web: {
       enabled: found.web_enabled ?? false,
       host: found.web_host ?? "127.0.0.1",

@@ -119,6 +119,12 @@ export interface TerminalSettings {
   readonly env_allow?: readonly string[] | undefined;
   /** How long a session whose program has ended can still be looked at. */
   readonly sweep_after_ms?: number | undefined;
+  /** Whether the sessions of runs are recorded. */
+  readonly record?: boolean | undefined;
+  /** Whether sessions that no run has opened are recorded as well. */
+  readonly record_sessions?: boolean | undefined;
+  /** Of one recording. */
+  readonly record_max_bytes?: number | undefined;
   readonly web_enabled?: boolean | undefined;
   readonly web_host?: string | undefined;
   /** 0 picks a free one. */

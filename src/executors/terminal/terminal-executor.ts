@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { EndedRun, Executor, Failed, Outcome, Task } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 import { readRequest } from "./read-request.ts";
+import type { TerminalSession } from "./session/terminal-session.ts";
 import type {
   AwaitOutputRequest,
   AwaitOutputResult,
@@ -26,8 +27,14 @@ export interface Terminals {
   getScreenContent(request: GetScreenContentRequest, call: ToolCall): Promise<GetScreenContentResult>;
   listTerminalSessions(call: ToolCall): Promise<ListTerminalSessionsResult>;
   exitTerminal(request: ExitTerminalRequest, call: ToolCall): Promise<ExitTerminalResult>;
-  find(sessionId: string): unknown;
+  find(sessionId: string): TerminalSession | undefined;
   exitOwned(owner: string): Promise<void>;
+}
+
+/** Who keeps what the sessions of a run show. */
+export interface RunRecordings {
+  used(session: TerminalSession, runId: string): void;
+  runEnded(runId: string): Promise<void>;
 }
 
 /**
@@ -42,18 +49,20 @@ export interface Terminals {
  * how much of the text was typed, and end as `INTERRUPTED`. A session lives in its process: where that is gone, states that
  * use the session fail with `SESSION_LOST`.
  */
-export function createTerminalExecutor(terminals: Terminals): Executor {
-  return new TerminalExecutor(terminals);
+export function createTerminalExecutor(terminals: Terminals, recordings?: RunRecordings): Executor {
+  return new TerminalExecutor(terminals, recordings);
 }
 
 class TerminalExecutor implements Executor {
   readonly recordsInput = true;
   readonly #terminals: Terminals;
+  readonly #recordings: RunRecordings | undefined;
   /** Sessions that began here; one of them that is gone was closed, and is not lost. */
   readonly #opened = new Set<string>();
 
-  constructor(terminals: Terminals) {
+  constructor(terminals: Terminals, recordings: RunRecordings | undefined) {
     this.#terminals = terminals;
+    this.#recordings = recordings;
   }
 
   async run(task: Task, signal: AbortSignal): Promise<Outcome> {
@@ -70,6 +79,7 @@ class TerminalExecutor implements Executor {
   }
 
   async runEnded({ runId, status, options }: EndedRun): Promise<void> {
+    await this.#recordings?.runEnded(runId);
     const hasSucceeded = status === "completed" || status === "partial";
     if (hasSucceeded && options["keep_sessions"] !== false) return;
     await this.#terminals.exitOwned(runId);
@@ -93,7 +103,9 @@ class TerminalExecutor implements Executor {
       case "await_output":
       case "get_screen_content": {
         const { session_id: id } = request.request;
-        return this.#isLost(id) ? toLost(id) : succeeded(await this.#useSession(request, call));
+        if (this.#isLost(id)) return toLost(id);
+        if (request.tool === "send_input") this.#noteUse(id, task);
+        return succeeded(await this.#useSession(request, call));
       }
     }
   }
@@ -107,6 +119,12 @@ class TerminalExecutor implements Executor {
       case "get_screen_content":
         return { ...(await this.#terminals.getScreenContent(request.request, call)) };
     }
+  }
+
+  /** Also a session that somebody else has opened. */
+  #noteUse(sessionId: string, { runId }: Task): void {
+    const session = this.#terminals.find(sessionId);
+    if (session !== undefined) this.#recordings?.used(session, runId);
   }
 
   #isLost(sessionId: string): boolean {

@@ -1,4 +1,5 @@
 import type { SecurityLevel } from "./policy/security-level.ts";
+import type { TerminalSession } from "./session/terminal-session.ts";
 
 /** What can be configured about terminals. */
 export interface TerminalOptions {
@@ -27,4 +28,6 @@ export interface TerminalSurroundings {
   readonly mask: (text: string) => string;
   /** Where a session can be watched; absent: nowhere. */
   readonly toWebUrl?: (sessionId: string) => string | null;
+  /** Hears of a session before its program has shown anything. */
+  readonly opened?: (session: TerminalSession) => void;
 }

@@ -1,7 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { recordAsciicast } from "../../../src/executors/terminal/recording/asciicast-recorder.ts";
 import { openModel } from "../../../src/executors/terminal/screen/open-model.ts";
 import { TerminalScreen } from "../../../src/executors/terminal/screen/terminal-screen.ts";
 import { openTerminal, openTerminals, requireProgram } from "./open-terminals.ts";
@@ -37,30 +34,4 @@ test("a snapshot of a full-screen program restores it", async () => {
 
   expect(new TerminalScreen(model).readScreen()).toBe(await screen());
   expect(model.buffer.active.type).toBe("alternate");
-});
-
-test("a recording plays what the session showed", async () => {
-  const terminals = openTerminals();
-  const { send, wait, session_id } = await openTerminal(terminals);
-  const path = join(terminals.currentDir, "session.cast");
-  const session = terminals.find(session_id);
-  if (session === undefined) throw new Error("The session is gone.");
-
-  const recording = recordAsciicast(session, { path, mask: (text) => text.replaceAll("secret", "******") });
-  await send("echo a secret word\n");
-  await wait("^a secret word");
-  session.resize(80, 24);
-  await recording.stop();
-
-  const [header, ...events] = readFileSync(path, "utf8")
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as unknown);
-  const model = await openModel({ columns: 120, rows: 30, scrollbackRows: 100 });
-  const output = (events as [number, string, string][]).filter(([, type]) => type === "o").map(([, , text]) => text);
-  await new Promise<void>((resolve) => model.write(output.join(""), resolve));
-
-  expect(header).toMatchObject({ version: 2, width: 120, height: 30, title: "bash" });
-  expect(events.at(-1)).toEqual([expect.any(Number), "r", "80x24"]);
-  expect(new TerminalScreen(model).readScreen()).toBe("bash$ echo a ****** word\na ****** word\nbash$ ");
 });

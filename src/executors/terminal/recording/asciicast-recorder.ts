@@ -1,65 +1,89 @@
 import { createWriteStream } from "node:fs";
 import type { TerminalSession } from "../session/terminal-session.ts";
+import { type Secrets, StreamMask } from "./stream-mask.ts";
 
 export interface RecorderOptions {
   readonly path: string;
-  /** Takes secrets out of each piece of output. One that comes in two pieces is not recognised. */
-  readonly mask?: (text: string) => string;
-  /** Then the recording ends with a remark. Default 32 MB. */
-  readonly maxBytes?: number;
+  readonly secrets: Secrets;
+  /** Then the recording ends with a remark. */
+  readonly maxBytes: number;
+  /** The program has ended: nothing more will come. */
+  onEnded?(): void;
 }
 
 export interface Recording {
-  /** Resolves when everything is in the file. */
-  stop(): Promise<void>;
+  /** Resolves when everything is in the file, with why it could not be where that is so. */
+  stop(): Promise<Error | undefined>;
 }
-
-const DEFAULT_MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * Writes what a session shows to a file that terminal players understand (asciicast v2): a header, then a line for each
- * piece of output with the seconds since the beginning. The first line shows the screen as it was then.
+ * piece of output with the seconds since the beginning. The first line shows the screen as it was then. What has come is
+ * handed to the system at once, so that it stays when this process is killed. A file that cannot be written ends the
+ * recording, never the session.
  */
 export function recordAsciicast(session: TerminalSession, options: RecorderOptions): Recording {
-  const { path, mask = (text) => text, maxBytes = DEFAULT_MAX_BYTES } = options;
+  const { path, secrets, maxBytes, onEnded } = options;
   const file = createWriteStream(path, { mode: 0o600 });
+  const mask = new StreamMask(secrets);
   const startedAt = performance.now();
   let failure: Error | undefined;
-  file.on("error", (error) => {
-    failure = error;
-  });
-  const write = (type: "o" | "r" | "m", text: string) => {
-    const seconds = (performance.now() - startedAt) / 1000;
-    file.write(`${JSON.stringify([Number(seconds.toFixed(6)), type, text])}\n`);
-  };
+  let bytes = 0;
+  let gathered = "";
+  let isFull = false;
 
+  file.once("error", (error) => {
+    failure = error;
+    leave();
+  });
   const { columns: width, rows: height } = session.screen;
   const timestamp = Math.floor(Date.now() / 1000);
-  const header = {
-    version: 2,
-    width,
-    height,
-    timestamp,
-    title: mask(session.facts.command),
-    env: { TERM: "xterm-256color" },
-  };
-  file.write(`${JSON.stringify(header)}\n`);
-  let length = 0;
+  const title = secrets.mask(session.facts.command);
+  append(JSON.stringify({ version: 2, width, height, timestamp, title, env: { TERM: "xterm-256color" } }));
   const { snapshot, leave } = session.join({
-    data(data) {
-      length += Buffer.byteLength(data);
-      if (length <= maxBytes) return write("o", mask(data));
-      leave();
-      write("m", "The recording ends here: it is as long as it may be.");
-    },
-    resized: (columns, rows) => write("r", `${columns}x${rows}`),
+    data: (data) => show(mask.push(data)),
+    resized: (columns, rows) => add("r", `${columns}x${rows}`),
+    ended: () => onEnded?.(),
   });
-  if (snapshot !== "") write("o", mask(snapshot));
+  if (session.state !== "initializing") show(mask.push(snapshot));
 
   return {
-    stop() {
+    async stop() {
       leave();
-      return new Promise((resolve, reject) => file.end(() => (failure === undefined ? resolve() : reject(failure))));
+      show(mask.end());
+      flush();
+      await new Promise<void>((resolve) => {
+        if (file.closed) return resolve();
+        file.once("close", resolve);
+        file.end();
+      });
+      return failure;
     },
   };
+
+  function show(text: string): void {
+    if (text !== "") add("o", text);
+  }
+
+  function add(type: "o" | "r" | "m", text: string): void {
+    if (isFull) return;
+    const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(6));
+    const line = JSON.stringify([seconds, type, text]);
+    isFull = bytes + Buffer.byteLength(line) >= maxBytes;
+    append(
+      isFull ? JSON.stringify([seconds, "m", `The recording ends here: it may be ${maxBytes} bytes long.`]) : line,
+    );
+  }
+
+  function append(line: string): void {
+    // What comes in one turn of the loop is written at once.
+    if (gathered === "") setImmediate(flush);
+    gathered += `${line}\n`;
+    bytes += Buffer.byteLength(line) + 1;
+  }
+
+  function flush(): void {
+    if (gathered !== "" && failure === undefined && !file.writableEnded) file.write(gathered);
+    gathered = "";
+  }
 }

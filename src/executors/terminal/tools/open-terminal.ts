@@ -32,6 +32,7 @@ export async function openTerminal(
   } catch (error) {
     return toFailure(shell, `The terminal could not be opened: ${error instanceof Error ? error.message : error}`);
   }
+  parts.surroundings.opened?.(session);
   await settleOrDestroy(parts, session, call);
   return {
     success: true,

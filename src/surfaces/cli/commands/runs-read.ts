@@ -2,6 +2,7 @@ import type { OpenApplication } from "../../../operations/application.ts";
 import { describeRun } from "../../../operations/describe-run.ts";
 import { describeStepLogs } from "../../../operations/describe-run-logs.ts";
 import { findRun } from "../../../operations/find-run.ts";
+import { listArtifacts } from "../../../operations/list-artifacts.ts";
 import { listDeadLetters } from "../../../operations/list-dead-letters.ts";
 import { listOpenApprovals } from "../../../operations/list-open-approvals.ts";
 import { listRuns } from "../../../operations/list-runs.ts";
@@ -44,10 +45,11 @@ export async function showRun(app: OpenApplication, id: string, options: ShowOpt
   const isText = formatOf(options) === "text";
   const withPrompts = options.prompts === true || !isText;
   const run = await describeRun(await app.records(), record, { withPrompts });
-  if (!isText) printEnvelope(run);
+  const artifacts = await listArtifacts(app, run.run_id);
+  if (!isText) printEnvelope({ ...run, artifacts });
   else {
     const { renderRun } = await import("../render/render-run.ts");
-    print(renderRun(run, { ...pageOptions(), prompts: options.prompts === true }));
+    print(renderRun(run, { ...pageOptions(), artifacts, prompts: options.prompts === true }));
   }
   return 0;
 }

@@ -1,4 +1,5 @@
 import type { RunDescription, StepDescription } from "../../../operations/describe-run.ts";
+import type { StoredFile } from "../../../operations/stored-files.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";
 import { formatUsd } from "./format-usd.ts";
@@ -13,11 +14,13 @@ import { renderTable } from "./table.ts";
 export interface RunPageOptions extends PageOptions {
   /** Also print each step's prompt (`runs show --prompts`). */
   readonly prompts?: boolean;
+  readonly artifacts?: readonly StoredFile[];
 }
 
 /** The page of `pawl runs show`. */
 export function renderRun(run: RunDescription, options: RunPageOptions): string {
   const parts = [renderHead(run, options), renderSteps(run.steps, options)];
+  if (options.artifacts !== undefined && options.artifacts.length > 0) parts.push(renderArtifacts(options.artifacts));
   if (options.prompts === true) parts.push(...run.steps.flatMap((step) => renderPrompt(step, options.paint)));
   if (run.error !== null) parts.push(renderError(run.error, options.paint));
   return parts.join("\n\n");
@@ -37,6 +40,11 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
   const tokens = ["input_tokens", "output_tokens"].map((name) => run.usage[name]);
   if (tokens.every((count) => typeof count === "number")) facts.push(["tokens", `${tokens[0]} in, ${tokens[1]} out`]);
   return facts.map(([name, value]) => `${paint("dim", name.padEnd(10))}${value}`).join("\n");
+}
+
+/** One line for each, to be given to `pawl storage get`. */
+function renderArtifacts(artifacts: readonly StoredFile[]): string {
+  return artifacts.map(({ path, bytes }) => `artifact  ${sanitize(path)} (${bytes} bytes)`).join("\n");
 }
 
 function renderSteps(steps: readonly StepDescription[], { paint, width, now }: PageOptions): string {
