@@ -21,6 +21,7 @@ import type { LibraryCare } from "../ports/library-care.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { AcquiredLock } from "./acquired-lock.ts";
+import { AgentParts } from "./agent-parts.ts";
 import type { Connection } from "./connect.ts";
 import { createFindExecutor } from "./find-executor.ts";
 import type { LastingHost } from "./lasting-host.ts";
@@ -77,7 +78,8 @@ class App implements OpenApplication {
     this.#tools = new ToolParts({ ...parts, work: this.#work, files: () => this.files() });
     const { environment, tell } = options;
     this.#terminals = new TerminalParts({ ...parts, environment, mask: this.mask, files: () => this.files(), tell });
-    const executors = { tools: this.#tools, work: this.#work, terminals: this.#terminals };
+    const agents = new AgentParts({ config, work: this.#work, tools: this.#tools });
+    const executors = { tools: this.#tools, work: this.#work, terminals: this.#terminals, agents };
     this.findExecutor = createFindExecutor(config, executors);
   }
 

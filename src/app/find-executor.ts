@@ -4,6 +4,7 @@ import { resolveEnv } from "../core/expressions/resolve-env.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type { Executor } from "../ports/executor.ts";
+import type { AgentParts } from "./agent-parts.ts";
 import type { TerminalParts } from "./terminal-parts.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { WorkParts } from "./work-parts.ts";
@@ -12,12 +13,15 @@ interface ExecutorParts {
   readonly tools: ToolParts;
   readonly work: WorkParts;
   readonly terminals: TerminalParts;
+  readonly agents: AgentParts;
 }
 
 /** Finds who does a step's work, by the options that its run keeps. Modules of executors are loaded when needed. */
-export function createFindExecutor(config: Config, { tools, work, terminals }: ExecutorParts): FindExecutor {
+export function createFindExecutor(config: Config, { tools, work, terminals, agents }: ExecutorParts): FindExecutor {
   return async (kind, { options }) => {
-    if (kind === "agent") return findAgent(options, config);
+    if (kind === "agent") return findAgent(options, config, agents);
+    // Who answers is not chosen for these, except that nobody may.
+    if (kind === "inline") return isSimulated(options) ? createSimulated(options, config) : agents.inline();
     if (kind === "mcp") return tools.executor();
     if (kind === "code") return work.code();
     if (kind === "llm") return work.llm();
@@ -26,13 +30,23 @@ export function createFindExecutor(config: Config, { tools, work, terminals }: E
   };
 }
 
-async function findAgent(options: JsonObject, config: Config): Promise<Executor> {
-  const agent = typeof options["agent"] === "string" ? options["agent"] : "";
+async function findAgent(options: JsonObject, config: Config, agents: AgentParts): Promise<Executor> {
+  const agent = agentOf(options);
   if (agent === "sandstorm") return createSandstorm(config);
-  if (agent === "simulated" || agent.startsWith("simulated:")) return createSimulated(options, config);
+  if (agent === "inline") return agents.inline();
+  if (isSimulated(options)) return createSimulated(options, config);
   throw new PawlError("AGENT_NOT_CONFIGURED", {
     message: agent === "" ? "Nobody was chosen to answer agent steps." : `There is no agent \`${agent}\`.`,
   });
+}
+
+function agentOf({ agent }: JsonObject): string {
+  return typeof agent === "string" ? agent : "";
+}
+
+function isSimulated(options: JsonObject): boolean {
+  const agent = agentOf(options);
+  return agent === "simulated" || agent.startsWith("simulated:");
 }
 
 async function createSandstorm({ settings, env }: Config): Promise<Executor> {

@@ -7,6 +7,7 @@ import type { Models } from "../executors/models/create-models.ts";
 import type { Sandbox } from "../executors/sandbox/sandbox.ts";
 import type { Executor } from "../ports/executor.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
+import { modelKeysOf } from "./model-keys.ts";
 import { pathOrName } from "./path-or-name.ts";
 
 interface WorkPartsOptions {
@@ -101,7 +102,7 @@ export class WorkParts {
     return this.#sandbox;
   }
 
-  #openModels(): Promise<Models> {
+  models(): Promise<Models> {
     this.#models ??= this.#createModels();
     return this.#models;
   }
@@ -115,7 +116,7 @@ export class WorkParts {
       aliases: models.aliases,
       providers: models.providers,
       prices: models.prices,
-      keys: { anthropic: agent.anthropic_api_key, openai: agent.openai_api_key, google: agent.google_api_key },
+      keys: modelKeysOf(agent),
       folder: appDir,
       delayFactor: agent.simulated_delay_factor,
       env: config.env,
@@ -143,10 +144,7 @@ export class WorkParts {
 
   /** Once: it keeps the schemas that it has compiled. */
   async #createGenerate(): Promise<Generate> {
-    const [{ createGenerate }, models] = await Promise.all([
-      import("../executors/llm/generate.ts"),
-      this.#openModels(),
-    ]);
+    const [{ createGenerate }, models] = await Promise.all([import("../executors/llm/generate.ts"), this.models()]);
     const { repairs, timeout_ms: timeoutMs } = this.#options.config.settings.models;
     return createGenerate({ models, repairs, timeoutMs });
   }
@@ -154,7 +152,7 @@ export class WorkParts {
   async #createLlm(): Promise<Executor> {
     const [{ createLlmExecutor }, models, prompts] = await Promise.all([
       import("../executors/llm/llm-executor.ts"),
-      this.#openModels(),
+      this.models(),
       this.prompts(),
     ]);
     const { repairs, timeout_ms: timeoutMs } = this.#options.config.settings.models;

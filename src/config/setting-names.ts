@@ -28,6 +28,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("agent.e2b_api_key", { env: ["E2B_API_KEY"], isSecret: true }),
   name("agent.idle_timeout_ms"),
   name("agent.connect_timeout_ms"),
+  name("agent.patience_ms"),
   name("agent.simulated_delay_factor"),
   name("storage.backend", { env: ["STORAGE_BACKEND"] }),
   name("storage.bucket", { env: ["STORAGE_BUCKET"], later: LOCAL_FILES }),

@@ -87,6 +87,7 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
     e2b_api_key: text,
     idle_timeout_ms: milliseconds.default(agent.idle_timeout_ms),
     connect_timeout_ms: milliseconds.default(agent.connect_timeout_ms),
+    patience_ms: z.coerce.number().int().min(0).max(3_600_000).default(agent.patience_ms),
     simulated_delay_factor: z.coerce.number().min(0).max(1_000).default(agent.simulated_delay_factor),
   }),
   storage: section({

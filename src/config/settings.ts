@@ -14,7 +14,7 @@ export interface Settings {
     readonly max_rows_per_commit: number;
   };
   readonly agent: {
-    /** Who answers agent steps where the command does not say: `sandstorm`, `simulated`, `simulated:SCRIPT.yaml`. */
+    /** Who answers agent steps where the command does not say: `sandstorm`, `inline`, `simulated`, `simulated:SCRIPT.yaml`. */
     readonly provider?: string | undefined;
     readonly sandstorm_url?: string | undefined;
     readonly sandstorm_api_key?: string | undefined;
@@ -24,6 +24,8 @@ export interface Settings {
     readonly e2b_api_key?: string | undefined;
     readonly idle_timeout_ms: number;
     readonly connect_timeout_ms: number;
+    /** How long one turn of an inline agent waits for a provider that is overloaded or out of reach. */
+    readonly patience_ms: number;
     /** Scales the made-up delays of simulated agents; 0 answers at once. */
     readonly simulated_delay_factor: number;
   };
@@ -179,7 +181,7 @@ export interface McpServerSettings {
 export const DEFAULTS: Settings = {
   data: { durability: "power" },
   limits: { max_output_bytes: 16 * 1024 * 1024, max_rows_per_commit: 500 },
-  agent: { idle_timeout_ms: 120_000, connect_timeout_ms: 20_000, simulated_delay_factor: 1 },
+  agent: { idle_timeout_ms: 120_000, connect_timeout_ms: 20_000, patience_ms: 60_000, simulated_delay_factor: 1 },
   storage: { backend: "local" },
   database: {},
   redis: {},

@@ -23,11 +23,13 @@ export interface ChosenAgent {
 const WAYS = [
   "Set SANDSTORM_URL (a Sandstorm server), in the environment or in `.env`;",
   "or write `sandstorm_url` into the definition;",
+  "or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY (agents inside Pawl);",
   "or run with `--agent simulated` for made-up answers.",
 ].join(" ");
 
 /**
- * Who answers agent steps: what the command asks for, else the definition's server, else the configured one. Simulated
+ * Who answers agent steps: what the command asks for, else the definition's server, else the configured one, else a model
+ * for which there is a key. Simulated
  * answers are never a silent fallback. Throws `AGENT_NOT_CONFIGURED` with all ways to configure one.
  */
 export async function chooseAgent(question: AgentQuestion, config: Config): Promise<ChosenAgent> {
@@ -37,7 +39,14 @@ export async function chooseAgent(question: AgentQuestion, config: Config): Prom
   const named = question.settings["sandstorm_url"];
   const isNamed = typeof named === "string" && resolveEnv(named, env).trim() !== "";
   if (isNamed || settings.agent.sandstorm_url !== undefined) return { agent: "sandstorm" };
-  throw notConfigured(config);
+  if (hasModel(config)) return { agent: "inline" };
+  throw new PawlError("AGENT_NOT_CONFIGURED", { message: "No one is configured to answer agent steps.", remedy: WAYS });
+}
+
+/** A key of a provider, or a model for everything that names none: agents can run in this process. */
+function hasModel({ settings }: Config): boolean {
+  const { anthropic_api_key, openai_api_key, google_api_key } = settings.agent;
+  return [anthropic_api_key, openai_api_key, google_api_key, settings.models.default].some((set) => set !== undefined);
 }
 
 async function readAsked(asked: string, question: AgentQuestion, { settings, env }: Config): Promise<ChosenAgent> {
@@ -53,20 +62,10 @@ async function readAsked(asked: string, question: AgentQuestion, { settings, env
     if (isNamed || settings.agent.sandstorm_url !== undefined) return { agent: asked };
     throw new PawlError("AGENT_NOT_CONFIGURED", { message: "`--agent sandstorm` needs SANDSTORM_URL.", remedy: WAYS });
   }
-  if (asked === "inline") {
-    throw new PawlError("NOT_SUPPORTED", { message: "Inline agents arrive in a later version.", remedy: WAYS });
-  }
+  // Which key is missing is said when a step names its model.
+  if (asked === "inline") return { agent: asked };
   throw new PawlError("USAGE", {
     message: `There is no agent "${asked}".`,
-    remedy: "Use `--agent sandstorm`, `--agent simulated` or `--agent simulated:SCRIPT.yaml`.",
+    remedy: "Use `--agent sandstorm`, `--agent inline`, `--agent simulated` or `--agent simulated:SCRIPT.yaml`.",
   });
-}
-
-function notConfigured({ settings }: Config): PawlError {
-  const { anthropic_api_key: anthropic, openai_api_key: openai } = settings.agent;
-  const hasModelKey = anthropic !== undefined || openai !== undefined;
-  const message = hasModelKey
-    ? "No agent server is configured. There is a model key, but agents that run inside Pawl arrive in a later version."
-    : "No one is configured to answer agent steps.";
-  return new PawlError("AGENT_NOT_CONFIGURED", { message, remedy: WAYS });
 }

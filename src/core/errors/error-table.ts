@@ -115,7 +115,7 @@ export const ERRORS = {
   AGENT_NOT_FOUND: row("There is no agent of this name.", "List the agents with `pawl agents ls`.", 5),
   AGENT_NOT_CONFIGURED: row(
     "No one is configured to answer agent steps.",
-    "Set SANDSTORM_URL (a Sandstorm server), or ANTHROPIC_API_KEY, or run with `--agent simulated`.",
+    "Set SANDSTORM_URL (a Sandstorm server), or the key of a model (ANTHROPIC_API_KEY), or run with `--agent simulated`.",
     2,
   ),
   EXECUTOR_UNKNOWN: row("No executor does this kind of step.", "Use a step type that this version supports.", 3),
@@ -203,6 +203,18 @@ export const ERRORS = {
     "Check the server; raise `agent.idle_timeout_ms` if it is just slow.",
     1,
   ),
+  AGENT_NO_RESPONSE: row(
+    "The agent did not return a final response.",
+    "Look at its log with `pawl runs logs ID STEP`.",
+    1,
+  ),
+  AGENT_NO_TEXT: row("The agent's response has no text block.", "Ask for a text in its system prompt.", 1),
+  AGENT_TURNS_EXHAUSTED: row(
+    "The agent has used up its turns without a final answer.",
+    "Raise `max_iterations` (`max_turns`), or ask for less.",
+    1,
+  ),
+  AGENT_TOKENS_EXHAUSTED: row("The agent has used up its tokens.", "Raise `max_total_tokens`, or ask for less.", 1),
   AGENT_ERROR_RESULT: row("The agent gave up.", "See the agent's own words in the message.", 1),
   SESSION_LOST: row(
     "The terminal session ended with the process that held it.",
@@ -301,6 +313,11 @@ export const ERRORS = {
   MODEL_NOT_CONFIGURED: row("The model's provider has no key.", "Set the variable named in the message.", 2),
   MODEL_UNAUTHORIZED: row("The model's provider refused the key.", "Check the key of the provider named.", 4),
   MODEL_REFUSED: row("The model's provider refused the request.", "See its answer in the details.", 1),
+  MODEL_CONTEXT_TOO_LONG: row(
+    "The conversation is longer than the model can read.",
+    "Give the agent fewer turns or smaller tool results, or a model with a larger context.",
+    1,
+  ),
   MODEL_RATE_LIMITED: row(
     "The model's provider asks for fewer requests.",
     "It is retried if the step has a retry policy; lower `max_concurrent`.",

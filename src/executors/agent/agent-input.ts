@@ -9,12 +9,14 @@ export interface AgentInput {
   readonly outputSchema: JsonObject | undefined;
   /** Relative path -> text. */
   readonly files: JsonObject | undefined;
+  /** Built-in tools, and tools of MCP servers as `server.tool` or `server.*`. */
+  readonly tools: readonly string[];
 }
 
 /** Reads a bound task input. A dialect that binds something else has a defect, so this throws a plain error. */
 export function readAgentInput(input: Json): AgentInput {
   if (!isJsonObject(input)) throw new TypeError("an agent task needs an object as its input");
-  const { prompt, model, max_turns: maxTurns, timeout, output_schema: outputSchema, files } = input;
+  const { prompt, model, max_turns: maxTurns, timeout, output_schema: outputSchema, files, tools } = input;
   if (typeof prompt !== "string") throw new TypeError("an agent task needs a `prompt` text in its input");
   return {
     prompt,
@@ -23,5 +25,6 @@ export function readAgentInput(input: Json): AgentInput {
     timeoutS: typeof timeout === "number" ? timeout : undefined,
     outputSchema: isJsonObject(outputSchema) ? outputSchema : undefined,
     files: isJsonObject(files) ? files : undefined,
+    tools: Array.isArray(tools) ? tools.filter((name) => typeof name === "string") : [],
   };
 }

@@ -5,11 +5,11 @@ import { askModel, type Message, type ModelAnswer } from "../models/ask-model.ts
 import type { AskedStep } from "../models/asked-step.ts";
 import type { CallParameters } from "../models/call-parameters.ts";
 import type { Model } from "../models/create-models.ts";
+import { Spending } from "../models/spending.ts";
 import { toFailed } from "../output/failure.ts";
 import { removeFence } from "../output/markdown-fence.ts";
 import type { SchemaViolation, Validate } from "../output/schema-validators.ts";
 import { type AnswerFormat, describeFormat, readFormatted } from "./answer-format.ts";
-import { Spending } from "./spending.ts";
 import { readTurnRecord, toTurnRecord } from "./turn-record.ts";
 
 /** A question to a model, and further turns until its answer fits. */

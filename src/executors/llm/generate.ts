@@ -2,11 +2,11 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Outcome } from "../../ports/executor.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
 import type { Models } from "../models/create-models.ts";
+import { toUnpriced } from "../models/unpriced.ts";
 import { toSchemaInvalid } from "../output/failure.ts";
 import { createSchemaValidators } from "../output/schema-validators.ts";
 import { isAnswerFormat } from "./answer-format.ts";
 import { converse, type TurnKeeper } from "./converse.ts";
-import { toUnpriced } from "./unpriced.ts";
 
 export interface GenerateRequest {
   /** Taken as it is. */

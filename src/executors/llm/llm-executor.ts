@@ -3,11 +3,11 @@ import type { Executor, Outcome, Task } from "../../ports/executor.ts";
 import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
 import type { Model, Models } from "../models/create-models.ts";
+import { toUnpriced } from "../models/unpriced.ts";
 import { toFailed, toSchemaInvalid } from "../output/failure.ts";
 import { createSchemaValidators, type SchemaValidators } from "../output/schema-validators.ts";
 import { type Conversation, converse, systemOf } from "./converse.ts";
 import { type LlmPrompt, type LlmRequest, readLlmRequest } from "./llm-request.ts";
-import { toUnpriced } from "./unpriced.ts";
 
 export interface LlmOptions {
   readonly models: Models;

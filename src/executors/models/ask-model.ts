@@ -1,13 +1,13 @@
-import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
-import { toFailed, toInterrupted } from "../output/failure.ts";
+import { toFailed } from "../output/failure.ts";
 import { createRedactor, redactOutcome } from "../output/redact.ts";
 import type { AskedStep } from "./asked-step.ts";
 import type { Model } from "./create-models.ts";
 import type { CallOptions, GenerateResult } from "./language-model.ts";
-import { MOCK_METADATA } from "./mock/mock-metadata.ts";
-import { toModelFailure } from "./model-failure.ts";
+import { toModelFailure, toStopped } from "./model-failure.ts";
 import type { TokenUsage } from "./price-call.ts";
+import { describeWarning, readCost, readUsage } from "./read-result.ts";
 
 /** One request to a model. */
 export interface ModelCall {
@@ -65,11 +65,6 @@ export async function askModel(call: ModelCall, signal: AbortSignal): Promise<Mo
   }
 }
 
-function toStopped(): Failed {
-  const message = "The attempt was stopped before the model had answered.";
-  return { ...toInterrupted("none"), message, costMicro: null };
-}
-
 function toTimedOut({ model, timeoutMs = 0 }: ModelCall): Failed {
   const message = `The model ${model.id} gave no answer within ${timeoutMs / 1_000} s.`;
   return toFailed("TIMEOUT", { message, retryable: true, effect: "none", costMicro: null });
@@ -98,18 +93,13 @@ function toFormat({ format, schema }: AskedStep): Partial<CallOptions> {
 }
 
 async function toAnswer(result: GenerateResult, model: Model): Promise<ModelAnswer> {
-  const { inputTokens, outputTokens } = result.usage;
-  const usage: TokenUsage = {
-    input: inputTokens.total,
-    output: outputTokens.total,
-    cacheRead: inputTokens.cacheRead,
-    cacheWrite: inputTokens.cacheWrite,
-  };
+  const usage = readUsage(result.usage);
+  const answered = { usage, modelId: result.response?.modelId, metadata: result.providerMetadata };
   return {
     text: result.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
     ended: readEnd(result.finishReason.unified),
     usage,
-    costMicro: await readCost(result, usage, model),
+    costMicro: await readCost(answered, model),
     warnings: result.warnings.map(describeWarning),
   };
 }
@@ -127,25 +117,5 @@ function readEnd(reason: GenerateResult["finishReason"]["unified"]): ModelAnswer
     case "tool-calls":
     case "other":
       return "whole";
-  }
-}
-
-async function readCost(result: GenerateResult, usage: TokenUsage, model: Model): Promise<number | null> {
-  const mock = result.providerMetadata?.[MOCK_METADATA];
-  if (isJsonObject(mock)) return typeof mock["costMicro"] === "number" ? mock["costMicro"] : null;
-  return model.priceMicro(usage, result.response?.modelId);
-}
-
-function describeWarning(warning: GenerateResult["warnings"][number]): string {
-  switch (warning.type) {
-    case "unsupported":
-    case "compatibility": {
-      const details = warning.details === undefined ? "" : ` ${warning.details}`;
-      return `The provider does not support \`${warning.feature}\`.${details}`;
-    }
-    case "deprecated":
-      return `\`${warning.setting}\` is deprecated. ${warning.message}`;
-    case "other":
-      return warning.message;
   }
 }

@@ -4,7 +4,9 @@ import type { JsonObject } from "../../core/json.ts";
 export interface AskedStep {
   readonly stepId: string;
   readonly path: string;
-  /** Counts how often the step has asked, from 1: tries, and further turns of a try. */
+  /** Of an agent: its name, by which a script may know it too. */
+  readonly agent?: string | undefined;
+  /** Counts how often the step has asked, from 1: tries, and further turns of a try. Of an agent: its turns, and tries of a turn. */
   readonly attempt: number;
   readonly format: "json" | "text" | "xml" | "yaml";
   readonly schema?: JsonObject | undefined;

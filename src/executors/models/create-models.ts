@@ -2,7 +2,7 @@ import type { AskedStep } from "./asked-step.ts";
 import { findModel } from "./find-model.ts";
 import type { ProviderModel } from "./language-model.ts";
 import { loadScript } from "./mock/load-script.ts";
-import type { ModelsOptions } from "./models-options.ts";
+import type { ModelsOptions, ProviderKind } from "./models-options.ts";
 import { openProvider } from "./open-provider.ts";
 import { ownEntry } from "./own-entry.ts";
 import { priceCall, type TokenUsage } from "./price-call.ts";
@@ -20,6 +20,8 @@ export interface Models {
 export interface Model {
   /** `provider:model`: what stands in records. */
   readonly id: string;
+  /** Whose words the provider's package speaks. */
+  readonly kind: ProviderKind | "mock";
   /** Whether a schema can go with the request without the provider refusing what it does not know of it. */
   readonly takesSchemas: boolean;
   /** Must not stand in anything that is stored or shown. */
@@ -42,6 +44,7 @@ export function createModels(options: ModelsOptions): Models {
       const parts = { delayFactor: options.delayFactor ?? 1, ...(script === undefined ? {} : { script }) };
       return {
         id: `mock:${found.script}`,
+        kind: "mock",
         takesSchemas: true,
         secrets: [],
         open: async (asked) => createMockModel(asked, parts),
@@ -65,6 +68,7 @@ function toProviderModel(
     priceCall(usage, { access, modelIds: [...new Set([modelId, answeredBy])], price });
   return {
     id,
+    kind: access.kind,
     takesSchemas: access.kind === "openai",
     secrets: access.secrets,
     open: () => openProvider(access, modelId),

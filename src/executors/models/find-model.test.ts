@@ -73,7 +73,7 @@ describe("what cannot be found", () => {
   test("the error lists what there is", async () => {
     await expect(resolve("llama3")).rejects.toMatchObject({
       remedy:
-        "Write `provider:model`. Providers: anthropic, openai, google, ollama, router, unset, bare, nowhere, mock. Aliases: fast, local, loop, pool, play.",
+        "Write `provider:model`. Providers: anthropic, openai, google, ollama, router, unset, bare, nowhere, mock. Aliases: fast, local, loop, pool, play, sonnet, haiku, opus.",
     });
   });
 });

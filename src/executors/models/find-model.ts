@@ -1,5 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { BUILT_INS } from "./built-ins.ts";
+import { BUILT_IN_ALIASES, BUILT_INS } from "./built-ins.ts";
 import type { ConfiguredProvider, ModelsOptions } from "./models-options.ts";
 import { ownEntry } from "./own-entry.ts";
 
@@ -43,7 +43,7 @@ export function findModel(name: string | undefined, options: ModelsOptions): Fou
 function followAliases(name: string, { aliases }: ModelsOptions): string {
   let meant = name;
   for (let hops = 0; hops < MAX_ALIASES; hops += 1) {
-    const next = ownEntry(aliases, meant);
+    const next = ownEntry(aliases, meant) ?? ownEntry(BUILT_IN_ALIASES, meant);
     if (next === undefined) return meant;
     meant = next;
   }
@@ -71,10 +71,9 @@ function notNamed(): PawlError {
 function unknown(asked: string, meant: string, { aliases, providers }: ModelsOptions): PawlError {
   const named = meant === asked ? `"${asked}"` : `"${asked}" (${meant})`;
   const known = [...new Set([...Object.keys(BUILT_INS), ...Object.keys(providers), "mock"])];
-  const others = Object.keys(aliases);
-  const remedy = [
-    `Write \`provider:model\`. Providers: ${known.join(", ")}.`,
-    others.length === 0 ? "No aliases are configured." : `Aliases: ${others.join(", ")}.`,
-  ].join(" ");
+  const others = [...new Set([...Object.keys(aliases), ...Object.keys(BUILT_IN_ALIASES)])];
+  const remedy = [`Write \`provider:model\`. Providers: ${known.join(", ")}.`, `Aliases: ${others.join(", ")}.`].join(
+    " ",
+  );
   return new PawlError("MODEL_UNKNOWN", { message: `No provider is known for the model ${named}.`, remedy });
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
-import { toFailed } from "../output/failure.ts";
+import { toFailed, toInterrupted } from "../output/failure.ts";
 import { MockFailure } from "./mock/mock-failure.ts";
 
 const MAX_SHOWN_CHARS = 2_000;
@@ -19,6 +19,36 @@ export function toModelFailure(error: unknown, modelId: string): Failed {
     return toFailed("MODEL_REFUSED", { message, retryable: false, effect: "none" });
   }
   return toDefect(error);
+}
+
+/** What a stream that had begun broke off with. Providers send errors in the middle of an answer, and connections break. */
+export function toStreamFailure(error: unknown, modelId: string): Failed {
+  if (error instanceof MockFailure || readCallError(error) !== undefined) return toModelFailure(error, modelId);
+  const { statusCode, message } = readErrorObject(error);
+  if (statusCode !== undefined) {
+    const refusal = { message, status: statusCode, retryAfter: undefined, body: "", cause: undefined };
+    return { ...toRefusal(refusal, modelId), costMicro: null };
+  }
+  const reason = codesOf(error) || shorten(message);
+  return toBrokenOff(`The answer of ${modelId} broke off (${reason}).`);
+}
+
+/** The provider may be charging for what it has said, so what it costs is unknown. */
+function toBrokenOff(message: string): Failed {
+  return toFailed("MODEL_UNREACHABLE", { message, retryable: true, effect: "none", costMicro: null });
+}
+
+/** The host laid the attempt down while the model was thinking. */
+export function toStopped(): Failed {
+  const message = "The attempt was stopped before the model had answered.";
+  return { ...toInterrupted("none"), message, costMicro: null };
+}
+
+function readErrorObject(error: unknown): { readonly message: string; readonly statusCode: number | undefined } {
+  if (typeof error !== "object" || error === null) return { message: String(error), statusCode: undefined };
+  const { message, statusCode, code } = error as { message?: unknown; statusCode?: unknown; code?: unknown };
+  const status = [statusCode, code].find((value) => typeof value === "number");
+  return { message: typeof message === "string" ? message : "no reason given", statusCode: status };
 }
 
 /** Not thrown on: the runtime's words about a header may hold the key, and only here it is known what to mask. */
@@ -91,7 +121,7 @@ function codesOf(error: unknown): string {
 }
 
 function toRefusal({ message, status = 0, retryAfter, body }: CallError, modelId: string): Failed {
-  const { code, does, retryable } = meaningOf(status);
+  const { code, does, retryable } = isTooLong(status, `${message} ${body}`) ? TOO_LONG : meaningOf(status);
   const details: JsonObject = {
     status,
     model: modelId,
@@ -112,6 +142,20 @@ interface Meaning {
   readonly code: ErrorCode;
   readonly does: string;
   readonly retryable: boolean;
+}
+
+const TOO_LONG: Meaning = {
+  code: "MODEL_CONTEXT_TOO_LONG",
+  does: "cannot read a conversation of this length",
+  retryable: false,
+};
+
+// Anthropic, OpenAI, Google, vLLM and llama.cpp, each in its own words.
+const TOO_LONG_WORDS =
+  /prompt is too long|context_length_exceeded|maximum context length|context window|input token count .*exceeds|exceeds? the (?:available |model'?s )?context|too many tokens/i;
+
+function isTooLong(status: number, said: string): boolean {
+  return (status === 400 || status === 413 || status === 422) && TOO_LONG_WORDS.test(said);
 }
 
 function meaningOf(status: number): Meaning {

@@ -1,20 +1,23 @@
 import { setTimeout } from "node:timers/promises";
-import type { Json } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
 import type { AgentScript, ScriptedFailure, ScriptedTurn } from "../../models/mock/agent-script.ts";
 import { findTurn } from "../../models/mock/find-turn.ts";
 import { createRandom } from "../../models/mock/random.ts";
 import {
   estimateSpending,
+  type Question,
   type SimulatedAnswer,
   type Spending,
   scriptedSpending,
   simulateAnswer,
 } from "../../models/mock/simulate-answer.ts";
+import type { ModelTurn } from "../../models/stream-turn.ts";
 import { toFailed, toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
 import { type RawAnswer, readAnswer } from "../../output/read-answer.ts";
 import { createSchemaValidators, type SchemaValidators, type Validate } from "../../output/schema-validators.ts";
-import { type AgentInput, readAgentInput } from "../agent-input.ts";
+import { toAgentOutput } from "../inline/agent-output.ts";
+import { type AgentRequest, readAgentRequest } from "../inline/agent-request.ts";
 import { toConversation } from "./conversation.ts";
 
 export interface SimulatedOptions {
@@ -40,10 +43,12 @@ export function createSimulatedExecutor(options: SimulatedOptions = {}): Executo
   return {
     recordsInput: true,
     async run(task, signal) {
-      const input = readAgentInput(task.input);
-      const schema = input.outputSchema === undefined ? undefined : await validators.compile(input.outputSchema);
+      const request = readAgentRequest(task.input, task.stepId);
+      const { message: prompt, model, schema: outputSchema, isTurnLimitSet, maxTurns } = request;
+      const schema = outputSchema === undefined ? undefined : await validators.compile(outputSchema);
       if (schema?.ok === false) return toSchemaInvalid(schema.message);
-      return answer({ task, signal, input, options, validate: schema?.validate });
+      const input = { prompt, model, outputSchema, maxTurns: isTurnLimitSet ? maxTurns : undefined };
+      return answer({ task, signal, request, input, options, validate: schema?.validate });
     },
   };
 }
@@ -51,7 +56,8 @@ export function createSimulatedExecutor(options: SimulatedOptions = {}): Executo
 interface Attempt {
   readonly task: Task;
   readonly signal: AbortSignal;
-  readonly input: AgentInput;
+  readonly request: AgentRequest;
+  readonly input: Question;
   readonly options: SimulatedOptions;
   readonly validate: Validate | undefined;
 }
@@ -106,7 +112,7 @@ interface SpokenAnswer extends RawAnswer {
 }
 
 /** A text is what the agent said; anything else is what it answered in the form that was asked for. */
-function toScriptedAnswer(reply: Json, turn: ScriptedTurn, input: AgentInput): SpokenAnswer {
+function toScriptedAnswer(reply: Json, turn: ScriptedTurn, input: Question): SpokenAnswer {
   const said =
     typeof reply === "string"
       ? { text: reply, structured: undefined }
@@ -116,7 +122,7 @@ function toScriptedAnswer(reply: Json, turn: ScriptedTurn, input: AgentInput): S
 }
 
 /** From here on it goes as with a real agent: a log, a limit, and an answer that must fit. */
-function conclude(spoken: SpokenAnswer, delayMs: number, { task, input, validate }: Attempt): Outcome {
+function conclude(spoken: SpokenAnswer, delayMs: number, { task, request, input, validate }: Attempt): Outcome {
   const { spent } = spoken;
   if (spent.costMicro !== null && task.maxCostMicro !== undefined && spent.costMicro > task.maxCostMicro)
     return toStoppedByBudget(task.maxCostMicro);
@@ -126,9 +132,30 @@ function conclude(spoken: SpokenAnswer, delayMs: number, { task, input, validate
   for (const event of documents) task.emit({ type: "log", event });
   const usage = { ...spent.usage, num_turns: spent.turns, duration_ms: Math.round(delayMs) };
   const answered = readAnswer(spoken, validate);
-  if (answered.ok) return { status: "succeeded", output: answered.output, costMicro: spent.costMicro, usage };
+  if (answered.ok) {
+    const output =
+      request.answersAs === "step" ? answered.output : tell(spoken, request, { usage, output: answered.output });
+    return { status: "succeeded", output, costMicro: spent.costMicro, usage };
+  }
   const { code, message, details } = answered;
   return toFailed(code, { message, details, retryable: true, effect: "done", costMicro: spent.costMicro, usage });
+}
+
+/** The whole conversation, as an agent of an agents file has it: a message, and an answer without any tool. */
+function tell(
+  { text, spent }: SpokenAnswer,
+  { message, system, schema }: AgentRequest,
+  { usage, output }: { readonly usage: JsonObject; readonly output: Json },
+): JsonObject {
+  const said: ModelTurn = {
+    parts: [{ type: "text", text }],
+    ended: "whole",
+    usage: { input: undefined, output: undefined, cacheRead: undefined, cacheWrite: undefined },
+    costMicro: spent.costMicro,
+    model: "simulated",
+  };
+  const transcript = { system, history: [], opening: [message], turns: [{ said, results: [] }] };
+  return toAgentOutput(said, { transcript, usage, structured: schema === undefined ? undefined : output });
 }
 
 function toStoppedByBudget(costMicro: number): Failed {

@@ -7,6 +7,7 @@ import type { AgentScript, ScriptedTurn } from "./agent-script.ts";
 import { findTurn } from "./find-turn.ts";
 import { MockFailure } from "./mock-failure.ts";
 import { MOCK_METADATA } from "./mock-metadata.ts";
+import { toStream } from "./mock-stream.ts";
 import { createRandom } from "./random.ts";
 import { estimateSpending, type Question, type Spending, scriptedSpending, simulateAnswer } from "./simulate-answer.ts";
 
@@ -30,9 +31,7 @@ export function createMockModel(asked: AskedStep, parts: MockParts): ProviderMod
     modelId: "mock",
     supportedUrls: {},
     doGenerate: (options) => answer(asked, parts, options),
-    doStream: async () => {
-      throw new Error("A mock model answers as a whole.");
-    },
+    doStream: async (options) => ({ stream: toStream(await answer(asked, parts, options)) }),
   };
 }
 

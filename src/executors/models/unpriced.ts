@@ -1,6 +1,6 @@
 import type { Failed } from "../../ports/executor.ts";
-import type { Model } from "../models/create-models.ts";
 import { toFailed } from "../output/failure.ts";
+import type { Model } from "./create-models.ts";
 
 /** Refused before anything is paid: what a model costs that has no price cannot be held against a budget. */
 export function toUnpriced({ id }: Model): Failed {

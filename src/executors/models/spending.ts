@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json.ts";
-import type { TokenUsage } from "../models/price-call.ts";
+import type { TokenUsage } from "./price-call.ts";
 
 /** What one turn used. */
 export interface TurnSpending {

@@ -1,0 +1,49 @@
+import { setTimeout } from "node:timers/promises";
+import { isJsonObject } from "../../../core/json.ts";
+import type { Failed } from "../../../ports/executor.ts";
+import { streamTurn, type TurnCall, type TurnReply } from "../../models/stream-turn.ts";
+
+export interface Patience {
+  /** How long one turn may wait for its provider, in all. */
+  readonly totalMs: number;
+  /** Tells of a try that has failed, before the next. */
+  onFailure(failed: Failed, delayMs: number): void;
+}
+
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 15_000;
+
+/** What passes by itself: the turns that were taken before are worth waiting for. */
+const PASSING: ReadonlySet<string> = new Set(["MODEL_RATE_LIMITED", "MODEL_UNAVAILABLE", "MODEL_UNREACHABLE"]);
+
+/**
+ * Asks, and again while the provider is overloaded, out of reach or breaks off: after the time that it names, else after
+ * 0.5 s and then twice as long each time. One that wants more time than there is left is a failure, for the step's own
+ * retry policy. `call` gets the number of the try, from 0.
+ */
+export async function askPatiently(
+  call: (tries: number) => TurnCall,
+  { totalMs, onFailure }: Patience,
+  signal: AbortSignal,
+): Promise<TurnReply> {
+  let waitedMs = 0;
+  for (let tries = 0; ; tries += 1) {
+    const reply = await streamTurn(call(tries), signal);
+    if (reply.ok || !PASSING.has(reply.failed.code) || !reply.failed.retryable || signal.aborted) return reply;
+    const delayMs = retryAfterMs(reply.failed) ?? Math.min(FIRST_DELAY_MS * 2 ** Math.min(tries, 10), MAX_DELAY_MS);
+    if (waitedMs + delayMs > totalMs) return reply;
+    onFailure(reply.failed, delayMs);
+    await setTimeout(delayMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return reply;
+    waitedMs += delayMs;
+  }
+}
+
+/** Seconds, or a date. Absent, or nonsense: undefined. */
+function retryAfterMs({ details }: Failed): number | undefined {
+  const after = isJsonObject(details) ? details["retry_after"] : undefined;
+  if (typeof after !== "string") return undefined;
+  const seconds = Number(after);
+  const delayMs = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(after) - Date.now();
+  return Number.isFinite(delayMs) ? Math.max(0, delayMs) : undefined;
+}

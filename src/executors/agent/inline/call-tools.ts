@@ -1,0 +1,185 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { AgentTool, ToolCallResult } from "../../../ports/agent-toolbox.ts";
+import type { Task } from "../../../ports/executor.ts";
+import { withoutDefaulted } from "../../mcp-servers/without-defaulted.ts";
+import type { ToolCallPart } from "../../models/turn-part.ts";
+import { describeKnown } from "../../output/near-names.ts";
+import type { SchemaValidators } from "../../output/schema-validators.ts";
+import { isNamed } from "./tool-names.ts";
+import { toToolText } from "./tool-text.ts";
+import type { ToolResult } from "./transcript.ts";
+
+export interface ToolCalls {
+  readonly turn: number;
+  readonly calls: readonly ToolCallPart[];
+  readonly tools: readonly AgentTool[];
+  readonly task: Task;
+  readonly validators: SchemaValidators;
+  /** A tool is about to be called, for whom nobody can say afterwards that nothing has happened. */
+  onStart(): void;
+}
+
+/** How many tools of one turn are at work at once. */
+const MAX_AT_ONCE = 8;
+const MAX_TOLD_VIOLATIONS = 10;
+
+const UNKNOWN = [
+  "The outcome of this call is unknown: the program was stopped while the tool was at work.",
+  "It may or may not have had its effect. Find out before you call it again.",
+].join(" ");
+
+/**
+ * Answers every call of a turn, several at once. Each result is recorded before it counts; one that is on record is not
+ * asked for again. That a call begins is recorded before it does: one that was cut off is made again only where the tool
+ * says that this does no harm. What the model did wrong is an error that it is told, and no tool is called. Rejects only
+ * when the signal aborts, and where nothing can be recorded.
+ */
+export async function callTools(calls: ToolCalls, signal: AbortSignal): Promise<readonly ToolResult[]> {
+  const results: ToolResult[] = [];
+  let next = 0;
+  const work = async () => {
+    for (let index = next++; index < calls.calls.length; index = next++) {
+      const call = calls.calls[index];
+      if (call !== undefined)
+        results[index] = await answerCall(call, `turn-${calls.turn}/call-${index + 1}`, calls, signal);
+    }
+  };
+  const workers = Array.from({ length: Math.min(MAX_AT_ONCE, calls.calls.length) }, work);
+  // All of them have come to rest before anything is said of the turn.
+  const broken = (await Promise.allSettled(workers)).find((settled) => settled.status === "rejected");
+  if (broken !== undefined) throw broken.reason;
+  return results;
+}
+
+async function answerCall(call: ToolCallPart, key: string, calls: ToolCalls, signal: AbortSignal): Promise<ToolResult> {
+  const { task, tools } = calls;
+  const tool =
+    tools.find((candidate) => candidate.name === call.name) ?? tools.find((candidate) => isNamed(candidate, call.name));
+  const hasStarted = (await task.recorded(`${key}/started`)) !== undefined;
+  if (hasStarted) calls.onStart();
+  const known = readResult(await task.recorded(`${key}/result`));
+  if (known !== undefined) return toResult(call, known);
+  const answer = await findAnswer(call, { tool, hasStarted, key, calls }, signal);
+  await task.record(`${key}/result`, toRecord(answer));
+  const result = toResult(call, answer);
+  task.emit({ type: "log", event: toLogEntry(result) });
+  return result;
+}
+
+/** A result, and whose it is. */
+interface Answer {
+  readonly server?: string | undefined;
+  readonly result: ToolCallResult;
+}
+
+interface Asked {
+  readonly tool: AgentTool | undefined;
+  readonly hasStarted: boolean;
+  readonly key: string;
+  readonly calls: ToolCalls;
+}
+
+async function findAnswer(call: ToolCallPart, asked: Asked, signal: AbortSignal): Promise<Answer> {
+  const { tool, hasStarted, key, calls } = asked;
+  const { task } = calls;
+  if (hasStarted && tool?.isRepeatable !== true) return { server: tool?.server, result: toError(UNKNOWN, true) };
+  const wrong = await findMistake(call, tool, calls);
+  if (wrong !== undefined || tool === undefined)
+    return { server: tool?.server, result: toError(wrong ?? "There is no such tool.") };
+  signal.throwIfAborted();
+  calls.onStart();
+  if (!hasStarted) await task.record(`${key}/started`, { tool: tool.name });
+  signal.throwIfAborted();
+  const result = await callSafely(tool, call.input, { task, key }, signal);
+  // Whoever was told to stop and yet has done it has done it; else nobody knows, and the next attempt says so.
+  if (result.isError) signal.throwIfAborted();
+  return { server: tool.server, result };
+}
+
+async function callSafely(
+  tool: AgentTool,
+  args: JsonObject,
+  { task, key }: { readonly task: Task; readonly key: string },
+  signal: AbortSignal,
+): Promise<ToolCallResult> {
+  const { name } = tool;
+  const onProgress = (message: string) => task.emit({ type: "log", event: { type: "tool_progress", name, message } });
+  try {
+    return await tool.call(args, { idempotencyKey: `${task.idempotencyKey}:${key}`, onProgress }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    // A defect of ours, and nothing that the agent can mend; but it may know another way.
+    return toError(`The tool failed: ${error instanceof Error ? error.message : String(error)}`, true);
+  }
+}
+
+/** What the model must know to do better. Undefined: nothing is wrong. */
+async function findMistake(
+  call: ToolCallPart,
+  tool: AgentTool | undefined,
+  { tools, validators }: ToolCalls,
+): Promise<string | undefined> {
+  if (tool === undefined) {
+    const known = describeKnown(
+      call.name,
+      tools.map(({ name }) => name),
+    );
+    return `There is no tool \`${call.name}\` that you may use. ${known}`;
+  }
+  if (call.unreadable !== undefined)
+    return "The arguments are not a JSON object. Nothing was done. Call the tool again, with an object that fits its schema.";
+  const compiled = await validators.compile(withoutDefaulted(tool.inputSchema));
+  // Whether arguments fit a schema that we cannot read is for the tool to say.
+  const violations = compiled.ok ? compiled.validate(call.input) : [];
+  if (violations.length === 0) return undefined;
+  const told = violations
+    .slice(0, MAX_TOLD_VIOLATIONS)
+    .map(({ path, message }) => `- ${path || "the arguments"} ${message}`);
+  return ["The arguments do not fit the tool's schema. Nothing was done. Mend them, and call it again:", ...told].join(
+    "\n",
+  );
+}
+
+function toError(text: string, outcomeUnknown = false): ToolCallResult {
+  return { isError: true, text, content: [], ...(outcomeUnknown ? { outcomeUnknown } : {}) };
+}
+
+function toRecord({ server, result }: Answer): Json {
+  const { isError, text, structured, content, outcomeUnknown } = result;
+  return {
+    is_error: isError,
+    text,
+    ...(structured === undefined ? {} : { structured }),
+    content,
+    ...(outcomeUnknown === true ? { outcome_unknown: true } : {}),
+    ...(server === undefined ? {} : { server }),
+  };
+}
+
+function readResult(record: Json | undefined): Answer | undefined {
+  if (!isJsonObject(record) || typeof record["text"] !== "string") return undefined;
+  const { structured, server } = record;
+  return {
+    server: typeof server === "string" ? server : undefined,
+    result: {
+      isError: record["is_error"] === true,
+      text: record["text"],
+      ...(structured === undefined ? {} : { structured }),
+      content: [],
+    },
+  };
+}
+
+function toResult(call: ToolCallPart, { server, result }: Answer): ToolResult {
+  return { call, text: toToolText(result), isError: result.isError, server, structured: result.structured };
+}
+
+function toLogEntry({ call, text, isError, server }: ToolResult): JsonObject {
+  const content = [{ type: "tool_result", tool_use_id: call.id, content: text, is_error: isError }];
+  return {
+    type: "user",
+    message: { role: "user", content },
+    tool: call.name,
+    ...(server === undefined ? {} : { server }),
+  };
+}

@@ -1,0 +1,261 @@
+import type { Json } from "../../../core/json.ts";
+import type { AgentTool } from "../../../ports/agent-toolbox.ts";
+import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
+import type { Model } from "../../models/create-models.ts";
+import type { CallOptions, ModelTool } from "../../models/language-model.ts";
+import { Spending } from "../../models/spending.ts";
+import type { ModelTurn, TurnCall } from "../../models/stream-turn.ts";
+import type { ToolCallPart } from "../../models/turn-part.ts";
+import { toFailed, toInterrupted } from "../../output/failure.ts";
+import type { SchemaValidators, Validate } from "../../output/schema-validators.ts";
+import type { AgentRequest } from "./agent-request.ts";
+import { askPatiently } from "./ask-patiently.ts";
+import { withCacheMarks } from "./cache-marks.ts";
+import { callTools } from "./call-tools.ts";
+import { explainMisfit, readFinal } from "./read-final.ts";
+import { toBlocks, toStopReason } from "./to-blocks.ts";
+import { toModelTools } from "./to-model-tools.ts";
+import { toPrompt } from "./to-prompt.ts";
+import type { Transcript, TranscriptTurn } from "./transcript.ts";
+import { readTurnRecord, toTurnRecord } from "./turn-record.ts";
+import { withUniqueIds } from "./unique-ids.ts";
+
+/** An agent that is ready to begin, or to go on. */
+export interface ReadyAgent {
+  readonly request: AgentRequest;
+  readonly task: Task;
+  readonly model: Model;
+  readonly settings: Partial<CallOptions>;
+  readonly transcript: Omit<Transcript, "turns">;
+  readonly tools: readonly AgentTool[];
+  readonly providers: readonly ModelTool[];
+  readonly validators: SchemaValidators;
+  readonly validate: Validate | undefined;
+  readonly repairs: number;
+  readonly silenceMs: number | undefined;
+  readonly patienceMs: number;
+}
+
+export type Conversed =
+  | { readonly ok: true; readonly answer: FinalAnswer; readonly transcript: Transcript; readonly spending: Spending }
+  | { readonly ok: false; readonly outcome: Outcome };
+
+interface FinalAnswer {
+  readonly turn: ModelTurn;
+  /** The value that was asked for with a schema, or read from the text. */
+  readonly output: Json;
+  readonly repaired: boolean;
+}
+
+/**
+ * Talks with a model until it has answered: one turn is one call of the model, and the tools that it asks for. It is our
+ * own loop, not the SDK's, since each turn and each result is on record before anything depends on it: an attempt that was
+ * cut off goes on where the last one was, and neither pays nor acts twice.
+ */
+export async function converse(agent: ReadyAgent, signal: AbortSignal): Promise<Conversed> {
+  const talk = new Talk(agent);
+  try {
+    return await talk.run(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { ok: false, outcome: talk.fail(toInterrupted("none")) };
+  }
+}
+
+class Talk {
+  readonly #agent: ReadyAgent;
+  readonly #spending: Spending;
+  readonly #turns: TranscriptTurn[] = [];
+  readonly #ids = new Set<string>();
+  /** What earlier attempts have paid, for the agent's own limit. */
+  #paidBeforeMicro = 0;
+  /** How often the model was asked and did not answer, in this attempt. */
+  #lostTries = 0;
+  #misfits = 0;
+  /** A tool has been called that may have changed something. */
+  #hasActed = false;
+
+  constructor(agent: ReadyAgent) {
+    this.#agent = agent;
+    this.#spending = new Spending(agent.model.id);
+  }
+
+  async run(signal: AbortSignal): Promise<Conversed> {
+    for (let turn = 1; ; turn += 1) {
+      const reply = await this.#takeTurn(turn, signal);
+      if (!reply.ok) return { ok: false, outcome: this.fail(reply.failed) };
+      const { said } = reply;
+      const calls = said.parts.filter((part) => part.type === "call" && !part.isProviders) as readonly ToolCallPart[];
+      const isLast = turn >= this.#agent.request.maxTurns;
+      const done =
+        calls.length > 0
+          ? await this.#act({ turn, said, calls, isLast, keep: reply.keep }, signal)
+          : await this.#conclude({ said, isLast, keep: reply.keep });
+      if (done !== undefined) return done;
+    }
+  }
+
+  /** What the turns before have used belongs to the failure too. */
+  fail(failed: Failed): Failed {
+    const spending = this.#spending;
+    spending.addCost(failed.costMicro);
+    const effect = this.#hasActed && failed.effect === "none" ? "unknown" : failed.effect;
+    return { ...failed, effect, costMicro: spending.costMicro, usage: spending.usage };
+  }
+
+  /** What an attempt that was cut off has been answered already is not asked again. */
+  async #takeTurn(turn: number, signal: AbortSignal): Promise<Taken> {
+    const { task } = this.#agent;
+    const key = `turn-${turn}`;
+    const known = readTurnRecord(await task.recorded(key));
+    if (known !== undefined) {
+      this.#spending.addUsage(known.usage);
+      if (known.costMicro === null) this.#spending.addCost(null);
+      else this.#paidBeforeMicro += known.costMicro;
+      for (const part of known.parts) if (part.type === "call") this.#ids.add(part.id);
+      return { ok: true, said: known, keep: async () => {} };
+    }
+    const limit = turn === 1 ? undefined : this.#findLimit();
+    if (limit !== undefined) return { ok: false, failed: limit };
+    const reply = await askPatiently((tries) => this.#toCall(turn, tries), this.#patience(), signal);
+    if (!reply.ok) return reply;
+    for (const message of reply.warnings) this.#log({ type: "warning", message });
+    const said = { ...reply.turn, parts: withUniqueIds(reply.turn.parts, { turn, taken: this.#ids }) };
+    this.#spending.add(said);
+    this.#logTurn(said);
+    // Before the record: what is on record has been paid by then, whatever happens.
+    if (said.costMicro !== null && said.costMicro > 0) task.emit({ type: "cost", costMicro: said.costMicro });
+    return { ok: true, said, keep: () => task.record(key, toTurnRecord(said)) };
+  }
+
+  #toCall(turn: number, tries: number): TurnCall {
+    const { task, request, model, settings, tools, providers, silenceMs } = this.#agent;
+    const { stepId, path } = task;
+    const asked = {
+      stepId,
+      path,
+      agent: request.name,
+      attempt: turn + this.#lostTries,
+      format: request.schema === undefined ? ("text" as const) : ("json" as const),
+      schema: request.schema,
+    };
+    if (tries > 0) this.#log({ type: "note", message: `The model is asked again (try ${tries + 1}).` });
+    const prompt = toPrompt({ ...this.#agent.transcript, turns: this.#turns });
+    const marked = withCacheMarks({ prompt, tools: toModelTools(tools, providers) }, model.kind);
+    return { model, asked, ...marked, settings, silenceMs };
+  }
+
+  #patience() {
+    return {
+      totalMs: this.#agent.patienceMs,
+      onFailure: (failed: Failed, delayMs: number) => {
+        this.#lostTries += 1;
+        this.#spending.addCost(failed.costMicro);
+        this.#log({ type: "warning", message: `${failed.message} It is asked again in ${delayMs / 1_000} s.` });
+      },
+    };
+  }
+
+  /** The turn goes on with the results of tools. */
+  async #act({ turn, said, calls, isLast, keep }: Act, signal: AbortSignal): Promise<Conversed | undefined> {
+    if (isLast) return { ok: false, outcome: this.fail(this.#toExhausted(said)) };
+    await keep();
+    const { tools, task, validators } = this.#agent;
+    const onStart = () => {
+      this.#hasActed = true;
+    };
+    const results = await callTools({ turn, calls, tools, task, validators, onStart }, signal);
+    this.#turns.push({ said, results });
+    return undefined;
+  }
+
+  /** The model has said its last word, unless it does not fit. */
+  async #conclude({ said, isLast, keep }: Omit<Act, "turn" | "calls">): Promise<Conversed | undefined> {
+    const { request, validate, repairs } = this.#agent;
+    const read = readFinal(said, { request, validate, model: this.#agent.model });
+    if (read.ok) {
+      await keep();
+      this.#turns.push({ said, results: [] });
+      const transcript = { ...this.#agent.transcript, turns: this.#turns };
+      const answer = { turn: said, output: read.output, repaired: this.#misfits > 0 };
+      return { ok: true, answer, transcript, spending: this.#spending };
+    }
+    // A turn that ends the attempt is not kept: another attempt asks for it anew.
+    const canRepair = read.violations !== undefined && this.#misfits < repairs && !isLast;
+    const limit = canRepair ? this.#findLimit() : undefined;
+    if (!canRepair || limit !== undefined) return { ok: false, outcome: this.fail(limit ?? read.failed) };
+    this.#misfits += 1;
+    await keep();
+    this.#log({ type: "warning", message: `${read.failed.message} The model is asked again.` });
+    this.#turns.push({ said, results: [], objection: explainMisfit(read.violations ?? []) });
+    return undefined;
+  }
+
+  /** A limit that is reached, before another turn is paid. */
+  #findLimit(): Failed | undefined {
+    const { request, task } = this.#agent;
+    const { costMicro, tokens } = this.#spending;
+    if (request.maxTotalTokens !== undefined && tokens.total >= request.maxTotalTokens) {
+      const message = `The agent "${request.name}" has used ${tokens.total} of the ${request.maxTotalTokens} tokens that it may use.`;
+      return toFailed("AGENT_TOKENS_EXHAUSTED", { message, retryable: false, effect: "none" });
+    }
+    const own = request.maxCostMicro === undefined ? undefined : request.maxCostMicro - this.#paidBeforeMicro;
+    const limit = Math.min(own ?? Number.POSITIVE_INFINITY, task.maxCostMicro ?? Number.POSITIVE_INFINITY);
+    if (!Number.isFinite(limit) || (costMicro !== null && costMicro < limit)) return undefined;
+    const spent = costMicro === null ? "an unknown amount" : toUsd(costMicro);
+    const message = `The agent "${request.name}" has spent ${spent} of the ${toUsd(limit)} that it may spend, and was not done.`;
+    return toFailed("STEP_BUDGET_EXCEEDED", { message, retryable: false, effect: "none" });
+  }
+
+  #toExhausted(said: ModelTurn): Failed {
+    const { name, maxTurns } = this.#agent.request;
+    const message = `The agent "${name}" has used up its ${maxTurns} turns without a final answer.`;
+    return toFailed("AGENT_TURNS_EXHAUSTED", {
+      message,
+      retryable: false,
+      effect: "none",
+      details: { turns: maxTurns, last: toBlocks(said.parts) },
+    });
+  }
+
+  #logTurn(said: ModelTurn): void {
+    const { usage, costMicro, model, ended, parts } = said;
+    const { input = null, output = null, cacheRead = 0, cacheWrite = 0 } = usage;
+    this.#log({
+      type: "assistant",
+      message: {
+        role: "assistant",
+        model,
+        content: toBlocks(parts),
+        stop_reason: toStopReason(ended),
+        usage: {
+          input_tokens: input,
+          output_tokens: output,
+          cache_read_input_tokens: cacheRead,
+          cache_creation_input_tokens: cacheWrite,
+        },
+      },
+      cost_usd: costMicro === null ? null : costMicro / 1_000_000,
+    });
+  }
+
+  #log(event: Json): void {
+    this.#agent.task.emit({ type: "log", event });
+  }
+}
+
+type Taken =
+  | { readonly ok: true; readonly said: ModelTurn; keep(): Promise<void> }
+  | { readonly ok: false; readonly failed: Failed };
+
+interface Act {
+  readonly turn: number;
+  readonly said: ModelTurn;
+  readonly calls: readonly ToolCallPart[];
+  readonly isLast: boolean;
+  keep(): Promise<void>;
+}
+
+function toUsd(micro: number): string {
+  return `$${(micro / 1_000_000).toFixed(6).replace(/0{1,4}$/, "")}`;
+}

@@ -1,0 +1,233 @@
+import { describe, expect, test } from "vitest";
+import { call, calls, inlineWorld, say, tool } from "../../../../test/agents/inline-world.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { Outcome } from "../../../ports/executor.ts";
+
+const MODELS = ["anthropic:claude-haiku-4-5", "openai:gpt-5-mini", "google:gemini-2.5-flash", "local:llama3.2:3b"];
+const CITY = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+
+const outputOf = (outcome: Outcome) => (outcome.status === "succeeded" ? (outcome.output as JsonObject) : outcome);
+const usesOf = (outcome: Outcome) => outputOf(outcome)["tool_uses" as never] as readonly JsonObject[];
+
+describe("the tool loop", () => {
+  for (const model of MODELS) {
+    test(`${model} calls a tool, gets its result and answers`, async () => {
+      const forecast = tool("forecast", ({ city }) => `Sun in ${String(city)}.`);
+      const world = await inlineWorld([call("forecast", { city: "Paris" }), say("It is sunny.")], {
+        tools: [forecast],
+      });
+
+      const outcome = await world.ask({ model, system_prompt: "You know the weather." });
+
+      expect(outcome).toMatchObject({
+        status: "succeeded",
+        costMicro: model.startsWith("local") ? null : expect.any(Number),
+        usage: { model, calls: 2, num_turns: 2 },
+        output: {
+          text: "It is sunny.",
+          final_response: {
+            role: "assistant",
+            content: [{ type: "text", text: "It is sunny." }],
+            stop_reason: "end_turn",
+          },
+          conversation: [
+            { role: "user", content: [{ type: "text", text: "How is Paris?" }] },
+            { role: "assistant", content: [{ type: "tool_use", name: "forecast", input: { city: "Paris" } }] },
+            { role: "user", content: [{ type: "tool_result", content: "Sun in Paris.", is_error: false }] },
+            { role: "assistant", content: [{ type: "text", text: "It is sunny." }] },
+          ],
+          tool_uses: [
+            { name: "forecast", server: "weather", input: { city: "Paris" }, output: "Sun in Paris.", is_error: false },
+          ],
+        },
+      });
+      const [first, second] = world.requests;
+      expect(JSON.stringify(first?.body)).toContain("You know the weather.");
+      expect(JSON.stringify(first?.body)).toContain("Does forecast.");
+      expect(JSON.stringify(second?.body)).toContain("Sun in Paris.");
+    });
+  }
+
+  test("calls of one turn are made at once", async () => {
+    let atWork = 0;
+    let most = 0;
+    const meet = Promise.withResolvers<string>();
+    const slow = tool("slow", () => {
+      atWork += 1;
+      most = Math.max(most, atWork);
+      if (atWork === 3) meet.resolve("met");
+      return meet.promise;
+    });
+    const world = await inlineWorld([calls(["slow", {}], ["slow", {}], ["slow", {}]), say("Done.")], { tools: [slow] });
+
+    const outcome = await world.ask({});
+
+    expect(outcome.status).toBe("succeeded");
+    expect(most).toBe(3);
+    expect(usesOf(outcome).map(({ output }) => output)).toEqual(["met", "met", "met"]);
+  });
+
+  test("what a tool says is never a template, and is told as it stands", async () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: that is what is tested
+    const odd = "{input.secret} {{ env.KEY }} ${HOME} $& $1";
+    const world = await inlineWorld([call("read"), say("Done.")], { tools: [tool("read", () => odd)] });
+
+    expect(usesOf(await world.ask({}))).toMatchObject([{ output: odd }]);
+    expect(world.requests[1]?.shown.messages.at(-1)?.results).toMatchObject([{ text: odd }]);
+  });
+
+  test("a long result is cut for the model with a note, and is on record as a whole", async () => {
+    const long = "x".repeat(200_000);
+    const world = await inlineWorld([call("read"), say("Done.")], { tools: [tool("read", () => long)] });
+
+    await world.ask({});
+
+    const shown = world.requests[1]?.shown.messages.at(-1)?.results[0]?.text ?? "";
+    expect(shown.length).toBeLessThan(66_000);
+    expect(shown).toMatch(/Cut here: 134464 more of 200000 characters/);
+    expect(world.records.get("turn-1/call-1/result")).toMatchObject({ text: long });
+  });
+});
+
+describe("what the model does wrong is told to it, and no tool is called", () => {
+  const called: string[] = [];
+  const forecast = tool("forecast", () => String(called.push("forecast")), { inputSchema: CITY });
+  const wrong = [
+    ["an unknown tool", call("forcast", { city: "Paris" }), /no tool `forcast`.*Did you mean `forecast`/],
+    ["arguments that do not fit", call("forecast", { city: 7 }), /\/city must be string/],
+    ["arguments that are missing", call("forecast", {}), /must have required property 'city'/],
+  ] as const;
+  for (const [name, said, told] of wrong) {
+    test(name, async () => {
+      const world = await inlineWorld([said, say("Sorry.")], { tools: [forecast] });
+
+      const outcome = await world.ask({});
+
+      expect(usesOf(outcome)).toMatchObject([{ is_error: true, output: expect.stringMatching(told) }]);
+      expect(world.requests[1]?.shown.messages.at(-1)?.results[0]?.text).toMatch(told);
+      expect(called).toEqual([]);
+    });
+  }
+
+  test("a tool that the agent may not use is neither shown nor called", async () => {
+    const secret = tool("secret", () => String(called.push("secret")));
+    const world = await inlineWorld([call("secret"), say("Sorry.")], { tools: [forecast, secret] });
+
+    const outcome = await world.ask({ allow: ["weather.forecast"] });
+
+    expect(world.requests[0]?.shown.tools.map(({ name }) => name)).toEqual(["forecast"]);
+    expect(usesOf(outcome)).toMatchObject([{ is_error: true, output: expect.stringContaining("no tool `secret`") }]);
+    expect(called).toEqual([]);
+  });
+});
+
+describe("a crash", () => {
+  /** The process dies at the n-th record: before it is written, or after. */
+  class Crash extends Error {}
+
+  const PLAY = [
+    calls(["read", { city: "Paris" }], ["book", { city: "Paris" }]),
+    call("read", { city: "Rome" }),
+    say("Booked."),
+  ];
+
+  async function dyingWorld() {
+    const calledTools: string[] = [];
+    const tools = [
+      tool("read", ({ city }, key) => [calledTools.push(`read ${key}`), `Sun in ${String(city)}.`].join(" "), {
+        isRepeatable: true,
+      }),
+      tool("book", (_, key) => [calledTools.push(`book ${key}`), "Booked."].join(" ")),
+    ];
+    // The answer goes by what the model is shown, so that an attempt that goes on gets the next one.
+    const world = await inlineWorld(
+      ({ shown }) => PLAY[shown.messages.filter(({ by }) => by === "model").length] ?? say("?"),
+      { tools },
+    );
+    return { world, calledTools };
+  }
+
+  test("at every record: what was paid is not paid again, and what has acted does not act again", async () => {
+    const undisturbed = await dyingWorld();
+    const whole = await undisturbed.world.ask({});
+    const records = undisturbed.world.records.size;
+    expect(records).toBe(3 + 3 * 2);
+
+    for (let at = 0; at < records; at += 1) {
+      for (const isWritten of [false, true]) {
+        const { world, calledTools } = await dyingWorld();
+        let count = 0;
+        const record = async (key: string, value: never) => {
+          if (count === at && !isWritten) throw new Crash(key);
+          world.records.set(key, value);
+          if (count++ === at) throw new Crash(key);
+        };
+        await expect(world.ask({}, { record })).rejects.toThrow(Crash);
+        const outcome = await world.ask({}, { attempt: 2 });
+
+        expect(outcome.status).toBe("succeeded");
+        expect(outputOf(outcome)["text" as never]).toBe("Booked.");
+        const booked = calledTools.filter((name) => name.startsWith("book"));
+        expect(booked.length).toBeLessThanOrEqual(1);
+        const [, book] = usesOf(outcome);
+        if (booked.length === 0 || book?.["is_error"] === true)
+          expect(book).toMatchObject({ output: expect.stringContaining("unknown") });
+        else expect(book).toMatchObject({ output: expect.stringContaining("Booked.") });
+        expect(new Set(calledTools).size).toBe(3 - (booked.length === 0 ? 1 : 0));
+        const turnsOnRecord = isWritten ? 3 : 4;
+        expect(world.requests.length).toBeLessThanOrEqual(turnsOnRecord);
+        expect(usesOf(outcome).map(({ input }) => input)).toEqual(usesOf(whole).map(({ input }) => input));
+      }
+    }
+  }, 60_000);
+
+  test("a tool that was at work is called again only where that does no harm, with the same key", async () => {
+    for (const isRepeatable of [true, false]) {
+      const keys: string[] = [];
+      const stop = new AbortController();
+      const work = tool(
+        "work",
+        async (_, key, signal) => {
+          keys.push(key);
+          if (keys.length > 1) return "Done.";
+          stop.abort();
+          signal.throwIfAborted();
+          return "";
+        },
+        { isRepeatable },
+      );
+      const world = await inlineWorld([call("work"), say("So be it.")], { tools: [work] });
+
+      expect(await world.ask({}, {}, stop.signal)).toMatchObject({ code: "INTERRUPTED", effect: "unknown" });
+      const outcome = await world.ask({}, { attempt: 2 });
+
+      const expected = isRepeatable
+        ? { is_error: false, output: "Done." }
+        : { is_error: true, output: expect.stringContaining("outcome of this call is unknown") };
+      expect(usesOf(outcome)).toMatchObject([expected]);
+      expect(keys).toEqual(Array(isRepeatable ? 2 : 1).fill("run-1/score/0:turn-1/call-1"));
+      expect(world.requests).toHaveLength(2);
+    }
+  });
+
+  test("what turns have cost is told once, whoever goes on", async () => {
+    const world = await inlineWorld(
+      ({ shown }) => (shown.messages.length > 1 ? say("Done.", USED) : call("read", {}, USED)),
+      { tools: [tool("read", () => "x")] },
+    );
+    const record = async (key: string, value: never) => {
+      if (key === "turn-2") throw new Crash(key);
+      world.records.set(key, value);
+    };
+    await expect(world.ask({}, { record })).rejects.toThrow(Crash);
+    const outcome = await world.ask({}, { attempt: 2 });
+
+    // Haiku 4.5: 1 $ for a million tokens read, 5 written. Turn 2 was paid twice, since nobody knew that it had been.
+    expect(world.progress.filter(({ type }) => type === "cost")).toEqual(
+      Array(3).fill({ type: "cost", costMicro: 6_000 }),
+    );
+    expect(outcome).toMatchObject({ costMicro: 6_000, usage: { calls: 2, input_tokens: 2_000, output_tokens: 2_000 } });
+  });
+
+  const USED = { usage: { input: 1_000, output: 1_000 } };
+});

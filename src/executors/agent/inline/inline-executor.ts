@@ -1,0 +1,132 @@
+import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import type { Json } from "../../../core/json.ts";
+import type { Executor, Outcome, Task } from "../../../ports/executor.ts";
+import type { Models } from "../../models/create-models.ts";
+import { toUnpriced } from "../../models/unpriced.ts";
+import { toFailed, toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
+import { createRedactor, redactOutcome } from "../../output/redact.ts";
+import { createSchemaValidators, type SchemaValidators } from "../../output/schema-validators.ts";
+import { type AgentRequest, readAgentRequest } from "./agent-request.ts";
+import { converse, type ReadyAgent } from "./converse.ts";
+import { gatherTools, type ToolSources } from "./gather-tools.ts";
+import { toOutcome } from "./to-outcome.ts";
+
+export interface InlineOptions extends ToolSources {
+  readonly models: Models;
+  /** For agents that name no model. */
+  readonly defaultModel?: string | undefined;
+  /** How often a model is asked again when its answer does not fit. */
+  readonly repairs: number;
+  /** How long a model may be silent where the step has no time-out of its own. */
+  readonly silenceMs?: number | undefined;
+  /** How long one turn waits for a provider that is overloaded or out of reach. */
+  readonly patienceMs: number;
+  readonly validators?: SchemaValidators;
+}
+
+/**
+ * An agent inside this process: a model that is asked turn by turn, and the tools that it calls. It answers the agents of
+ * an agents file, and the agent steps of other definitions.
+ */
+export function createInlineExecutor(options: InlineOptions): Executor {
+  const validators = options.validators ?? createSchemaValidators();
+  return {
+    recordsInput: true,
+    async run(task, signal) {
+      try {
+        const ready = await prepare(task, { ...options, validators }, signal);
+        if ("status" in ready) return ready;
+        const redactor = createRedactor(ready.model.secrets);
+        const conversed = await converse(ready, signal);
+        return redactOutcome(conversed.ok ? toOutcome(conversed, ready) : conversed.outcome, redactor);
+      } catch (error) {
+        if (signal.aborted) return toInterrupted("unknown");
+        if (!isPawlError(error)) throw error;
+        const { code, message, details } = error;
+        const known: { details?: Json } = details === undefined ? {} : { details };
+        return toFailed(code, { message, retryable: false, effect: "none", ...known });
+      }
+    },
+  };
+}
+
+/** Everything that can be known to fail is found before anything is paid. */
+async function prepare(
+  task: Task,
+  options: InlineOptions & { readonly validators: SchemaValidators },
+  signal: AbortSignal,
+): Promise<ReadyAgent | Outcome> {
+  const request = readAgentRequest(task.input, task.stepId);
+  const { validators } = options;
+  const schema = request.schema === undefined ? undefined : await validators.compile(request.schema);
+  if (schema?.ok === false) return toSchemaInvalid(schema.message);
+  const { folder } = task.settings;
+  const model = await options.models.resolve(
+    request.model ?? options.defaultModel,
+    typeof folder === "string" ? { folder } : {},
+  );
+  const hasBudget = task.maxCostMicro !== undefined || request.maxCostMicro !== undefined;
+  if (hasBudget && !(await model.hasPrice())) return toUnpriced(model);
+  signal.throwIfAborted();
+
+  const { tools, providers, notes } = await gatherTools({ request, task, model, sources: options }, signal);
+  const system = systemOf(request);
+  const names = tools.map(({ name }) => name);
+  task.emit({
+    type: "log",
+    event: {
+      type: "system",
+      subtype: "init",
+      agent: request.name,
+      model: model.id,
+      tools: names,
+      ...(system === undefined ? {} : { system }),
+    },
+  });
+  for (const message of notes) task.emit({ type: "log", event: { type: "warning", message } });
+  return {
+    request,
+    task,
+    model,
+    settings: settingsOf(request, model.takesSchemas),
+    transcript: { system, history: [], opening: openingOf(request) },
+    tools,
+    providers,
+    validators,
+    validate: schema?.validate,
+    repairs: request.repairs ?? options.repairs,
+    silenceMs: task.timeoutMs === undefined ? options.silenceMs : undefined,
+    patienceMs: options.patienceMs,
+  };
+}
+
+function settingsOf({ temperature, maxTokens, schema }: AgentRequest, takesSchemas: boolean): ReadyAgent["settings"] {
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+    ...(takesSchemas && schema?.["type"] === "object"
+      ? {
+          responseFormat: { type: "json", name: "answer", schema: schema as typeof schema & { type: "object" } },
+          providerOptions: { openai: { strictJsonSchema: false } },
+        }
+      : {}),
+  };
+}
+
+/** The agent's own words, and the form of its answer. */
+function systemOf({ system, schema }: AgentRequest): string | undefined {
+  const form =
+    schema === undefined
+      ? undefined
+      : `When you are done, answer with one JSON value that fits the JSON Schema below, and with nothing else: no explanation, no Markdown.\n\n${JSON.stringify(schema)}`;
+  const parts = [system, form].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.join("\n\n");
+}
+
+/** Files stand before the message, each as a text of its own: what is in them is data. */
+function openingOf({ message, files = {} }: AgentRequest): readonly string[] {
+  const shown = Object.entries(files).map(
+    ([name, text]) => `The file ${JSON.stringify(name)}:\n\n${typeof text === "string" ? text : JSON.stringify(text)}`,
+  );
+  return [...shown, message];
+}

@@ -1,0 +1,155 @@
+import type { Failed } from "../../ports/executor.ts";
+import { toFailed } from "../output/failure.ts";
+import { createRedactor, redactOutcome } from "../output/redact.ts";
+import type { AskedStep } from "./asked-step.ts";
+import { PartCollector } from "./collect-parts.ts";
+import type { Model } from "./create-models.ts";
+import type { CallOptions, GenerateResult, ModelTool, Prompt, StreamPart } from "./language-model.ts";
+import { toModelFailure, toStopped, toStreamFailure } from "./model-failure.ts";
+import type { TokenUsage } from "./price-call.ts";
+import { describeWarning, readCost, readUsage } from "./read-result.ts";
+import type { TurnPart } from "./turn-part.ts";
+
+/** One turn of a conversation in which the model may call tools. */
+export interface TurnCall {
+  readonly model: Model;
+  readonly asked: AskedStep;
+  readonly prompt: Prompt;
+  readonly tools: readonly ModelTool[];
+  readonly settings: Partial<CallOptions>;
+  /** How long the model may be silent. Absent: as long as the signal allows. */
+  readonly silenceMs?: number | undefined;
+  /** A piece of the text, as it comes. */
+  onText?(delta: string): void;
+}
+
+export type TurnReply =
+  | { readonly ok: true; readonly turn: ModelTurn; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly failed: Failed };
+
+/** What a model has said in one turn. */
+export interface ModelTurn {
+  readonly parts: readonly TurnPart[];
+  /** `tools`: it waits for results. `cut`: at the limit of tokens. */
+  readonly ended: "whole" | "tools" | "cut" | "filtered" | "broken";
+  readonly usage: TokenUsage;
+  readonly costMicro: number | null;
+  /** Who answered, in the provider's words where it says so. */
+  readonly model: string;
+}
+
+/**
+ * Asks once, and listens to the whole answer. A stream that ends before the provider has said that it is done has not
+ * answered: nothing of it counts. Whether to ask again is the caller's business.
+ */
+export async function streamTurn(call: TurnCall, signal: AbortSignal): Promise<TurnReply> {
+  const { model } = call;
+  const redactor = createRedactor(model.secrets);
+  const silence = createSilenceTimer(call.silenceMs);
+  const stop = AbortSignal.any([signal, silence.signal]);
+  try {
+    stop.throwIfAborted();
+    const provider = await model.open(call.asked);
+    // The price list is loaded while the provider thinks.
+    const [{ stream }] = await Promise.all([provider.doStream(toOptions(call, stop)), model.hasPrice()]);
+    const heard = await listen(stream, { onPart: silence.reset, onText: call.onText });
+    if ("error" in heard) throw new StreamError(heard.error);
+    if (heard.finish === undefined) throw new StreamError(new Error("it ended without its last word"));
+    const { turn, warnings } = await toTurn(heard, heard.finish, model);
+    return { ok: true, turn: { ...turn, parts: redactor.json(turn.parts) }, warnings };
+  } catch (error) {
+    const failed = signal.aborted
+      ? toStopped()
+      : silence.signal.aborted
+        ? toSilent(call)
+        : error instanceof StreamError
+          ? toStreamFailure(error.cause, model.id)
+          : toModelFailure(error, model.id);
+    return { ok: false, failed: redactOutcome(failed, redactor) as Failed };
+  } finally {
+    silence.stop();
+  }
+}
+
+/** The stream had begun. */
+class StreamError extends Error {
+  constructor(cause: unknown) {
+    super("stream", { cause });
+  }
+}
+
+type Finish = StreamPart & { readonly type: "finish" };
+
+interface Heard {
+  readonly parts: readonly TurnPart[];
+  readonly warnings: GenerateResult["warnings"];
+  readonly modelId: string | undefined;
+  readonly finish: Finish | undefined;
+}
+
+interface Ears {
+  onPart(): void;
+  onText: ((delta: string) => void) | undefined;
+}
+
+async function listen(
+  stream: ReadableStream<StreamPart>,
+  { onPart, onText }: Ears,
+): Promise<Heard | { readonly error: unknown }> {
+  const collector = new PartCollector();
+  let warnings: GenerateResult["warnings"] = [];
+  let modelId: string | undefined;
+  let finish: Finish | undefined;
+  try {
+    for await (const part of stream) {
+      onPart();
+      if (part.type === "error") return { error: part.error };
+      if (part.type === "stream-start") warnings = part.warnings;
+      else if (part.type === "response-metadata") modelId = part.modelId ?? modelId;
+      else if (part.type === "finish") finish = part;
+      else if (part.type === "text-delta" && part.delta !== "") onText?.(part.delta);
+      collector.add(part);
+    }
+  } catch (error) {
+    return { error };
+  }
+  return { parts: collector.parts, warnings, modelId, finish };
+}
+
+async function toTurn(heard: Heard, finish: Finish, model: Model) {
+  const { parts, modelId, warnings } = heard;
+  const { unified } = finish.finishReason;
+  if (unified === "interrupted" || unified === "error")
+    throw new StreamError(new Error("it ended without its last word"));
+  const usage = readUsage(finish.usage);
+  const costMicro = await readCost({ usage, modelId, metadata: finish.providerMetadata }, model);
+  const calls = parts.some((part) => part.type === "call" && !part.isProviders);
+  const ended = unified === "length" ? "cut" : unified === "content-filter" ? "filtered" : calls ? "tools" : "whole";
+  const turn: ModelTurn = { parts, ended, usage, costMicro, model: modelId ?? model.id };
+  return { turn, warnings: warnings.map(describeWarning) };
+}
+
+function toOptions({ settings, prompt, tools }: TurnCall, abortSignal: AbortSignal): CallOptions {
+  return { ...settings, prompt, ...(tools.length === 0 ? {} : { tools: [...tools] }), abortSignal };
+}
+
+function toSilent({ model, silenceMs = 0 }: TurnCall): Failed {
+  const message = `The model ${model.id} said nothing for ${silenceMs / 1_000} s.`;
+  return toFailed("TIMEOUT", { message, retryable: true, effect: "none", costMicro: null });
+}
+
+interface SilenceTimer {
+  readonly signal: AbortSignal;
+  reset(): void;
+  stop(): void;
+}
+
+function createSilenceTimer(silenceMs: number | undefined): SilenceTimer {
+  const controller = new AbortController();
+  const timer = silenceMs === undefined ? undefined : setTimeout(() => controller.abort(), silenceMs);
+  return {
+    signal: controller.signal,
+    reset: () => void timer?.refresh(),
+    stop: () => clearTimeout(timer),
+  };
+}
