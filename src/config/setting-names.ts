@@ -11,7 +11,6 @@ export interface SettingName {
 
 const IN_SQLITE = "Runs are kept in SQLite in the data directory";
 const LOCAL_FILES = "Files are kept in the data directory";
-const KEYS_LATER = "`pawl serve` listens on loopback only";
 
 /** In the order in which `pawl config` shows them. */
 export const SETTING_NAMES: readonly SettingName[] = [
@@ -40,7 +39,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("database.url", { env: ["DATABASE_URL"], isSecret: true, later: IN_SQLITE }),
   name("redis.url", { env: ["REDIS_URL"], isSecret: true, later: "This process wakes its own runs" }),
   name("webhook.secret", { env: ["WEBHOOK_SECRET"], isSecret: true, later: "Webhooks are stored and delivered later" }),
-  name("server.api_key", { env: ["API_KEY"], isSecret: true, later: KEYS_LATER }),
+  name("server.api_key", { env: ["API_KEY"], isSecret: true }),
   name("server.host"),
   name("server.port"),
   name("server.max_body_bytes"),

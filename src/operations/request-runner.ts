@@ -61,11 +61,15 @@ export class RequestRunner {
     throw new PawlError("SERVER_BUSY", { message: `${this.#inFlight} requests are under way already.` });
   }
 
-  /** Starts a run and waits until it ends or parks. Throws `SERVER_BUSY` and its kin, `RUN_ID_TAKEN`. */
-  async run(prepared: PreparedRun): Promise<Ran> {
+  /**
+   * Starts a run and waits until it ends or parks; `listen` is told what happens meanwhile. Throws `SERVER_BUSY` and its
+   * kin, `RUN_ID_TAKEN`.
+   */
+  async run(prepared: PreparedRun, listen?: (notice: RunNotice) => void): Promise<Ran> {
     this.refuseWhereFull();
     this.#inFlight += 1;
     const over = new AbortController();
+    const stopListening = listen === undefined ? undefined : this.#host.watch(prepared.runId, listen);
     try {
       return await this.#unlessDisturbed(this.#runToRest(prepared, over.signal));
     } catch (error) {
@@ -73,6 +77,7 @@ export class RequestRunner {
       throw error;
     } finally {
       over.abort();
+      stopListening?.();
       this.#inFlight -= 1;
       if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
     }

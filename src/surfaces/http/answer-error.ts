@@ -51,6 +51,10 @@ function shapeError(c: Context<HttpEnv>, { code, message, remedy, details }: Sho
     }
     case "envelope":
       return { data: null, error: { code, message, remedy: remedy ?? "", details: details ?? null } };
+    case "agents": {
+      const ids = { request_id: requestId, ...(runId === undefined ? {} : { run_id: runId }) };
+      return { detail: message, code, ...hint, ...ids, ...more };
+    }
     case "route": {
       const ids = { request_id: requestId, ...(runId === undefined ? {} : { run_id: runId }) };
       return { error: { code, message, ...hint, ...ids, ...(details === undefined ? {} : { details }) } };

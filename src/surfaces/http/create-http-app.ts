@@ -3,10 +3,12 @@ import { type Context, Hono } from "hono";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { describeRoutes } from "../../triggers/routes/describe-routes.ts";
 import { answerError } from "./answer-error.ts";
+import { authorizeAgents } from "./authorize-agents.ts";
 import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
 import { checkHost } from "./middleware/check-host.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { nameRequests } from "./middleware/name-requests.ts";
+import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, showStatus } from "./routes/agents.ts";
 import { answerApplication } from "./routes/application.ts";
 import { execute } from "./routes/execute.ts";
 import { deliverEvent, deliverToQueue } from "./routes/messages.ts";
@@ -24,7 +26,8 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   const on = (method: string, path: string, shape: ErrorShape, handler: Handler) => {
     http.on(method, path, async (c) => {
       c.set("errorShape", shape);
-      await parts.authorize(c, OPEN.has(path) ? "open" : "run");
+      if (shape === "agents") await authorizeAgents(parts, c);
+      else await parts.authorize(c, OPEN.has(path) ? "open" : "run");
       return handler(parts, c);
     });
     http.all(path, (c) => refuseMethod(c, shape, method));
@@ -35,6 +38,11 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   on("GET", "/openapi.json", "envelope", (_, c) => c.json(describeService(ENDPOINTS, parts.version)));
   on("POST", "/queues/:name/messages", "envelope", deliverToQueue);
   on("POST", "/triggers/:event", "envelope", deliverEvent);
+  on("GET", "/status", "agents", showStatus);
+  on("POST", "/workflows/:name/execute", "agents", executeWorkflow);
+  on("POST", "/agents/:name/execute", "agents", executeAgent);
+  on("POST", "/custom_workflows/:name/execute", "agents", executeCustomWorkflow);
+  on("POST", "/execution/workflows/:kind/:name/run", "agents", runWorkflow);
   mountEndpoints(http, parts, ENDPOINTS);
   http.all("*", (c) => answerApplication(parts, c));
   return http;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { ErrorShape } from "./http-parts.ts";
 
-export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 503;
+export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 501 | 503;
 
 /** With what status an error is answered. What has no row here is the server's own trouble. */
 const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
@@ -18,6 +18,7 @@ const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   HOST_REFUSED: 403,
   PATH_NOT_FOUND: 404,
   WORKFLOW_NOT_FOUND: 404,
+  AGENT_NOT_FOUND: 404,
   STEP_NOT_FOUND: 404,
   RUN_NOT_FOUND: 404,
   QUEUE_UNKNOWN: 404,
@@ -39,8 +40,15 @@ const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   JOURNAL_IO: 503,
 };
 
+/** Where clients of the agents' routes expect another one. */
+const AGENTS_STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
+  REQUEST_INVALID: 422,
+  INPUT_INVALID: 422,
+  NOT_SUPPORTED: 501,
+};
+
 /** The sandbox protocol has no 404: what a request names and is not there is a bad request. */
 export function statusOfError(code: ErrorCode, shape: ErrorShape): ErrorStatus {
-  const status = STATUS[code] ?? 500;
+  const status = (shape === "agents" ? AGENTS_STATUS[code] : undefined) ?? STATUS[code] ?? 500;
   return shape === "execute" && status === 404 ? 400 : status;
 }

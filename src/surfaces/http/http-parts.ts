@@ -46,7 +46,7 @@ export interface RequestEntry {
 export type Scope = "read" | "run" | "write" | "admin";
 
 /** How an error is written where the request went to. */
-export type ErrorShape = "execute" | "envelope" | "route";
+export type ErrorShape = "execute" | "envelope" | "route" | "agents";
 
 /** What belongs to one request. */
 export interface HttpEnv {

@@ -15,7 +15,17 @@ const PATHS = new Set([
 ]);
 
 /** Everything below these belongs to the service. */
-const FOLDERS = new Set(["queues", "triggers", "runs", "schedules", "agents", "approvals", "dead-letter"]);
+const FOLDERS = new Set([
+  "queues",
+  "triggers",
+  "runs",
+  "schedules",
+  "agents",
+  "approvals",
+  "dead-letter",
+  "custom_workflows",
+  "execution",
+]);
 
 /**
  * Whether a path is one of the service's own. Those under `/api` are, too; a pattern that merely covers one of them is not:

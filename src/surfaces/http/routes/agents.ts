@@ -1,0 +1,154 @@
+import type { Context } from "hono";
+import { isPawlError, PawlError } from "../../../core/errors/pawl-error.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import {
+  type AgentsRequest,
+  type MessageField,
+  readAgentsRequest,
+  toAgentsInput,
+} from "../../../operations/agents-request.ts";
+import type { Application } from "../../../operations/application.ts";
+import { findAgent } from "../../../operations/find-agent.ts";
+import { findAgentsWorkflow } from "../../../operations/find-agents-workflow.ts";
+import type { FoundDefinition } from "../../../operations/find-definition.ts";
+import { type PreparedRun, prepareStart } from "../../../operations/prepare-run.ts";
+import { readAgentAnswer, readWorkflowAnswer, type WorkflowAnswer } from "../../../operations/read-agents-answer.ts";
+import { toRunInput } from "../../../operations/to-run-input.ts";
+import { watchAgentsRun } from "../../../operations/watch-agents-run.ts";
+import type { RunRecord } from "../../../ports/journal.ts";
+import { EventQueue } from "../event-queue.ts";
+import type { HttpEnv, HttpParts } from "../http-parts.ts";
+import { readJsonBody } from "../read-body.ts";
+import { answerEventStream, type SentEvent } from "../service/event-stream.ts";
+
+/** `POST /workflows/{workflow_name}/execute`: a workflow of agents, answered when its run has ended. */
+export async function executeWorkflow(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
+  const request = await readRequest(parts, c, "initial_user_message");
+  const app = parts.appFor(c);
+  const found = await findAgentsWorkflow(app, nameIn(c));
+  return answerRun(parts, c, { found, request, answer: (record) => answerWorkflow(app, record, request) });
+}
+
+/** `POST /agents/{name}/execute`: one agent alone. */
+export async function executeAgent(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
+  const request = await readRequest(parts, c, "user_message");
+  const app = parts.appFor(c);
+  const found = await findAgent(app, nameIn(c));
+  const answer = async (record: RunRecord) => readAgentAnswer(await app.records(), record);
+  return answerRun(parts, c, { found, request, answer });
+}
+
+/** `POST /execution/workflows/{linear|graph|custom}/{name}/run`: the same in the words of later versions of the original. */
+export async function runWorkflow(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
+  const kind = c.req.param("kind") ?? "";
+  if (kind === "custom") return executeCustomWorkflow(parts, c);
+  if (kind !== "linear" && kind !== "graph") {
+    throw new PawlError("PATH_NOT_FOUND", {
+      message: `There are linear and graph workflows, and none that are ${kind}.`,
+    });
+  }
+  const request = await readRequest(parts, c, "initial_input");
+  const app = parts.appFor(c);
+  const found = await findAgentsWorkflow(app, nameIn(c));
+  const answer = async (record: RunRecord) => toLaterWords(await answerWorkflow(app, record, request), request);
+  return answerRun(parts, c, { found, request, answer });
+}
+
+/** Python classes: they are not run here, and nobody should wonder why. */
+export function executeCustomWorkflow(_parts: HttpParts, c: Context<HttpEnv>): Response {
+  throw new PawlError("NOT_SUPPORTED", {
+    message: `Custom workflow '${nameIn(c)}' is not run: custom workflows are Python classes.`,
+    remedy: "Write its steps as a workflow of the agents file, or in Python as code steps of a UHLP workflow.",
+  });
+}
+
+/** `GET /status` */
+export function showStatus(_parts: HttpParts, c: Context<HttpEnv>): Response {
+  return c.json({ status: "initialized" });
+}
+
+function nameIn(c: Context<HttpEnv>): string {
+  return c.req.param("name") ?? "";
+}
+
+async function readRequest(parts: HttpParts, c: Context<HttpEnv>, field: MessageField): Promise<AgentsRequest> {
+  parts.runner.refuseWhereFull();
+  return readAgentsRequest(await readJsonBody(c.req.raw, parts.app.config.settings.server.max_body_bytes), field);
+}
+
+async function answerWorkflow(
+  app: Application,
+  record: RunRecord,
+  { message }: AgentsRequest,
+): Promise<WorkflowAnswer> {
+  return readWorkflowAnswer(await app.records(), record, message);
+}
+
+function toLaterWords({ steps, final_message, ...rest }: WorkflowAnswer, { sessionId }: AgentsRequest) {
+  return {
+    workflow_name: rest.workflow_name,
+    status: rest.status,
+    step_results: steps.map(({ name, type, message }) => ({ step_name: name, step_type: type, result: message })),
+    final_output: final_message,
+    error: rest.error,
+    session_id: sessionId ?? null,
+    run_id: rest.run_id,
+  };
+}
+
+interface AskedRun {
+  readonly found: FoundDefinition;
+  readonly request: AgentsRequest;
+  /** How a run has ended, or how it stands where it waits. */
+  answer(record: RunRecord): Promise<object>;
+}
+
+async function answerRun(parts: HttpParts, c: Context<HttpEnv>, asked: AskedRun): Promise<Response> {
+  const app = parts.appFor(c);
+  const input = await toRunInput(toAgentsInput(asked.request), asked.found.definition.graph, parts.checker);
+  const prepared = await prepareStart(app, { ...asked.found, input }, { folder: app.appDir });
+  c.set("runId", prepared.runId);
+  if (wantsEvents(c)) return answerEventStream(parts, (stop) => tellRun(parts, prepared, asked, stop));
+  const ran = await parts.runner.run(prepared);
+  if (ran.is === "unanswered") throw ran.error;
+  const answer = await asked.answer(ran.record);
+  return ran.is === "parked" ? c.json({ ...answer, status: ran.record.status }, 202) : c.json(answer);
+}
+
+function wantsEvents(c: Context<HttpEnv>): boolean {
+  return /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(c.req.header("accept") ?? "");
+}
+
+/** A client that leaves hears no more; the run goes on. */
+async function* tellRun(
+  parts: HttpParts,
+  prepared: PreparedRun,
+  asked: AskedRun,
+  stop: AbortSignal,
+): AsyncGenerator<SentEvent> {
+  const { runId: run_id } = prepared;
+  const events = new EventQueue(stop);
+  const listen = watchAgentsRun(prepared.definition.graph, (news) => {
+    events.push(news, { mayBeLost: news.event === "text" });
+  });
+  const work = async () => {
+    events.push({ event: "status", data: { run_id, status: "running" } });
+    const ran = await parts.runner.run(prepared, listen);
+    if (ran.is === "unanswered") throw ran.error;
+    if (ran.is === "parked") events.push({ event: "status", data: { run_id, status: ran.record.status } });
+    else events.push({ event: "result", data: await asked.answer(ran.record) });
+  };
+  work()
+    .catch((error: unknown) => events.push({ event: "error", data: explain(parts, error, run_id) }))
+    .finally(() => {
+      events.push({ event: "end", data: {} });
+      events.close();
+    });
+  yield* events.read();
+}
+
+function explain({ onDefect }: HttpParts, error: unknown, run_id: string): JsonObject {
+  if (isPawlError(error)) return { code: error.code, message: error.message, run_id };
+  onDefect(error);
+  return { code: "INTERNAL", message: "The server has met a defect.", run_id };
+}
