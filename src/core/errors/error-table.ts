@@ -160,7 +160,7 @@ export const ERRORS = {
     1,
   ),
   MAX_DEPTH: row("Workflows call each other too deeply.", "Look for a workflow that calls itself.", 1),
-  NO_TRANSITION: row("The step ended and no transition holds.", "Add a transition without a condition, or an end.", 1),
+  NO_TRANSITION: row("The step ended and no transition holds.", "Add a transition for this case, or an end.", 1),
   STEP_FAILED: row("A step failed.", "See it with `pawl runs show ID`.", 1),
   LIST_MISSING: row(
     "The list to fan out over does not exist or is no list.",
@@ -391,6 +391,11 @@ export const ERRORS = {
   LIBRARY_LOCKED: row(
     "Another process holds the library of terminal workflows.",
     "Try again; a lock whose process is gone is taken over by itself.",
+    1,
+  ),
+  FOLDER_UNWRITABLE: row(
+    "Files cannot be written to the folder.",
+    "Choose a folder that you may write to, and that is no file.",
     1,
   ),
   LIBRARY_UNWRITABLE: row(

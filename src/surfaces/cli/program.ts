@@ -23,6 +23,7 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
     .option("-V, --version", "show which Pawl this is")
     .helpCommand(true)
     .showSuggestionAfterError();
+  addInit(program.command("init").description("begin with examples"), exitWith);
   addRun(program, perform);
   addDefinitionCommands(program, perform);
   addWorkflows(program.command("workflows").description("workflows that have been saved"), perform);
@@ -38,6 +39,17 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addSettings(program, perform);
   for (const command of allOf(program)) command.exitOverride().configureOutput({ outputError: () => undefined });
   return program;
+}
+
+function addInit(init: Command, exitWith: (code: number) => void): void {
+  init
+    .command("terminal")
+    .description("lay out examples of terminal workflows; nothing that is there is touched")
+    .argument("[dir]", "the folder for them", ".")
+    .option("--json", "answer with one JSON envelope")
+    .action(async (dir: string, options: { json?: true }) => {
+      exitWith(await (await import("./commands/init.ts")).initTerminal(dir, options));
+    });
 }
 
 function addRun(program: Command, perform: Perform): void {
