@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { createMask } from "../config/create-mask.ts";
+import { createMask, createPieceMask } from "../config/create-mask.ts";
 import { type Config, type ConfigSources, loadConfig } from "../config/load-config.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
@@ -232,6 +232,7 @@ class App implements OpenApplication {
       files: await this.#parts.files(),
       findExecutor: this.findExecutor,
       mask: this.mask,
+      maskPieces: createPieceMask(this.config.secrets),
       resolveCall: async (call) => (await import("../operations/resolve-call.ts")).resolveCall(this, call),
       compile: async (text, source, options) =>
         (await import("../operations/compile-start.ts")).compileStart(this, { text, source, options }),

@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Config } from "../config/load-config.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type { ResolveCall } from "../hosts/local/command-performer.ts";
+import type { PieceMask } from "../hosts/local/live-text.ts";
 import { LocalHost } from "../hosts/local/local-host.ts";
 import { SocketServer, type SocketServerOptions } from "../hosts/socket/socket-server.ts";
 import type { Blobs } from "../ports/blobs.ts";
@@ -25,6 +26,7 @@ export interface OwnershipParts {
   /** Terminal sessions of this process whose program runs. */
   openTerminals(): number;
   mask(text: string): string;
+  maskPieces(): PieceMask;
   onDefect(error: unknown): void;
 }
 
@@ -34,7 +36,7 @@ export async function openOwnership(
   socketPath: string,
   parts: OwnershipParts,
 ): Promise<{ readonly ownership: Ownership; readonly resumed: number }> {
-  const { dataDir, config, blobs, files, findExecutor, resolveCall, mask, onDefect } = parts;
+  const { dataDir, config, blobs, files, findExecutor, resolveCall, mask, maskPieces, onDefect } = parts;
   const { data, limits } = config.settings;
   const clock = new SystemClock();
   const journal = SqliteJournal.open({ path: join(dataDir, "pawl.db"), durability: data.durability });
@@ -47,6 +49,7 @@ export async function openOwnership(
     findExecutor,
     resolveCall,
     mask,
+    maskPieces,
     env: config.env,
     matches: (text, pattern) => regexes.matches(text, pattern),
     maxOutputBytes: limits.max_output_bytes,

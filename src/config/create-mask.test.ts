@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMask } from "./create-mask.ts";
+import { createMask, createPieceMask } from "./create-mask.ts";
 
 test("a secret is taken out as it stands, inside JSON and inside a URL", () => {
   const mask = createMask(['se"cret/1']);
@@ -18,4 +18,22 @@ test("too short secrets tear no words apart", () => {
 
 test("without secrets a text comes back as it is", () => {
   expect(createMask([])("anything")).toBe("anything");
+});
+
+test.each([
+  ["whole", ["the secret-1 is"], "the [redacted] is"],
+  ["cut once", ["the sec", "ret-1 is"], "the [redacted] is"],
+  ["cut everywhere", [..."the secret-1 is"], "the [redacted] is"],
+  ["only begun", ["a sec", "ond thought"], "a second thought"],
+  ["at the end", ["the secr", "et-1"], "the [redacted]"],
+  ["a longer one that contains it", ["secret-1", "-and-more."], "[redacted]."],
+  ["two that overlap", ["xsecret-1", "9z"], "x[redacted]9z"],
+])("a secret in pieces: %s", (_, pieces, shown) => {
+  const mask = createPieceMask(["secret-1", "secret-1-and-more", "ret-1x99999"])();
+  expect(pieces.map((piece) => mask.push(piece)).join("") + mask.end()).toBe(shown);
+});
+
+test("of a text in pieces only what may begin a secret is kept back", () => {
+  const mask = createPieceMask(["secret-1"])();
+  expect(["one ", "two s", "un"].map((piece) => mask.push(piece))).toEqual(["one ", "two ", "sun"]);
 });

@@ -17,6 +17,53 @@ export function createMask(secrets: readonly string[]): (text: string) => string
   };
 }
 
+/** What of the text so far is certain, masked, and at the end the rest. */
+export interface PieceMask {
+  push(piece: string): string;
+  end(): string;
+}
+
+/** For each text that comes in pieces a mask of its own: what may be the beginning of a secret is kept back until it is clear. */
+export function createPieceMask(secrets: readonly string[]): () => PieceMask {
+  const spellings = toSecretSpellings(secrets);
+  const mask = createMask(secrets);
+  return () => {
+    let kept = "";
+    return {
+      push: (piece) => {
+        const text = kept + piece;
+        const cut = findCut(text, spellings);
+        kept = text.slice(cut);
+        return mask(text.slice(0, cut));
+      },
+      end: () => {
+        const rest = mask(kept);
+        kept = "";
+        return rest;
+      },
+    };
+  };
+}
+
+/** Where a secret may begin that is not at its end yet; never inside one that is there as a whole. */
+function findCut(text: string, spellings: readonly string[]): number {
+  let cut = text.length - Math.max(0, ...spellings.map((spelling) => lengthOfBeginning(text, spelling)));
+  for (let before = -1; before !== cut; ) {
+    before = cut;
+    for (const spelling of spellings) {
+      const at = text.indexOf(spelling, Math.max(0, cut - spelling.length + 1));
+      if (at !== -1 && at < cut) cut = at;
+    }
+  }
+  return cut;
+}
+
+function lengthOfBeginning(text: string, secret: string): number {
+  let length = Math.min(text.length, secret.length - 1);
+  while (length > 0 && !text.endsWith(secret.slice(0, length))) length -= 1;
+  return length;
+}
+
 /** Every way in which a secret is recognised, the longest first. */
 export function toSecretSpellings(secrets: readonly string[]): string[] {
   const spellings = new Set(secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH).flatMap(spellingsOf));

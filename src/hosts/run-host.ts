@@ -47,6 +47,8 @@ export interface ApprovalAnswer {
   readonly answer: "approve" | "reject" | "skip";
   readonly by?: string;
   readonly comment?: string;
+  /** The event that asked, as whoever answers has seen it: an answer to an earlier question at the path is a conflict. */
+  readonly asked?: number;
   /** Replaces what was shown. Only where the approval allows edits. */
   readonly edited?: Json;
 }
@@ -57,6 +59,8 @@ export type RunNotice =
   /** An attempt has been handed to its executor; its `stepStarted` may follow, or never be written. */
   | { readonly type: "dispatched"; readonly path: string; readonly attempt: number; readonly at: number }
   | { readonly type: "progress"; readonly path: string; readonly attempt: number; readonly event: Json }
+  /** Of the moment and stored nowhere; whoever reads too slowly misses some. */
+  | { readonly type: "live"; readonly path: string; readonly attempt: number; readonly event: JsonObject }
   /** The process lays the run down; it goes on with the next owner. */
   | { readonly type: "parked" }
   /** Nothing can be written at the moment: the run stands still and will go on. */

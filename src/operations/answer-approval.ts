@@ -12,11 +12,13 @@ export type Answer = ApprovalAnswer;
 export interface AddressedApproval {
   readonly record: RunRecord;
   readonly path: string;
+  /** The event that asked: a task may ask again at its path, and nobody is to approve what they have not seen. */
+  readonly asked?: number;
 }
 
 /**
- * The approval that `RUN` or `RUN:PATH` means; without a path the only one that is open. Throws `RUN_FINISHED`,
- * `APPROVAL_NOT_OPEN` and, where several are open, `USAGE` with their addresses.
+ * The approval that `RUN`, `RUN:PATH` or `RUN:PATH@ASKED` means; without a path the only one that is open. Throws
+ * `RUN_FINISHED`, `APPROVAL_NOT_OPEN` and, where several are open, `USAGE` with their addresses.
  */
 export async function findApproval(app: Application, address: string): Promise<AddressedApproval> {
   const colon = address.indexOf(":");
@@ -24,33 +26,43 @@ export async function findApproval(app: Application, address: string): Promise<A
   if (record.completedAt !== undefined) {
     throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
   }
-  if (colon !== -1) return { record, path: address.slice(colon + 1) };
+  if (colon !== -1) return { record, ...toPlace(address.slice(colon + 1)) };
   const open = await listApprovals(await app.records(), record);
   const [only] = open;
   if (only === undefined) {
     throw new PawlError("APPROVAL_NOT_OPEN", { message: `The run ${record.id} has no open approval.` });
   }
-  if (open.length === 1) return { record, path: only.path };
+  if (open.length === 1) return { record, path: only.path, asked: only.asked };
   throw new PawlError("USAGE", {
     message: `The run has ${open.length} open approvals.`,
-    remedy: `Name one of them: ${open.map(({ path }) => `${record.id.slice(0, 13)}:${path}`).join(", ")}.`,
+    remedy: `Name one of them: ${open.map((one) => `${record.id.slice(0, 13)}:${placeOf(one)}`).join(", ")}.`,
     details: { paths: open.map(({ path }) => path) },
   });
 }
 
-/** Throws `APPROVAL_CONFLICT`, `APPROVAL_NOT_OPEN`, `APPROVAL_EDIT_REFUSED`. */
-export async function answerApproval(
-  app: Application,
-  { record, path }: AddressedApproval,
-  answer: Answer,
-): Promise<void> {
-  if (answer.edited !== undefined) await checkEdit(app, { record, path }, answer.edited);
-  const host = await app.host();
-  await host.answerApproval(record.id, path, answer);
+/** What stands after `RUN:`. The questions of a task, of which there may be several at one path, carry their number. */
+export function placeOf({ path, key, asked }: Pick<OpenApproval, "path" | "key" | "asked">): string {
+  return key === null ? path : `${path}@${asked}`;
 }
 
-async function checkEdit(app: Application, { record, path }: AddressedApproval, edited: Json): Promise<void> {
-  const open = (await listApprovals(await app.records(), record)).find((approval) => approval.path === path);
+/** An `@` of an id is escaped in its path. */
+function toPlace(place: string): { readonly path: string; readonly asked?: number } {
+  const [, path, asked] = /^([^@]*)@(\d{1,15})$/.exec(place) ?? [];
+  return path === undefined ? { path: place } : { path, asked: Number(asked) };
+}
+
+/** Throws `APPROVAL_CONFLICT`, `APPROVAL_NOT_OPEN`, `APPROVAL_EDIT_REFUSED`. */
+export async function answerApproval(app: Application, approval: AddressedApproval, answer: Answer): Promise<void> {
+  const { record, path, asked } = approval;
+  if (answer.edited !== undefined) await checkEdit(app, approval, answer.edited);
+  const host = await app.host();
+  await host.answerApproval(record.id, path, { ...answer, ...(asked === undefined ? {} : { asked }) });
+}
+
+async function checkEdit(app: Application, { record, path, asked }: AddressedApproval, edited: Json): Promise<void> {
+  const open = (await listApprovals(await app.records(), record)).find(
+    (approval) => approval.path === path && (asked ?? approval.asked) === approval.asked,
+  );
   // Whether it is open at all is the host's to say: it is the one who knows.
   if (open === undefined) return;
   if (!open.allow_edit) {

@@ -1,5 +1,5 @@
 import type { IndexedGraph, IndexedStep } from "../core/graph/indexed-graph.ts";
-import type { Event, StepFailed, StepSucceeded } from "../core/history/events.ts";
+import type { Event, QuestionAsked, StepFailed, StepSucceeded } from "../core/history/events.ts";
 import { newRunState } from "../core/history/new-run-state.ts";
 import type { Handle, Instance, InstanceStatus, RunState, Scope, StepState } from "../core/history/run-state.ts";
 import { refold } from "../core/interpreter/next.ts";
@@ -143,6 +143,9 @@ export class RunHistory {
       case "stepFailed":
         this.#noteOutcome(event);
         return;
+      case "approvalAsked":
+        if (event.attempt !== undefined) this.#noteOutcome(event);
+        return;
       case "costReported": {
         const history = this.steps.get(event.path);
         if (history === undefined) return;
@@ -161,7 +164,6 @@ export class RunHistory {
       case "stepRecorded":
       case "callResolved":
       case "waitBegun":
-      case "approvalAsked":
       case "approvalAnswered":
       case "timerFired":
       case "signalReceived":
@@ -171,7 +173,7 @@ export class RunHistory {
     }
   }
 
-  #noteOutcome(event: StepSucceeded | StepFailed): void {
+  #noteOutcome(event: StepSucceeded | StepFailed | QuestionAsked): void {
     if (event.usage !== undefined) this.usage = addUsage(this.usage, event.usage);
     const history = this.steps.get(event.path);
     if (history === undefined) return;

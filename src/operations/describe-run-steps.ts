@@ -42,6 +42,7 @@ export function statusOfPhase(phase: InstancePhase): StepStatus {
   switch (phase) {
     case "blocked":
     case "parked":
+    case "answered":
       return "pending";
     case "dispatched":
     case "binding":

@@ -220,6 +220,8 @@ test("a run that waits shows for what, while nothing of it is in memory", async 
   expect(steps.map((step) => step.status)).toEqual(["completed", "awaiting_approval", "waiting", "pending"]);
   expect(approvals).toEqual([
     {
+      asked: 4,
+      key: null,
       run_id: run.id,
       workflow_name: "test",
       path: "review",

@@ -5,10 +5,10 @@ import type { Json, JsonObject } from "../core/json.ts";
  * Does outside work. Time-outs, retries, concurrency and rate limits are the host's business, not its own;
  * it must stop soon after `signal` aborts and still return an outcome with the cost so far.
  */
-export interface Executor {
+export interface Executor<End extends Outcome | Asks = Outcome | Asks> {
   /** Keep the bound input with the attempt, e.g. the prompt of an agent. */
   readonly recordsInput: boolean;
-  run(task: Task, signal: AbortSignal): Promise<Outcome>;
+  run(task: Task, signal: AbortSignal): Promise<End>;
   /** A run that it has worked for in this process has ended: what it keeps for the run can go. */
   runEnded?(run: EndedRun): Promise<void>;
 }
@@ -46,9 +46,15 @@ export interface Task {
 
 export type Progress =
   | { readonly type: "log"; readonly event: Json }
+  /**
+   * For those who watch at this moment, e.g. the pieces of a text that a model is writing: never stored, and dropped for
+   * whoever reads too slowly. The text of an event's `text` goes on from event to event; secrets are masked across them.
+   */
+  | { readonly type: "live"; readonly event: JsonObject }
   /** Money spent before the outcome is known; the outcome's cost is the total, this included. */
   | { readonly type: "cost"; readonly costMicro: number };
 
+/** The work is over, well or not. */
 export type Outcome = Succeeded | Failed;
 
 interface Spent {
@@ -72,8 +78,34 @@ export interface Failed extends Spent {
   readonly message: string;
   readonly details?: Json;
   readonly retryable: boolean;
+  /** Of all attempts of this generation: `none` begins another one, without the records and answers of this one. */
   readonly effect: Effect;
 }
+
+/**
+ * The work cannot go on without a person. It waits as an approval does, for as long as it takes: without a process, a
+ * place in the window or the step's time-out running. With the answer, whatever it is, the same generation goes on
+ * with another attempt that has all records, and `recorded(key)` gives the `RecordedAnswer`.
+ */
+export interface Asks extends Spent {
+  readonly status: "asks";
+  /** Of this question alone: one that was answered in this generation is not asked again. */
+  readonly key: string;
+  readonly message: string;
+  /** What the person is to judge. */
+  readonly show: Json;
+  /** An approval may bring other data in its place. */
+  readonly allowEdit?: boolean;
+}
+
+/** What a person has said to a question of a task. */
+export type RecordedAnswer = {
+  readonly answer: "approve" | "reject" | "skip";
+  readonly by?: string;
+  readonly comment?: string;
+  /** Takes the place of what was shown. */
+  readonly edited?: Json;
+};
 
 export interface ProducedFile {
   /** Relative, as the producer named it: untrusted, never used as a path. */

@@ -18,7 +18,7 @@ export function makeApplication(files: Readonly<Record<string, string>>): string
   return folder;
 }
 
-export function createExecutor(sandbox: SandboxOptions, options: Partial<CodeOptions> = {}): Executor {
+export function createExecutor(sandbox: SandboxOptions, options: Partial<CodeOptions> = {}): Executor<Outcome> {
   return createCodeExecutor({
     sandbox: createSandbox(sandbox),
     timeoutMs: 60_000,
@@ -40,7 +40,11 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-export async function callCode(executor: Executor, input: JsonObject, options: CallOptions = {}): Promise<Called> {
+export async function callCode(
+  executor: Executor<Outcome>,
+  input: JsonObject,
+  options: CallOptions = {},
+): Promise<Called> {
   const log: Json[] = [];
   const outcome = await executor.run(
     {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
-import type { Executor } from "../../src/ports/executor.ts";
+import type { Executor, Outcome } from "../../src/ports/executor.ts";
 import { callCode, createExecutor, makeApplication, outputOf } from "./application.ts";
 
 const PYTHON = `
@@ -234,6 +234,6 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
   });
 });
 
-async function callIn(executor: Executor, input: JsonObject) {
+async function callIn(executor: Executor<Outcome>, input: JsonObject) {
   return callCode(executor, input, { settings: { folder: makeApplication(FILES) } });
 }

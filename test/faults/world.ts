@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../src/core/json.ts";
 import { LocalHost, type LocalHostOptions } from "../../src/hosts/local/local-host.ts";
 import type { RunNotice, RunStart } from "../../src/hosts/run-host.ts";
 import type { Blobs } from "../../src/ports/blobs.ts";
-import type { Executor, Failed, Outcome, Succeeded, Task } from "../../src/ports/executor.ts";
+import type { Asks, Executor, Failed, Outcome, Succeeded, Task } from "../../src/ports/executor.ts";
 import type { FileStorage } from "../../src/ports/file-storage.ts";
 import type { Append, AppendResult, Journal, RunRecord } from "../../src/ports/journal.ts";
 import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
@@ -13,7 +13,7 @@ import { MemoryFileStorage } from "../../src/storage/memory/memory-file-storage.
 import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { FakeClock } from "../fakes/fake-clock.ts";
 
-export type Play = (task: Task, signal: AbortSignal) => Outcome | Promise<Outcome>;
+export type Play = (task: Task, signal: AbortSignal) => Outcome | Asks | Promise<Outcome | Asks>;
 
 export function succeed(output: Json, costMicro = 0): Succeeded {
   return { status: "succeeded", output, costMicro };
@@ -29,6 +29,10 @@ export function fail(code: string, more: Partial<Failed> = {}): Failed {
     costMicro: 0,
     ...more,
   };
+}
+
+export function ask(key: string, more: Partial<Asks> = {}): Asks {
+  return { status: "asks", key, message: `May ${key} be?`, show: { what: key }, costMicro: 0, ...more };
 }
 
 /** Resolves when the executor is told to stop. */

@@ -9,6 +9,8 @@ export interface TaskCall {
   /** Failed attempts before this one; interrupted ones are not counted. */
   readonly failures: number;
   readonly input: Json;
+  /** What its questions were answered with, in the order of the answers. */
+  readonly answers: readonly Json[];
   readonly maxCostMicro: number | undefined;
 }
 
@@ -19,7 +21,11 @@ export type TaskResult = {
   readonly earlyCostMicro?: number;
   /** What it does when told to stop; default `fail`. */
   readonly onAbort?: "fail" | "finish" | "hang";
-} & ({ readonly output: Json } | { readonly fail: string; readonly retryable?: boolean; readonly effect?: Effect });
+} & (
+  | { readonly output: Json }
+  | { readonly asks: string; readonly allowEdit?: boolean }
+  | { readonly fail: string; readonly retryable?: boolean; readonly effect?: Effect }
+);
 
 export interface Answer {
   readonly answer: "approve" | "reject" | "skip";
@@ -30,8 +36,8 @@ export interface Answer {
 /** How everything outside the core behaves. Equal calls must get equal results. */
 export interface Behaviour {
   task(call: TaskCall): TaskResult;
-  /** Undefined: nobody ever answers. */
-  answer?(path: string): Answer | undefined;
+  /** Undefined: nobody ever answers. `key`: of a question that a task has asked. */
+  answer?(path: string, key: string | undefined): Answer | undefined;
   /** A signal for whoever has begun to wait; undefined: none is sent. */
   signal?(path: string, name: string): { readonly payload: Json; readonly delayMs: number } | undefined;
   /** How long the host needs to bind. */

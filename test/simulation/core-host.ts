@@ -134,10 +134,15 @@ export class CoreHost {
     if (this.state.phase === "open") this.apply({ type: "signalReceived", at: this.now, name }, payload);
   }
 
-  answer(path: string, answer: "approve" | "reject" | "skip", edited?: Json): void {
+  /** `asked`: only if this is what is asked now, as a host sees to it. */
+  answer(path: string, answer: "approve" | "reject" | "skip", edited?: Json, asked?: number): void {
     if (this.state.phase !== "open") return;
+    const instance = this.state.active.get(path);
+    if (asked !== undefined && (instance?.phase !== "approval" || instance.askedSeq !== asked)) return;
     const isEdited = edited === undefined ? {} : { edited: true };
-    this.apply({ type: "approvalAnswered", at: this.now, path, answer, by: "eve", ...isEdited }, edited);
+    const whole = { answer, by: "eve", ...(edited === undefined ? {} : { edited }) };
+    const value = instance?.question === undefined ? edited : whole;
+    this.apply({ type: "approvalAnswered", at: this.now, path, answer, by: "eve", ...isEdited }, value);
   }
 
   /** The process lays its tasks down on purpose. */
@@ -272,7 +277,8 @@ export class CoreHost {
     if (step.kind !== "task") throw new Error(`"${path}" is no task.`);
     if (step.atMostOnce === true) this.atMostOncePaths.add(path);
     const input = this.#bind(instance, step.input) ?? null;
-    const call: TaskCall = { path, stepId: step.id, attempt, failures, input, maxCostMicro };
+    const answers = [...(instance.records?.values() ?? [])].map((seq) => this.events[seq - 1]?.value ?? null);
+    const call: TaskCall = { path, stepId: step.id, attempt, failures, input, answers, maxCostMicro };
     this.calls.push(call);
     const result = this.#setup.behaviour.task(call);
     const { delayMs = 1, earlyCostMicro } = result;
@@ -305,6 +311,12 @@ export class CoreHost {
         },
         isEmpty ? undefined : result.output,
       );
+      return;
+    }
+    if ("asks" in result) {
+      const { asks: key, allowEdit = false } = result;
+      const asked = { type: "approvalAsked", path, attempt, message: `${key}?`, key, ...cost } as const;
+      this.apply({ ...asked, at: this.now, ...(allowEdit ? { allowEdit } : {}) }, { plan: key });
       return;
     }
     const { fail: code, retryable = true, effect = "unknown" } = result;
@@ -411,13 +423,14 @@ export class CoreHost {
   #notice(): void {
     const { behaviour } = this.#setup;
     if (behaviour.answer === undefined && behaviour.signal === undefined) return;
-    for (const { phase, path, signal } of this.state.active.values()) {
-      if ((phase !== "approval" && phase !== "waiting") || this.#noticed.has(path)) continue;
-      this.#noticed.add(path);
+    for (const { phase, path, signal, askedSeq, question } of this.state.active.values()) {
+      const what = phase === "approval" ? `${path}@${askedSeq}` : path;
+      if ((phase !== "approval" && phase !== "waiting") || this.#noticed.has(what)) continue;
+      this.#noticed.add(what);
       if (phase === "approval") {
-        const answer = behaviour.answer?.(path);
+        const answer = behaviour.answer?.(path, question?.key);
         if (answer !== undefined)
-          this.later(answer.delayMs ?? 1, () => this.answer(path, answer.answer, answer.edited));
+          this.later(answer.delayMs ?? 1, () => this.answer(path, answer.answer, answer.edited, askedSeq));
       } else if (signal !== undefined) {
         const sent = behaviour.signal?.(path, signal);
         if (sent !== undefined) this.later(sent.delayMs, () => this.signal(signal, sent.payload));

@@ -62,11 +62,12 @@ function dumpScope({
 }
 
 function dumpStep(step: StepState): unknown {
-  const { prior, queue, handle, ...rest } = step;
+  const { prior, queue, answered, handle, ...rest } = step;
   return {
     ...rest,
     handle: handle.map(dumpHandle),
     queued: queue?.size ?? 0,
+    answered: answered?.size ?? 0,
     prior: prior === undefined ? null : dumpStep(prior),
   };
 }

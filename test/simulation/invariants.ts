@@ -1,6 +1,12 @@
 import { SINGLE } from "../../src/core/graph/shape.ts";
 import type { Command } from "../../src/core/history/commands.ts";
-import { type Instance, type RunState, type Scope, SINGLE_ITEM } from "../../src/core/history/run-state.ts";
+import {
+  type Instance,
+  type RunState,
+  type Scope,
+  SINGLE_ITEM,
+  type StepState,
+} from "../../src/core/history/run-state.ts";
 import type { StoredEvent } from "./core-host.ts";
 
 /** What holds after every event, whatever the graph. */
@@ -19,10 +25,24 @@ export function checkInvariants(state: RunState, events: readonly StoredEvent[])
   const listed = [...state.waiters.values()].reduce((sum, waiters) => sum + waiters.size, 0);
   check(waiting === listed, `${listed} waiters are listed, ${waiting} wait`);
   for (const instance of instances) checkInstance(state, instance);
+  checkAsking(instances);
   for (const timer of state.timers.keys()) checkTimer(state, timer);
   if (state.phase === "open") {
     check(state.isLaidDown || instances.some((instance) => isCared(state, instance)), "somebody is responsible");
   } else if (state.phase !== "new") checkEmpty(state);
+}
+
+/** Whoever waits for an answer, or has one and waits for a place, is counted as such; and only a task asks. */
+function checkAsking(instances: readonly Instance[]): void {
+  const asking = new Map<StepState, number>();
+  for (const { path, scope, step, phase, question } of instances) {
+    const state = scope.steps[step.index];
+    if (state === undefined) continue;
+    asking.set(state, (asking.get(state) ?? 0) + (question === undefined ? 0 : 1));
+    const asks = phase === "answered" || (phase === "approval" && step.step.kind === "task");
+    check(asks === (question !== undefined), `${path} is ${phase} with ${question?.key ?? "no question"}`);
+  }
+  for (const [state, count] of asking) check(state.asking === count, `${state.asking} are counted, ${count} ask`);
 }
 
 /** What a start needs, read from the graph rather than from what the interpreter counts. */
@@ -43,7 +63,8 @@ export function checkStart(state: RunState, command: Command): void {
   }
   const window = step.each?.maxConcurrent;
   const running = scope.steps[instance.step.index]?.running ?? 0;
-  if (window !== undefined) check(running <= window, `${instance.path} starts outside its window`);
+  const asking = scope.steps[instance.step.index]?.asking ?? 0;
+  if (window !== undefined) check(running - asking <= window, `${instance.path} starts outside its window`);
 }
 
 function checkNeed(scope: Scope, instance: Instance, need: string): void {
@@ -90,6 +111,7 @@ function isCared(state: RunState, { phase, path, attempt, signal }: Instance): b
     case "waiting":
       return signal !== undefined || state.timers.has(`${path}@wait`);
     case "blocked":
+    case "answered":
     case "body":
     case "catch":
     case "finally":

@@ -87,7 +87,7 @@ test("the first answer counts, and the second one finds out whose it was", () =>
   host.answer("ok", "reject");
   host.answer("ok", "approve");
   expect(endingOf(host.run())?.code).toBe("APPROVAL_REJECTED");
-  expect(host.state.answers.get("ok")).toMatchObject({ answer: "reject", by: "eve" });
+  expect(host.state.answers.get("ok")).toMatchObject([{ answer: "reject", by: "eve" }]);
 });
 
 test.each([

@@ -1,4 +1,4 @@
-import type { Event } from "../../src/core/history/events.ts";
+import type { Event, QuestionAsked, StepFailed, StepSucceeded } from "../../src/core/history/events.ts";
 import type { RunState } from "../../src/core/history/run-state.ts";
 import { Downstream } from "../../src/core/interpreter/downstream.ts";
 import type { Json } from "../../src/core/json.ts";
@@ -179,7 +179,7 @@ function checkAtMostOnce(host: CoreHost): void {
   const effects = new Map(
     outcomesOf(host).map((event) => [
       `${event.path}@${event.attempt}`,
-      event.type === "stepFailed" ? event.effect : "done",
+      event.type === "stepFailed" ? event.effect : event.type === "stepSucceeded" ? "done" : "none",
     ]),
   );
   const spent = new Set<string>();
@@ -204,7 +204,7 @@ function checkPoison(host: CoreHost): void {
 function checkCosts(host: CoreHost): void {
   const byAttempt = new Map<string, { early: number; total: number }>();
   for (const { event } of host.events) {
-    if (event.type !== "costReported" && event.type !== "stepSucceeded" && event.type !== "stepFailed") continue;
+    if (event.type !== "costReported" && !isOutcome(event)) continue;
     const attempt = `${event.path}@${event.attempt}`;
     const cost = byAttempt.get(attempt) ?? { early: 0, total: 0 };
     if (event.type === "costReported") cost.early += event.costMicro;
@@ -216,10 +216,16 @@ function checkCosts(host: CoreHost): void {
   expectEqual("what is booked", host.state.budget.spentMicro, spent);
 }
 
-function outcomesOf(host: CoreHost): (Event & { readonly type: "stepSucceeded" | "stepFailed" })[] {
-  return host.events.flatMap(({ event }) =>
-    event.type === "stepSucceeded" || event.type === "stepFailed" ? [event] : [],
-  );
+type AttemptEnd = StepSucceeded | StepFailed | QuestionAsked;
+
+function isOutcome(event: Event): event is AttemptEnd {
+  const { type } = event;
+  if (type === "stepSucceeded" || type === "stepFailed") return true;
+  return type === "approvalAsked" && event.attempt !== undefined;
+}
+
+function outcomesOf(host: CoreHost): AttemptEnd[] {
+  return host.events.flatMap(({ event }) => (isOutcome(event) ? [event] : []));
 }
 
 function someSeqs({ seed }: Drawn, count: number, wanted: number): number[] {

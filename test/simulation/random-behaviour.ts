@@ -18,7 +18,7 @@ export function randomBehaviour({ seed, failing, isCostly = false }: Temper): Be
       checkJoins(call.input);
       return taskResult(of(`${call.path} ${call.failures}`), call, { seed, failing, isCostly });
     },
-    answer: (path) => answerOf(of(`answer ${path}`)),
+    answer: (path, key) => answerOf(of(`answer ${path} ${key ?? ""}`)),
     signal: (path, name) => ({ payload: { sent: name, n: 3 }, delayMs: of(`signal ${path}`).int(0, 15) }),
     bindMs: (path) => of(`bind ${path}`).int(0, 2),
   };
@@ -35,6 +35,11 @@ function taskResult(random: Random, call: TaskCall, { failing, isCostly }: Requi
   const cost = isFree
     ? {}
     : { costMicro, ...(random.chance(0.3) ? { earlyCostMicro: Math.floor(costMicro / 2) } : {}) };
+  // The same questions in every generation, one after another; what comes out tells what they were answered with.
+  const questions = random.pick([0, 0, 0, 0, 0, 1, 2]);
+  if (call.answers.length < questions) {
+    return { delayMs, onAbort, ...cost, asks: `q${call.answers.length + 1}`, allowEdit: true };
+  }
   if (fails) {
     const effect = random.pick(["none", "unknown", "done"]);
     return {
@@ -49,14 +54,14 @@ function taskResult(random: Random, call: TaskCall, { failing, isCostly }: Requi
   return { delayMs, onAbort, ...cost, output: outputOf(random, call) };
 }
 
-function outputOf(random: Random, { path, input }: TaskCall): Json {
+function outputOf(random: Random, { path, input, answers }: TaskCall): Json {
   if (random.chance(0.05)) return null;
   const list = Array.from({ length: random.int(0, 3) }, (_, n) => ({
     name: `${path} ${n}`,
     n,
     ok: random.chance(0.6),
   }));
-  return { path, n: random.int(0, 9), list, of: hashText(JSON.stringify(input)) };
+  return { path, n: random.int(0, 9), list, of: hashText(JSON.stringify([input, answers])) };
 }
 
 function answerOf(random: Random): Answer {

@@ -4,11 +4,11 @@ import { SystemClock } from "../../src/app/system-clock.ts";
 import { createTerminalExecutor } from "../../src/executors/terminal/terminal-executor.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../../src/executors/terminal/terminal-options.ts";
 import { createTerminalSessions, type TerminalSessions } from "../../src/executors/terminal/terminal-sessions.ts";
-import type { Executor } from "../../src/ports/executor.ts";
+import type { Executor, Outcome } from "../../src/ports/executor.ts";
 
 export interface RealTerminals {
   readonly sessions: TerminalSessions;
-  readonly executor: Executor;
+  readonly executor: Executor<Outcome>;
   readonly clock: SystemClock;
 }
 

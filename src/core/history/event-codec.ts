@@ -105,7 +105,7 @@ function toPlainBody({ startedAt, inputHash }: StepSucceeded): string | null {
 
 type AnyEvent = Pick<Event, "type" | "at"> & {
   readonly path?: string;
-  readonly attempt?: number;
+  readonly attempt?: number | undefined;
   readonly costMicro?: number;
 };
 

@@ -20,6 +20,7 @@ export type Event =
   | CallResolved
   | WaitBegun
   | ApprovalAsked
+  | QuestionAsked
   | ApprovalAnswered
   | TimerFired
   | SignalReceived
@@ -170,14 +171,33 @@ export interface WaitBegun extends EventCommon {
   readonly signal?: string;
 }
 
-/** Value: what is shown, and the output if it is approved unchanged. */
+/** An approval step asks. Value: what is shown, and the output if it is approved unchanged. */
 export interface ApprovalAsked extends EventCommon {
   readonly type: "approvalAsked";
   readonly path: string;
+  readonly attempt?: undefined;
   readonly message: string;
 }
 
-/** Value: the edited data, where `edited`. */
+/**
+ * A task asks: that is how this attempt has ended. Its cost is booked, nothing of it runs any more, and the same
+ * generation goes on with another attempt once there is an answer. Value: what is shown.
+ */
+export interface QuestionAsked extends EventCommon {
+  readonly type: "approvalAsked";
+  readonly path: string;
+  readonly attempt: number;
+  readonly startedAt?: number;
+  readonly message: string;
+  /** Under which the task finds the answer among its records. */
+  readonly key: string;
+  readonly allowEdit?: boolean;
+  readonly costMicro?: number;
+  readonly unpriced?: boolean;
+  readonly usage?: JsonObject;
+}
+
+/** Value: of an approval step the edited data, where `edited`; for a task the whole answer, as it reads it. */
 export interface ApprovalAnswered extends EventCommon {
   readonly type: "approvalAnswered";
   readonly path: string;

@@ -31,8 +31,8 @@ export interface RunState {
   readonly signals: Map<string, number[]>;
   /** By signal, longest waiting first. */
   readonly waiters: Map<string, Set<Instance>>;
-  /** Approvals that were answered, for whoever answers second. */
-  readonly answers: Map<string, Answer>;
+  /** Approvals that were answered, by path and in order, for whoever answers second. */
+  readonly answers: Map<string, Answer[]>;
   /** Tasks that were given up while they flew: what of their cost is booked already. */
   readonly orphans: Map<string, number>;
   readonly blocked: Queue<Instance>;
@@ -63,6 +63,8 @@ export interface Losses {
 }
 
 interface Answer {
+  /** The event that asked: a task may ask again and again at one path. */
+  readonly askedSeq: number;
   readonly answer: "approve" | "reject" | "skip";
   readonly by: string | undefined;
   readonly at: number;
@@ -144,7 +146,11 @@ export interface StepState {
   held: number[] | undefined;
   /** Items beyond the window. */
   queue: Queue<number> | undefined;
+  /** Instances that have their answer and wait for a place in the window. They go before `queue`. */
+  answered: Queue<Instance> | undefined;
   running: number;
+  /** How many of those hold no place in the window, since they wait for a person. */
+  asking: number;
   settled: number;
   failure: Failure | undefined;
   /** In a machine: what its scope had lost when this visit began. */
@@ -236,9 +242,16 @@ export interface Instance {
   outcome: InstanceOutcome | undefined;
   /** The event with what a person is shown; 0: not asked yet. */
   askedSeq: number;
+  /** What a task has asked a person. Until it goes on, it holds no place in the window of its fan-out. */
+  question: Question | undefined;
   /** Sequence numbers of durable records inside the step, by key. */
   records: Map<string, number> | undefined;
   signal: string | undefined;
+}
+
+export interface Question {
+  readonly key: string;
+  readonly allowEdit: boolean;
 }
 
 export type InstancePhase =
@@ -254,6 +267,8 @@ export type InstancePhase =
   | "backoff"
   | "waiting"
   | "approval"
+  /** A task has its answer and waits for a place in the window of its fan-out. */
+  | "answered"
   | "body"
   | "catch"
   | "finally";

@@ -3,6 +3,7 @@ import { applyCancelRequested } from "./cancel.ts";
 import { applyStepProjected } from "./conclude.ts";
 import { applyCostReported, bookLate } from "./costs.ts";
 import { applyStepFailed, applyStepInterrupted, applyStepSucceeded } from "./outcomes.ts";
+import { applyQuestionAsked } from "./questions.ts";
 import { applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run-life.ts";
 import { applyApprovalAnswered, applyApprovalAsked } from "./step-kinds/approve.ts";
 import { applyCallResolved } from "./step-kinds/call.ts";
@@ -45,7 +46,7 @@ export function applyEvent(turn: Turn, event: Event): void {
     case "waitBegun":
       return applyWaitBegun(turn, event);
     case "approvalAsked":
-      return applyApprovalAsked(turn, event);
+      return event.attempt === undefined ? applyApprovalAsked(turn, event) : applyQuestionAsked(turn, event);
     case "approvalAnswered":
       return applyApprovalAnswered(turn, event);
     case "timerFired":
@@ -61,8 +62,8 @@ export function applyEvent(turn: Turn, event: Event): void {
 
 /** The run is decided: what still comes in changes what it has cost, nothing else. */
 function applyAfterEnd(turn: Turn, event: Event): void {
-  if (event.type === "runFinished") applyRunFinished(turn);
-  else if (event.type === "stepSucceeded" || event.type === "stepFailed" || event.type === "costReported") {
-    bookLate(turn, event);
-  }
+  if (event.type === "runFinished") return applyRunFinished(turn);
+  const isOutcome = event.type === "stepSucceeded" || event.type === "stepFailed" || event.type === "costReported";
+  const isQuestion = event.type === "approvalAsked" && event.attempt !== undefined;
+  if (isOutcome || isQuestion) bookLate(turn, event);
 }

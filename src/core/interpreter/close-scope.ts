@@ -4,13 +4,17 @@ import { cancelScope, failScope } from "./fail-scope.ts";
 import { closeApproval } from "./step-kinds/approve.ts";
 import { stopWaiting } from "./step-kinds/wait.ts";
 import type { Turn } from "./turn.ts";
+import { takePlace } from "./window.ts";
 
 /**
  * Ends what lives in a scope that takes nothing new. Running tasks finish, or are told to stop where the scope is
  * cancelled; whatever waits is void; `finally` still runs.
  */
 export function closeScope(turn: Turn, scope: Scope): void {
-  for (const state of scope.steps) state?.queue?.clear();
+  for (const state of scope.steps) {
+    state?.queue?.clear();
+    state?.answered?.clear();
+  }
   for (const instance of [...scope.live]) closeInstance(turn, scope, instance);
   if (scope.live.size === 0) turn.work.push({ type: "endScope", scope });
 }
@@ -32,6 +36,9 @@ function closeInstance(turn: Turn, scope: Scope, instance: Instance): void {
       return;
     case "approval":
       closeApproval(turn, instance);
+      break;
+    case "answered":
+      takePlace(instance);
       break;
     case "waiting":
       stopWaiting(turn, instance);

@@ -71,7 +71,10 @@ function failProjection(turn: Turn, event: StepFailed): boolean {
 }
 
 /** The instance that the outcome belongs to, if it still waits for it. */
-function currentAttempt(turn: Turn, event: { readonly path: string; readonly attempt: number }): Instance | undefined {
+export function currentAttempt(
+  turn: Turn,
+  event: { readonly path: string; readonly attempt: number },
+): Instance | undefined {
   const instance = turn.state.active.get(event.path);
   const isAwaited = instance?.phase === "dispatched" || instance?.phase === "binding";
   return isAwaited && instance?.attempt === event.attempt ? instance : undefined;

@@ -1,5 +1,5 @@
 import type { FinalStatus } from "../history/events.ts";
-import type { RunState } from "../history/run-state.ts";
+import type { InstancePhase, RunState } from "../history/run-state.ts";
 
 export type OpenStatus = "queued" | "running" | "waiting" | "awaiting_approval";
 
@@ -16,7 +16,7 @@ export function isParked(state: RunState): boolean {
   if (state.phase !== "open") return false;
   if (state.isHeld) return true;
   for (const { phase } of state.active.values()) {
-    if (phase !== "waiting" && phase !== "approval" && !isAround(phase)) return false;
+    if (phase !== "waiting" && phase !== "approval" && !dependsOnOthers(phase)) return false;
   }
   return true;
 }
@@ -37,6 +37,7 @@ export function nextTimerAt(state: RunState): number | undefined {
   return earliest;
 }
 
-function isAround(phase: string): boolean {
-  return phase === "body" || phase === "catch" || phase === "finally";
+/** What it waits for is an instance too: one inside it, or one that holds the place which it is to have. */
+function dependsOnOthers(phase: InstancePhase): boolean {
+  return phase === "body" || phase === "catch" || phase === "finally" || phase === "answered";
 }

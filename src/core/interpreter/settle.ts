@@ -14,6 +14,7 @@ import { evaluateControl } from "./control-scope.ts";
 import { failScope } from "./fail-scope.ts";
 import { forgetLosses, notePartial } from "./losses.ts";
 import type { Turn } from "./turn.ts";
+import { fillPlace } from "./window.ts";
 
 /** One instance of a step: by index in its fan-out, or `SINGLE_ITEM`. */
 interface Item {
@@ -31,8 +32,7 @@ export function settleInstance(turn: Turn, instance: Instance, outcome: Instance
   if (state === undefined) return;
   state.running -= 1;
   settleItem(turn, { scope, step: step.index, item }, outcome);
-  const waiting = scope.phase === "open" ? state.queue?.shift() : undefined;
-  if (waiting !== undefined) turn.work.push({ type: "startItem", scope, step: step.index, item: waiting });
+  if (scope.phase === "open") fillPlace(turn, scope, step.index);
 }
 
 /** Records how an instance ended and passes it on to whoever waited for it. */

@@ -1,4 +1,3 @@
-import { SINGLE } from "../graph/shape.ts";
 import { stepPath } from "../graph/step-path.ts";
 import { type Instance, type Scope, SINGLE_ITEM } from "../history/run-state.ts";
 import { Queue } from "../queue.ts";
@@ -6,13 +5,14 @@ import { beginInstance } from "./begin-instance.ts";
 import { evaluateControl } from "./control-scope.ts";
 import { settleItem } from "./settle.ts";
 import type { Turn } from "./turn.ts";
+import { fillPlace, hasPlace } from "./window.ts";
 
 /** Starts an instance whose needs are met, or queues it behind its window. */
 export function startItem(turn: Turn, scope: Scope, step: number, item: number): void {
   const state = scope.steps[step];
   const indexed = scope.flow.steps[step];
   if (state === undefined || indexed === undefined || scope.phase !== "open" || state.failure !== undefined) return;
-  if (item !== SINGLE_ITEM && state.running >= windowOf(scope, step)) {
+  if (item !== SINGLE_ITEM && !hasPlace(scope, step)) {
     state.queue ??= new Queue();
     state.queue.push(item);
     return;
@@ -23,8 +23,7 @@ export function startItem(turn: Turn, scope: Scope, step: number, item: number):
     !turn.decisions.decide(() => evaluateControl(turn.state, { scope, step, item }, when) === true)
   ) {
     settleItem(turn, { scope, step, item }, { status: "skipped" });
-    const waiting = state.queue?.shift();
-    if (waiting !== undefined) turn.work.push({ type: "startItem", scope, step, item: waiting });
+    fillPlace(turn, scope, step);
     return;
   }
   const instance: Instance = {
@@ -46,6 +45,7 @@ export function startItem(turn: Turn, scope: Scope, step: number, item: number):
     failure: undefined,
     outcome: undefined,
     askedSeq: 0,
+    question: undefined,
     records: undefined,
     signal: undefined,
   };
@@ -54,10 +54,4 @@ export function startItem(turn: Turn, scope: Scope, step: number, item: number):
   turn.state.active.set(instance.path, instance);
   scope.live.add(instance);
   beginInstance(turn, instance);
-}
-
-function windowOf(scope: Scope, step: number): number {
-  const isMachine = scope.flow.flow.kind === "machine";
-  const origin = isMachine ? step : (scope.shape[step] ?? SINGLE);
-  return scope.flow.steps[origin]?.step.each?.maxConcurrent ?? Number.POSITIVE_INFINITY;
 }

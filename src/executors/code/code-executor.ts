@@ -35,7 +35,7 @@ const ADDRESS_SPACE_BEYOND_MEMORY_BYTES = 4 * 1024 ** 3;
  * Runs functions and programs in Python, JavaScript and TypeScript, each call in a process of its own in the sandbox.
  * The step's own time-out is the host's, through the signal, and replaces `timeoutMs`.
  */
-export function createCodeExecutor(options: CodeOptions): Executor {
+export function createCodeExecutor(options: CodeOptions): Executor<Outcome> {
   let python: Promise<FoundPython> | undefined;
   const runtime: Runtime = {
     options,

@@ -24,7 +24,7 @@ export interface LlmOptions {
  * the text holds. Each turn is recorded, so that an attempt that is cut off goes on after the last. Asking changes nothing
  * outside: every failure has the effect `none`.
  */
-export function createLlmExecutor(options: LlmOptions): Executor {
+export function createLlmExecutor(options: LlmOptions): Executor<Outcome> {
   const validators = options.validators ?? createSchemaValidators();
   return {
     recordsInput: true,

@@ -24,7 +24,7 @@ export interface McpExecutorOptions {
  * Calls one tool: of a configured MCP server, of the run's endpoint, or a built-in one. What it connects is shared with
  * others and closed by whoever made it.
  */
-export function createMcpExecutor(options: McpExecutorOptions): Executor {
+export function createMcpExecutor(options: McpExecutorOptions): Executor<Outcome> {
   return {
     recordsInput: true,
     async run(task, signal) {

@@ -49,7 +49,7 @@ export interface RunRecordings {
  * how much of the text was typed, and end as `INTERRUPTED`. A session lives in its process: where that is gone, states that
  * use the session fail with `SESSION_LOST`.
  */
-export function createTerminalExecutor(terminals: Terminals, recordings?: RunRecordings): Executor {
+export function createTerminalExecutor(terminals: Terminals, recordings?: RunRecordings): Executor<Outcome> {
   return new TerminalExecutor(terminals, recordings);
 }
 

@@ -2,6 +2,7 @@ import type { TaskStep } from "../../core/graph/graph.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Progress, Task } from "../../ports/executor.ts";
+import type { LiveText } from "./live-text.ts";
 import type { RunDriver, StartNote } from "./run-driver.ts";
 
 /** Why an attempt is told to stop. */
@@ -30,6 +31,7 @@ export class Flight implements Task, StartNote {
   hasLanded = false;
   reportedMicro = 0;
   log: Json[] | undefined;
+  live: LiveText | undefined;
   /** Cancels the grace period of an executor that was told to stop. */
   stopWaiting: (() => void) | undefined;
   /** Lets the next one go that is on its last chance. */

@@ -15,9 +15,10 @@ import { finishRun, finishRunAtOnce, loadOutputs } from "./finish-run.ts";
 import { GraphShelf } from "./graph-shelf.ts";
 import type { TextTools } from "./input-projection.ts";
 import { acquitBystanders } from "./last-chance.ts";
+import type { PieceMask } from "./live-text.ts";
 import { toNewRun, toRunStarted } from "./new-run.ts";
 import { newRunId } from "./new-run-id.ts";
-import { openApproval, refuseAnswered, refuseForbiddenEdit } from "./open-approval.ts";
+import { type Asked, openApproval, refuseAnswered, refuseForbiddenEdit } from "./open-approval.ts";
 import { Outbox } from "./outbox.ts";
 import { ParsedTexts } from "./parsed-texts.ts";
 import { PatientBlobs } from "./patient-blobs.ts";
@@ -28,6 +29,7 @@ import { RunTimers } from "./run-timers.ts";
 import { RunValues, type ValueSources } from "./run-values.ts";
 import { RunWatchers } from "./run-watchers.ts";
 import { Settling } from "./settling.ts";
+import { storeAnswer } from "./store-answer.ts";
 import { TaskRunner } from "./task-runner.ts";
 import { toStoredValue, type ValueWriter } from "./to-value.ts";
 import { ValueCache } from "./value-cache.ts";
@@ -41,6 +43,8 @@ export interface LocalHostOptions {
   readonly resolveCall: ResolveCall;
   /** Takes secrets out of everything that is stored or shown. */
   mask(text: string): string;
+  /** The same for a text that comes in pieces. Without it a secret is found only within one of them. */
+  maskPieces?(): PieceMask;
   /** The value of an environment variable, for prompts whose definition allows the name. */
   env(name: string): string | undefined;
   matches?(text: string, pattern: string): boolean;
@@ -120,6 +124,7 @@ export class LocalHost implements RunHost {
     this.#tasks = new TaskRunner({
       clock,
       writer: this.#writer,
+      maskPieces: () => options.maskPieces?.() ?? { push: options.mask, end: () => "" },
       findExecutor: options.findExecutor,
       reusable: (driver) => this.#reusable.get(driver),
       broken: (driver, error) => this.#abandon(driver, error),
@@ -223,20 +228,18 @@ export class LocalHost implements RunHost {
     });
   }
 
-  async answerApproval(runId: string, path: string, { edited, ...answer }: ApprovalAnswer): Promise<void> {
-    await this.#refuseAnswered(runId, path);
+  async answerApproval(runId: string, path: string, { asked, ...answer }: ApprovalAnswer): Promise<void> {
+    await this.#refuseAnswered(runId, { path, asked });
     // Before the data is stored: it may be large, and who asks in vain should leave no trace.
-    if (edited !== undefined)
-      await this.#withDriver(runId, async (driver) => refuseForbiddenEdit(openApproval(driver.state, path)));
-    const stored = edited === undefined ? undefined : await toStoredValue(edited, this.#writer);
-    if (stored === "too large")
-      throw new PawlError("APPROVAL_EDIT_REFUSED", { message: "The edited data is too large." });
+    if (answer.edited !== undefined)
+      await this.#withDriver(runId, async (driver) => refuseForbiddenEdit(openApproval(driver.state, { path, asked })));
+    const stored = await storeAnswer(answer, this.#writer);
     await this.#withDriver(runId, async (driver) => {
-      openApproval(driver.state, path);
+      const { question } = openApproval(driver.state, { path, asked });
       const at = this.#options.clock.now();
-      const isEdited = stored === undefined ? {} : { edited: true };
-      const seq = driver.apply({ type: "approvalAnswered", at, path, ...answer, ...isEdited }, stored?.stored);
-      if (stored !== undefined) driver.values.keep(seq, stored.value, stored.bytes);
+      const value = question === undefined ? stored.edited : stored.whole;
+      const seq = driver.apply({ type: "approvalAnswered", at, path, ...stored.told }, value?.stored);
+      if (value !== undefined) driver.values.keep(seq, value.value, value.bytes);
       await driver.durable();
     });
   }
@@ -383,11 +386,11 @@ export class LocalHost implements RunHost {
   }
 
   /** Who answers after the run has ended because of the first answer is told the same as a moment before. */
-  async #refuseAnswered(runId: string, path: string): Promise<void> {
+  async #refuseAnswered(runId: string, asked: Asked): Promise<void> {
     const record = await this.#find(runId);
     if (record.completedAt === undefined) return;
     const { state } = await rebuildRun(this.#options.journal, record, this.#shelf.byHash);
-    refuseAnswered(state, path);
+    refuseAnswered(state, asked);
   }
 
   /** Whether a run that sleeps waits for the clock or for people only its state tells: it is loaded. */

@@ -4,18 +4,28 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Command } from "../../core/history/commands.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import { type Viewpoint, viewOf } from "../../core/interpreter/lookup.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Executor, Failed, Outcome, Progress, Succeeded } from "../../ports/executor.ts";
+import type { Asks, Executor, Failed, Outcome, Progress, Succeeded } from "../../ports/executor.ts";
 import type { FindExecutor } from "../executors.ts";
 import { andThen } from "./and-then.ts";
 import { Flight, type FlightControl, type Stop } from "./flight.ts";
 import { isStorageFailure } from "./is-storage-failure.ts";
 import { isLastChance, LastChances } from "./last-chance.ts";
+import { LiveText, type PieceMask } from "./live-text.ts";
 import { type Arrival, maskProjection, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
 import { findReusable, type ReusableOutcomes } from "./reuse.ts";
 import type { RunDriver } from "./run-driver.ts";
-import { stoppedOutcome, timedOut, toFailed, toFailedEvent, tooLarge, toSucceededEvent } from "./to-outcome-event.ts";
+import {
+  refuseQuestion,
+  stoppedOutcome,
+  timedOut,
+  toAskedEvent,
+  toFailed,
+  toFailedEvent,
+  tooLarge,
+  toSucceededEvent,
+} from "./to-outcome-event.ts";
 import { type StoredValue, toStoredValue, type ValueWriter } from "./to-value.ts";
 
 type StartTask = Extract<Command, { type: "startTask" }>;
@@ -23,6 +33,8 @@ type StartTask = Extract<Command, { type: "startTask" }>;
 export interface TaskRunnerParts {
   readonly clock: Clock;
   readonly writer: ValueWriter;
+  /** For each text that comes in pieces. */
+  maskPieces(): PieceMask;
   readonly findExecutor: FindExecutor;
   /** Outcomes of an earlier run that this one may take over. */
   reusable(driver: RunDriver): ReusableOutcomes | undefined;
@@ -120,9 +132,21 @@ export class TaskRunner implements FlightControl {
       driver.apply({ type: "costReported", at: this.#parts.clock.now(), path, attempt, costMicro: progress.costMicro });
       return;
     }
+    if (progress.type === "live") return this.#showLive(flight, progress.event);
     flight.log ??= [];
     if (flight.log.length < MAX_LOG_ENTRIES) flight.log.push(progress.event);
     if (driver.isWatched) driver.notify({ type: "progress", path, attempt, event: this.#masked(progress.event) });
+  }
+
+  /** Nobody watches: nothing is kept for whoever comes later. */
+  #showLive(flight: Flight, event: JsonObject): void {
+    const { driver, path, attempt } = flight;
+    if (!driver.isWatched) return;
+    const { writer, maskPieces } = this.#parts;
+    flight.live ??= new LiveText({ whole: (text) => writer.mask(text), text: maskPieces() }, (shown) =>
+      driver.notify({ type: "live", path, attempt, event: shown }),
+    );
+    flight.live.show(event);
   }
 
   #masked(event: Json): Json {
@@ -278,7 +302,7 @@ export class TaskRunner implements FlightControl {
     const { timeoutMs } = flight;
     const stopClock =
       timeoutMs === undefined ? undefined : clock.wakeAt(clock.now() + timeoutMs, () => this.#stop(flight, "timeout"));
-    const landed = (outcome: Outcome) => {
+    const landed = (outcome: Outcome | Asks) => {
       stopClock?.();
       this.#report(flight, outcome);
     };
@@ -289,7 +313,7 @@ export class TaskRunner implements FlightControl {
     }
   }
 
-  #report(flight: Flight, outcome: Outcome): void {
+  #report(flight: Flight, outcome: Outcome | Asks): void {
     if (flight.hasLanded) return this.#bookLate(flight, outcome);
     try {
       const logged = this.#storeLog(flight);
@@ -309,7 +333,7 @@ export class TaskRunner implements FlightControl {
   }
 
   /** The outcome cannot be recorded as it is, e.g. since a value that a condition reads with it is lost. It is paid for all the same. */
-  #reportUnrecordable(flight: Flight, outcome: Outcome, error: unknown): void {
+  #reportUnrecordable(flight: Flight, outcome: Outcome | Asks, error: unknown): void {
     if (isStorageFailure(error)) return this.#standStill(flight, error);
     if (!flight.isAbandoned) {
       const { driver } = flight;
@@ -323,8 +347,9 @@ export class TaskRunner implements FlightControl {
   }
 
   /** Whoever was told to stop and yet succeeded has succeeded. */
-  #conclude(flight: Flight, outcome: Outcome): void | Promise<void> {
+  #conclude(flight: Flight, outcome: Outcome | Asks): void | Promise<void> {
     if (outcome.status === "failed") return this.#fail(flight, outcome);
+    if (outcome.status === "asks") return this.#ask(flight, outcome);
     const stored = toStoredValue(outcome.output, this.#parts.writer);
     if (stored === "too large") return this.#fail(flight, tooLarge(outcome, this.#parts.writer.maxBytes));
     return stored instanceof Promise
@@ -351,6 +376,21 @@ export class TaskRunner implements FlightControl {
     const seq = driver.apply(event, isEmpty ? undefined : stored);
     if (!isEmpty && flight.instance.step.isRead) driver.values.keep(seq, value, bytes);
     if (projection.assigned !== undefined) driver.values.keepAssigned(seq, projection.assigned);
+  }
+
+  /** Whoever was told to stop and yet has come to a question has stopped well: it waits for its answer. */
+  #ask(flight: Flight, outcome: Asks): void | Promise<void> {
+    const refusal = refuseQuestion(flight, outcome);
+    if (refusal !== undefined) return this.#fail(flight, refusal);
+    return andThen(toStoredValue(outcome.show, this.#parts.writer), (shown) => {
+      if (shown === "too large") return this.#fail(flight, tooLarge(outcome, this.#parts.writer.maxBytes));
+      if (flight.isAbandoned) return;
+      const { driver } = flight;
+      const { writer, clock } = this.#parts;
+      driver.dropStart(flight);
+      const event = toAskedEvent(flight, outcome, { at: clock.now(), mask: (text) => writer.mask(text) });
+      driver.values.keep(driver.apply(event, shown.stored), shown.value, shown.bytes);
+    });
   }
 
   #fail(flight: Flight, outcome: Failed): void | Promise<void> {
@@ -397,7 +437,7 @@ export class TaskRunner implements FlightControl {
     });
   }
 
-  #bookLate({ driver, path, attempt, reportedMicro }: Flight, outcome: Outcome): void {
+  #bookLate({ driver, path, attempt, reportedMicro }: Flight, outcome: Outcome | Asks): void {
     const costMicro = (outcome.costMicro ?? 0) - reportedMicro;
     if (costMicro <= 0 || driver.state.phase !== "open") return;
     driver.apply({ type: "costReported", at: this.#parts.clock.now(), path, attempt, costMicro });
@@ -415,6 +455,7 @@ export class TaskRunner implements FlightControl {
 
   #land(flight: Flight): void {
     flight.hasLanded = true;
+    flight.live?.end();
     flight.stopWaiting?.();
     flight.endTurn?.();
     if (this.#flights.get(flight.instance) === flight) this.#flights.delete(flight.instance);
@@ -426,6 +467,6 @@ export class TaskRunner implements FlightControl {
 }
 
 /** An executor is foreign code: what it returns may be anything. */
-function isOutcome(outcome: unknown): outcome is Outcome {
+function isOutcome(outcome: unknown): outcome is Outcome | Asks {
   return typeof outcome === "object" && outcome !== null && "costMicro" in outcome;
 }

@@ -1,7 +1,7 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import type { StepFailed, StepSucceeded } from "../../core/history/events.ts";
+import type { QuestionAsked, StepFailed, StepSucceeded } from "../../core/history/events.ts";
 import type { Json } from "../../core/json.ts";
-import type { Failed, Outcome, Succeeded } from "../../ports/executor.ts";
+import type { Asks, Failed, Outcome, Succeeded } from "../../ports/executor.ts";
 import type { Flight } from "./flight.ts";
 import type { Projection } from "./project-output.ts";
 
@@ -49,6 +49,31 @@ export function toFailedEvent(
   return { event, details, error };
 }
 
+export function toAskedEvent(
+  { path, attempt, startedAt }: Flight,
+  outcome: Asks,
+  { at, mask }: { readonly at: number; mask(text: string): string },
+): QuestionAsked {
+  return {
+    type: "approvalAsked",
+    at,
+    path,
+    attempt,
+    startedAt,
+    message: mask(outcome.message),
+    key: outcome.key,
+    ...(outcome.allowEdit === true ? { allowEdit: true } : {}),
+    ...costOf(outcome),
+  };
+}
+
+/** A key that has its answer already would have the person asked for ever. */
+export function refuseQuestion({ path, instance }: Flight, { key, costMicro }: Asks): Failed | undefined {
+  if (instance.records?.has(key) !== true) return undefined;
+  const message = `"${path}" asks again what is recorded as "${key}".`;
+  return { status: "failed", code: "EXECUTOR_FAULT", message, retryable: false, effect: "unknown", costMicro };
+}
+
 export function timedOut({ path, timeoutMs = 0 }: Flight): Pick<Failed, "code" | "message" | "retryable" | "effect"> {
   const message = `"${path}" took longer than its time-out of ${timeoutMs / 1000} s.`;
   return { code: "TIMEOUT", message, retryable: true, effect: "unknown" };
@@ -59,8 +84,9 @@ export function stoppedOutcome(path: string): Failed {
   return { status: "failed", code: "INTERRUPTED", message, retryable: false, effect: "unknown", costMicro: 0 };
 }
 
-export function tooLarge({ costMicro, usage }: Succeeded, maxBytes: number): Failed {
-  const message = `The output is larger than ${maxBytes} bytes.`;
+export function tooLarge({ costMicro, usage, status }: Succeeded | Asks, maxBytes: number): Failed {
+  const what = status === "asks" ? "What a person is to judge" : "The output";
+  const message = `${what} is larger than ${maxBytes} bytes.`;
   const spent = { costMicro, ...(usage === undefined ? {} : { usage }) };
   return { status: "failed", code: "OUTPUT_TOO_LARGE", message, retryable: false, effect: "done", ...spent };
 }
@@ -72,7 +98,7 @@ export function toFailed(error: unknown): Failed {
   return { status: "failed", code, message, retryable: false, effect: "unknown", costMicro: 0 };
 }
 
-function costOf({ costMicro, usage }: Outcome): Pick<StepFailed, "costMicro" | "unpriced" | "usage"> {
+function costOf({ costMicro, usage }: Outcome | Asks): Pick<StepFailed, "costMicro" | "unpriced" | "usage"> {
   return {
     ...(costMicro === null ? { unpriced: true } : costMicro === 0 ? {} : { costMicro }),
     ...(usage === undefined ? {} : { usage }),

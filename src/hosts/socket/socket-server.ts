@@ -22,6 +22,9 @@ const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** A caller that watches and does not read is let go before it costs the owner more memory than this. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
+/** What is of the moment is left out for a caller that reads more slowly than it comes. */
+const MAX_UNREAD_LIVE_BYTES = 256 * 1024;
+
 /** How long a caller may take to read what it has been sent when the owner leaves. */
 const CLOSE_GRACE_MS = 1_000;
 
@@ -199,6 +202,7 @@ class Caller {
   }
 
   #tell(runId: string, notice: RunNotice): void {
+    if (notice.type === "live" && this.#socket.writableLength > MAX_UNREAD_LIVE_BYTES) return;
     this.#send({ watch: runId, notice: toJson(notice) });
   }
 
@@ -221,11 +225,13 @@ function optional<Name extends string>(params: JsonObject, name: Name): { readon
 
 function toAnswer(value: Json | undefined): ApprovalAnswer {
   if (!isJsonObject(value)) throw refused("`answer` is an object.");
-  const { answer, edited } = value;
+  const { answer, edited, asked } = value;
   if (answer !== "approve" && answer !== "reject" && answer !== "skip")
     throw refused("An answer is approve, reject or skip.");
+  if (asked !== undefined && !Number.isSafeInteger(asked)) throw refused("`asked` is the number of an event.");
   return {
     answer,
+    ...(typeof asked === "number" ? { asked } : {}),
     ...optional(value, "by"),
     ...optional(value, "comment"),
     ...(edited === undefined ? {} : { edited }),

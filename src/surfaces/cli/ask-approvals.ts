@@ -49,7 +49,7 @@ async function askOne(asking: Asking, approval: OpenApproval): Promise<Asked> {
     const answer = await toAnswer(choice, asking, approval);
     if (answer === undefined) continue;
     try {
-      await answerApproval(app, { record, path: approval.path }, answer);
+      await answerApproval(app, { record, path: approval.path, asked: approval.asked }, answer);
       return "answered";
     } catch (error) {
       if (!isPawlError(error)) throw error;

@@ -1,3 +1,4 @@
+import { placeOf } from "../../operations/answer-approval.ts";
 import type { Application } from "../../operations/application.ts";
 import type { RunHead } from "../../operations/describe-run.ts";
 import { listApprovals } from "../../operations/describe-run-approvals.ts";
@@ -19,9 +20,9 @@ export async function tellWhatRemains(app: Application, run: RunHead): Promise<v
 
 async function tellApprovals(app: Application, { run_id: runId }: RunHead): Promise<void> {
   const approvals = await listApprovals(await app.records(), await findRun(app, runId));
-  for (const { path, message } of approvals.slice(0, MAX_SHOWN)) {
-    const address = `${shortId(runId)}:${path}`;
-    tell(`The run waits for an answer: ${message}`);
+  for (const approval of approvals.slice(0, MAX_SHOWN)) {
+    const address = `${shortId(runId)}:${placeOf(approval)}`;
+    tell(`The run waits for an answer: ${approval.message}`);
     tell(`  pawl approve ${address}`);
     tell(`  pawl reject ${address}`);
   }

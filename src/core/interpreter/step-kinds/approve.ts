@@ -1,8 +1,10 @@
 import type { ApprovalAnswered, ApprovalAsked } from "../../history/events.ts";
 import type { Instance } from "../../history/run-state.ts";
 import { concludeInstance, failInstance, succeedInstance } from "../conclude.ts";
+import { goOnWithAnswer } from "../questions.ts";
 import { startTimer, stopTimer, timerOf } from "../timers.ts";
 import type { Turn } from "../turn.ts";
+import { takePlace } from "../window.ts";
 
 export function applyApprovalAsked(turn: Turn, event: ApprovalAsked): void {
   const instance = turn.state.active.get(event.path);
@@ -19,8 +21,10 @@ export function applyApprovalAsked(turn: Turn, event: ApprovalAsked): void {
 export function applyApprovalAnswered(turn: Turn, event: ApprovalAnswered): void {
   const instance = turn.state.active.get(event.path);
   if (instance?.phase !== "approval") return;
-  closeApproval(turn, instance);
-  turn.state.answers.set(event.path, { answer: event.answer, by: event.by, at: event.at });
+  noteAnswer(turn, instance, event);
+  const { question } = instance;
+  endApproval(turn, instance);
+  if (question !== undefined) return goOnWithAnswer(turn, instance, question.key);
   switch (event.answer) {
     case "approve":
       return succeedInstance(turn, instance, event.edited === true ? turn.seq : instance.askedSeq);
@@ -43,8 +47,21 @@ export function timeOutApproval(turn: Turn, instance: Instance): void {
   failInstance(turn, instance, failure, { mayRetry: false });
 }
 
+/** Nobody is asked any more. */
 export function closeApproval(turn: Turn, instance: Instance): void {
+  endApproval(turn, instance);
+  takePlace(instance);
+}
+
+function endApproval(turn: Turn, instance: Instance): void {
   turn.state.approvalsOpen -= 1;
   instance.phase = "binding";
   stopTimer(turn, timerOf(instance, "approval"));
+}
+
+function noteAnswer({ state }: Turn, { path, askedSeq }: Instance, { answer, by, at }: ApprovalAnswered): void {
+  const noted = { askedSeq, answer, by, at };
+  const before = state.answers.get(path);
+  if (before === undefined) state.answers.set(path, [noted]);
+  else before.push(noted);
 }

@@ -27,7 +27,7 @@ const AFTER_RESULT_MS = 60_000;
  * Answers agent steps with a Sandstorm server: POST /query, an SSE stream back. Configured keys go to that server only,
  * and are masked in everything that this executor returns or emits.
  */
-export function createSandstormExecutor(options: SandstormOptions): Executor {
+export function createSandstormExecutor(options: SandstormOptions): Executor<Outcome> {
   const redactor = createRedactor([options.apiKey, options.anthropicApiKey, options.e2bApiKey]);
   const validators = options.validators ?? createSchemaValidators();
   return {

@@ -38,7 +38,7 @@ const FOREVER_MS = 2 ** 31 - 1;
  * Answers agent steps without any agent: as scripted, else with an answer made up to fit the step's output schema, the
  * same for equal input. For demos and for tests of workflows; never chosen unless it is named.
  */
-export function createSimulatedExecutor(options: SimulatedOptions = {}): Executor {
+export function createSimulatedExecutor(options: SimulatedOptions = {}): Executor<Outcome> {
   const validators = options.validators ?? createSchemaValidators();
   return {
     recordsInput: true,

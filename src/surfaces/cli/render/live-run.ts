@@ -13,6 +13,7 @@ export type LiveNotice =
   | { readonly type: "event"; readonly seq: number; readonly event: Event; readonly graph?: Graph }
   | { readonly type: "dispatched"; readonly path: string; readonly attempt: number; readonly at: number }
   | { readonly type: "progress"; readonly path: string; readonly attempt: number; readonly event: Json }
+  | { readonly type: "live"; readonly path: string; readonly attempt: number; readonly event: Json }
   | { readonly type: "parked" }
   | { readonly type: "stalled"; readonly code: string; readonly message: string }
   | { readonly type: "unstalled" };
@@ -66,6 +67,7 @@ export class LiveRun {
         return UNCHANGED;
       case "dispatched":
       case "progress":
+      case "live":
         return UNCHANGED;
     }
   }

@@ -1,3 +1,4 @@
+import { placeOf } from "../../../operations/answer-approval.ts";
 import type { OpenApproval } from "../../../operations/describe-run-approvals.ts";
 import { formatTime } from "./format-time.ts";
 import type { PageOptions } from "./render-runs.ts";
@@ -21,7 +22,7 @@ function renderApproval(approval: OpenApproval, { paint, now }: PageOptions): st
     `  since ${formatTime(Date.parse(since), now)}${limit}`,
   ];
   if (shown !== null) lines.push(`  ${truncate(sanitize(JSON.stringify(shown)), SHOWN_COLUMNS)}`);
-  const address = quote(`${run_id}:${path}`);
+  const address = quote(`${run_id}:${placeOf(approval)}`);
   lines.push(paint("dim", `  pawl approve ${address}   or   pawl reject ${address}`));
   if (allow_edit) lines.push(paint("dim", "  The data may be edited on approval."));
   return lines.join("\n");
@@ -29,5 +30,5 @@ function renderApproval(approval: OpenApproval, { paint, now }: PageOptions): st
 
 /** Paths hold brackets, which shells read as patterns. */
 function quote(address: string): string {
-  return /^[\w:./-]+$/.test(address) ? address : `'${address.replaceAll("'", String.raw`'\''`)}'`;
+  return /^[\w:./@-]+$/.test(address) ? address : `'${address.replaceAll("'", String.raw`'\''`)}'`;
 }

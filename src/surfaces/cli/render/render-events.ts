@@ -8,7 +8,8 @@ import { sanitize } from "./sanitize.ts";
 /** One line of `pawl runs events`: number, time, what, where, and what matters of it. */
 export function renderEvent({ seq, event }: EventRow, paint: Paint): string {
   const path = "path" in event ? sanitize(event.path) : "";
-  const attempt = "attempt" in event && event.attempt > 1 ? ` try ${event.attempt}` : "";
+  const number = "attempt" in event ? (event.attempt ?? 1) : 1;
+  const attempt = number > 1 ? ` try ${number}` : "";
   const detail = sanitize(detailOf(event));
   const what = event.type === "stepFailed" ? paint("red", event.type) : event.type;
   const parts = [String(seq).padStart(5), paint("dim", toIsoTime(event.at)), what, `${path}${attempt}`, detail];
@@ -34,7 +35,7 @@ function detailOf(event: Event): string {
     case "waitBegun":
       return event.signal ?? (event.until === undefined ? "" : `until ${toIsoTime(event.until)}`);
     case "approvalAsked":
-      return event.message;
+      return event.attempt === undefined ? event.message : `${event.message} ${costOf(event)}`;
     case "approvalAnswered":
       return [event.answer, event.by ?? "", event.comment ?? ""].join(" ");
     case "timerFired":
