@@ -1,21 +1,23 @@
 import { z } from "zod";
 import { PawlError } from "../../../../core/errors/pawl-error.ts";
-import { answerApproval, findApproval } from "../../../../operations/answer-approval.ts";
+import { answerApproval, findApproval, placeOf } from "../../../../operations/answer-approval.ts";
 import type { Application } from "../../../../operations/application.ts";
-import { listApprovals } from "../../../../operations/describe-run-approvals.ts";
+import { listApprovals, type OpenApproval } from "../../../../operations/describe-run-approvals.ts";
 import { listOpenApprovals } from "../../../../operations/list-open-approvals.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { jsonObjectSchema, jsonSchema, listOf, timeSchema } from "../schemas/common.ts";
 
 const approvalSchema = z
   .object({
-    approval_id: z.string().describe("`RUN:PATH`, what an answer names."),
+    approval_id: z.string().describe("`RUN:PATH`, of a task's question `RUN:PATH@ASKED`: what an answer names."),
     run_id: z.string(),
     workflow_name: z.string(),
     path: z.string(),
     step_id: z.string(),
+    asked: z.int().describe("The event that asked."),
+    key: z.string().nullable().describe("What a task calls its question; null for an approval step."),
     message: z.string(),
-    shown: jsonSchema.describe("What the person is to judge; approved unchanged, it is the step's output."),
+    shown: jsonSchema.describe("What the person is to judge; approved unchanged, it is an approval step's output."),
     since: timeSchema,
     times_out_at: timeSchema.nullable(),
     on_timeout: z.enum(["abort", "skip"]).nullable(),
@@ -24,7 +26,9 @@ const approvalSchema = z
   })
   .meta({ id: "Approval", description: "A question that waits for a person." });
 
-const byId = z.object({ id: z.string().min(1).describe("`RUN:PATH`; the run alone where it has one question only.") });
+const byId = z.object({
+  id: z.string().min(1).describe("An `approval_id`, or `RUN:PATH`; the run alone where it has one question only."),
+});
 
 export const listApprovalsEndpoint = defineEndpoint({
   method: "GET",
@@ -36,7 +40,7 @@ export const listApprovalsEndpoint = defineEndpoint({
   answer: listOf(approvalSchema),
   async handle({ app }) {
     const open = await listOpenApprovals(app);
-    const items = open.map((each) => ({ approval_id: `${each.run_id}:${each.path}`, ...each }));
+    const items = open.map((each) => ({ approval_id: idOf(each), ...each }));
     const countAll = async () => ({ total: items.length, limit: items.length, offset: 0 });
     return { data: { items, next_cursor: null }, countAll };
   },
@@ -52,14 +56,19 @@ export const getApproval = defineEndpoint({
   params: byId,
   answer: approvalSchema,
   async handle({ app, params }) {
-    const { record, path } = await findApproval(app, params.id);
-    const open = (await listApprovals(await app.records(), record)).find((each) => each.path === path);
+    const { record, path, asked } = await findApproval(app, params.id);
+    const all = await listApprovals(await app.records(), record);
+    const open = all.find((each) => each.path === path && (asked ?? each.asked) === each.asked);
     if (open === undefined) {
       throw new PawlError("APPROVAL_NOT_OPEN", { message: `No approval is open at "${path}".` });
     }
-    return { data: { approval_id: `${open.run_id}:${open.path}`, ...open } };
+    return { data: { approval_id: idOf(open), ...open } };
   },
 });
+
+function idOf(open: OpenApproval): string {
+  return `${open.run_id}:${placeOf(open)}`;
+}
 
 const commentBody = { comment: z.string().max(10_000).optional() };
 const answered = z.object({ run_id: z.string(), path: z.string(), answer: z.enum(["approve", "reject", "skip"]) });
