@@ -13,7 +13,7 @@ const KEY = "sk-secret-0123456789";
 const NEVER = new AbortController().signal;
 
 interface InlineWorld {
-  readonly executor: Executor;
+  readonly executor: Executor<Outcome>;
   readonly requests: Awaited<ReturnType<typeof startFakeModelServer>>["requests"];
   /** What has been asked of the toolbox. */
   readonly wanted: ToolboxRequest[];

@@ -28,7 +28,7 @@ export interface InlineOptions extends ToolSources {
  * An agent inside this process: a model that is asked turn by turn, and the tools that it calls. It answers the agents of
  * an agents file, and the agent steps of other definitions.
  */
-export function createInlineExecutor(options: InlineOptions): Executor {
+export function createInlineExecutor(options: InlineOptions): Executor<Outcome> {
   const validators = options.validators ?? createSchemaValidators();
   return {
     recordsInput: true,
