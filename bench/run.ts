@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { benchAgentTools } from "./agents/tool-calls.ts";
 import { benchCodeCalls } from "./code/call-overhead.ts";
 import { benchColdStart } from "./scenarios/cold-start.ts";
 import { benchFanOut } from "./scenarios/fan-out.ts";
@@ -17,6 +18,7 @@ const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
   "cold-start": benchColdStart,
   terminal: benchTerminal,
   "code-calls": benchCodeCalls,
+  "agents-tools": benchAgentTools,
 };
 
 const args = process.argv.slice(2);

@@ -16,6 +16,7 @@ import type {
 } from "../operations/application.ts";
 import type { DefinitionLibrary } from "../operations/definition-library.ts";
 import { loadOptionsOf } from "../operations/load-options.ts";
+import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
@@ -112,6 +113,10 @@ class App implements OpenApplication {
     return this.#work.prompts();
   }
 
+  toolbox(): Promise<AgentToolbox> {
+    return this.#tools.toolbox();
+  }
+
   async checkAgentServer() {
     const url = this.config.settings.agent.sandstorm_url;
     if (url === undefined) return undefined;
@@ -178,6 +183,7 @@ class App implements OpenApplication {
     const connection = await this.#connection();
     if (connection?.role !== "owner") throw ownedByAnother(this.dataDir, host.ownerPid);
     const { ownership } = connection;
+    this.#tools.holdEager().catch((error: unknown) => this.#options.onDefect(error));
     const announce = (url: string) => ownership.announce(url);
     const onDefect = (error: unknown) => this.#options.onDefect(error);
     return openServer({ app: this, host, library, firstLook, announce, onDefect }, options);

@@ -54,6 +54,16 @@ export class ToolParts {
     return this.#toolbox;
   }
 
+  /** Connects the application's own servers that are to be connected at the start. Does not wait for them. */
+  async holdEager(): Promise<void> {
+    const { appDir, config } = this.#options;
+    const { readMcpServers } = await import("../config/read-mcp-servers.ts");
+    // A file that cannot be read is told of where its servers are needed.
+    const entries = await readMcpServers(appDir, config.settings.mcp.servers).catch(() => new Map<string, never>());
+    const isEager = [...entries.values()].some(({ settings }) => "start" in settings && settings.start === "eager");
+    if (isEager) (await this.toolbox()).hold("application", {});
+  }
+
   coreTools(): Promise<ToolSet> {
     this.#coreTools ??= this.#createCoreTools();
     return this.#coreTools;

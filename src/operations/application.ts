@@ -2,6 +2,7 @@ import type { Config } from "../config/load-config.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type { RunHost } from "../hosts/run-host.ts";
+import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
@@ -37,6 +38,8 @@ export interface Application {
   fetchDefinitionFile(wanted: WantedFile): Promise<string>;
   /** Puts values into prompt templates. */
   prompts(): Promise<PromptRenderer>;
+  /** The MCP servers of this process, as agents use them. Nothing is connected before it is needed. */
+  toolbox(): Promise<AgentToolbox>;
   /** How the configured agent server is. Undefined: none is configured. */
   checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
 }

@@ -21,6 +21,7 @@ export async function runDoctor(app: Application): Promise<readonly Check[]> {
     await attempt("owner", () => checkOwner(app)),
     await attempt("journal", () => checkJournal(app)),
     await attempt("agents", () => checkAgents(app)),
+    ...(await checkToolServers(app)),
     ...unusedSettings(app),
   ];
 }
@@ -68,6 +69,22 @@ async function checkAgents(app: Application): Promise<Omit<Check, "name">> {
   return health.ok
     ? { state: "ok", detail }
     : { state: "error", detail, remedy: "Check SANDSTORM_URL and the server." };
+}
+
+/** Long enough for a program that is first fetched. */
+const CONNECT_MS = 40_000;
+
+/** Connects each: a server that is only known has not been looked at. */
+async function checkToolServers(app: Application): Promise<readonly Check[]> {
+  const toolbox = await app.toolbox();
+  if ((await toolbox.states()).length === 0) return [];
+  await toolbox.offer({}, AbortSignal.timeout(CONNECT_MS)).catch(() => undefined);
+  return (await toolbox.states()).map(({ server, origin, transport, state, tools = 0, lastFailure }) => {
+    const name = `MCP server ${server}`;
+    if (state === "ready") return { name, state: "ok", detail: `${tools} tools over ${transport}` };
+    const detail = lastFailure ?? `it did not answer within ${CONNECT_MS / 1_000} s`;
+    return { name, state: "note", detail, remedy: `Correct it in ${origin}, or take it out.` };
+  });
 }
 
 /** Said here once instead of on every run. */

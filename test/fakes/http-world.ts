@@ -125,6 +125,7 @@ function toApplication(
     findOwner: async () => ({ state: "free" }),
     library: { list: () => definitions },
     fetchDefinitionFile: remote ?? refuse,
+    toolbox: () => Promise.reject(new Error("There are no MCP servers.")),
     checkAgentServer: async () => undefined,
     prompts: async () => createPromptRenderer(),
   };

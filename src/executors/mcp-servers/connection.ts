@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import {
   type CallToolResult,
   Client,
@@ -12,7 +13,7 @@ import { createRedactor, type Redactor } from "../output/redact.ts";
 import type { GroupGuard } from "./group-guard.ts";
 import { boundedFetch, HttpTransport } from "./http-transport.ts";
 import { limitProgress, type ToolProgress } from "./limit-progress.ts";
-import { type McpFailure, stoppedFailure } from "./mcp-failure.ts";
+import { McpFailure, stoppedFailure } from "./mcp-failure.ts";
 import { ProcessTransport } from "./process-transport.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { type ServerTool, toServerTool } from "./server-tool.ts";
@@ -51,6 +52,7 @@ const END_SESSION_MS = 1_000;
 
 /** Connects; throws an `McpFailure` without any effect. */
 export async function openConnection(address: ServerAddress, options: ConnectionOptions): Promise<Connection> {
+  checkFiles(address);
   try {
     return await connect(address, options, toNegotiation(address));
   } catch (failure) {
@@ -58,6 +60,20 @@ export async function openConnection(address: ServerAddress, options: Connection
     if (address.protocol !== "auto" || address.way.kind !== "process" || options.lifetime.aborted) throw failure;
     return connect(address, options, { mode: "legacy" });
   }
+}
+
+/** A program that is started without them says something that helps nobody, if anything. */
+function checkFiles({ name, way, secrets }: ServerAddress): void {
+  if (way.kind !== "process") return;
+  const flaw =
+    way.script !== undefined && !existsSync(way.script)
+      ? `there is no file ${way.script}`
+      : existsSync(way.cwd)
+        ? undefined
+        : `there is no folder ${way.cwd}`;
+  if (flaw === undefined) return;
+  const message = createRedactor(secrets).text(`The MCP server "${name}" did not start: ${flaw}.`);
+  throw new McpFailure("MCP_SERVER_FAILED", { message, retryable: false, effect: "none" });
 }
 
 async function connect(
@@ -235,6 +251,8 @@ export class Connection {
 
   async #list(): Promise<Listed> {
     try {
+      // The SDK would say on stdout that there are none, where another program may be listening.
+      if (this.#client.getServerCapabilities()?.tools === undefined) return NOTHING_LISTED;
       const { tools } = await this.#client.listTools(undefined, { cacheMode: "refresh" });
       const list = {
         tools: tools.map((tool) => toServerTool(this.#address.name, tool)),
@@ -252,6 +270,8 @@ interface Listed {
   readonly list: ToolList;
   readonly definitions: ReadonlyMap<string, Tool>;
 }
+
+const NOTHING_LISTED: Listed = { list: { tools: [], warnings: [] }, definitions: new Map() };
 
 async function endSession(transport: HttpTransport): Promise<void> {
   const late = new Promise((resolve) => setTimeout(resolve, END_SESSION_MS).unref());

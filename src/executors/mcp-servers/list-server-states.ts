@@ -8,7 +8,7 @@ import type { ServerPool } from "./server-pool.ts";
 export async function listServerStates(own: McpServers, pool: ServerPool): Promise<readonly ToolServerState[]> {
   const states: ToolServerState[] = [];
   const listed = new Set<ManagedServer>();
-  for (const [server, { origin }] of await own.entries()) {
+  for (const [server, { origin }] of await entriesOf(own, states)) {
     try {
       const managed = await own.find(server);
       listed.add(managed);
@@ -28,6 +28,21 @@ export async function listServerStates(own: McpServers, pool: ServerPool): Promi
     }
   }
   return [...states, ...pool.servers.filter((managed) => !listed.has(managed)).map(toState)];
+}
+
+/** A file that cannot be read stands for the servers in it. */
+async function entriesOf(own: McpServers, states: ToolServerState[]): ReturnType<McpServers["entries"]> {
+  try {
+    return await own.entries();
+  } catch (failure) {
+    states.push(invalid("*", "the configuration", failure));
+    return new Map();
+  }
+}
+
+function invalid(server: string, origin: string, failure: unknown): ToolServerState {
+  const lastFailure = failure instanceof Error ? failure.message : String(failure);
+  return { server, origin, transport: "unknown", state: "invalid", callsInFlight: 0, restarts: 0, lastFailure };
 }
 
 function toState({ address, state }: ManagedServer): ToolServerState {

@@ -11,6 +11,8 @@ export interface ManagedOptions {
   readonly connectTimeoutMs: number;
   /** While it is connected, and was used since the last time, it is asked so often whether it is alive. */
   readonly pingIntervalMs: number;
+  /** Default 10,000. */
+  readonly pingTimeoutMs?: number;
   /** Closed when nobody has used it for so long. Absent: never. */
   readonly idleMs?: number;
   readonly guard: GroupGuard;
@@ -245,7 +247,7 @@ export class ManagedServer {
 
   #ping(connection: Connection): void {
     this.#pingedAt = performance.now();
-    connection.ping(PING_TIMEOUT_MS).catch((failure: unknown) => {
+    connection.ping(this.#options.pingTimeoutMs ?? PING_TIMEOUT_MS).catch((failure: unknown) => {
       const isCurrent = this.#connection === connection && this.#callsInFlight === 0;
       if (isCurrent && failure instanceof McpFailure) this.#lose(failure);
     });

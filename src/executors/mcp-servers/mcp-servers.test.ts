@@ -131,16 +131,16 @@ test("closing does not wait for a server that is still starting, and ends it", a
   expect(await failureOf(servers.tools("silent", NEVER))).toMatchObject({ code: "INTERRUPTED" });
 });
 
-test("servers end with a host that is killed", async () => {
+test("servers end with a host that is killed, also those that do not want to, with all that they have started", async () => {
   const host = spawn(process.execPath, [HOLD_SERVER], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => {
     host.kill("SIGKILL");
   });
   const [said] = (await once(host.stdout, "data")) as [Buffer];
-  const { pid } = JSON.parse(String(said)) as { readonly pid: number };
-  expect(isAlive(pid)).toBe(true);
+  const pids = JSON.parse(String(said)) as readonly number[];
+  expect(pids.map(isAlive)).toEqual([true, true, true, true]);
   host.kill("SIGKILL");
-  await hasEnded(pid);
+  for (const pid of pids) await hasEnded(pid);
 });
 
 test("a server that does not start says why", async () => {

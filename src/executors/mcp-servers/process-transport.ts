@@ -2,19 +2,22 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter, dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { GroupGuard } from "./group-guard.ts";
+import { MessageLines } from "./message-lines.ts";
+import { Patience } from "./patience.ts";
 import { signalGroup } from "./process-group.ts";
 import type { ProcessWay } from "./resolve-server.ts";
 import { Tail } from "./tail.ts";
 
 const KEPT_STDERR_BYTES = 4 * 1024;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Between two messages. Whoever prints more speaks another language, and would keep us busy for ever. */
-const MAX_NOISE_LINES = 20_000;
-/** Of messages; a flood would leave us no time for anything else. */
-const MAX_MESSAGES_PER_S = 20_000;
 /** How long a server may take to end after its input has ended, and then after SIGTERM. */
 const END_GRACE_MS = 1_000;
 /** Something that a server has started may hold its pipes open for ever after it. */
@@ -34,13 +37,12 @@ export class ProcessTransport implements Transport {
   ending: string | undefined;
   readonly #way: ProcessWay;
   readonly #guard: GroupGuard;
-  readonly #incoming = new ReadBuffer({ maxBufferSize: MAX_MESSAGE_BYTES });
+  readonly #incoming = new MessageLines(MAX_MESSAGE_BYTES);
+  readonly #patience = new Patience();
   readonly #said = new Tail(KEPT_STDERR_BYTES);
   #child: ChildProcessWithoutNullStreams | undefined;
   #ended: Promise<void> = Promise.resolve();
   #isClosed = false;
-  #noiseLines = 0;
-  #rate = { second: 0, messages: 0 };
 
   constructor(way: ProcessWay, guard: GroupGuard) {
     this.#way = way;
@@ -117,39 +119,25 @@ export class ProcessTransport implements Transport {
 
   #hear(chunk: Buffer): void {
     try {
-      this.#incoming.append(chunk);
-    } catch (cause) {
-      this.#giveUp(new Error(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`, { cause }));
+      for (const line of this.#incoming.push(chunk)) {
+        if (this.#isClosed) return;
+        this.#deliver(line);
+      }
+    } catch (reason) {
+      this.#giveUp(toError(reason));
+    }
+  }
+
+  /** What is no message is noise: servers print to stdout what they should not. */
+  #deliver(line: string): void {
+    const message = readMessage(line);
+    if (message === undefined) {
+      this.#patience.hearNoise();
+      this.onerror?.(new Error("A line is no message."));
       return;
     }
-    for (let isMore = true; isMore; ) isMore = this.#deliver();
-  }
-
-  /** Whether there may be another message. What is no message is noise: servers print to stdout what they should not. */
-  #deliver(): boolean {
-    try {
-      const message = this.#incoming.readMessage();
-      if (message === null) return false;
-      this.#noiseLines = 0;
-      this.onmessage?.(message);
-      return this.#isBearable();
-    } catch (error) {
-      this.onerror?.(toError(error));
-      this.#noiseLines += 1;
-      if (this.#noiseLines <= MAX_NOISE_LINES) return true;
-      this.#giveUp(new Error(`it printed more than ${MAX_NOISE_LINES} lines that are no messages`));
-      return false;
-    }
-  }
-
-  #isBearable(): boolean {
-    if (this.#isClosed) return false;
-    const second = Math.floor(performance.now() / 1_000);
-    if (second !== this.#rate.second) this.#rate = { second, messages: 0 };
-    this.#rate.messages += 1;
-    if (this.#rate.messages <= MAX_MESSAGES_PER_S) return true;
-    this.#giveUp(new Error(`it sent more than ${MAX_MESSAGES_PER_S} messages in a second`));
-    return false;
+    this.#patience.hearMessage(!("method" in message));
+    this.onmessage?.(message);
   }
 
   #giveUp(reason: Error): void {
@@ -175,6 +163,16 @@ export class ProcessTransport implements Transport {
     } finally {
       timer.abort();
     }
+  }
+}
+
+function readMessage(line: string): JSONRPCMessage | undefined {
+  // Most noise is told from a message at its first letter.
+  if (!/^\s*\{/.test(line)) return undefined;
+  try {
+    return deserializeMessage(line);
+  } catch {
+    return undefined;
   }
 }
 

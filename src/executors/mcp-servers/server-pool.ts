@@ -30,14 +30,8 @@ export class ServerPool {
     const known = this.#servers.get(key);
     if (known !== undefined) return known;
     this.#forgetIdle();
-    const { version, connectTimeoutMs, pingIntervalMs } = this.#options;
-    const server = new ManagedServer(address, {
-      version,
-      connectTimeoutMs,
-      pingIntervalMs,
-      guard: this.#guard,
-      ...(idleMs === undefined ? {} : { idleMs }),
-    });
+    const idle = idleMs === undefined ? {} : { idleMs };
+    const server = new ManagedServer(address, { ...this.#options, guard: this.#guard, ...idle });
     this.#servers.set(key, server);
     return server;
   }

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { openToolbox } from "../../../test/fakes/mcp-server/open-toolbox.ts";
 import { everythingSettings, fakeSettings } from "../../../test/fakes/mcp-server/server-entries.ts";
-import type { AgentTool, ToolboxOffer } from "../../ports/agent-toolbox.ts";
+import { namesIn, toolIn } from "../../../test/fakes/mcp-server/tool-in.ts";
+import type { ToolboxOffer } from "../../ports/agent-toolbox.ts";
 
 const NEVER = new AbortController().signal;
 const CALL = { idempotencyKey: "run:step:1" };
@@ -181,17 +182,6 @@ test("a server that nobody uses is closed, and connected again when it is needed
 /** As it stands in a file. */
 function variable(name: string): string {
   return `$\{${name}}`;
-}
-
-function namesIn(offer: ToolboxOffer): readonly string[] {
-  return offer.tools.map(({ name }) => name);
-}
-
-function toolIn(offer: ToolboxOffer, name: string): AgentTool {
-  const found = offer.tools.find((tool) => tool.name === name);
-  if (found === undefined)
-    throw new Error(`There is no ${name} in ${namesIn(offer).join(", ")}: ${JSON.stringify(offer.missing)}`);
-  return found;
 }
 
 async function pidOf(offer: ToolboxOffer): Promise<number> {

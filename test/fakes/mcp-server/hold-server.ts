@@ -1,4 +1,4 @@
-/** A host that connects to a server, says the server's process id, and stays. Killed by its test. */
+/** A host that connects to servers, says the process ids of all that it has started, and stays. Killed by its test. */
 import { McpServers } from "../../../src/executors/mcp-servers/mcp-servers.ts";
 import { ServerPool } from "../../../src/executors/mcp-servers/server-pool.ts";
 import { fake } from "./server-entries.ts";
@@ -6,10 +6,19 @@ import { fake } from "./server-entries.ts";
 const servers = new McpServers({
   folder: process.cwd(),
   env: () => undefined,
-  entries: async () => new Map([["fake", fake()]]),
+  entries: async () =>
+    new Map([
+      ["fake", fake()],
+      ["stubborn", fake(["ignore-sigterm"])],
+    ]),
   pool: new ServerPool({ version: "1.0.0", connectTimeoutMs: 30_000, pingIntervalMs: 30_000 }),
   timeoutMs: 30_000,
 });
-const request = { server: "fake", tool: "process", arguments: {} };
-const { result } = await servers.call(request, new AbortController().signal);
-process.stdout.write(JSON.stringify(result.structuredContent));
+const pids: unknown[] = [];
+for (const server of ["fake", "stubborn"]) {
+  for (const tool of ["process", "helper"]) {
+    const { result } = await servers.call({ server, tool, arguments: {} }, new AbortController().signal);
+    pids.push(Object(result.structuredContent).pid);
+  }
+}
+process.stdout.write(JSON.stringify(pids));

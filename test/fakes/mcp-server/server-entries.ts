@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../src/core/json.ts";
 import type { ServerEntry, ServerSettings } from "../../../src/executors/mcp-servers/server-entry.ts";
 
 const FAKE = fileURLToPath(new URL("main.ts", import.meta.url));
+const OLD = fileURLToPath(new URL("old_server.py", import.meta.url));
 const EVERYTHING = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"));
 
 /** Our own server with faults, as a process. */
@@ -18,6 +19,11 @@ export function everything(more: Partial<ServerSettings> = {}): ServerEntry {
 /** Our own server, as a definition names it. */
 export function fakeSettings(faults: readonly string[] = [], more: JsonObject = {}): JsonObject {
   return { command: process.execPath, args: [FAKE, ...faults], ...more };
+}
+
+/** A server in Python of the oldest revision, as a definition names it. */
+export function oldSettings(faults: readonly string[] = [], more: JsonObject = {}): JsonObject {
+  return { server_path: OLD, args: [...faults], ...more };
 }
 
 export function everythingSettings(more: JsonObject = {}): JsonObject {

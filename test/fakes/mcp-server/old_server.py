@@ -1,0 +1,142 @@
+"""
+An MCP server as people wrote them by hand: the standard library alone, revision 2024-11-05, a thread for each call.
+
+    python3 old_server.py [FAULT...]
+
+A fault is `many=N` (N tools in pages of 100), `endless` (a list that never ends), `broken` (tools that are none),
+`deaf` (pings are not answered once `deafen` was called).
+"""
+
+import json
+import os
+import random
+import sys
+import threading
+import time
+
+faults = dict(argument.partition("=")[::2] for argument in sys.argv[1:])
+lock = threading.Lock()
+grown = []
+deaf = threading.Event()
+
+
+def write(text):
+    with lock:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+
+
+def send(message):
+    write(json.dumps({"jsonrpc": "2.0", **message}))
+
+
+def say(id, text, **more):
+    send({"id": id, "result": {"content": [{"type": "text", "text": text}], **more}})
+
+
+def tool(name, **more):
+    return {"name": name, "inputSchema": {"type": "object"}, **more}
+
+
+def list_tools(cursor):
+    start = int(cursor or 0)
+    if "endless" in faults:
+        return {"tools": [tool(f"tool_{start}")], "nextCursor": str(start + 1)}
+    if "many" in faults:
+        count = int(faults["many"])
+        page = [tool(f"tool_{index}") for index in range(start, min(count, start + 100))]
+        return {"tools": page, **({"nextCursor": str(start + 100)} if start + 100 < count else {})}
+    tools = [tool(name) for name in TOOLS] + [tool(name) for name in grown]
+    if "broken" in faults:
+        tools += [
+            7,
+            {"description": "without a name", "inputSchema": {"type": "object"}},
+            {"name": "no_schema"},
+            tool("text_schema", inputSchema={"type": "string"}),
+            tool("wrong_schema", inputSchema={"type": "object", "properties": {"a": {"type": "integr"}}}),
+            tool("far_schema", inputSchema={"type": "object", "properties": {"a": {"$ref": "#/nowhere"}}}),
+            tool("huge_schema", inputSchema={"type": "object", "description": "x" * 300_000}),
+            tool("untyped", inputSchema={"properties": {"a": {"type": "string"}}}, annotations="yes", title=7),
+            tool("strange words", description="Deletes\u001b[2J\u202e\u0000 nothing\n" + "x" * 20_000),
+        ]
+    return {"tools": tools}
+
+
+def whoami(id, arguments, _):
+    """Answers come in another order than the questions."""
+    time.sleep(random.random() / 50)
+    say(id, json.dumps({"you": arguments.get("caller"), "pid": os.getpid()}))
+
+
+def where(id, *_):
+    say(id, json.dumps({"python": sys.executable, "prefix": sys.prefix, "cwd": os.getcwd(), "pid": os.getpid()}))
+
+
+def wrong_ids(id, *_):
+    for wrong in [999_999, "abc", None, -1]:
+        say(wrong, "for somebody else")
+    write('{"jsonrpc": "2.0"}\n[]\n{"id": 1, "result"')
+    say(id, "for you")
+
+
+def garbage(*_):
+    with lock:
+        while True:
+            sys.stdout.write("Starting up, please wait...\n" * 1_000)
+
+
+def flood(id, _, meta):
+    token = meta.get("progressToken")
+    send_progress = lambda count: {"method": "notifications/progress", "params": {"progressToken": token, "progress": count}}
+    lines = [json.dumps({"jsonrpc": "2.0", **send_progress(count)}) for count in range(1_000)]
+    while True:
+        write("\n".join(lines))
+
+
+def chatter(id, _, meta):
+    for count in range(2_000):
+        params = {"progressToken": meta.get("progressToken"), "progress": count, "message": "m" * 5_000}
+        send({"method": "notifications/progress", "params": params})
+    say(id, "enough")
+
+
+def huge(id, *_):
+    say(id, "x" * 100_000_000)
+
+
+def grow(id, *_):
+    grown.append("grown")
+    send({"method": "notifications/tools/list_changed"})
+    say(id, "grown")
+
+
+def deafen(id, *_):
+    deaf.set()
+    say(id, "I do not hear you any more.")
+
+
+def silence(*_):
+    pass
+
+
+TOOLS = {f.__name__: f for f in [whoami, where, wrong_ids, garbage, flood, chatter, huge, grow, deafen, silence]}
+
+
+def answer(message):
+    id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
+    if method == "initialize":
+        capabilities = {"tools": {"listChanged": True}}
+        server = {"name": "old", "version": "0.1"}
+        send({"id": id, "result": {"protocolVersion": "2024-11-05", "capabilities": capabilities, "serverInfo": server}})
+    elif method == "tools/list":
+        send({"id": id, "result": list_tools(params.get("cursor"))})
+    elif method == "tools/call":
+        TOOLS[params["name"]](id, params.get("arguments") or {}, params.get("_meta") or {})
+    elif method == "ping" and not deaf.is_set():
+        send({"id": id, "result": {}})
+    elif id is not None and method != "ping":
+        send({"id": id, "error": {"code": -32601, "message": f"I do not know {method}."}})
+
+
+for line in sys.stdin:
+    threading.Thread(target=answer, args=(json.loads(line),), daemon=True).start()
