@@ -65,6 +65,7 @@ class App implements OpenApplication {
   readonly #tools: ToolParts;
   readonly #work: WorkParts;
   readonly #terminals: TerminalParts;
+  readonly #agents: AgentParts;
   #host: Promise<LastingHost> | undefined;
 
   constructor(appDir: string, config: Config, options: AppOptions) {
@@ -79,8 +80,8 @@ class App implements OpenApplication {
     this.#tools = new ToolParts({ ...parts, work: this.#work, files: () => this.files() });
     const { environment, tell } = options;
     this.#terminals = new TerminalParts({ ...parts, environment, mask: this.mask, files: () => this.files(), tell });
-    const agents = new AgentParts({ config, work: this.#work, tools: this.#tools });
-    const executors = { tools: this.#tools, work: this.#work, terminals: this.#terminals, agents };
+    this.#agents = new AgentParts({ ...parts, mask: this.mask, work: this.#work, tools: this.#tools });
+    const executors = { tools: this.#tools, work: this.#work, terminals: this.#terminals, agents: this.#agents };
     this.findExecutor = createFindExecutor(config, executors);
   }
 
@@ -201,6 +202,7 @@ class App implements OpenApplication {
     else await connection?.host.park();
     await this.#terminals.close();
     await this.#tools.close();
+    await this.#agents.close();
     await this.#parts.close();
   }
 

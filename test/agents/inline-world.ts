@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { createInlineExecutor, type InlineOptions } from "../../src/executors/agent/inline/inline-executor.ts";
@@ -5,6 +8,7 @@ import { createModels } from "../../src/executors/models/create-models.ts";
 import type { ModelsOptions, ProviderKind } from "../../src/executors/models/models-options.ts";
 import type { AgentTool, ToolboxRequest, ToolCallResult } from "../../src/ports/agent-toolbox.ts";
 import type { Executor, Outcome, Progress, Task } from "../../src/ports/executor.ts";
+import { SqliteConversations } from "../../src/storage/sqlite/sqlite-conversations.ts";
 import { type FakeModelOptions, startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import type { SaidReply } from "../fakes/model-server/model-reply.ts";
 import { agentTask } from "../fakes/sandstorm/agent-task.ts";
@@ -38,6 +42,12 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
   const { tools = [], builtIns = [], missing = [], models: modelsOver, ...options } = given;
   const provider = (kind: ProviderKind) => ({ kind, base_url: server.url, api_key: KEY });
   const wanted: ToolboxRequest[] = [];
+  const folder = mkdtempSync(join(tmpdir(), "pawl-agents-"));
+  const conversations = SqliteConversations.open({ path: join(folder, "conversations.db"), mask: (text) => text });
+  onTestFinished(async () => {
+    await conversations.close();
+    rmSync(folder, { recursive: true });
+  });
   const executor = createInlineExecutor({
     models: createModels({
       default: "anthropic:claude-haiku-4-5",
@@ -63,6 +73,7 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
       },
     }),
     builtIns: async () => ({ offer: async () => builtIns }),
+    conversations: async () => conversations,
     ...options,
   });
   const records = new Map<string, Json>();

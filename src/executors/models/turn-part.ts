@@ -21,6 +21,8 @@ export type ToolCallPart = WithMetadata & {
   readonly id: string;
   readonly name: string;
   readonly input: JsonObject;
+  /** Which tool was meant when it was said: a name may mean another one later, when servers have come or gone. */
+  readonly target?: string;
   /** What came instead of an object of arguments. */
   readonly unreadable?: string;
   /** The provider calls the tool itself. */

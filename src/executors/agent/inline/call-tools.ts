@@ -5,7 +5,7 @@ import { withoutDefaulted } from "../../mcp-servers/without-defaulted.ts";
 import type { ToolCallPart } from "../../models/turn-part.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import type { SchemaValidators } from "../../output/schema-validators.ts";
-import { isNamed } from "./tool-names.ts";
+import { findTool } from "./tool-names.ts";
 import { toToolText } from "./tool-text.ts";
 import type { ToolResult } from "./transcript.ts";
 
@@ -53,8 +53,7 @@ export async function callTools(calls: ToolCalls, signal: AbortSignal): Promise<
 
 async function answerCall(call: ToolCallPart, key: string, calls: ToolCalls, signal: AbortSignal): Promise<ToolResult> {
   const { task, tools } = calls;
-  const tool =
-    tools.find((candidate) => candidate.name === call.name) ?? tools.find((candidate) => isNamed(candidate, call.name));
+  const tool = findTool(call, tools);
   const hasStarted = (await task.recorded(`${key}/started`)) !== undefined;
   if (hasStarted) calls.onStart();
   const known = readResult(await task.recorded(`${key}/result`));

@@ -16,6 +16,7 @@ import { explainMisfit, readFinal } from "./read-final.ts";
 import { toBlocks, toStopReason } from "./to-blocks.ts";
 import { toModelTools } from "./to-model-tools.ts";
 import { toPrompt } from "./to-prompt.ts";
+import { withTarget } from "./tool-names.ts";
 import type { Transcript, TranscriptTurn } from "./transcript.ts";
 import { readTurnRecord, toTurnRecord } from "./turn-record.ts";
 import { withUniqueIds } from "./unique-ids.ts";
@@ -120,7 +121,8 @@ class Talk {
     const reply = await askPatiently((tries) => this.#toCall(turn, tries), this.#patience(), signal);
     if (!reply.ok) return reply;
     for (const message of reply.warnings) this.#log({ type: "warning", message });
-    const said = { ...reply.turn, parts: withUniqueIds(reply.turn.parts, { turn, taken: this.#ids }) };
+    const unique = withUniqueIds(reply.turn.parts, { turn, taken: this.#ids });
+    const said = { ...reply.turn, parts: unique.map((part) => withTarget(part, this.#agent.tools)) };
     this.#spending.add(said);
     this.#logTurn(said);
     // Before the record: what is on record has been paid by then, whatever happens.

@@ -1,5 +1,6 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { Json } from "../../../core/json.ts";
+import type { Conversations } from "../../../ports/conversations.ts";
 import type { Executor, Outcome, Task } from "../../../ports/executor.ts";
 import type { Models } from "../../models/create-models.ts";
 import { toUnpriced } from "../../models/unpriced.ts";
@@ -8,11 +9,14 @@ import { createRedactor, redactOutcome } from "../../output/redact.ts";
 import { createSchemaValidators, type SchemaValidators } from "../../output/schema-validators.ts";
 import { type AgentRequest, readAgentRequest } from "./agent-request.ts";
 import { converse, type ReadyAgent } from "./converse.ts";
+import { finalText } from "./final-text.ts";
 import { gatherTools, type ToolSources } from "./gather-tools.ts";
+import { keepExchange, recallHistory } from "./session.ts";
 import { toOutcome } from "./to-outcome.ts";
 
 export interface InlineOptions extends ToolSources {
   readonly models: Models;
+  conversations(): Promise<Conversations>;
   /** For agents that name no model. */
   readonly defaultModel?: string | undefined;
   /** How often a model is asked again when its answer does not fit. */
@@ -38,7 +42,9 @@ export function createInlineExecutor(options: InlineOptions): Executor<Outcome> 
         if ("status" in ready) return ready;
         const redactor = createRedactor(ready.model.secrets);
         const conversed = await converse(ready, signal);
-        return redactOutcome(conversed.ok ? toOutcome(conversed, ready) : conversed.outcome, redactor);
+        if (!conversed.ok) return redactOutcome(conversed.outcome, redactor);
+        await keepExchange(finalText(conversed.answer.turn.parts), { ...options, request: ready.request, task });
+        return redactOutcome(toOutcome(conversed, ready), redactor);
       } catch (error) {
         if (signal.aborted) return toInterrupted("unknown");
         if (!isPawlError(error)) throw error;
@@ -89,7 +95,11 @@ async function prepare(
     task,
     model,
     settings: settingsOf(request, model.takesSchemas),
-    transcript: { system, history: [], opening: openingOf(request) },
+    transcript: {
+      system,
+      history: await recallHistory({ ...options, request, task }),
+      opening: openingOf(request),
+    },
     tools,
     providers,
     validators,

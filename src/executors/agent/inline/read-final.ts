@@ -8,6 +8,7 @@ import { readAnswer } from "../../output/read-answer.ts";
 import type { Validate } from "../../output/schema-validators.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { finalText } from "./final-text.ts";
+import { toBlocks } from "./to-blocks.ts";
 
 export type Final =
   | { readonly ok: true; readonly output: Json }
@@ -30,7 +31,8 @@ export function readFinal(
   if (ended === "filtered")
     return refuse("MODEL_REFUSED", `The content filter of ${model.id} stopped the answer.`, text);
   if (text === undefined && validate === undefined && request.answersAs === "agent") {
-    if (parts.length === 0) return refuse("AGENT_NO_RESPONSE", "The agent did not return a final response.", "", true);
+    if (toBlocks(parts).length === 0)
+      return refuse("AGENT_NO_RESPONSE", "The agent did not return a final response.", "", true);
     return request.needsText
       ? refuse("AGENT_NO_TEXT", "The agent's response has no text block.", "", true)
       : { ok: true, output: null };

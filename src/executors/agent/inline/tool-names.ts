@@ -1,11 +1,26 @@
 import type { AgentTool } from "../../../ports/agent-toolbox.ts";
+import type { ToolCallPart, TurnPart } from "../../models/turn-part.ts";
 
 /** Whether a list names the tool: by the name that the model sees, by a qualified one, or with all of its server's (`server.*`). */
 export function namesTool(names: readonly string[], tool: AgentTool): boolean {
   return names.some((name) => isNamed(tool, name));
 }
 
-export function isNamed({ name, server, tool, aliases }: AgentTool, asked: string): boolean {
+function isNamed({ name, server, tool, aliases }: AgentTool, asked: string): boolean {
   if (asked === name || asked === tool || aliases.includes(asked)) return true;
   return server !== undefined && asked === `${server}.*`;
+}
+
+/** Says with a call which tool it means, by a name that always means that one. */
+export function withTarget(part: TurnPart, tools: readonly AgentTool[]): TurnPart {
+  if (part.type !== "call" || part.isProviders) return part;
+  const tool = findTool(part, tools);
+  return tool === undefined ? part : { ...part, target: tool.aliases[0] ?? tool.name };
+}
+
+/** The tool that a call means. Names go before qualified ones, since a server may call its tools what it likes. */
+export function findTool({ name, target }: ToolCallPart, tools: readonly AgentTool[]): AgentTool | undefined {
+  if (target !== undefined)
+    return tools.find(({ aliases, name: shown }) => (aliases.length === 0 ? shown : aliases[0]) === target);
+  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => isNamed(tool, name));
 }

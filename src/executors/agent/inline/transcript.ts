@@ -1,4 +1,5 @@
 import type { Json } from "../../../core/json.ts";
+import type { Exchange } from "../../../ports/conversations.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
 import type { ToolCallPart } from "../../models/turn-part.ts";
 
@@ -10,11 +11,6 @@ export interface Transcript {
   /** The message, and the files that come with it. */
   readonly opening: readonly string[];
   readonly turns: readonly TranscriptTurn[];
-}
-
-interface Exchange {
-  readonly user: string;
-  readonly agent: string;
 }
 
 export interface TranscriptTurn {

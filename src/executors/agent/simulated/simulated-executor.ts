@@ -71,6 +71,7 @@ async function answer(attempt: Attempt): Promise<Outcome> {
 
   if (isStopped) return toInterrupted("none");
   if (turn?.does.type === "fail") return toScriptedFailure(turn.does, turn);
+  if (turn?.does.type === "call") return toToolless();
   if (turn?.does.type === "reply") return conclude(toScriptedAnswer(turn.does.reply, turn, input), delayMs, attempt);
   if (simulated.violations.length > 0) return toUnsolvable(simulated);
   return conclude({ ...simulated, spent: scriptedSpending(turn, simulated.spent) }, delayMs, attempt);
@@ -162,6 +163,12 @@ function toStoppedByBudget(costMicro: number): Failed {
   const message =
     "The agent gave up (error_max_budget_usd): the simulated answer costs more than the attempt may spend.";
   return toFailed("AGENT_ERROR_RESULT", { message, retryable: false, effect: "done", costMicro });
+}
+
+function toToolless(): Failed {
+  const message =
+    "A simulated agent has no tools to call. Give the agent the model `mock:FILE`, which can call those that it has.";
+  return toFailed("SCRIPT_INVALID", { message, retryable: false, effect: "none" });
 }
 
 /** Said aloud rather than answered wrongly. */

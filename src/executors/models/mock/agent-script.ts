@@ -1,5 +1,5 @@
 import type { Effect } from "../../../core/history/events.ts";
-import type { Json } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 
 /**
  * What simulated agents and mock models say, step by step. Written as YAML:
@@ -11,6 +11,9 @@ import type { Json } from "../../../core/json.ts";
  *         - {reply: {description: "..."}, cost_usd: 0.02, turns: 3}
  *       "enrich[3]": {fail: AGENT_FAILED, retryable: false}
  *       score: {items: [{reply: {score: 90}}, {hang: true}]}    # by index of a fan-out
+ *       plan:                     # of an agent whose model is a mock one: its turns
+ *         - {call: {name: forecast, input: {city: Paris}}}
+ *         - {reply: "Take an umbrella."}
  *       review: {delay_ms: 20}    # no reply: one is made up, as for steps that are not named
  *
  * The whole format is described in docs/simulated-agents.md.
@@ -42,9 +45,16 @@ export interface ScriptedTurn {
 export type ScriptedAct =
   | { readonly type: "reply"; readonly reply: Json }
   | ScriptedFailure
+  /** Tools are called, with or without a word. Only a model can do that. */
+  | { readonly type: "call"; readonly calls: readonly ScriptedCall[]; readonly say: string }
   /** Silence until the attempt is stopped. */
   | { readonly type: "hang" }
   | { readonly type: "makeUp" };
+
+interface ScriptedCall {
+  readonly name: string;
+  readonly input: JsonObject;
+}
 
 export interface ScriptedFailure {
   readonly type: "fail";

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { createSchemaValidators } from "../../output/schema-validators.ts";
 import type { AskedStep } from "../asked-step.ts";
 import type { CallOptions, GenerateResult, ProviderModel } from "../language-model.ts";
-import type { AgentScript, ScriptedTurn } from "./agent-script.ts";
+import type { AgentScript, ScriptedAct, ScriptedTurn } from "./agent-script.ts";
 import { findTurn } from "./find-turn.ts";
 import { MockFailure } from "./mock-failure.ts";
 import { MOCK_METADATA } from "./mock-metadata.ts";
@@ -46,6 +46,7 @@ async function answer(
   const delayMs = turn?.delayMs ?? script?.delayMs ?? made.delayMs * delayFactor;
   await wait(turn?.does.type === "hang" ? FOREVER_MS : delayMs, options.abortSignal);
   if (turn?.does.type === "fail") throw new MockFailure(turn.does, turn.costMicro === undefined ? 0 : turn.costMicro);
+  if (turn?.does.type === "call") return sayCalls(turn.does, turn, { asked, question });
   if (turn?.does.type !== "reply") return say(made.text(), scriptedSpending(turn, made.spent));
   const { reply } = turn.does;
   return sayScripted(typeof reply === "string" ? reply : JSON.stringify(reply), turn, question);
@@ -88,6 +89,22 @@ function unsolvable(reasons: readonly string[]): MockFailure {
 async function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   if (delayMs > 0) await setTimeout(Math.min(delayMs, FOREVER_MS), undefined, signal === undefined ? {} : { signal });
+}
+
+function sayCalls(
+  { calls, say: said }: ScriptedAct & { type: "call" },
+  turn: ScriptedTurn,
+  { asked, question }: { readonly asked: AskedStep; readonly question: Question },
+): GenerateResult {
+  const answer = sayScripted(said, turn, question);
+  const named = calls.map(({ name, input }, index) => ({
+    type: "tool-call" as const,
+    toolCallId: `call_${asked.attempt}_${index + 1}`,
+    toolName: name,
+    input: JSON.stringify(input),
+  }));
+  const content = [...(said === "" ? [] : answer.content), ...named];
+  return { ...answer, content, finishReason: { unified: "tool-calls", raw: "tool_calls" } };
 }
 
 function sayScripted(text: string, turn: ScriptedTurn, question: Question): GenerateResult {

@@ -12,9 +12,10 @@ type Path = readonly (string | number)[];
 type Report = (path: Path, message: string) => void;
 
 const MAX_ALIASES = 100;
-const ACTS = ["reply", "fail", "hang"];
+const ACTS = ["reply", "call", "fail", "hang"];
 const TURN_KEYS = [
   ...ACTS,
+  "say",
   "message",
   "retryable",
   "effect",
@@ -100,8 +101,23 @@ function readAct(turn: JsonObject, path: Path, report: Report): ScriptedAct {
   const named = ACTS.filter((act) => Object.hasOwn(turn, act));
   if (named.length > 1) report(path, `Only one of ${named.map((act) => `\`${act}\``).join(", ")} can happen.`);
   if (turn["reply"] !== undefined) return { type: "reply", reply: turn["reply"] };
+  if (turn["call"] !== undefined) return readCalls(turn, turn["call"], path, report);
   if (turn["hang"] === true) return { type: "hang" };
   return turn["fail"] === undefined ? { type: "makeUp" } : readFailure(turn, turn["fail"], path, report);
+}
+
+function readCalls(turn: JsonObject, call: Json, path: Path, report: Report): ScriptedAct {
+  const { say } = turn;
+  if (say !== undefined && typeof say !== "string") report([...path, "say"], "`say` is a text.");
+  const calls = (isList(call) ? call : [call]).map((entry, index) => {
+    const at = [...path, "call", ...(isList(call) ? [index] : [])];
+    const { name, input = {} } = isJsonObject(entry) ? entry : {};
+    if (isJsonObject(entry)) refuseUnknown(entry, ["name", "input"], at, report);
+    if (typeof name !== "string") report(at, "A call is a map such as `{name: forecast, input: {city: Paris}}`.");
+    if (!isJsonObject(input)) report([...at, "input"], "`input` is a map of arguments.");
+    return { name: String(name), input: isJsonObject(input) ? input : {} };
+  });
+  return { type: "call", calls, say: typeof say === "string" ? say : "" };
 }
 
 function readFailure(turn: JsonObject, code: Json, path: Path, report: Report): ScriptedAct {

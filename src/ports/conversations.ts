@@ -1,0 +1,19 @@
+/** What people and agents have said to each other, by session: what an agent knows of earlier runs. */
+export interface Conversations {
+  /** The newest exchanges, oldest first: as many as fit both limits, and no more. */
+  read(session: Session, limits: { readonly exchanges: number; readonly chars: number }): Promise<readonly Exchange[]>;
+  /** Durable when it resolves. Of two with the same key the first stays: whoever goes on after a crash appends again. */
+  append(session: Session, exchange: Exchange & { readonly key: string; readonly at: number }): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Two agents never know of each other's. */
+export interface Session {
+  readonly agent: string;
+  readonly id: string;
+}
+
+export interface Exchange {
+  readonly user: string;
+  readonly agent: string;
+}
