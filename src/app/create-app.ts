@@ -16,6 +16,7 @@ import type {
 } from "../operations/application.ts";
 import type { DefinitionLibrary } from "../operations/definition-library.ts";
 import { loadOptionsOf } from "../operations/load-options.ts";
+import type { ServiceRecords } from "../operations/service-records.ts";
 import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
@@ -74,7 +75,7 @@ class App implements OpenApplication {
     this.dataDir = resolve(appDir, config.settings.data.dir ?? ".pawl");
     this.mask = createMask(config.secrets);
     this.#options = options;
-    this.#parts = new OpenedParts(this.dataDir);
+    this.#parts = new OpenedParts(this.dataDir, config.settings.data.durability);
     const parts = { appDir, dataDir: this.dataDir, config };
     this.#work = new WorkParts(parts);
     this.#tools = new ToolParts({ ...parts, work: this.#work, files: () => this.files() });
@@ -91,6 +92,10 @@ class App implements OpenApplication {
 
   files(): Promise<FileStorage> {
     return this.#parts.files();
+  }
+
+  service(): Promise<ServiceRecords> {
+    return this.#parts.service();
   }
 
   host(): Promise<AppHost> {

@@ -7,6 +7,7 @@ import { checkHealth } from "../operations/check-health.ts";
 import type { DefinitionLibrary, LibraryChange } from "../operations/definition-library.ts";
 import { FetchedDefinitions } from "../operations/fetched-definitions.ts";
 import { RequestRunner } from "../operations/request-runner.ts";
+import { Submissions } from "../operations/submit-run.ts";
 import { DefinitionWatch } from "../operations/watch-definitions.ts";
 import { createHttpApp } from "../surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../surfaces/http/gatekeeper.ts";
@@ -34,27 +35,38 @@ const MAX_GRAPHS = 500;
 /** Loads the definitions, arms what triggers them and listens. */
 export async function openServer(parts: ServerParts, options: ListenOptions): Promise<HttpService> {
   const { app, host } = parts;
-  const { address, port } = whereToListen(app, options);
+  const { address, port, isLoopback } = await whereToListen(app, options);
   const { max_in_flight: maxInFlight } = app.config.settings.server;
   const runner = new RequestRunner(app, host, { maxInFlight });
   const server = new Server(parts, runner, options);
   server.tellBroken(parts.firstLook);
-  const http = createHttpApp(server.httpParts(await readVersion()));
+  const http = createHttpApp(server.httpParts({ version: await readVersion(), isLoopback }));
   const listener = await listenOn(http.fetch, { address, port });
   parts.announce(listener.url);
   await server.begin(listener);
   return server;
 }
 
-/** `--port`, then the setting, then the name that the sandbox protocol gives it. */
-function whereToListen({ config }: Application, options: ListenOptions): { address: string; port: number } {
+interface ListenAddress {
+  readonly address: string;
+  readonly port: number;
+  readonly isLoopback: boolean;
+}
+
+/** `--port`, then the setting, then the name that the sandbox protocol gives it. Beyond this machine only with keys. */
+async function whereToListen(app: Application, options: ListenOptions): Promise<ListenAddress> {
+  const { config } = app;
   const { server, uhlp } = config.settings;
   const isSet = config.origins.has("server.port");
   const configured = isSet ? server.port : (uhlp.sandbox_port ?? server.port);
   const written = options.host ?? server.host;
   const address = written === "localhost" ? "127.0.0.1" : written.replace(/^\[(.*)\]$/, "$1");
-  if (/^127(\.\d{1,3}){3}$/.test(address) || address === "::1") return { address, port: options.port ?? configured };
-  throw new PawlError("HOST_REFUSED", { message: `"${written}" can be reached from other machines.` });
+  const isLoopback = /^127(\.\d{1,3}){3}$/.test(address) || address === "::1";
+  const hasKeys = server.api_key !== undefined || (await (await app.service()).keys.areThere());
+  if (isLoopback || hasKeys) return { address, port: options.port ?? configured, isLoopback };
+  throw new PawlError("HOST_REFUSED", {
+    message: `"${written}" can be reached from other machines, and there is no key.`,
+  });
 }
 
 class Server implements HttpService {
@@ -123,22 +135,24 @@ class Server implements HttpService {
     }
   }
 
-  httpParts(version: string): HttpParts {
+  /** Elsewhere than on loopback a key protects, and a server has names that are not ours to know. */
+  httpParts({ version, isLoopback }: { readonly version: string; readonly isLoopback: boolean }): HttpParts {
     const { app, onDefect } = this.#parts;
-    const gatekeeper = new Gatekeeper(app.config.settings.server.api_key);
+    const gatekeeper = new Gatekeeper(app);
     return {
       app,
       runner: this.#runner,
+      submissions: new Submissions(this.#runner),
       version,
       streams: this.#streams,
       authorize: (c, scope) => gatekeeper.authorize(c, scope),
-      appFor: () => app,
+      appFor: (c) => gatekeeper.appFor(c),
       checkHealth: () => checkHealth(app),
       checker: this.#checker,
       fetched: new FetchedDefinitions(app),
       triggers: () => this.#armed(),
       graphs: new BoundedMap<string, IndexedGraph>(MAX_GRAPHS),
-      hosts: LOOPBACK_HOSTS,
+      hosts: isLoopback ? LOOPBACK_HOSTS : undefined,
       log: (entry) => this.#logRequest(entry),
       onDefect,
     };

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Records } from "../operations/application.ts";
+import type { ServiceRecords } from "../operations/service-records.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
@@ -8,13 +9,16 @@ import type { Journal } from "../ports/journal.ts";
 /** What is opened of a data directory, at most once and only when it is needed: for reading, or as the owner. */
 export class OpenedParts {
   readonly #dataDir: string;
+  readonly #durability: "power" | "process";
   #reading: Promise<Journal> | undefined;
   #owned: Journal | undefined;
   #blobs: Promise<Blobs> | undefined;
   #files: Promise<FileStorage> | undefined;
+  #service: Promise<OpenServiceRecords> | undefined;
 
-  constructor(dataDir: string) {
+  constructor(dataDir: string, durability: "power" | "process") {
     this.#dataDir = dataDir;
+    this.#durability = durability;
   }
 
   async records(): Promise<Records> {
@@ -33,7 +37,7 @@ export class OpenedParts {
   /** From now on this process is the owner, and reads what it writes. */
   async own(journal: Journal): Promise<void> {
     this.#owned = journal;
-    await this.close();
+    await this.#closeReading();
   }
 
   blobs(): Promise<Blobs> {
@@ -50,8 +54,20 @@ export class OpenedParts {
     return this.#files;
   }
 
-  /** Closes what was opened for reading; the owner's journal is closed by its `Ownership`. */
+  service(): Promise<ServiceRecords> {
+    this.#service ??= openService(join(this.#dataDir, "service.db"), this.#durability);
+    return this.#service;
+  }
+
+  /** The owner's journal is closed by its `Ownership`. */
   async close(): Promise<void> {
+    const service = this.#service;
+    this.#service = undefined;
+    await this.#closeReading();
+    (await service?.catch(() => undefined))?.close();
+  }
+
+  async #closeReading(): Promise<void> {
     const reading = this.#reading;
     this.#reading = undefined;
     await (await reading)?.close();
@@ -61,6 +77,15 @@ export class OpenedParts {
 async function openForReading(path: string): Promise<Journal> {
   const { SqliteJournal } = await import("../storage/sqlite/sqlite-journal.ts");
   return SqliteJournal.open({ path, durability: "power", readOnly: true });
+}
+
+interface OpenServiceRecords extends ServiceRecords {
+  close(): void;
+}
+
+async function openService(path: string, durability: "power" | "process"): Promise<OpenServiceRecords> {
+  const { openServiceRecords } = await import("./open-service-records.ts");
+  return openServiceRecords({ path, durability });
 }
 
 async function emptyJournal(): Promise<Journal> {

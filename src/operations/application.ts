@@ -11,6 +11,7 @@ import type { LibraryCare } from "../ports/library-care.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
+import type { ServiceRecords } from "./service-records.ts";
 
 /** What operations work with. Whatever costs time to open is behind a method and opened when first asked for. */
 export interface Application {
@@ -21,11 +22,17 @@ export interface Application {
   readonly clock: Clock;
   /** Who does the work of a step, by the options that its run is started with. */
   readonly findExecutor: FindExecutor;
+  /** Whose runs and files there are. Absent: everybody's. */
+  readonly tenantId?: string | undefined;
+  /** What one run may cost that is started through this, in integer micro-dollars. */
+  readonly maxRunCostMicro?: number | undefined;
   /** Takes configured secrets out of a text. */
   mask(text: string): string;
   /** The record of all runs, for reading: beside the owner, as the owner, or where there has never been one. */
   records(): Promise<Records>;
   files(): Promise<FileStorage>;
+  /** What the service remembers beside runs; any process may write it. */
+  service(): Promise<ServiceRecords>;
   /** Becomes the owner of the data directory where nobody is, and goes through the owner otherwise. */
   host(): Promise<AppHost>;
   /** Goes through the owner, and starts one in the background where nobody is. */

@@ -80,9 +80,20 @@ export async function prepareStart(
     definition,
     input,
     options,
-    ...(maxCostUsd === undefined ? {} : { maxCostMicro: Math.round(maxCostUsd * 1_000_000) }),
+    ...limitCost(app, maxCostUsd),
+    ...(app.tenantId === undefined ? {} : { tenantId: app.tenantId }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   };
+}
+
+/** The lower of what is asked for and what whoever asks may spend. */
+function limitCost(
+  { maxRunCostMicro }: Application,
+  maxCostUsd: number | undefined,
+): { readonly maxCostMicro?: number } {
+  const limits = [maxRunCostMicro, maxCostUsd === undefined ? undefined : Math.round(maxCostUsd * 1_000_000)];
+  const lowest = Math.min(...limits.filter((limit) => limit !== undefined));
+  return Number.isFinite(lowest) ? { maxCostMicro: lowest } : {};
 }
 
 async function readAskedFor(found: FoundDefinition, request: RunRequest): Promise<Startable> {

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { onTestFinished } from "vitest";
+import { openServiceRecords } from "../../src/app/open-service-records.ts";
 import type { Config } from "../../src/config/load-config.ts";
 import { DEFAULTS, type Settings } from "../../src/config/settings.ts";
 import type { Graph } from "../../src/core/graph/graph.ts";
@@ -11,6 +12,7 @@ import { checkHealth } from "../../src/operations/check-health.ts";
 import { FetchedDefinitions } from "../../src/operations/fetched-definitions.ts";
 import type { RegisteredDefinition } from "../../src/operations/registry.ts";
 import { RequestRunner } from "../../src/operations/request-runner.ts";
+import { Submissions } from "../../src/operations/submit-run.ts";
 import { createHttpApp } from "../../src/surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../../src/surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../../src/surfaces/http/http-parts.ts";
@@ -42,15 +44,16 @@ export class HttpWorld {
     const definitions = graphs.map(toRegistered);
     const app = toApplication(this.world, definitions, options);
     this.runner = new RequestRunner(app, this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
-    const gatekeeper = new Gatekeeper(app.config.settings.server.api_key);
+    const gatekeeper = new Gatekeeper(app);
     const table: TriggerTable = buildTriggerTable(definitions, { appDir: APP_DIR });
     this.parts = {
       app,
       runner: this.runner,
+      submissions: new Submissions(this.runner),
       version: "0.0.0",
       streams: this.streams,
       authorize: (c, scope) => gatekeeper.authorize(c, scope),
-      appFor: () => app,
+      appFor: (c) => gatekeeper.appFor(c),
       checkHealth: () => checkHealth(app),
       checker: new JsonSchemaChecker(),
       fetched: new FetchedDefinitions(app),
@@ -110,6 +113,8 @@ function toApplication(
     agent: { ...DEFAULTS.agent, ...agent },
   };
   const config: Config = { settings, origins: new Map(), secrets: [], env: () => undefined };
+  const service = openServiceRecords({ path: ":memory:", durability: "process" });
+  onTestFinished(() => service.close());
   const refuse = () => Promise.reject(new Error("Nothing asks for this here."));
   return {
     appDir: APP_DIR,
@@ -120,6 +125,7 @@ function toApplication(
     mask: (text) => text,
     records: async () => ({ journal: world.journal, blobs: world.blobs }),
     files: async () => world.files,
+    service: async () => service,
     host: async () => toAppHost(world.host),
     backgroundHost: refuse,
     findOwner: async () => ({ state: "free" }),

@@ -265,6 +265,18 @@ export const ERRORS = {
     "Send a key as `X-API-Key` or as `Authorization: Bearer`.",
     4,
   ),
+  KEY_NOT_FOUND: row("There is no such key.", "List the keys with `pawl keys ls`.", 5),
+  IDEMPOTENCY_MISMATCH: row(
+    "The idempotency key came with another request before.",
+    "Use a new key for a new request; keys are kept for 24 hours.",
+    2,
+  ),
+  IDEMPOTENCY_IN_FLIGHT: row(
+    "The request with this idempotency key is still being answered.",
+    "Ask again in a moment.",
+    1,
+  ),
+  RATE_LIMITED: row("More requests than this key may send.", "Wait as long as `Retry-After` says.", 1),
   FORBIDDEN: row("The key does not allow this.", "Use a key with the scope named.", 4),
   BODY_TOO_LARGE: row("The body is larger than the server takes.", "Send less, or raise `server.max_body_bytes`.", 2),
   SERVER_BUSY: row(
@@ -300,7 +312,7 @@ export const ERRORS = {
   ),
   HOST_REFUSED: row(
     "Requests are taken on this machine only.",
-    "Use `127.0.0.1` or `localhost`; listening on other addresses needs API keys, which arrive later.",
+    "Use `127.0.0.1` or `localhost`, or make a key first: `pawl keys create NAME --scopes admin`.",
     2,
   ),
   ADDRESS_UNAVAILABLE: row(

@@ -1,6 +1,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { OpenApplication } from "../../operations/application.ts";
+import type { KeyScope } from "../../ports/api-keys.ts";
 import type { CommonOptions, OpenApp } from "./cli-context.ts";
+import type { CreateKeyOptions } from "./commands/keys.ts";
 import type { McpCoreOptions, McpTerminalOptions } from "./commands/mcp.ts";
 import type { RenderOptions } from "./commands/prompt.ts";
 import type { RunOptions } from "./commands/run.ts";
@@ -32,6 +34,7 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addAnswers(program, perform);
   addApprovals(program.command("approvals").description("questions that wait for a person"), perform);
   addDeadLetters(program.command("dead-letter").description("steps that have failed for good"), perform);
+  addKeys(program.command("keys").description("who may use the service over HTTP"), perform);
   const mcp = program.command("mcp").description("offer tools to other programs");
   addMcp(mcp, perform);
   addMcpTerminal(mcp, perform);
@@ -226,6 +229,26 @@ function addDeadLetters(deadLetters: Command, perform: Perform): void {
   });
 }
 
+function addKeys(keys: Command, perform: Perform): void {
+  withCommon(keys.command("ls").description("list them")).action(async (options: CommonOptions) => {
+    await perform(options, async (app) => (await import("./commands/keys.ts")).listKeysCommand(app, options));
+  });
+  withCommon(keys.command("create").description("make a key; it is shown this once"))
+    .argument("<name>", "who it is for")
+    .option("--scopes <list>", "read, run, write, admin; each includes those before it", toScopes, ["run"])
+    .option("--tenant <id>", "it sees and starts runs of this tenant only")
+    .option("--max-cost <usd>", "what one run that it starts may cost", toAmount)
+    .option("--days <n>", "it expires after so many", toCount)
+    .action(async (name: string, options: CreateKeyOptions) => {
+      await perform(options, async (app) => (await import("./commands/keys.ts")).createKeyCommand(app, name, options));
+    });
+  withCommon(keys.command("revoke").description("from now on it opens nothing"))
+    .argument("<id>")
+    .action(async (id: string, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/keys.ts")).revokeKeyCommand(app, id, options));
+    });
+}
+
 function addMcp(mcp: Command, perform: Perform): void {
   withCommon(mcp.command("core").description("the built-in tools `core.*` as an MCP server over stdin and stdout"))
     .option("--http", "over HTTP, on this machine only")
@@ -304,6 +327,15 @@ function toAmount(text: string): number {
   if (text.trim() !== "" && Number.isFinite(amount) && amount >= 0) return amount;
   throw new InvalidArgumentError("It must be a number of US dollars, 0 or more.");
 }
+
+function toScopes(text: string): readonly KeyScope[] {
+  const names = text.split(",").map((name) => name.trim());
+  const scopes = KEY_SCOPES.filter((scope) => names.includes(scope));
+  if (names.length > 0 && scopes.length === new Set(names).size) return scopes;
+  throw new InvalidArgumentError(`It must be some of ${KEY_SCOPES.join(", ")}, separated by commas.`);
+}
+
+const KEY_SCOPES: readonly KeyScope[] = ["read", "run", "write", "admin"];
 
 function toCount(text: string): number {
   const count = Number(text);

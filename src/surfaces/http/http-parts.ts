@@ -4,6 +4,8 @@ import type { Application } from "../../operations/application.ts";
 import type { Health } from "../../operations/check-health.ts";
 import type { ExecuteParts } from "../../operations/execute-request.ts";
 import type { RequestRunner } from "../../operations/request-runner.ts";
+import type { Submissions } from "../../operations/submit-run.ts";
+import type { KeyScope, StoredKey } from "../../ports/api-keys.ts";
 import type { TriggerTable } from "../../triggers/trigger-table.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
@@ -11,6 +13,7 @@ import type { OpenStreams } from "./open-streams.ts";
 export interface HttpParts extends ExecuteParts {
   readonly app: Application;
   readonly runner: RequestRunner;
+  readonly submissions: Submissions;
   /** Of this program. */
   readonly version: string;
   /** As the definitions are now. */
@@ -20,7 +23,7 @@ export interface HttpParts extends ExecuteParts {
   /** Host names that requests may be for. Undefined: any. */
   readonly hosts: ReadonlySet<string> | undefined;
   /** Lets only those pass who may. Throws `UNAUTHORIZED`, `FORBIDDEN`. */
-  authorize(c: Context<HttpEnv>, scope: Scope | "open"): Promise<void>;
+  authorize(c: Context<HttpEnv>, scope: KeyScope | "open"): Promise<void>;
   /** The application as the caller may see it. */
   appFor(c: Context<HttpEnv>): Application;
   /** How the parts that the service stands on are. */
@@ -42,9 +45,6 @@ export interface RequestEntry {
   readonly runId: string | undefined;
 }
 
-/** What a key must allow before its holder may do something. */
-export type Scope = "read" | "run" | "write" | "admin";
-
 /** How an error is written where the request went to. */
 export type ErrorShape = "execute" | "envelope" | "route" | "agents";
 
@@ -56,6 +56,8 @@ export interface HttpEnv {
     sentRequestId: string | undefined;
     traceId: string | undefined;
     runId: string | undefined;
+    /** With which the caller came in. Absent: the configured one, or none is needed. */
+    key: StoredKey | undefined;
     errorShape: ErrorShape | undefined;
     /** How lists are written where the request went to: with a cursor, or with numbers of pages. */
     listShape: "cursor" | "numbered" | undefined;

@@ -22,9 +22,16 @@ const FOLDERS = new Set([
   "schedules",
   "agents",
   "approvals",
-  "dead-letter",
+  "artifacts",
+  "costs",
   "custom_workflows",
+  "dead-letter",
   "execution",
+  "keys",
+  "policies",
+  "storage",
+  "templates",
+  "webhooks",
 ]);
 
 /**

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Application } from "../../../operations/application.ts";
-import type { HttpEnv, HttpParts, Scope } from "../http-parts.ts";
+import type { KeyScope } from "../../../ports/api-keys.ts";
+import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { readJsonBody } from "../read-body.ts";
 
 /** One route of the service: everything that a request, a document and a test need to know of it. */
@@ -16,7 +17,7 @@ export interface Endpoint {
   readonly summary: string;
   readonly tag: string;
   /** `open`: needs no key. */
-  readonly scope: Scope | "open";
+  readonly scope: KeyScope | "open";
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   /** Absent: it reads none. */

@@ -1,5 +1,6 @@
 import { approve, getApproval, listApprovalsEndpoint, reject, skip } from "./approvals/approvals.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys/keys.ts";
 import { getRun, listRunsEndpoint } from "./runs/read-runs.ts";
 import { cancelRunEndpoint, resumeRunEndpoint, signalRun } from "./runs/steer-runs.ts";
 import { streamRunEndpoint } from "./runs/stream-run.ts";
@@ -21,5 +22,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   approve,
   reject,
   skip,
+  createKeyEndpoint,
+  listKeysEndpoint,
+  revokeKeyEndpoint,
   getHealth,
 ];

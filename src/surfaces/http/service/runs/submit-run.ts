@@ -1,6 +1,6 @@
 import { PawlError } from "../../../../core/errors/pawl-error.ts";
 import { describeRun } from "../../../../operations/describe-run.ts";
-import { prepareSubmission, type Submission } from "../../../../operations/prepare-submission.ts";
+import type { Submission } from "../../../../operations/prepare-submission.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { acceptedRunSchema, runSchema } from "../schemas/run.ts";
 import { type SubmissionBody, submissionSchema } from "../schemas/submission.ts";
@@ -17,10 +17,9 @@ export const submitRun = defineEndpoint({
   answer: acceptedRunSchema,
   status: 202,
   async handle({ app, parts, body, c }) {
-    const prepared = await prepareSubmission(app, toSubmission(body));
-    await parts.runner.start(prepared);
-    c.set("runId", prepared.runId);
-    return { data: { run_id: prepared.runId, status: "queued" as const } };
+    const { runId, record } = await parts.submissions.start(app, toRequest(body, c.req.header("idempotency-key")));
+    c.set("runId", runId);
+    return { data: { run_id: runId, status: record?.status ?? "queued" } };
   },
 });
 
@@ -36,14 +35,27 @@ export const runSync = defineEndpoint({
   answer: runSchema,
   otherStatuses: [202],
   async handle({ app, parts, body, c }) {
-    const prepared = await prepareSubmission(app, toSubmission(body));
-    c.set("runId", prepared.runId);
-    const ran = await parts.runner.run(prepared);
-    if (ran.is === "unanswered") throw withRun(ran.error, prepared.runId);
+    const request = toRequest(body, c.req.header("idempotency-key"));
+    const { runId, ran } = await parts.submissions.run(app, request);
+    c.set("runId", runId);
+    if (ran.is === "unanswered") throw withRun(ran.error, runId);
     const data = await describeRun(await app.records(), ran.record);
     return { data, status: ran.is === "parked" ? 202 : 200 };
   },
 });
+
+function toRequest(body: SubmissionBody, header: string | undefined) {
+  const { idempotency_key: sent } = body;
+  if (header !== undefined && sent !== undefined && header !== sent) {
+    throw new PawlError("REQUEST_INVALID", { message: "The header and the body name two idempotency keys." });
+  }
+  const idempotencyKey = header ?? sent;
+  if (idempotencyKey !== undefined && !/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
+    throw new PawlError("REQUEST_INVALID", { message: "An idempotency key has 1 to 255 printable ASCII characters." });
+  }
+  const submission = toSubmission(body);
+  return { submission, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
+}
 
 function toSubmission(body: SubmissionBody): Submission {
   const { workflow, workflow_name: name = "", input, input_data: inputData } = body;

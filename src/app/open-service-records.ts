@@ -1,0 +1,14 @@
+import type { ServiceRecords } from "../operations/service-records.ts";
+import { openServiceDatabase, type ServiceDatabaseOptions } from "../storage/sqlite/service/open-service-database.ts";
+import { SqliteApiKeys } from "../storage/sqlite/service/sqlite-api-keys.ts";
+import { SqliteIdempotencyKeys } from "../storage/sqlite/service/sqlite-idempotency-keys.ts";
+
+/** Throws `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED` with the path. */
+export function openServiceRecords(options: ServiceDatabaseOptions): ServiceRecords & { close(): void } {
+  const database = openServiceDatabase(options);
+  return {
+    keys: new SqliteApiKeys(database),
+    idempotency: new SqliteIdempotencyKeys(database),
+    close: () => database.close(),
+  };
+}

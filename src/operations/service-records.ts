@@ -1,0 +1,8 @@
+import type { ApiKeys } from "../ports/api-keys.ts";
+import type { IdempotencyKeys } from "../ports/idempotency-keys.ts";
+
+/** What the service remembers beside runs. */
+export interface ServiceRecords {
+  readonly keys: ApiKeys;
+  readonly idempotency: IdempotencyKeys;
+}

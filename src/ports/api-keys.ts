@@ -1,0 +1,30 @@
+/** Who may use the service. Secrets are never stored: only what can tell that one is right. */
+export interface ApiKeys {
+  /** Durable when it resolves. */
+  add(key: StoredKey): Promise<void>;
+  find(id: string): Promise<StoredKey | undefined>;
+  /** Oldest first, those that are revoked or expired included. */
+  list(options: { readonly tenantId?: string }): Promise<readonly StoredKey[]>;
+  /** False: there is none, or it is revoked already. */
+  revoke(id: string, at: number): Promise<boolean>;
+  /** Whether there is any that has not been revoked: then every request must bear one. */
+  areThere(): Promise<boolean>;
+}
+
+export type KeyScope = "read" | "run" | "write" | "admin";
+
+export interface StoredKey {
+  readonly id: string;
+  readonly name: string;
+  /** SHA-256 of the secret, in hex. The secret has 256 random bits, so that a slow hash would add nothing. */
+  readonly secretHash: string;
+  readonly scopes: readonly KeyScope[];
+  /** Absent: it sees the runs of everybody. */
+  readonly tenantId?: string;
+  /** What one run that it starts may cost, in integer micro-dollars. */
+  readonly maxCostMicro?: number;
+  /** Milliseconds since the epoch, as all times here. */
+  readonly createdAt: number;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+}

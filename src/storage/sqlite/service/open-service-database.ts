@@ -1,0 +1,88 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { toReadFailure } from "../storage-failure.ts";
+
+export interface ServiceDatabaseOptions {
+  readonly path: string;
+  readonly durability: "power" | "process";
+}
+
+/**
+ * The steps to today's tables, each done once and known by its name, so that parts that grow apart do not share a number. A
+ * released step is never edited; append one.
+ */
+const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
+  {
+    name: "api-keys-1",
+    sql: `CREATE TABLE api_keys (
+      id TEXT PRIMARY KEY,
+      name TEXT NOT NULL,
+      secret_hash TEXT NOT NULL,
+      scopes TEXT NOT NULL,
+      tenant_id TEXT,
+      max_cost_micro INTEGER,
+      created_at INTEGER NOT NULL,
+      expires_at INTEGER,
+      revoked_at INTEGER
+    )`,
+  },
+  {
+    name: "idempotency-keys-1",
+    sql: `CREATE TABLE idempotency_keys (
+      tenant_id TEXT NOT NULL,
+      key TEXT NOT NULL,
+      request_hash TEXT NOT NULL,
+      run_id TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      PRIMARY KEY (tenant_id, key)
+    );
+    CREATE INDEX idempotency_keys_by_age ON idempotency_keys (at)`,
+  },
+];
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * What the service remembers beside runs, in a file of its own: every process may write it, a moment at a time, and none
+ * waits for the journal's owner. Throws `JOURNAL_IO`, `JOURNAL_FULL` or `JOURNAL_DAMAGED` with the path.
+ */
+export function openServiceDatabase({ path, durability }: ServiceDatabaseOptions): DatabaseSync {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    const database = new DatabaseSync(path);
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    database.exec("PRAGMA journal_mode = WAL");
+    database.exec(`PRAGMA synchronous = ${durability === "power" ? "FULL" : "NORMAL"}`);
+    takeSteps(database);
+    return database;
+  } catch (error) {
+    throw toReadFailure(error, path);
+  }
+}
+
+function takeSteps(database: DatabaseSync): void {
+  const taken = () =>
+    new Set(
+      database
+        .prepare("SELECT name FROM steps")
+        .all()
+        .map((row) => row["name"]),
+    );
+  database.exec("CREATE TABLE IF NOT EXISTS steps (name TEXT PRIMARY KEY)");
+  if (STEPS.every(({ name }) => taken().has(name))) return;
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    // Another process may have been faster.
+    const done = taken();
+    for (const { name, sql } of STEPS) {
+      if (done.has(name)) continue;
+      database.exec(sql);
+      database.prepare("INSERT INTO steps (name) VALUES (?)").run(name);
+    }
+    database.exec("COMMIT");
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}

@@ -1,0 +1,211 @@
+import { describe, expect, test } from "vitest";
+import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
+import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
+import { succeed } from "../../../../../test/faults/world.ts";
+import type { JsonObject } from "../../../../core/json.ts";
+import { ENDPOINTS } from "../endpoints.ts";
+
+const ADMIN = { "x-api-key": "configured" };
+
+const APPROVAL = `
+name: gate
+steps:
+  - id: ask
+    type: approval
+    approval_config: { message: "Go on?" }
+`;
+
+function newWorld(options: HttpWorldOptions = {}): HttpWorld {
+  const hello = uhlpGraph({ name: "hello", steps: [task("work")] });
+  return new HttpWorld([hello], { agent: { provider: "simulated" }, server: { api_key: "configured" }, ...options });
+}
+
+async function dataOf(response: Response | Promise<Response>): Promise<JsonObject> {
+  const { data, error } = (await (await response).json()) as { readonly data: JsonObject; readonly error: unknown };
+  expect(error).toBeNull();
+  return data;
+}
+
+async function codeOf(response: Response | Promise<Response>): Promise<unknown> {
+  const { error } = (await (await response).json()) as { readonly error: { readonly code: string } };
+  return error.code;
+}
+
+/** The headers of somebody with a new key. */
+async function keyFor(world: HttpWorld, wanted: JsonObject): Promise<Record<string, string>> {
+  const { key } = await dataOf(world.post("/keys", { name: "test", ...wanted }, ADMIN));
+  return { "x-api-key": String(key) };
+}
+
+describe("a key", () => {
+  test("is shown once, opens what its scopes say, and nothing when it is revoked", async () => {
+    const world = newWorld();
+    const created = await dataOf(world.post("/keys", { name: "reader", scopes: ["read"] }, ADMIN));
+    const reader = { "x-api-key": String(created["key"]) };
+    const listed = await world.request("/keys", { headers: ADMIN });
+    expect(await listed.clone().json()).toMatchObject({ data: { items: [{ name: "reader", revoked_at: null }] } });
+    expect(await listed.text()).not.toContain(String(created["key"]).slice(-43));
+
+    expect((await world.request("/runs", { headers: reader })).status).toBe(200);
+    const refused = await world.post("/workflows/run", { workflow: "hello" }, reader);
+    expect(refused.status).toBe(403);
+    expect(await codeOf(refused)).toBe("FORBIDDEN");
+    expect((await world.request("/keys", { headers: reader })).status).toBe(403);
+
+    await world.request(`/keys/${created["key_id"]}`, { method: "DELETE", headers: ADMIN });
+    expect((await world.request("/runs", { headers: reader })).status).toBe(401);
+    const again = await world.request(`/keys/${created["key_id"]}`, { method: "DELETE", headers: ADMIN });
+    expect(again.status).toBe(404);
+  });
+
+  test("opens nothing after its expiry, nor with another secret", async () => {
+    const world = newWorld();
+    const expires_at = new Date(world.world.clock.now() + 60_000).toISOString();
+    const headers = await keyFor(world, { scopes: ["admin"], expires_at });
+    expect((await world.request("/runs", { headers })).status).toBe(200);
+    const other = headers["x-api-key"]?.replace(/.$/, (last) => (last === "A" ? "B" : "A")) ?? "";
+    expect((await world.request("/runs", { headers: { "x-api-key": other } })).status).toBe(401);
+    await world.world.clock.advance(60_000);
+    expect((await world.request("/runs", { headers })).status).toBe(401);
+  });
+
+  test("is asked for as soon as there is one, also where none is configured", async () => {
+    const world = newWorld({ server: {} });
+    expect((await world.request("/runs")).status).toBe(200);
+    await dataOf(world.post("/keys", { name: "first", scopes: ["admin"] }));
+    expect((await world.request("/runs")).status).toBe(401);
+    expect((await world.request("/health")).status).toBe(200);
+  });
+
+  test("bounds what a run may cost that is started with it", async () => {
+    const world = newWorld();
+    const headers = await keyFor(world, { max_cost_usd: 0.5 });
+    for (const [asked, limit] of [
+      [undefined, 500_000],
+      [0.2, 200_000],
+      [3, 500_000],
+    ]) {
+      const body = { workflow: "hello", ...(asked === undefined ? {} : { max_cost_usd: asked }) };
+      const { run_id: id } = await dataOf(world.post("/workflows/run/sync", body, headers));
+      expect((await world.world.eventsOf(String(id)))[0]).toMatchObject({ maxCostMicro: limit });
+    }
+  });
+});
+
+describe("a tenant", () => {
+  test("sees nothing of another, whatever it asks for", async () => {
+    const world = newWorld({ plays: { work: () => succeed("the secret of A") } });
+    const [a, b] = [
+      await keyFor(world, { tenant_id: "a", scopes: ["admin"] }),
+      await keyFor(world, { tenant_id: "b", scopes: ["admin"] }),
+    ];
+    const { run_id: done } = await dataOf(world.post("/workflows/run/sync", { workflow: "hello" }, a));
+    const { run_id: open } = await dataOf(world.post("/workflows/run/sync", { workflow: APPROVAL }, a));
+    const { items } = (await dataOf(world.request("/keys", { headers: a }))) as {
+      readonly items: readonly JsonObject[];
+    };
+    const ids = [done, open, `${open}:ask`, items[0]?.["key_id"]].map((id) => String(id));
+    expect(ids.every((id) => id.length > 10)).toBe(true);
+    const before = await world.world.eventsOf(String(open));
+    for (const { method, path, params, body } of ENDPOINTS) {
+      const named = Object.keys(params.shape).length > 0 ? ids : [""];
+      for (const id of named) {
+        const asked = path.replaceAll(/\{\w+\}/g, encodeURIComponent(id));
+        if (path.startsWith("/workflows/run") || (path === "/keys" && method === "POST")) continue;
+        const sent = body === undefined ? {} : { body: JSON.stringify(path.endsWith("signals") ? { name: "x" } : {}) };
+        const response = await world.request(asked, { method, headers: b, ...sent });
+        const text = await response.text();
+        expect(text, `${method} ${asked}`).not.toContain("the secret of A");
+        if (id !== "") expect(response.status, `${method} ${asked}`).toBe(404);
+        else expect(text).not.toContain(String(open));
+      }
+    }
+    expect(await world.world.eventsOf(String(open))).toEqual(before);
+    const mine = await dataOf(world.request("/runs", { headers: a }));
+    expect(mine["items"]).toHaveLength(2);
+    expect((await dataOf(world.request("/runs", { headers: ADMIN })))["items"]).toHaveLength(2);
+  });
+
+  test("makes keys of its own only", async () => {
+    const world = newWorld();
+    const admin = await keyFor(world, { tenant_id: "a", scopes: ["admin"] });
+    const made = await dataOf(world.post("/keys", { name: "x", tenant_id: "b" }, admin));
+    expect(made).toMatchObject({ tenant_id: "a" });
+  });
+});
+
+describe("an idempotency key", () => {
+  const send = (world: HttpWorld, key: string, body: JsonObject, way = "") =>
+    world.post(`/workflows/run${way}`, body, { ...ADMIN, "idempotency-key": key });
+
+  test("has one run, however often its request comes", async () => {
+    const world = newWorld();
+    const first = await dataOf(send(world, "k", { workflow: "hello", input: { n: 1 } }));
+    const again = await dataOf(send(world, "k", { workflow: "hello", input: { n: 1 } }));
+    expect(again["run_id"]).toBe(first["run_id"]);
+    await world.world.host.settled(String(first["run_id"]));
+    const whole = await dataOf(send(world, "k", { workflow: "hello", input: { n: 1 } }, "/sync"));
+    expect(whole).toMatchObject({ run_id: first["run_id"], status: "completed" });
+    const sent = await dataOf(
+      world.post("/workflows/run", { workflow: "hello", input: { n: 1 }, idempotency_key: "k" }, ADMIN),
+    );
+    expect(sent["run_id"]).toBe(first["run_id"]);
+    expect(await world.world.journal.listRuns({ limit: 10 })).toHaveLength(1);
+  });
+
+  test("is a mistake with another request", async () => {
+    const world = newWorld();
+    await dataOf(send(world, "k", { workflow: "hello", input: { n: 1 } }));
+    const other = await send(world, "k", { workflow: "hello", input: { n: 2 } });
+    expect(other.status).toBe(422);
+    expect(await codeOf(other)).toBe("IDEMPOTENCY_MISMATCH");
+  });
+
+  test("is in flight while its request is being answered", async () => {
+    const finish = Promise.withResolvers<void>();
+    const world = newWorld({ plays: { work: () => finish.promise.then(() => succeed(1)) } });
+    const first = send(world, "k", { workflow: "hello" }, "/sync");
+    const second = await send(world, "k", { workflow: "hello" }, "/sync");
+    expect(second.status).toBe(409);
+    expect(await codeOf(second)).toBe("IDEMPOTENCY_IN_FLIGHT");
+    finish.resolve();
+    expect((await first).status).toBe(200);
+  });
+
+  test("claimed by a process that died before the run began has a run under the same id", async () => {
+    const world = newWorld();
+    const service = await world.parts.app.service();
+    const body = { workflow: "hello", input: {} };
+    const first = await dataOf(send(world, "other", body));
+    // What the first request has left, had it died right after its claim.
+    const at = world.world.clock.now();
+    const claimed = await service.idempotency.find({ key: "other", at });
+    await service.idempotency.claim({
+      key: "k",
+      requestHash: claimed?.requestHash ?? "",
+      runId: "01890000-0000-7000-8000-000000000001",
+      at,
+    });
+    const again = await dataOf(send(world, "k", body));
+    expect(again["run_id"]).toBe("01890000-0000-7000-8000-000000000001");
+    expect(again["run_id"]).not.toBe(first["run_id"]);
+  });
+
+  test("is forgotten after a day, and is another one for another tenant", async () => {
+    const world = newWorld();
+    const first = await dataOf(send(world, "k", { workflow: "hello" }));
+    const a = await keyFor(world, { tenant_id: "a" });
+    const other = await dataOf(world.post("/workflows/run", { workflow: "hello" }, { ...a, "idempotency-key": "k" }));
+    expect(other["run_id"]).not.toBe(first["run_id"]);
+    await world.world.clock.advance(24 * 60 * 60 * 1_000 + 1);
+    const later = await dataOf(send(world, "k", { workflow: "hello" }));
+    expect(later["run_id"]).not.toBe(first["run_id"]);
+  });
+
+  test("leaves no trace where the request is refused", async () => {
+    const world = newWorld();
+    expect((await send(world, "k", { workflow: "helo" })).status).toBe(404);
+    expect((await send(world, "k", { workflow: "hello" })).status).toBe(202);
+    expect((await send(world, "k\u00e4", { workflow: "hello" })).status).toBe(400);
+  });
+});

@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { createKey, listKeys, revokeKey } from "../../../../operations/api-keys.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { listOf, timeSchema } from "../schemas/common.ts";
+
+const scopeSchema = z
+  .enum(["read", "run", "write", "admin"])
+  .describe("Each includes those before it: see, start and answer, change definitions and schedules, manage keys.");
+
+const keySchema = z
+  .object({
+    key_id: z.string(),
+    name: z.string(),
+    scopes: z.array(scopeSchema),
+    tenant_id: z.string().nullable(),
+    max_cost_usd: z.number().nullable().describe("What one run that it starts may cost."),
+    created_at: timeSchema,
+    expires_at: timeSchema.nullable(),
+    revoked_at: timeSchema.nullable(),
+  })
+  .meta({ id: "Key", description: "A key, without what opens anything." });
+
+export const createKeyEndpoint = defineEndpoint({
+  method: "POST",
+  path: "/keys",
+  id: "createKey",
+  summary: "Make a key; it is shown this once",
+  tag: "keys",
+  scope: "admin",
+  body: z.strictObject({
+    name: z.string().min(1).max(200),
+    scopes: z.array(scopeSchema).min(1).default(["run"]),
+    tenant_id: z
+      .string()
+      .regex(/^[A-Za-z0-9_.-]{1,64}$/, "has 1 to 64 letters, digits, `_`, `.` and `-`")
+      .optional(),
+    max_cost_usd: z.number().positive().max(1_000_000).optional(),
+    expires_at: timeSchema.optional(),
+  }),
+  answer: keySchema.extend({ key: z.string().describe("What requests must bear. It is stored nowhere.") }),
+  status: 201,
+  async handle({ app, body }) {
+    const { name, scopes, tenant_id: tenantId, max_cost_usd: maxCostUsd, expires_at: expiresAt } = body;
+    const data = await createKey(app, {
+      name,
+      scopes,
+      ...(tenantId === undefined ? {} : { tenantId }),
+      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+      ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
+    });
+    return { data };
+  },
+});
+
+export const listKeysEndpoint = defineEndpoint({
+  method: "GET",
+  path: "/keys",
+  id: "listKeys",
+  summary: "List the keys",
+  tag: "keys",
+  scope: "admin",
+  answer: listOf(keySchema),
+  async handle({ app }) {
+    const items = await listKeys(app);
+    const countAll = async () => ({ total: items.length, limit: items.length, offset: 0 });
+    return { data: { items, next_cursor: null }, countAll };
+  },
+});
+
+export const revokeKeyEndpoint = defineEndpoint({
+  method: "DELETE",
+  path: "/keys/{id}",
+  id: "revokeKey",
+  summary: "Revoke a key: from now on it opens nothing",
+  tag: "keys",
+  scope: "admin",
+  params: z.object({ id: z.string().min(1) }),
+  answer: z.object({ key_id: z.string() }),
+  async handle({ app, params }) {
+    await revokeKey(app, params.id);
+    return { data: { key_id: params.id } };
+  },
+});
