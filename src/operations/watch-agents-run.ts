@@ -1,5 +1,5 @@
 import type { Graph } from "../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
 import type { RunNotice } from "../hosts/run-host.ts";
 import { type AgentsStep, agentsStepAt, agentsStepsOf } from "./agents-steps.ts";
 
@@ -14,6 +14,8 @@ export function watchAgentsRun(graph: Graph, tell: (news: AgentsNews) => void): 
   const steps = agentsStepsOf(graph);
   // A step is handed out before it is told of the event that caused it: its news wait until that one has been told.
   let begun: AgentsNews[] = [];
+  // Paths of agents whose turn came word by word; what others say comes with the log of their turn.
+  const streaming = new Set<string>();
   const tellBegun = () => {
     for (const news of begun) tell(news);
     begun = [];
@@ -25,8 +27,11 @@ export function watchAgentsRun(graph: Graph, tell: (news: AgentsNews) => void): 
       if (step !== undefined && path !== undefined) begun.push(stepNews(step, path, "running"));
       return;
     }
-    if (notice.type === "progress") tellBegun();
-    if (step !== undefined && path !== undefined) for (const news of newsOf(step, path, notice)) tell(news);
+    if (isProgress(notice)) tellBegun();
+    if (step !== undefined && path !== undefined) {
+      const news = isProgress(notice) ? progressNews(step, notice, streaming) : eventNews(step, path, notice);
+      for (const each of news) tell(each);
+    }
     if (!isAside(notice)) tellBegun();
   };
 }
@@ -37,12 +42,11 @@ function isAside(notice: RunNotice): boolean {
 }
 
 function pathOf(notice: RunNotice): string | undefined {
-  if (notice.type === "dispatched" || notice.type === "progress") return notice.path;
+  if (notice.type === "dispatched" || isProgress(notice)) return notice.path;
   return notice.type === "event" && "path" in notice.event ? notice.event.path : undefined;
 }
 
-function newsOf(step: AgentsStep, path: string, notice: RunNotice): readonly AgentsNews[] {
-  if (notice.type === "progress") return progressNews(step, notice.event);
+function eventNews(step: AgentsStep, path: string, notice: RunNotice): readonly AgentsNews[] {
   const status = statusOf(notice);
   return status === undefined ? [] : [stepNews(step, path, status)];
 }
@@ -63,19 +67,44 @@ function statusOf(notice: RunNotice): string | undefined {
   }
 }
 
-/** An agent's own log, in which its turns and the results of its tools stand, and the text as it comes. */
-function progressNews(step: AgentsStep, progress: Json): readonly AgentsNews[] {
-  if (!isJsonObject(progress)) return [];
-  const { type, text, message } = progress;
-  if (type === "text" && typeof text === "string") return [news("text", step, { text })];
+type ProgressNotice = Extract<RunNotice, { readonly type: "progress" | "live" }>;
+
+function isProgress(notice: RunNotice): notice is ProgressNotice {
+  return notice.type === "progress" || notice.type === "live";
+}
+
+/** An agent's own log, in which its turns and the results of its tools stand, and its text as it comes. */
+function progressNews(
+  step: AgentsStep,
+  { type: kind, path, event }: ProgressNotice,
+  streaming: Set<string>,
+): readonly AgentsNews[] {
+  if (!isJsonObject(event)) return [];
+  const { type, text, message } = event;
+  if (kind === "live") {
+    if (typeof text !== "string") return [];
+    streaming.add(path);
+    return [news("text", step, { text })];
+  }
   const blocks = isJsonObject(message) && Array.isArray(message["content"]) ? message["content"] : [];
-  return blocks.filter(isJsonObject).flatMap((block) => blockNews(step, block));
+  const hasStreamed = type === "assistant" && streaming.delete(path);
+  return blocks.filter(isJsonObject).flatMap((block) => {
+    return hasStreamed && block["type"] === "text" ? [] : blockNews(step, block);
+  });
 }
 
 function blockNews(step: AgentsStep, block: JsonObject): readonly AgentsNews[] {
   const { type, id = null, name = null, input = null, tool_use_id = null, content = null, is_error = false } = block;
-  if (type === "tool_use") return [news("tool_call", step, { id, tool: name, input })];
-  return type === "tool_result" ? [news("tool_result", step, { id: tool_use_id, output: content, is_error })] : [];
+  switch (type) {
+    case "text":
+      return [news("text", step, { text: block["text"] ?? "" })];
+    case "tool_use":
+      return [news("tool_call", step, { id, tool: name, input })];
+    case "tool_result":
+      return [news("tool_result", step, { id: tool_use_id, output: content, is_error })];
+    default:
+      return [];
+  }
 }
 
 /** Of a step inside a workflow that is a step itself the path says which it is. */

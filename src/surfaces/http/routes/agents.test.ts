@@ -203,11 +203,14 @@ describe("as a stream", () => {
     const { post } = bound(
       worldOf({
         "Weather Agent": (task) => {
-          const content = [{ type: "tool_use", id: "t1", name: "lookup", input: { city: "Paris" } }];
+          const content = [
+            { type: "text", text: "I look." },
+            { type: "tool_use", id: "t1", name: "lookup", input: { city: "Paris" } },
+          ];
           const results = [{ type: "tool_result", tool_use_id: "t1", content: "18", is_error: false }];
           live(task, { type: "assistant", message: { role: "assistant", content } });
           live(task, { type: "user", message: { role: "user", content: results } });
-          live(task, { type: "text", text: "Ra" });
+          task.emit({ type: "live", event: { type: "text", text: "Ra" } });
           return succeed(answerOf(task, "Rain."));
         },
         "Planning Agent": () => fail("AGENT_FAILED"),
@@ -221,6 +224,7 @@ describe("as a stream", () => {
     expect(events).toEqual([
       ["status", { run_id: response.headers.get("x-run-id"), status: "running" }],
       ["step", { step: 1, name: "Weather Agent", status: "running" }],
+      ["text", { step: 1, name: "Weather Agent", text: "I look." }],
       ["tool_call", { step: 1, name: "Weather Agent", id: "t1", tool: "lookup", input: { city: "Paris" } }],
       ["tool_result", { step: 1, name: "Weather Agent", id: "t1", output: "18", is_error: false }],
       ["text", { step: 1, name: "Weather Agent", text: "Ra" }],
