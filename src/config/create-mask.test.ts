@@ -8,6 +8,20 @@ test("a secret is taken out as it stands, inside JSON and inside a URL", () => {
   expect(mask(`https://x.example/?k=${encodeURIComponent('se"cret/1')}`)).toBe("https://x.example/?k=[redacted]");
 });
 
+test("a secret is taken out as a workflow puts it into a regular expression or into text to type", () => {
+  const mask = createMask(["s3-(cr)\\t"]);
+  expect(mask(JSON.stringify({ pattern: "got s3\\-\\(cr\\)\\\\t." }))).toBe('{"pattern":"got [redacted]."}');
+  expect(mask(JSON.stringify({ input_text: "echo s3-(cr)\\\\t" }))).toBe('{"input_text":"echo [redacted]"}');
+});
+
+test("a secret is taken out where the edge of a screen breaks it", () => {
+  const mask = createMask(["a-long-token", 'quo"ted-one']);
+  expect(mask("$ use a-lon\ng-token\n$")).toBe("$ use [redacted]\n$");
+  expect(mask(JSON.stringify({ screen: 'x a-\nlong-token quo"\nted-one' }))).toBe(
+    '{"screen":"x [redacted] [redacted]"}',
+  );
+});
+
 test("of two secrets of which one contains the other nothing is left behind", () => {
   expect(createMask(["secret", "secret-and-more"])("secret-and-more")).toBe("[redacted]");
 });

@@ -1,18 +1,24 @@
+import { escapeBackslashes, escapeRegex } from "../core/expressions/escape-text.ts";
+
 const MASK = "[redacted]";
 
 /** Masking a shorter one would tear ordinary words apart. */
 const MIN_SECRET_LENGTH = 6;
 
 /**
- * Takes known secrets out of a text: as they stand, as they read inside JSON, and as they read inside a URL. Longer ones
- * go first, so that one that contains another leaves nothing behind.
+ * Takes known secrets out of a text: as they stand, as they read inside JSON, inside a URL, in a regular expression and in text
+ * to type, and where the edge of a screen breaks them. Longer ones go first, so that one that contains another leaves
+ * nothing behind.
  */
 export function createMask(secrets: readonly string[]): (text: string) => string {
   const ordered = toSecretSpellings(secrets);
   if (ordered.length === 0) return (text) => text;
+  const broken = ordered.map(toBroken);
   return (text) => {
     let masked = text;
     for (const spelling of ordered) if (masked.includes(spelling)) masked = masked.replaceAll(spelling, MASK);
+    if (!/\n|\\n/.test(masked)) return masked;
+    for (const pattern of broken) masked = masked.replace(pattern, MASK);
     return masked;
   };
 }
@@ -71,5 +77,12 @@ export function toSecretSpellings(secrets: readonly string[]): string[] {
 }
 
 function spellingsOf(secret: string): string[] {
-  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
+  const inTexts = [secret, escapeRegex(secret), escapeBackslashes(secret)];
+  return [...inTexts, ...inTexts.map((text) => JSON.stringify(text).slice(1, -1)), encodeURIComponent(secret)];
+}
+
+/** Rows of a screen are joined by a line feed, which inside JSON is written out. */
+function toBroken(spelling: string): RegExp {
+  const characters = Array.from(spelling, (character) => escapeRegex(character));
+  return new RegExp(characters.join("(?:\\n|\\\\n)?"), "g");
 }

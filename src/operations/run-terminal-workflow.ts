@@ -79,8 +79,7 @@ async function findWorkflow(
   const { appDir, config } = app;
   const loading = loadOptionsOf(config);
   const definition = "definition" in source ? source.definition : await library.load(source.name);
-  if (definition !== undefined)
-    return compileText(JSON.stringify(definition, null, 2), { folders: [appDir], ...loading });
+  if (definition !== undefined) return compileText(toText(definition), { folders: [appDir], ...loading });
   const name = "name" in source ? source.name : "";
   try {
     return (await findDefinition(name, { folders: [], appDir, ...loading, onlyNames: true, library: app.library }))
@@ -90,6 +89,15 @@ async function findWorkflow(
     const names = (await library.list()).map((saved) => `'${saved.name}'`);
     const message = `Workflow '${name}' not found. Available: [${names.join(", ")}]`;
     throw new PawlError("WORKFLOW_NOT_FOUND", { message });
+  }
+}
+
+function toText(definition: JsonObject): string {
+  try {
+    return JSON.stringify(definition, null, 2);
+  } catch (cause) {
+    // What came over the wire may be nested more deeply than anything that walks it can follow.
+    throw new PawlError("REQUEST_INVALID", { message: "`workflow_definition` is nested too deeply.", cause });
   }
 }
 

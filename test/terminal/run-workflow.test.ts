@@ -64,6 +64,13 @@ describe("the answer", () => {
     });
   });
 
+  test("says so where a definition is nested too deeply", async () => {
+    const { run } = await testApplication();
+    const states = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
+    const { success, error } = await run({ workflow_definition: { name: "deep", initial_state: "a", states } });
+    expect([success, error]).toEqual([false, expect.stringContaining("nested too deeply")]);
+  });
+
   test("stays a success where the workflow cannot be saved", async () => {
     const { run, app } = await testApplication();
     writeFileSync(join(app.appDir, ".terminal_control_workflows"), "in the way");

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import fc from "fast-check";
@@ -134,6 +134,22 @@ describe("damage", () => {
       expect(damaged[0]?.file).toBe(join(dir, "index.json"));
     },
   );
+
+  test("what cannot be read at all, or is nested too deeply, keeps nobody from the others", async () => {
+    const { dir, library, damaged } = await newLibrary();
+    await library.save(simple("good"), { states: 1 });
+    await mkdir(join(dir, "folder.json"));
+    await symlink("circle.json", join(dir, "circle.json"));
+    const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+    await writeFile(join(dir, "deep.json"), `{"definition": {"states": ${deep}}, "metadata": {}}`);
+    expect((await library.list()).map(({ name }) => name)).toEqual(["good"]);
+    expect(await library.save(simple("other", { initial_state: "other" }), { states: 1 })).toBe("other");
+    for (const name of ["folder", "circle", "deep"])
+      await expect(library.load(name)).rejects.toMatchObject({ code: "LIBRARY_DAMAGED" });
+    expect(new Set(damaged.map(({ file }) => basename(file)))).toEqual(
+      new Set(["folder.json", "circle.json", "deep.json"]),
+    );
+  });
 
   test("an entry of the index without its file is not listed", async () => {
     const { library, dir } = await newLibrary();

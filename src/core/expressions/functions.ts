@@ -2,6 +2,7 @@ import { isJsonObject, type Json } from "../json.ts";
 import { parseJson } from "../parse-json.ts";
 import { concat, merge, mergeBy } from "./combine.ts";
 import { isEqual } from "./equality.ts";
+import { escapeBackslashes, escapeRegex } from "./escape-text.ts";
 import type { FunctionName } from "./expr.ts";
 import { MAX_LIST_ITEMS } from "./limits.ts";
 import type { Scope } from "./scope.ts";
@@ -53,17 +54,17 @@ export function callFunction(fn: FunctionName, args: Args, scope: Scope): Json |
     case "toMilliseconds":
       return toMilliseconds(first);
     case "escapeBackslashes":
-      return first === undefined ? undefined : toText(first)?.replaceAll("\\", "\\\\");
+      return first === undefined ? undefined : mapText(first, escapeBackslashes);
     case "escapeRegex":
-      return first === undefined ? undefined : escapeRegex(first);
+      return first === undefined ? undefined : mapText(first, escapeRegex);
     case "matches":
       return typeof first === "string" && typeof second === "string" ? scope.matches?.(first, second) : false;
   }
 }
 
-/** For RE2: every ASCII character that may mean something there may stand behind a backslash. */
-function escapeRegex(value: Json): string | undefined {
-  return toText(value)?.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+function mapText(value: Json, change: (text: string) => string): string | undefined {
+  const text = toText(value);
+  return text === undefined ? undefined : change(text);
 }
 
 function lengthOf(value: Json | undefined): number | undefined {

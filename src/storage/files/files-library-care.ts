@@ -2,6 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import type { LibraryCare } from "../../ports/library-care.ts";
 import { LIBRARY_NAME, LibraryFolder, refuseLost } from "./library-folder.ts";
 import { toAsciiJson } from "./python-json.ts";
@@ -45,14 +46,14 @@ export class FilesLibraryCare implements LibraryCare {
 
   async #readSaved(name: string): Promise<string> {
     const text = await readFile(this.#folder.fileOf(name), "utf8");
-    const saved = parse(text);
+    const saved = parseJson(text);
     if (isJsonObject(saved) && isJsonObject(saved["definition"])) return text;
     throw damaged(this.#folder.fileOf(name));
   }
 
   /** What comes in its place stands where it stood. An index that cannot be read is left alone. */
   async #replaceEntry(name: string, toEntries: (entry: JsonObject) => JsonObject): Promise<void> {
-    const index = parse(await readFile(join(this.#dir, "index.json"), "utf8").catch(() => ""));
+    const index = parseJson(await readFile(join(this.#dir, "index.json"), "utf8").catch(() => ""));
     const workflows = isJsonObject(index) ? index["workflows"] : undefined;
     if (!isJsonObject(index) || !isJsonObject(workflows) || !Object.hasOwn(workflows, name)) return;
     const entries = Object.entries(workflows).flatMap((each): [string, Json][] => {
@@ -75,12 +76,4 @@ function refuseName(name: string, taken: readonly string[]): void {
 
 function damaged(file: string): PawlError {
   return new PawlError("LIBRARY_DAMAGED", { message: `${file} holds no saved workflow.` });
-}
-
-function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import type { SavedWorkflow, WorkflowLibrary } from "../../ports/workflow-library.ts";
 import { isSystemError } from "./durable-write.ts";
 import { LIBRARY_NAME, LibraryFolder, refuseLost } from "./library-folder.ts";
@@ -102,9 +103,9 @@ export class TerminalLibrary implements WorkflowLibrary {
 
   async #readIndex(): Promise<Index> {
     const file = join(this.#dir, "index.json");
-    const text = await readIfThere(file);
+    const text = await readIfThere(file).catch(() => "");
     if (text === undefined) return { workflows: {}, rest: {}, isDamaged: false };
-    const index = parse(text);
+    const index = parseJson(text);
     if (isJsonObject(index) && isJsonObject(index["workflows"])) {
       const { workflows, ...rest } = index;
       return { workflows, rest, isDamaged: false };
@@ -129,7 +130,7 @@ export class TerminalLibrary implements WorkflowLibrary {
     const file = this.#folder.fileOf(name);
     const text = await readIfThere(file);
     if (text === undefined) return undefined;
-    const value = parse(text);
+    const value = parseJson(text);
     const { definition, metadata = {} } = isJsonObject(value) ? value : {};
     if (isJsonObject(definition) && isJsonObject(metadata)) return { text, definition, metadata };
     throw new PawlError("LIBRARY_DAMAGED", { message: `${file} holds no saved workflow.` });
@@ -201,19 +202,13 @@ function toPythonTime(now: number): string {
   return new Date(now).toISOString().replace("Z", "000+00:00");
 }
 
-function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
+/** Throws `LIBRARY_DAMAGED` where there is something that cannot be read: a folder, links in a circle, a file of somebody else. */
 async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
-  } catch (error) {
-    if (isSystemError(error) && error.code === "ENOENT") return undefined;
-    throw error;
+  } catch (cause) {
+    if (!isSystemError(cause)) throw cause;
+    if (cause.code === "ENOENT") return undefined;
+    throw new PawlError("LIBRARY_DAMAGED", { message: `${file} cannot be read: ${cause.message}.`, cause });
   }
 }
