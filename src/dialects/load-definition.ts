@@ -20,7 +20,7 @@ export async function loadDefinition(definition: Definition, options: LoadOption
   const dialect = root && detectDialect(root, problems);
   if (root === undefined || dialect === undefined) return { problems: problems.toArray() };
   if (root.kind !== "map") return loadAgents(root, { source, problems }, options);
-  if (dialect === "sandcastle") return compileSandcastle(root, source, problems);
+  if (dialect === "sandcastle") return compileSandcastle(root, { source, problems }, options);
   if (dialect === "uhlp") {
     const { compileUhlp } = await import("./uhlp/compile.ts");
     return compileUhlp(root, source, problems, { maxSteps: options.maxSteps ?? DEFAULT_MAX_STEPS });

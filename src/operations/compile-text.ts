@@ -31,6 +31,8 @@ export interface TextOrigin {
   readonly maxSteps?: number;
   /** Environment variables that terminal workflows may read; none where it is absent. */
   readonly envAllowed?: readonly string[];
+  /** Agent steps are answered in this process: what they could not do there is warned about. */
+  readonly hasInlineAgents?: boolean;
   /** Which part of a file of agents is meant. */
   readonly select?: Exclude<Selection, "all">;
   /** What a file of agents may name beside its own. Absent: nothing. */
@@ -72,11 +74,12 @@ export async function checkWholeText(text: string, origin: TextOrigin): Promise<
 }
 
 function load(text: string, origin: TextOrigin, selection: Pick<LoadOptions, "select">): Promise<Compiled> {
-  const { source, maxSteps, envAllowed = [], around } = origin;
+  const { source, maxSteps, envAllowed = [], hasInlineAgents = false, around } = origin;
   const definition = { text, ...(source === undefined ? {} : { file: source }) };
   return loadDefinition(definition, {
     ...(maxSteps === undefined ? {} : { maxSteps }),
     envAllowed,
+    hasInlineAgents,
     ...around,
     ...selection,
   });

@@ -2,7 +2,7 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import { didYouMean } from "../dialects/did-you-mean.ts";
 import { compileText } from "./compile-text.ts";
 import type { FoundDefinition } from "./find-definition.ts";
-import { type AgentPlaces, originOfAgents, readAgentSources } from "./list-agents.ts";
+import { type AgentPlaces, originOfAgents, readAgentSources } from "./read-agent-sources.ts";
 
 /**
  * An agent of the application, ready to be asked alone: of its agents file, else of `.claude/agents`. Throws
@@ -23,7 +23,7 @@ export async function findAgent(places: AgentPlaces, name: string): Promise<Foun
   return { definition: await compileText(text, origin), file };
 }
 
-function notFound(name: string, known: readonly string[]): PawlError {
+export function notFound(name: string, known: readonly string[]): PawlError {
   const meant = didYouMean(name, known);
   return new PawlError("AGENT_NOT_FOUND", {
     message: `Agent '${name}' not found`,

@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
+import { isPawlError } from "../core/errors/pawl-error.ts";
 import type { Graph } from "../core/graph/graph.ts";
 import type { DefinitionPart } from "../dialects/definition.ts";
 import { surroundingsOf } from "./agent-surroundings.ts";
 import type { Application } from "./application.ts";
 import { foldersOf } from "./application-folders.ts";
+import { chooseAgent } from "./choose-agent.ts";
 import { checkWholeText } from "./compile-text.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { readTextFile } from "./read-text-file.ts";
@@ -33,7 +35,18 @@ export async function validateDefinition(
     folders: foldersOf(path, appDir),
     ...loading,
     around: surroundingsOf({ appDir, ...loading }, path),
+    hasInlineAgents: await hasInlineAgents(config, appDir),
   });
   const graphs = definitions.map(({ graph }) => graph);
   return { file, isValid, problems, graphs, ...(parts === undefined ? {} : { parts }) };
+}
+
+/** As the configuration alone decides it; what a command asks for is not known here. */
+async function hasInlineAgents(config: Application["config"], folder: string): Promise<boolean> {
+  try {
+    return (await chooseAgent({ settings: {}, folder }, config)).agent === "inline";
+  } catch (error) {
+    if (isPawlError(error)) return false;
+    throw error;
+  }
 }

@@ -21,7 +21,7 @@ export interface MappedTools {
   readonly allow: readonly string[];
   /** Names that nothing here stands for. */
   readonly unknown: readonly string[];
-  /** Names with a rule in brackets, such as `Bash(git *)`. */
+  /** Names with a rule in brackets, such as `Bash(git *)`: without the rule they would allow more than was meant. */
   readonly narrowed: readonly string[];
 }
 
@@ -33,7 +33,10 @@ export function mapClaudeTools(written: readonly string[]): MappedTools {
   const narrowed: string[] = [];
   for (const each of written) {
     const name = each.replace(/\(.*\)$/s, "").trim();
-    if (name !== each.trim()) narrowed.push(each);
+    if (name !== each.trim()) {
+      narrowed.push(each);
+      continue;
+    }
     const builtIn = BUILT_INS.get(name);
     const [, server, tool] = /^mcp__(.+?)(?:__(.+))?$/.exec(name) ?? [];
     if (builtIn !== undefined) builtIns.add(builtIn);

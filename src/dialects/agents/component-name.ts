@@ -22,7 +22,7 @@ export function readName(
   const node = keys.map((each) => map.entries.get(each)?.value).find((value) => value !== undefined && !isNull(value));
   if (node === undefined && key !== undefined && key.name.trim() !== "") return key;
   if (node !== undefined && node.kind !== "scalar") {
-    problems.error({ code: "WRONG_TYPE", at: node, message: `The name of a ${what.toLowerCase()} must be a text.` });
+    problems.error({ code: "WRONG_TYPE", at: node, message: `The name of the ${what.toLowerCase()} must be a text.` });
     return undefined;
   }
   const name = node === undefined ? "" : typeof node.value === "string" ? node.value : node.written;

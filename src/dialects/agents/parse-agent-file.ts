@@ -112,8 +112,8 @@ function readTools(
     problems.warning({ code: "NOT_SUPPORTED", at, message, remedy: "Nothing to do; the agent runs without it." });
   }
   for (const name of narrowed) {
-    const message = `What stands in the brackets of \`${toExcerpt(name)}\` is ignored.`;
-    problems.warning({ code: "NOT_SUPPORTED", at, message, remedy: "The agent may use all of the tool." });
+    const message = `\`${toExcerpt(name)}\` is left out: rules in brackets are not kept.`;
+    problems.warning({ code: "NOT_SUPPORTED", at, message, remedy: "Name the tool alone to allow all of it." });
   }
   return servers.map((name) => ({ name, at }));
 }

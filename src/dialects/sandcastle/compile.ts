@@ -1,4 +1,4 @@
-import type { Compiled } from "../definition.ts";
+import type { Compiled, LoadOptions } from "../definition.ts";
 import { explainCron } from "../explain-cron.ts";
 import { JsonSchemaChecker } from "../json-schema-checker.ts";
 import type { Text } from "../map-reader.ts";
@@ -9,15 +9,21 @@ import { checkWorkflow } from "./check.ts";
 import { lowerWorkflow } from "./lower.ts";
 import { parseWorkflow } from "./parse.ts";
 import type { ParseContext, SchemaUse } from "./parse-context.ts";
+import { reportUnreachableSites } from "./report-sites.ts";
 import { buildStepGraph } from "./step-graph.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** Compiles a Sandcastle file: parse, check, lower. Never throws on what a file may hold. */
-export async function compileSandcastle(root: YamlMap, source: SourceText, problems: ProblemList): Promise<Compiled> {
+export async function compileSandcastle(
+  root: YamlMap,
+  { source, problems }: { readonly source: SourceText; readonly problems: ProblemList },
+  { hasInlineAgents = false }: Pick<LoadOptions, "hasInlineAgents">,
+): Promise<Compiled> {
   const uses: Pick<ParseContext, "schemas" | "crons"> = { schemas: [], crons: [] };
   const workflow = parseWorkflow(root, { source, problems, ...uses });
   const steps = buildStepGraph(workflow.steps);
   checkWorkflow(workflow, steps, problems);
+  if (hasInlineAgents && workflow.sandstormUrl === undefined) reportUnreachableSites(workflow.steps, problems);
   await checkSchemas(uses.schemas, workflow, problems);
   await checkCrons(uses.crons, problems);
   if (problems.hasErrors) return { problems: problems.toArray() };

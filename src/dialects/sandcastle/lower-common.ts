@@ -33,13 +33,14 @@ export function lowerCommon(step: StepDefinition, scope: ExprScope, context: Low
 }
 
 /** What the agent's executor gets. `timeout` is in seconds, as in the file. */
-export function lowerCall({ model, maxTurns, timeoutMs, outputSchema }: AgentCall, prompt: Expr): Expr {
+export function lowerCall({ model, maxTurns, timeoutMs, outputSchema, tools }: AgentCall, prompt: Expr): Expr {
   return toObject([
     ["prompt", prompt],
     ["model", { op: "literal", value: model }],
     ["max_turns", { op: "literal", value: maxTurns }],
     ["timeout", { op: "literal", value: timeoutMs / 1000 }],
     ...(outputSchema === undefined ? [] : [["output_schema", { op: "literal", value: outputSchema }] as const]),
+    ...(tools === undefined ? [] : [["tools", { op: "literal", value: tools }] as const]),
   ]);
 }
 

@@ -49,7 +49,7 @@ const MISPLACED = new Map([
   ["sub_workflow", "Add `type: sub_workflow`."],
 ]);
 
-const LATER = ["csv_output", "pdf_report", "autopilot", "policies", "slo", "model_pool", "tools"];
+const LATER = ["csv_output", "pdf_report", "autopilot", "policies", "slo", "model_pool"];
 
 function reportLater(step: MapReader, { problems }: ParseContext): void {
   for (const key of LATER) {
@@ -129,10 +129,10 @@ function parseWork(step: MapReader, defaults: StepDefaults, context: ParseContex
   };
 }
 
-/** As in the original, a fallback takes the step's limits but neither its schema nor the appended context. */
+/** As in the original, a fallback takes the step's limits and tools, but neither its schema nor the appended context. */
 function parseFallback(
   step: MapReader,
-  limits: Pick<AgentCall, "maxTurns" | "timeoutMs">,
+  limits: Pick<AgentCall, "maxTurns" | "timeoutMs" | "tools">,
   context: ParseContext,
 ): Fallback | undefined {
   const fallback = step.nested("fallback");
@@ -145,6 +145,13 @@ function parseFallback(
     if (!fallback.has("prompt")) context.problems.error({ code: "KEY_MISSING", ...finding, remedy: "Add `prompt:`." });
     return undefined;
   }
-  const { maxTurns, timeoutMs } = limits;
-  return { prompt: parseTemplate(prompt, context), model, maxTurns, timeoutMs, start: fallback.map.start };
+  const { maxTurns, timeoutMs, tools } = limits;
+  return {
+    prompt: parseTemplate(prompt, context),
+    model,
+    maxTurns,
+    timeoutMs,
+    ...(tools === undefined ? {} : { tools }),
+    start: fallback.map.start,
+  };
 }

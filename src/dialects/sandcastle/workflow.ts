@@ -55,6 +55,8 @@ export interface AgentCall {
   readonly maxTurns: number;
   readonly timeoutMs: number;
   readonly outputSchema?: JsonObject;
+  /** That agents of Pawl itself get; agent servers have their own. */
+  readonly tools?: readonly string[];
 }
 
 export interface Fallback extends AgentCall {

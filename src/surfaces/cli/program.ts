@@ -29,6 +29,7 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addRun(program, perform);
   addDefinitionCommands(program, perform);
   addWorkflows(program.command("workflows").description("workflows that have been saved"), perform);
+  addAgents(program.command("agents").description("agents of this application"), perform);
   addPrompt(program.command("prompt").description("work on prompt templates"), perform);
   addRunsCommands(program.command("runs").description("see and steer runs"), perform);
   addAnswers(program, perform);
@@ -132,6 +133,24 @@ function addWorkflows(workflows: Command, perform: Perform): void {
         (await import("./commands/workflows.ts")).renameWorkflow(app, { name, to }, options),
       );
     });
+}
+
+function addAgents(agents: Command, perform: Perform): void {
+  withCommon(agents.command("ls").description("list them")).action(async (options: CommonOptions) => {
+    await perform(options, async (app) => (await import("./commands/agents.ts")).listAgents(app, options));
+  });
+  withCommon(agents.command("show").description("show what one is run with, and where that comes from"))
+    .argument("<name>")
+    .action(async (name: string, options: CommonOptions) => {
+      await perform(options, async (app) =>
+        (await import("./commands/agents.ts")).showAgentCommand(app, name, options),
+      );
+    });
+  withCommon(agents.command("validate").description("show every problem of their files")).action(
+    async (options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/agents.ts")).validateAgents(app, options));
+    },
+  );
 }
 
 function addPrompt(prompt: Command, perform: Perform): void {

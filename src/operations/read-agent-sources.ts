@@ -15,7 +15,7 @@ import type { ShownProblem } from "./shown-problem.ts";
 export type AgentPlaces = Pick<Application, "appDir" | "config">;
 
 /** A file that agents are read from. */
-interface AgentSource {
+export interface AgentSource {
   /** Absolute. */
   readonly file: string;
   readonly text: string;

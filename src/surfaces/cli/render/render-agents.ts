@@ -1,0 +1,60 @@
+import type { AgentSummary } from "../../../operations/describe-agents.ts";
+import type { ShownAgent } from "../../../operations/show-agent.ts";
+import type { PageOptions } from "./render-runs.ts";
+import { sanitize } from "./sanitize.ts";
+import type { Segment } from "./segment.ts";
+import { renderTable } from "./table.ts";
+
+type Page = Pick<PageOptions, "paint" | "width">;
+
+/** The table of `pawl agents ls`. */
+export function renderAgents(agents: readonly AgentSummary[], page: Page): string {
+  if (agents.length === 0) return "There are no agents. Write them into `agents.json`, or into `.claude/agents`.";
+  const columns = [
+    { title: "NAME" },
+    { title: "MODEL" },
+    { title: "SERVERS" },
+    { title: "WHERE" },
+    { title: "DESCRIPTION" },
+  ];
+  const rows = agents.map(({ name, description, model, clients, origin }): Segment[] => [
+    { text: line(name) },
+    { text: line(model ?? "default") },
+    { text: line(clients === null ? "all" : clients.join(", ") || "none") },
+    { text: line(origin) },
+    { text: line(description ?? "") },
+  ]);
+  return renderTable(columns, rows, page);
+}
+
+const LONGEST_VALUE = 100;
+
+/** The page of `pawl agents show`. */
+export function renderAgent({ name, description, origin, settings, servers }: ShownAgent, page: Page): string {
+  const head = [`${line(name)}  (${line(origin)})`, ...(description === null ? [] : [line(description)])];
+  const rows = settings.map(({ setting, value, origin: from }): Segment[] => [
+    { text: setting },
+    { text: cut(value === null ? "(not set)" : typeof value === "string" ? value : JSON.stringify(value)) },
+    { text: line(from) },
+  ]);
+  const table = renderTable([{ title: "SETTING" }, { title: "VALUE" }, { title: "FROM" }], rows, page);
+  const serverRows = servers.map((server): Segment[] => [
+    { text: line(server.name) },
+    { text: cut(server.reached) },
+    { text: line(server.origin) },
+  ]);
+  const reached =
+    servers.length === 0
+      ? "No MCP servers."
+      : renderTable([{ title: "SERVER" }, { title: "REACHED BY" }, { title: "FROM" }], serverRows, page);
+  return [...head, "", table, "", reached].join("\n");
+}
+
+function line(text: string): string {
+  return sanitize(text).replace(/\s+/g, " ");
+}
+
+function cut(text: string): string {
+  const short = line(text);
+  return short.length <= LONGEST_VALUE ? short : `${short.slice(0, LONGEST_VALUE - 1)}…`;
+}
