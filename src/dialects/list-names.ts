@@ -1,4 +1,5 @@
 import { hasAgentsShape, listComponentNames } from "./agents/component.ts";
+import { isAgentFile } from "./agents/front-matter.ts";
 import { parseAgentFile } from "./agents/parse-agent-file.ts";
 import type { Definition } from "./definition.ts";
 import { ProblemList } from "./problem-list.ts";
@@ -21,7 +22,7 @@ export function listNames(definition: Definition): readonly string[] {
 
 /** Likewise of the agents of a text. */
 export function listAgentNames(definition: Definition): readonly string[] {
-  if (definition.file?.endsWith(".md") === true) return [parseAgentFile(definition).name];
+  if (isAgentFile(definition)) return [parseAgentFile(definition).name];
   const root = read(definition);
   return root === undefined ? [] : listComponentNames(root, "agent");
 }

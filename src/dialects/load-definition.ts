@@ -1,5 +1,6 @@
 import type { Dialect } from "../core/graph/graph.ts";
 import { hasAgentsShape } from "./agents/component.ts";
+import { isAgentFile } from "./agents/front-matter.ts";
 import type { Compiled, Definition, LoadOptions } from "./definition.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { toExcerpt } from "./printable.ts";
@@ -14,7 +15,7 @@ import { readYaml } from "./yaml-source.ts";
 export async function loadDefinition(definition: Definition, options: LoadOptions = {}): Promise<Compiled> {
   const source = new SourceText(definition);
   const problems = new ProblemList(source);
-  if (definition.file?.endsWith(".md") === true) return loadAgentFile(definition);
+  if (isAgentFile(definition)) return loadAgentFile(definition);
   const written = readYaml(source, problems);
   const root = written?.kind === "map" ? unwrapSaved(written) : written;
   const dialect = root && detectDialect(root, problems);

@@ -9,7 +9,7 @@ import { type AgentSource, readAgentSources } from "./read-agent-sources.ts";
 
 type AgentApplication = Pick<Application, "appDir" | "config" | "mask">;
 
-export interface ShownAgentSetting {
+interface ShownAgentSetting {
   readonly setting: string;
   /** Without secrets; null where it is not set. */
   readonly value: Json;
@@ -17,7 +17,7 @@ export interface ShownAgentSetting {
   readonly origin: string;
 }
 
-export interface ShownServer {
+interface ShownServer {
   readonly name: string;
   readonly origin: string;
   /** What is started, or the URL. */

@@ -13,6 +13,11 @@ export interface FrontMatter {
   readonly isLoose: boolean;
 }
 
+/** Whether a text is Markdown, going by its file, and not a definition that is taken out of a page. */
+export function isAgentFile({ text, file = "" }: Definition): boolean {
+  return file.endsWith(".md") && !/^\s*[{[]/.test(text);
+}
+
 /** Undefined: there are no settings at the top. */
 export function readFrontMatter({ text }: Definition): FrontMatter | undefined {
   const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:\r?\n)?^---[ \t]*(?:\r?\n|$)/m.exec(text);
