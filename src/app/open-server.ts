@@ -5,6 +5,7 @@ import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
 import type { AppHost, Application, HttpService, ListenOptions, ServedRoute } from "../operations/application.ts";
 import { checkHealth } from "../operations/check-health.ts";
 import type { DefinitionLibrary, LibraryChange } from "../operations/definition-library.ts";
+import { EarlyServers } from "../operations/early-servers.ts";
 import { FetchedDefinitions } from "../operations/fetched-definitions.ts";
 import { RequestRunner } from "../operations/request-runner.ts";
 import { Submissions } from "../operations/submit-run.ts";
@@ -76,6 +77,7 @@ class Server implements HttpService {
   readonly #checker = new JsonSchemaChecker();
   readonly #crons: CronTriggers;
   readonly #watch: DefinitionWatch;
+  readonly #earlyServers: EarlyServers;
   readonly #streams = new OpenStreams();
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
@@ -92,6 +94,7 @@ class Server implements HttpService {
       clock: app.clock,
       failed: (workflow, error) => log(`cron: "${workflow}" was not started: ${messageOf(error)}`),
     });
+    this.#earlyServers = new EarlyServers(app);
     this.#watch = new DefinitionWatch({
       appDir: app.appDir,
       library,
@@ -161,6 +164,7 @@ class Server implements HttpService {
   /** From now on slots are fired, and edits are seen. */
   async begin(listener: HttpListener): Promise<void> {
     this.#listener = listener;
+    await this.#earlyServers.update(this.#parts.library.list());
     await this.#crons.arm(this.#armed().crons);
     await this.#watch.start();
   }
@@ -194,6 +198,7 @@ class Server implements HttpService {
     this.tellBroken(change);
     if (!change.hasChanged) return;
     try {
+      await this.#earlyServers.update(this.#parts.library.list());
       await this.#crons.arm(this.#arm().crons);
       this.#log("The definitions have been read again. Runs that are under way keep theirs.");
     } catch (error) {

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { isAlive } from "../../../test/fakes/is-alive.ts";
 import { openToolbox } from "../../../test/fakes/mcp-server/open-toolbox.ts";
 import { fakeSettings, oldSettings } from "../../../test/fakes/mcp-server/server-entries.ts";
 import { startFakeHttp } from "../../../test/fakes/mcp-server/start-http-server.ts";
@@ -174,15 +175,6 @@ async function whoIs(offer: ToolboxOffer, caller: string): Promise<string> {
 
 async function pidOf(offer: ToolboxOffer): Promise<number> {
   return JSON.parse((await toolIn(offer, "where").call({}, CALL, NEVER)).text).pid;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function scratchFolder(): string {

@@ -222,7 +222,9 @@ export class ManagedServer {
     if (this.#holds === 0 || this.#lifetime.signal.aborted) return;
     const delayMs = Math.max(0, this.#nextTryAt - performance.now());
     // Also where trying does not help: a person may mend it at any time.
-    this.#restart = setTimeout(() => this.#connect().catch(() => undefined), delayMs).unref();
+    this.#restart = setTimeout(() => {
+      if (this.#holds > 0) this.#connect().catch(() => undefined);
+    }, delayMs).unref();
   }
 
   #lookFromTimeToTime(): void {

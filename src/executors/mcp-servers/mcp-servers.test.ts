@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { isAlive } from "../../../test/fakes/is-alive.ts";
 import { openPool } from "../../../test/fakes/mcp-server/open-pool.ts";
 import { entry, everything, fake } from "../../../test/fakes/mcp-server/server-entries.ts";
 import { startEverythingHttp, startFakeHttp } from "../../../test/fakes/mcp-server/start-http-server.ts";
@@ -365,15 +366,6 @@ async function callUntilAnswered(servers: McpServers): Promise<number> {
 async function cancellationsOf(servers: McpServers): Promise<number> {
   const { result } = await call(servers, { server: "fake", tool: "cancelled", arguments: {} });
   return Object(result.structuredContent).cancelled.length;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A killed helper is a zombie until its new parent has looked. */

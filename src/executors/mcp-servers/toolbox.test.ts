@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { isAlive } from "../../../test/fakes/is-alive.ts";
 import { openToolbox } from "../../../test/fakes/mcp-server/open-toolbox.ts";
 import { everythingSettings, fakeSettings } from "../../../test/fakes/mcp-server/server-entries.ts";
 import { namesIn, toolIn } from "../../../test/fakes/mcp-server/tool-in.ts";
@@ -187,13 +188,4 @@ function variable(name: string): string {
 async function pidOf(offer: ToolboxOffer): Promise<number> {
   const { structured } = await toolIn(offer, "process").call({}, CALL, NEVER);
   return Number(Object(structured).pid);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
