@@ -147,6 +147,58 @@ describe("the answer", () => {
   });
 });
 
+test(
+  "other dialects have terminals as steps, and call terminal workflows by their names",
+  async () => {
+    const { run, app, library } = await testApplication();
+    const folder = join(app.appDir, "workflows");
+    mkdirSync(folder);
+    const shown = workflow({
+      open: using("open_terminal", { shell: "bash --norc", environment: { WHO: "{who}" } }, [
+        when({ success: true }, "close"),
+      ]),
+      close: using("exit_terminal", { session_id: "{session_id}" }),
+    });
+    await library.save({ ...shown, name: "closing" }, { states: 2 });
+    writeFileSync(
+      join(folder, "steps.yaml"),
+      `name: steps
+steps:
+  - {id: open, type: terminal, tool: open_terminal, params: {shell: "bash --norc", environment: {WHO: "{input.who}"}}}
+  - {id: say, type: terminal, tool: send_input, depends_on: [open],
+     params: {session_id: "{steps.open.output.session_id}", input_text: "echo hi-$WHO\\n"}}
+  - {id: wait, type: terminal, tool: await_output, depends_on: [say],
+     params: {session_id: "{steps.open.output.session_id}", pattern: 'hi-A\\w+', timeout: 20}}
+  - {id: child, type: sub_workflow, sub_workflow: {workflow: closing, input_mapping: {who: input.who}}, depends_on: [wait]}
+`,
+    );
+    writeFileSync(
+      join(folder, "calling.yaml"),
+      `workflowId: calling
+startAt: call
+steps:
+  call:
+    type: control
+    subtype: subworkflow
+    workflowId: closing
+    inputMapping: {who: trigger.payload.who}
+    transitions: {onSuccess: answer}
+  answer: {type: control, subtype: formatResponse, data: {closed: steps.call.output}}
+`,
+    );
+    const initial_variables = { who: "Ada" };
+    const steps = await run({ workflow_name: "steps", initial_variables, keep_sessions: false });
+    expect(steps).toMatchObject({
+      error: null,
+      output: { wait: { match_text: "hi-Ada" }, child: { message: "Session destroyed" } },
+    });
+    const calling = await run({ workflow_name: "calling", initial_variables });
+    expect(calling).toMatchObject({ error: null, success: true });
+    expect(JSON.stringify(calling.output)).toContain("Session destroyed");
+  },
+  60 * SECONDS,
+);
+
 describe("a run", () => {
   const open = using("open_terminal", {}, [when(success, "wait")]);
   const wait = using("await_output", { session_id: "{session_id}", pattern: "never", timeout: 60 }, [
