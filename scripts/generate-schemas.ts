@@ -1,5 +1,6 @@
 // Writes the published JSON Schemas of definitions into schemas/. `--check` only says whether they are up to date.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { agentsFileSchema } from "../src/dialects/agents/file-schema.ts";
 import { workflowSchema as terminalSchema } from "../src/dialects/terminal/workflow-schema.ts";
 import { promptSchema } from "../src/dialects/uhlp/schema/prompt-schema.ts";
 import { workflowSchema } from "../src/dialects/uhlp/schema/workflow-schema.ts";
@@ -8,6 +9,7 @@ const SCHEMAS = {
   "uhlp-workflow.schema.json": workflowSchema,
   "uhlp-prompt.schema.json": promptSchema,
   "terminal-workflow.schema.json": terminalSchema,
+  "agents-file.schema.json": agentsFileSchema,
 };
 
 const folder = new URL("../schemas/", import.meta.url);

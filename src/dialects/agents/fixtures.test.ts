@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { checkGraph } from "../../core/graph/check-graph.ts";
 import { loadDefinition } from "../load-definition.ts";
@@ -17,6 +18,14 @@ describe("every part of a valid file compiles to the graph that is written besid
       expect(graphs.flatMap((graph) => checkGraph(graph))).toEqual([]);
     });
   }
+});
+
+test("files in the original's structure fit the published schema", () => {
+  const schema = JSON.parse(readFileSync(`${root}schemas/agents-file.schema.json`, "utf8"));
+  const validate = new Ajv({ strict: false }).compile(schema);
+  const fits = (path: string) => validate(JSON.parse(readFileSync(path, "utf8")));
+  for (const name of ["original", "nested", "empty-steps"]) expect(fits(`${fixtures}valid/${name}.json`)).toBe(true);
+  for (const name of ["missing-names", "wrong-types"]) expect(fits(`${fixtures}broken/${name}.json`)).toBe(false);
 });
 
 describe("doubtful files compile with the warnings that are written beside them", () => {
