@@ -222,6 +222,7 @@ class App implements OpenApplication {
       connect: () => this.#connect(),
       journal: () => this.#parts.journal(),
       callTerminal: (tool, request, signal) => this.#terminals.call(tool, request, signal),
+      terminals: () => this.#terminals.views(),
       tell: (line) => this.#options.tell(line),
     });
   }
@@ -250,6 +251,7 @@ class App implements OpenApplication {
       compile: async (text, source, options) =>
         (await import("../operations/compile-start.ts")).compileStart(this, { text, source, options }),
       callTerminal: (tool, request, signal) => this.#terminals.call(tool, request, signal),
+      terminals: () => this.#terminals.views(),
       openTerminals: () => this.#terminals.running,
       onDefect: (error) => this.#options.onDefect(error),
     });

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../hosts/run-host.ts";
 import type { AppHost } from "../operations/application.ts";
 import type { Journal, RunRecord } from "../ports/journal.ts";
+import type { TerminalViews } from "../ports/terminal-views.ts";
 import type { Connection } from "./connect.ts";
 import { LastingWatch } from "./lasting-watch.ts";
 
@@ -13,6 +14,8 @@ export interface LastingHostParts {
   journal(): Promise<Journal>;
   /** As the owner: calls a tool over the terminals of this process. */
   callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json>;
+  /** As the owner: the terminals of this process, for people. */
+  terminals(): Promise<TerminalViews>;
   tell(line: string): void;
 }
 
@@ -94,6 +97,12 @@ export class LastingHost implements AppHost {
       if (connection.role === "owner") return this.#parts.callTerminal(tool, request, signal);
       return connection.host.callTerminal(tool, request, signal);
     });
+  }
+
+  /** Those of the owner as it is now: what one looks at dies with it. */
+  async terminals(): Promise<TerminalViews> {
+    const connection = this.#connection;
+    return connection.role === "owner" ? this.#parts.terminals() : connection.host.terminals;
   }
 
   /** Calls `listen` with every event of the run from its first, whoever drives it. */

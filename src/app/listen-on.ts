@@ -1,4 +1,5 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { PawlError } from "../core/errors/pawl-error.ts";
 
@@ -14,10 +15,18 @@ const LAST_WORDS_MS = 1_000;
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
+export interface ListenOptions {
+  readonly address: string;
+  readonly port: number;
+  /** Takes connections that are to speak another protocol, and ends them. */
+  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  readonly maxConnections?: number;
+}
+
 /** Listens on an address of this machine. Throws `ADDRESS_UNAVAILABLE`. */
 export async function listenOn(
   fetch: Fetch,
-  { address, port }: { readonly address: string; readonly port: number },
+  { address, port, upgrade, maxConnections }: ListenOptions,
 ): Promise<HttpListener> {
   let isClosing = false;
   const answer = getRequestListener((request: Request) => fetch(request), { overrideGlobalObjects: false });
@@ -26,6 +35,8 @@ export async function listenOn(
     if (isClosing) outgoing.setHeader("connection", "close");
     void answer(incoming, outgoing);
   });
+  if (upgrade !== undefined) server.on("upgrade", upgrade);
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
     const refused = (cause: Error) => {
       const reason = "code" in cause && cause.code === "EADDRINUSE" ? "it is in use" : cause.message;

@@ -23,6 +23,7 @@ export interface OwnershipParts {
   readonly resolveCall: ResolveCall;
   readonly compile: SocketServerOptions["compile"];
   readonly callTerminal: SocketServerOptions["callTerminal"];
+  readonly terminals: SocketServerOptions["terminals"];
   /** Terminal sessions of this process whose program runs. */
   openTerminals(): number;
   mask(text: string): string;
@@ -62,6 +63,7 @@ export async function openOwnership(
     host,
     compile: parts.compile,
     callTerminal: parts.callTerminal,
+    terminals: parts.terminals,
   });
   const openTerminals = () => parts.openTerminals();
   return { ownership: new Ownership({ lock, socketPath, clock, journal, host, server, openTerminals }), resumed };

@@ -1,7 +1,7 @@
-import { hostname, networkInterfaces } from "node:os";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { Application, ServeTerminalsOptions } from "../operations/application.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
+import { isLoopback, namesOf, toAddress } from "./addresses.ts";
 import { readVersion } from "./read-version.ts";
 import { type McpService, serveMcp } from "./serve-mcp.ts";
 
@@ -30,7 +30,7 @@ export async function serveTerminals(served: Served, options: ServeTerminalsOpti
 function toHttp({ config }: Application, { http, token: given }: ServeTerminalsOptions): Pick<McpService, "http"> {
   if (http === undefined) return {};
   const { host = "127.0.0.1", port } = http;
-  const address = host === "localhost" ? "127.0.0.1" : host.replace(/^\[(.*)\]$/, "$1");
+  const address = toAddress(host);
   const token = given ?? config.settings.server.api_key;
   if (token !== undefined) return { http: { address, port, token, hostnames: namesOf(address) } };
   if (isLoopback(address)) return { http: { address, port } };
@@ -38,17 +38,4 @@ function toHttp({ config }: Application, { http, token: given }: ServeTerminalsO
     message: `"${host}" can be reached from other machines, and there is no token.`,
     remedy: "Set `server.api_key` (API_KEY) or give `--token`; callers send it as `Authorization: Bearer`.",
   });
-}
-
-function isLoopback(address: string): boolean {
-  return /^127(\.\d{1,3}){3}$/.test(address) || address === "::1";
-}
-
-/** By which other machines may call this one. */
-function namesOf(address: string): readonly string[] {
-  if (isLoopback(address)) return [];
-  const isAny = address === "0.0.0.0" || address === "::";
-  const own = Object.values(networkInterfaces()).flatMap((interfaces) => interfaces ?? []);
-  const addresses = isAny ? own.map((each) => each.address) : [address];
-  return [hostname(), ...addresses.map((each) => (each.includes(":") ? `[${each}]` : each))];
 }

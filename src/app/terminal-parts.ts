@@ -9,7 +9,9 @@ import type { TerminalSessions } from "../executors/terminal/terminal-sessions.t
 import type { Executor } from "../ports/executor.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
+import type { LiveTerminals } from "../ports/terminal-views.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
+import type { TerminalView } from "./serve-terminal-view.ts";
 
 interface TerminalPartsOptions {
   readonly appDir: string;
@@ -33,6 +35,7 @@ export class TerminalParts {
   #live: TerminalSessions | undefined;
   #executor: Promise<Executor> | undefined;
   #library: Promise<WorkflowLibrary> | undefined;
+  #view: TerminalView | undefined;
 
   constructor(options: TerminalPartsOptions) {
     this.#options = options;
@@ -53,6 +56,11 @@ export class TerminalParts {
   sessions(): Promise<TerminalSessions> {
     this.#sessions ??= this.#openSessions();
     return this.#sessions;
+  }
+
+  /** For people who look at them, and type. */
+  async views(): Promise<LiveTerminals> {
+    return (await this.sessions()).views;
   }
 
   library(): Promise<WorkflowLibrary> {
@@ -83,7 +91,9 @@ export class TerminalParts {
 
   /** No process of a terminal is left after this. */
   async close(): Promise<void> {
-    await (await this.#sessions?.catch(() => undefined))?.close();
+    const sessions = await this.#sessions?.catch(() => undefined);
+    await this.#view?.close();
+    await sessions?.close();
   }
 
   get #libraryDir(): string {
@@ -137,7 +147,7 @@ export class TerminalParts {
   }
 
   async #openSessions(): Promise<TerminalSessions> {
-    const { appDir, environment, mask } = this.#options;
+    const { appDir, environment, mask, tell } = this.#options;
     const [{ createTerminalSessions }, options, recordings] = await Promise.all([
       import("../executors/terminal/terminal-sessions.ts"),
       this.#loadOptions(),
@@ -150,8 +160,13 @@ export class TerminalParts {
       temporaryDir: tmpdir(),
       mask,
       opened: (session) => recordings.opened(session),
+      toWebUrl: (id) => this.#view?.toWebUrl(id) ?? null,
     });
     this.#live = sessions;
+    if (options.web.enabled) {
+      const { serveTerminalView } = await import("./serve-terminal-view.ts");
+      this.#view = await serveTerminalView({ web: options.web, views: sessions.views, tell });
+    }
     return {
       ...sessions,
       openTerminal: async (request, call) => {

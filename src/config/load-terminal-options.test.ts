@@ -46,7 +46,7 @@ test("everything has a default", async () => {
     scrollbackRows: 2_000,
     sweepAfterMs: 300_000,
     auditLogPath: undefined,
-    web: { enabled: false, host: "127.0.0.1", port: 0 },
+    web: { enabled: false, host: "127.0.0.1", port: 0, token: undefined, canType: false },
     notes: [],
   });
 });

@@ -18,7 +18,14 @@ export interface LoadedTerminalOptions {
   readonly record: boolean;
   readonly recordSessions: boolean;
   readonly recordMaxBytes: number;
-  readonly web: { readonly enabled: boolean; readonly host: string; readonly port: number };
+  /** The live view. */
+  readonly web: {
+    readonly enabled: boolean;
+    readonly host: string;
+    readonly port: number;
+    readonly token: string | undefined;
+    readonly canType: boolean;
+  };
   /** Of the file: what in it is not used. */
   readonly notes: readonly string[];
 }
@@ -72,6 +79,8 @@ export async function loadTerminalOptions(sources: TerminalOptionSources): Promi
       enabled: found.web_enabled ?? false,
       host: found.web_host ?? "127.0.0.1",
       port: found.web_port ?? 0,
+      token: found.web_token,
+      canType: found.web_input ?? false,
     },
     notes: file.notes,
   };

@@ -88,6 +88,8 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("terminal.web_enabled"),
   name("terminal.web_host"),
   name("terminal.web_port"),
+  name("terminal.web_token", { isSecret: true }),
+  name("terminal.web_input"),
   name("log.level", { env: ["LOG_LEVEL"] }),
 ];
 

@@ -65,6 +65,8 @@ export const terminalSettingsSchema: z.ZodType<TerminalSettings> = z.strictObjec
   web_enabled: flag.optional(),
   web_host: text,
   web_port: port.optional(),
+  web_token: z.string().min(16).optional(),
+  web_input: flag.optional(),
 });
 
 /**

@@ -131,6 +131,10 @@ export interface TerminalSettings {
   readonly web_host?: string | undefined;
   /** 0 picks a free one. */
   readonly web_port?: number | undefined;
+  /** What addresses of the live view must bear. Absent: a new one in each process. */
+  readonly web_token?: string | undefined;
+  /** Whether whoever sees the live view may type, and end programs. */
+  readonly web_input?: boolean | undefined;
 }
 
 interface ContextSettings {

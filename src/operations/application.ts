@@ -9,6 +9,7 @@ import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
+import type { TerminalViews } from "../ports/terminal-views.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import type { ServiceRecords } from "./service-records.ts";
@@ -147,6 +148,8 @@ export interface AppHost extends RunHost {
    * `TERMINAL_REFUSED`, and the signal's reason where it was broken off.
    */
   callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json>;
+  /** The terminals of the owner as people see them. Their methods throw `OWNER_GONE` when it is gone. */
+  terminals(): Promise<TerminalViews>;
 }
 
 export type Owner =

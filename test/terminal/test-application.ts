@@ -57,6 +57,7 @@ export async function testApplication(
     ownerPid: process.pid,
     ownerSocket: "",
     callTerminal: () => Promise.reject(new Error("Nobody calls tools here.")),
+    terminals: () => Promise.reject(new Error("Nobody looks at terminals here.")),
   });
   const app: Application = {
     appDir,

@@ -226,6 +226,7 @@ export const ERRORS = {
     "See the rule in the message; `docs/terminals.md` lists them by security level.",
     1,
   ),
+  TERMINAL_NOT_FOUND: row("There is no terminal with this id.", "List them with `pawl terminals ls`.", 5),
   SCRIPT_INVALID: row("The script of simulated answers cannot be used.", "Correct it at the place shown.", 2),
 
   // Tools

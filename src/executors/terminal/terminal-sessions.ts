@@ -1,3 +1,4 @@
+import type { LiveTerminals } from "../../ports/terminal-views.ts";
 import { createAuditLog } from "./policy/audit-log.ts";
 import { TerminalPolicy } from "./policy/terminal-policy.ts";
 import { SessionTable } from "./session/session-table.ts";
@@ -25,6 +26,7 @@ import { openTerminal } from "./tools/open-terminal.ts";
 import { SESSION_NOT_FOUND } from "./tools/process-fields.ts";
 import { sendInput } from "./tools/send-input.ts";
 import type { ToolParts } from "./tools/tool-parts.ts";
+import { createTerminalViews } from "./view/create-terminal-views.ts";
 
 /**
  * The terminals of this process and the six tools over them. A tool answers `success: false` where it could not do what
@@ -40,8 +42,8 @@ export interface TerminalSessions {
 
   /** For views and recordings. */
   find(sessionId: string): TerminalSession | undefined;
-  /** Types what a person types into a view: as it is, by the same rules, without counting as calls. */
-  typeLive(sessionId: string, data: string): Promise<void>;
+  /** For people who look at them, and type. */
+  readonly views: LiveTerminals;
   /** Ends the sessions that somebody has opened. */
   exitOwned(owner: string): Promise<void>;
   /** Ends all sessions and everything in them. */
@@ -67,7 +69,7 @@ export function createTerminalSessions(options: TerminalOptions, surroundings: T
       return { success, session_id, message: success ? "Session destroyed" : SESSION_NOT_FOUND };
     },
     find: (sessionId) => table.find(sessionId),
-    typeLive: (sessionId, data) => typeLive(parts, sessionId, data),
+    views: createTerminalViews(parts),
     async exitOwned(owner) {
       const owned = table.list().filter(({ facts }) => facts.owner === owner);
       await Promise.all(owned.map(({ facts }) => table.destroy(facts.id)));
@@ -96,14 +98,4 @@ function toListed(session: TerminalSession): ListedSession {
     web_url: facts.webUrl,
     ...(exitCode === undefined ? {} : { exit_code: exitCode }),
   };
-}
-
-async function typeLive({ gate, policy, table }: ToolParts, sessionId: string, data: string): Promise<void> {
-  const session = table.find(sessionId);
-  if (session === undefined) return;
-  gate.admit({ isInternal: true }, { tool: "live_view", session_id: sessionId, input_text: data }, () => {
-    const shown = session.screen.readCursorLine();
-    policy.checkTyping({ input: data, length: data.length, begun: session.typedLine, shown });
-  });
-  await session.type(data);
 }

@@ -2,6 +2,7 @@ import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { TERMINAL_METHODS, type TerminalMethod } from "./terminal-calls.ts";
 
 /** What callers of an owner may ask. Laying everything down is the owner's own business. */
 export type Method =
@@ -14,7 +15,8 @@ export type Method =
   | "watch"
   | "unwatch"
   | "callTerminal"
-  | "abortCall";
+  | "abortCall"
+  | TerminalMethod;
 
 export interface Request {
   readonly id: number;
@@ -47,6 +49,7 @@ const METHODS: readonly string[] = [
   "unwatch",
   "callTerminal",
   "abortCall",
+  ...TERMINAL_METHODS,
 ] satisfies readonly Method[];
 
 /** Undefined: the line is no request. */

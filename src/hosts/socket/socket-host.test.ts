@@ -88,6 +88,7 @@ async function listen() {
     compile: async (text, source) => ({ text, graph: GRAPH, ...(source === undefined ? {} : { source }) }),
     callTerminal: (tool, request, signal) =>
       new Promise((resolve, reject) => calls.push({ tool, request, signal, resolve, reject })),
+    terminals: () => Promise.reject(new Error("Nobody looks at terminals here.")),
   });
   onTestFinished(async () => {
     await server.close();

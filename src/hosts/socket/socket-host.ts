@@ -2,9 +2,11 @@ import { connect, type Socket } from "node:net";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
+import type { TerminalViews } from "../../ports/terminal-views.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
 import { type Method, parseLine, toError } from "./messages.ts";
 import { readLines } from "./read-lines.ts";
+import { SocketTerminals } from "./socket-terminals.ts";
 
 interface PendingCall {
   resolve(result: Json): void;
@@ -111,6 +113,9 @@ export class SocketHost implements RunHost {
       signal.removeEventListener("abort", abort);
     }
   }
+
+  /** The owner's terminals, for people. */
+  readonly terminals: TerminalViews = new SocketTerminals((method, params) => this.#call(method, params));
 
   /** The runs go on in their owner; only this connection ends. */
   async park(): Promise<void> {

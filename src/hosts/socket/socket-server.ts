@@ -2,10 +2,12 @@ import { rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { TerminalViews } from "../../ports/terminal-views.ts";
 import type { CompiledDefinition } from "../compiled-definition.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
 import { parseLine, type Reply, type Request, toRequest, toSentError } from "./messages.ts";
 import { readLines } from "./read-lines.ts";
+import { isTerminalMethod, TerminalCalls, type TerminalMethod } from "./terminal-calls.ts";
 
 export interface SocketServerOptions {
   readonly path: string;
@@ -15,6 +17,8 @@ export interface SocketServerOptions {
   compile(text: string, source: string | undefined, options: JsonObject): Promise<CompiledDefinition>;
   /** A tool over the terminals of this process. */
   callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json>;
+  /** The terminals of this process, for people. */
+  terminals(): Promise<TerminalViews>;
 }
 
 /** The longest request: a definition of 1 MB with an input as large as an output may be, escaped. */
@@ -96,7 +100,7 @@ export class SocketServer {
 }
 
 /** What is asked about one run. */
-type RunMethod = Exclude<Request["method"], "callTerminal" | "abortCall">;
+type RunMethod = Exclude<Request["method"], "callTerminal" | "abortCall" | TerminalMethod>;
 
 /** One connection. Whatever it sends, it can at worst be let go. */
 class Caller {
@@ -105,10 +109,12 @@ class Caller {
   readonly #watched = new Map<string, () => void>();
   /** Tools that are called, by the number of the request. */
   readonly #calls = new Map<number, AbortController>();
+  readonly #terminals: TerminalCalls;
 
   constructor(socket: Socket, options: SocketServerOptions) {
     this.#socket = socket;
     this.#options = options;
+    this.#terminals = new TerminalCalls(() => options.terminals());
   }
 
   async handle(line: string): Promise<void> {
@@ -129,11 +135,13 @@ class Caller {
     for (const stop of this.#watched.values()) stop();
     this.#watched.clear();
     for (const call of this.#calls.values()) call.abort();
+    this.#terminals.leave();
   }
 
   async #perform({ id, method, params }: Request): Promise<Json | undefined> {
     if (method === "callTerminal") return this.#callTerminal(id, params);
     if (method === "abortCall") return this.#abortCall(params);
+    if (isTerminalMethod(method)) return this.#terminals.perform(method, params);
     return this.#performOn(textOf(params, "run_id"), method, params);
   }
 

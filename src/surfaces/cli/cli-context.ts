@@ -25,6 +25,8 @@ export interface CommandParts {
 export interface CommonOptions {
   readonly app: string;
   readonly data?: string;
+  /** Only of commands that may own terminals. */
+  readonly web?: true;
   readonly json?: true;
   readonly jsonLines?: true;
 }

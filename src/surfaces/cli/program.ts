@@ -9,6 +9,7 @@ import type { RunOptions } from "./commands/run.ts";
 import type { AnswerOptions, CancelOptions, ResumeOptions, SignalOptions } from "./commands/runs-drive.ts";
 import type { ListOptions, ShowOptions } from "./commands/runs-read.ts";
 import type { ServeOptions } from "./commands/serve.ts";
+import type { AttachOptions, KillOptions } from "./commands/terminals.ts";
 import type { Voice } from "./voice.ts";
 import { withApp } from "./with-app.ts";
 
@@ -36,6 +37,7 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addApprovals(program.command("approvals").description("questions that wait for a person"), perform);
   addDeadLetters(program.command("dead-letter").description("steps that have failed for good"), perform);
   addKeys(program.command("keys").description("who may use the service over HTTP"), perform);
+  addTerminals(program.command("terminals").description("see and steer open terminals"), perform);
   const mcp = program.command("mcp").description("offer tools to other programs");
   addMcp(mcp, perform);
   addMcpTerminal(mcp, perform);
@@ -85,6 +87,7 @@ function addRun(program: Command, perform: Perform): void {
   withCommon(program.command("serve").description("take HTTP requests, and start what triggers say"))
     .option("--host <address>", "where to listen: 127.0.0.1, localhost or ::1")
     .option("--port <n>", "0 picks a free one", toPort)
+    .option("--web", "let people watch terminals in a browser (terminal.web_enabled)")
     .action(async (options: ServeOptions) => {
       await perform(options, async (app, voice) =>
         (await import("./commands/serve.ts")).serve({ app, voice }, options),
@@ -268,6 +271,24 @@ function addKeys(keys: Command, perform: Perform): void {
     });
 }
 
+function addTerminals(terminals: Command, perform: Perform): void {
+  withCommon(terminals.command("ls").description("list them")).action(async (options: CommonOptions) => {
+    await perform(options, async (app) => (await import("./commands/terminals.ts")).listTerminals(app, options));
+  });
+  withCommon(terminals.command("attach").description("look at one and type into it; Ctrl-] detaches"))
+    .argument("<id>")
+    .option("--view", "only look")
+    .action(async (id: string, options: AttachOptions) => {
+      await perform(options, async (app) => (await import("./commands/terminals.ts")).attachTerminal(app, id, options));
+    });
+  withCommon(terminals.command("kill").description("end one and everything that runs in it"))
+    .argument("[id]")
+    .option("--all", "all of them")
+    .action(async (id: string | undefined, options: KillOptions) => {
+      await perform(options, async (app) => (await import("./commands/terminals.ts")).killTerminals(app, id, options));
+    });
+}
+
 function addMcp(mcp: Command, perform: Perform): void {
   withCommon(mcp.command("core").description("the built-in tools `core.*` as an MCP server over stdin and stdout"))
     .option("--http", "over HTTP, on this machine only")
@@ -284,6 +305,7 @@ function addMcpTerminal(mcp: Command, perform: Perform): void {
     .option("--host <address>", "with --http; beyond this machine only with a token")
     .option("--port <n>", "with --http; 0, the default, picks a free one", toPort)
     .option("--token <text>", "what HTTP requests must bear (default: server.api_key)")
+    .option("--web", "let people watch the terminals in a browser (terminal.web_enabled)")
     .option("--tools <list>", "`runs`: also get_run, list_runs, cancel_run, respond_to_run", toToolsets)
     .action(async (options: McpTerminalOptions) => {
       await perform(options, async (app) => (await import("./commands/mcp.ts")).mcpTerminal(app, options));

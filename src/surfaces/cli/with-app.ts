@@ -16,7 +16,7 @@ export async function withApp(
   try {
     app = await openApp({
       appDir: options.app,
-      flags: options.data === undefined ? {} : { "data.dir": { value: resolve(options.data), flag: "--data" } },
+      flags: toFlags(options),
       environment: process.env,
       tell: (line) => voice.say(line),
       onDefect: tellDefect,
@@ -27,4 +27,11 @@ export async function withApp(
   } finally {
     await app?.close().catch(tellDefect);
   }
+}
+
+function toFlags({ data, web }: CommonOptions): Parameters<OpenApp>[0]["flags"] {
+  return {
+    ...(data === undefined ? {} : { "data.dir": { value: resolve(data), flag: "--data" } }),
+    ...(web === undefined ? {} : { "terminal.web_enabled": { value: "true", flag: "--web" } }),
+  };
 }

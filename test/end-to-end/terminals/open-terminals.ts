@@ -59,6 +59,7 @@ export async function openTerminal(terminals: TestTerminals, shell = "bash") {
   const { session_id } = opened;
   return {
     session_id,
+    folder: terminals.currentDir,
     opened,
     send: (input_text: string, keys: readonly string[] = []) => terminals.sendInput({ session_id, input_text, keys }),
     wait: (pattern: string, timeout = 20) => terminals.awaitOutput({ session_id, pattern, timeout }),

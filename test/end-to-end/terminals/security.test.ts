@@ -140,10 +140,10 @@ test("what a person types into a view follows the same rules", async () => {
   const terminals = openTerminals({ level: "high" });
   const { session_id, wait } = await openTerminal(terminals);
 
-  await terminals.typeLive(session_id, "echo live | tr l L\r");
+  await terminals.views.type(session_id, "echo live | tr l L\r");
   expect((await wait("Live")).match_text).toBe("Live");
 
-  await expect(terminals.typeLive(session_id, "sudo ls\r")).rejects.toThrow(/^Security violation/);
+  await expect(terminals.views.type(session_id, "sudo ls\r")).rejects.toThrow(/^Security violation/);
 });
 
 function ruleOf(error: unknown): string {

@@ -17,25 +17,33 @@ function serializeBuffer(buffer: IBuffer, { rows, cols }: Terminal): string {
   let text = "";
   for (let row = first; row < buffer.baseY + rows; row += 1) {
     const goesOn = buffer.getLine(row + 1)?.isWrapped === true && row + 1 < buffer.baseY + rows;
-    text += serializeRow(buffer, row, cols);
+    text += serializeRow(buffer, row, { from: 0, to: cols });
     // A row that is full goes on by itself in the next one.
     if (!goesOn && row + 1 < buffer.baseY + rows) text += "\r\n";
   }
   return `${text}${ESC}[${buffer.cursorY + 1};${buffer.cursorX + 1}H`;
 }
 
-function serializeRow(buffer: IBuffer, row: number, columns: number): string {
+interface Columns {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What stands in some columns of a row, without what is empty at its end. */
+export function serializeRow(buffer: IBuffer, row: number, { from, to }: Columns): string {
   const line = buffer.getLine(row);
-  const end = lastWritten(buffer, row, columns);
+  const end = lastWritten(buffer, row, to);
   let text = "";
   let style = "";
-  for (let column = 0; column < end; column += 1) {
+  for (let column = from; column < end; column += 1) {
     const cell = line?.getCell(column);
-    if (cell === undefined || cell.getWidth() === 0) continue;
+    const width = cell?.getWidth() ?? 0;
+    // The second half of a wide character; at the edge, half of one is a blank.
+    if (cell === undefined || (width === 0 && column > from)) continue;
     const next = styleOf(cell);
     if (next !== style) text += `${ESC}[0${next}m`;
     style = next;
-    text += cell.getChars() || " ";
+    text += (width > 0 && column + width <= to && cell.getChars()) || " ";
   }
   return style === "" ? text : `${text}${ESC}[0m`;
 }

@@ -1,13 +1,29 @@
 import type { IBuffer, Terminal } from "@xterm/headless";
+import { PrivateModes } from "./private-modes.ts";
 import { endOfText, readLines, readRows, startOfLine, withoutEmptyEnd } from "./screen-text.ts";
-import { serializeScreen } from "./serialize-screen.ts";
+import { serializeModes } from "./serialize-modes.ts";
+import { serializeRow, serializeScreen } from "./serialize-screen.ts";
+
+/** More of a title is not kept: it is text from outside. */
+const MAX_TITLE_LENGTH = 200;
 
 /** What a terminal shows and what has left it at the top: a model of the screen that understands what programs send. */
 export class TerminalScreen {
   readonly #terminal: Terminal;
+  readonly #modes: PrivateModes;
+  #title = "";
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
+    this.#modes = new PrivateModes(terminal.parser);
+    terminal.onTitleChange((title) => {
+      this.#title = title.slice(0, MAX_TITLE_LENGTH);
+    });
+  }
+
+  /** What the program calls itself. */
+  get title(): string {
+    return this.#title;
   }
 
   get columns(): number {
@@ -23,9 +39,23 @@ export class TerminalScreen {
     return this.#terminal.rows;
   }
 
+  /** Of the cursor, from 0 on. */
+  get row(): number {
+    return this.#terminal.buffer.active.cursorY;
+  }
+
+  get isCursorVisible(): boolean {
+    return this.#modes.isCursorVisible;
+  }
+
   /** Whether arrow keys are to be sent in their other form. */
   get wantsApplicationKeys(): boolean {
     return this.#terminal.modes.applicationCursorKeysMode;
+  }
+
+  /** Whether pasted text is to be marked as such. */
+  get wantsBracketedPaste(): boolean {
+    return this.#terminal.modes.bracketedPasteMode;
   }
 
   /** The screen as it stands, without empty lines at its end. */
@@ -53,7 +83,13 @@ export class TerminalScreen {
 
   /** A text that makes another terminal of this size show the same. */
   serialize(): string {
-    return serializeScreen(this.#terminal);
+    return serializeScreen(this.#terminal) + serializeModes(this.#terminal, this.#modes);
+  }
+
+  /** A part of a row of the screen as characters and colours. */
+  serializeRow(row: number, columns: { readonly from: number; readonly to: number }): string {
+    const buffer = this.#terminal.buffer.active;
+    return serializeRow(buffer, buffer.baseY + row, columns);
   }
 
   #lines(): string[] {

@@ -4,6 +4,7 @@ import type { Pty, PtyEnd, PtyEvents } from "../pty-host/pty-host.ts";
 import type { ExpectedEcho } from "../screen/echo.ts";
 import { OutputSinceInput, type RecentOutput } from "../screen/output-since-input.ts";
 import { TerminalScreen } from "../screen/terminal-screen.ts";
+import { unfinishedSequence } from "../screen/unfinished-sequence.ts";
 import { splitForWatching } from "./split-for-watching.ts";
 
 export type SessionState = "initializing" | "active" | "waiting" | "error" | "terminated";
@@ -49,6 +50,8 @@ export class TerminalSession {
   #inFlight = 0;
   #typed: TypedLine = NOTHING_TYPED;
   #prompts: readonly string[] = [];
+  /** Has come without its end: whoever joins now needs its beginning. */
+  #unfinished = "";
 
   constructor(facts: SessionFacts, model: Terminal) {
     this.facts = facts;
@@ -165,8 +168,19 @@ export class TerminalSession {
    * stop.
    */
   join(listener: OutputListener): { readonly snapshot: string; leave(): void } {
+    const leave = this.listen(listener);
+    return { snapshot: this.snapshot(), leave };
+  }
+
+  /** Tells of all that comes from now on. Returns how to stop. */
+  listen(listener: OutputListener): () => void {
     this.#listeners.add(listener);
-    return { snapshot: this.screen.serialize(), leave: () => this.#listeners.delete(listener) };
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** A text that makes an empty terminal of this size show the screen, and go on with what comes next. */
+  snapshot(): string {
+    return this.screen.serialize() + this.#unfinished;
   }
 
   /** Ends the program and all that it has started, and frees what the session holds. */
@@ -188,6 +202,7 @@ export class TerminalSession {
     this.#inFlight -= piece.length;
     this.#hasPrinted = true;
     this.#lastActivityAt = new Date();
+    this.#unfinished = unfinishedSequence(this.#unfinished + piece);
     this.#pty?.taken(piece.length);
     if (this.#waits > 0) this.#output.collect();
     for (const listener of this.#listeners) listener.data(piece);

@@ -1,0 +1,61 @@
+import type { LiveTerminals, OutputView, TerminalSummary } from "../../../ports/terminal-views.ts";
+import type { TerminalSession } from "../session/terminal-session.ts";
+import type { ToolParts } from "../tools/tool-parts.ts";
+import { LiveOutput, Repainter } from "./live-output.ts";
+import { LiveScreen } from "./live-screen.ts";
+import { terminalNotFound } from "./terminal-not-found.ts";
+import { typeLive } from "./type-live.ts";
+
+/** What a person does stands in the audit log as well, and under this name. */
+const CALLER = "person";
+
+/** The terminals of this process for people who look at them. */
+export function createTerminalViews(parts: ToolParts): LiveTerminals {
+  const { table, gate } = parts;
+  const repainters = new WeakMap<TerminalSession, Repainter>();
+
+  function find(id: string): TerminalSession {
+    const session = table.find(id);
+    if (session === undefined) throw terminalNotFound(id);
+    return session;
+  }
+
+  function admit(tool: string, id: string): TerminalSession {
+    const session = find(id);
+    gate.admit({ isInternal: true }, { tool, session_id: id, caller: CALLER });
+    return session;
+  }
+
+  function watchOutput(id: string): OutputView {
+    const session = admit("view_terminal", id);
+    const repainter = repainters.get(session) ?? new Repainter(session);
+    repainters.set(session, repainter);
+    return new LiveOutput(session, repainter);
+  }
+
+  return {
+    list: async () => table.list().map(toSummary),
+    watchOutput,
+    watchScreen: async (id, window) => new LiveScreen(admit("view_terminal", id), window),
+    type: async (id, data) => typeLive(parts, find(id), data),
+    async kill(id) {
+      admit("exit_terminal", id);
+      await table.destroy(id);
+    },
+  };
+}
+
+function toSummary({ facts, screen, state, lastActivityAt, exitCode }: TerminalSession): TerminalSummary {
+  return {
+    session_id: facts.id,
+    command: facts.command,
+    title: screen.title,
+    state,
+    columns: screen.columns,
+    rows: screen.rows,
+    created_at: facts.createdAt.toISOString(),
+    last_activity: lastActivityAt.toISOString(),
+    web_url: facts.webUrl,
+    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+  };
+}

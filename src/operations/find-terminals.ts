@@ -1,0 +1,39 @@
+import { PawlError } from "../core/errors/pawl-error.ts";
+import type { TerminalSummary, TerminalViews } from "../ports/terminal-views.ts";
+import type { Application } from "./application.ts";
+
+/** The terminals of whoever owns the data directory. Undefined: nobody does, so there are none; nor is one started. */
+export async function findTerminals(app: Application): Promise<TerminalViews | undefined> {
+  const owner = await app.findOwner();
+  return owner.state === "free" ? undefined : (await app.host()).terminals();
+}
+
+export interface FoundTerminal {
+  readonly terminals: TerminalViews;
+  readonly session: TerminalSummary;
+}
+
+/** One terminal by its id, or by enough of it, with or without `session_`. Throws `TERMINAL_NOT_FOUND`. */
+export async function findTerminal(app: Application, id: string): Promise<FoundTerminal> {
+  const terminals = await findTerminals(app);
+  const sessions = (await terminals?.list()) ?? [];
+  const exact = sessions.filter(({ session_id }) => session_id === id);
+  const found = exact.length > 0 ? exact : sessions.filter(({ session_id }) => isShortFor(id, session_id));
+  const [session] = found;
+  if (terminals !== undefined && session !== undefined && found.length === 1) return { terminals, session };
+  if (found.length > 1) {
+    const ids = found.map(({ session_id }) => session_id);
+    throw new PawlError("TERMINAL_NOT_FOUND", {
+      message: `"${id}" can be ${ids.join(", ")}.`,
+      remedy: "Give more of the id.",
+      details: ids,
+    });
+  }
+  throw new PawlError("TERMINAL_NOT_FOUND", {
+    message: sessions.length === 0 ? "No terminal is open." : `There is no terminal "${id}".`,
+  });
+}
+
+function isShortFor(id: string, sessionId: string): boolean {
+  return id !== "" && (sessionId.startsWith(id) || sessionId.startsWith(`session_${id}`));
+}

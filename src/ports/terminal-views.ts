@@ -1,0 +1,87 @@
+/** One terminal, for people who choose which one to look at. */
+export interface TerminalSummary {
+  readonly session_id: string;
+  /** As it was asked for. */
+  readonly command: string;
+  /** What the program calls itself: text from outside. Empty: nothing. */
+  readonly title: string;
+  readonly state: "initializing" | "active" | "waiting" | "error" | "terminated";
+  readonly columns: number;
+  readonly rows: number;
+  /** ISO 8601. */
+  readonly created_at: string;
+  readonly last_activity: string;
+  /** Where it can be watched in a browser; null where the live view is off. */
+  readonly web_url: string | null;
+  /** Present when the program has ended; null where nobody knows how. */
+  readonly exit_code?: number | null;
+}
+
+/** How much of a terminal a person can see at once. */
+export interface ViewWindow {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** What has changed in a window since the change before. */
+export interface ScreenChange {
+  /** Nothing that was shown before counts any more. */
+  readonly isWhole: boolean;
+  /** Rows of the window, counted from 0: printable characters and colours, nothing else that a terminal obeys. */
+  readonly rows: readonly { readonly row: number; readonly text: string }[];
+  /** Null: not to be seen. */
+  readonly cursor: { readonly row: number; readonly column: number } | null;
+  /** Of the program's terminal. */
+  readonly size: ViewWindow;
+  /** How keys and pasted text are to be sent. */
+  readonly keys: { readonly applicationCursor: boolean; readonly bracketedPaste: boolean };
+  /** Present when the program has ended: there is no further change. */
+  readonly end?: { readonly exitCode: number | null };
+}
+
+/**
+ * Someone who looks at a terminal. Nothing waits for him: whoever is slow sees fewer states in between, and costs no more
+ * memory than one window.
+ */
+export interface ScreenView {
+  /** Resolves as soon as the window shows something else than at the last change. One call at a time. */
+  next(): Promise<ScreenChange>;
+  /** The next change is the whole window. The program's terminal keeps its size. */
+  setWindow(window: ViewWindow): void;
+  /** Whoever waits for a change waits no longer: rejects with `TERMINAL_NOT_FOUND`. */
+  close(): void;
+}
+
+/** Terminals as people see them: all of the process that owns the data directory. */
+export interface TerminalViews {
+  list(): Promise<readonly TerminalSummary[]>;
+  /** Throws `TERMINAL_NOT_FOUND`. */
+  watchScreen(sessionId: string, window: ViewWindow): Promise<ScreenView>;
+  /**
+   * Types what a person types, as it is, by the same rules as a tool, without counting as a call. Throws
+   * `TERMINAL_REFUSED`, `TERMINAL_NOT_FOUND`.
+   */
+  type(sessionId: string, data: string): Promise<void>;
+  /** Ends the program and all that it has started. Throws `TERMINAL_NOT_FOUND`. */
+  kill(sessionId: string): Promise<void>;
+}
+
+/** What a terminal in a browser is to show, one after the other. */
+export type OutputFrame =
+  /** Everything anew: an empty terminal of this size that takes this text shows the screen. */
+  | { readonly type: "screen"; readonly columns: number; readonly rows: number; readonly data: string }
+  | { readonly type: "output"; readonly data: string }
+  | { readonly type: "ended"; readonly exitCode: number | null };
+
+/** Takes the output of a terminal. Whoever takes it slowly gets the screen anew in place of what he has missed. */
+export interface OutputView {
+  /** One call at a time. There is nothing after `ended`. */
+  next(): Promise<OutputFrame>;
+  close(): void;
+}
+
+/** For views in the process that holds the terminals. */
+export interface LiveTerminals extends TerminalViews {
+  /** Throws `TERMINAL_NOT_FOUND`. */
+  watchOutput(sessionId: string): OutputView;
+}

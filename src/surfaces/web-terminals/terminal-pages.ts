@@ -1,0 +1,166 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import type { LiveTerminals } from "../../ports/terminal-views.ts";
+import { Access, type AccessOptions } from "./access.ts";
+import { readAsset, readPage } from "./read-asset.ts";
+import { Viewers } from "./viewers.ts";
+
+export interface TerminalPagesOptions extends AccessOptions {
+  readonly views: LiveTerminals;
+  /** Whether whoever may look may also type, and end programs. */
+  readonly canType: boolean;
+}
+
+/** Ids as this program makes them; nothing else is looked up. */
+const ID = "[A-Za-z0-9_-]{1,64}";
+const SESSION = new RegExp(`^/terminals/(${ID})$`);
+const STREAM = new RegExp(`^/terminals/(${ID})/pty$`);
+const ASSET = /^\/terminals\/assets\/([a-z.]{1,32})$/;
+
+/** Live terminals in a browser: a page that lists them, a page for each, and a WebSocket with what each shows. */
+export class TerminalPages {
+  readonly #options: TerminalPagesOptions;
+  readonly #access: Access;
+  readonly #viewers: Viewers;
+
+  constructor(options: TerminalPagesOptions) {
+    this.#options = options;
+    this.#access = new Access(options);
+    this.#viewers = new Viewers(options);
+  }
+
+  /** Answers a request. Never rejects. */
+  async fetch(request: Request): Promise<Response> {
+    const nonce = randomBytes(16).toString("base64");
+    const response = await this.#answer(request, nonce).catch(() => toText(500, "Something is wrong here."));
+    for (const [name, value] of Object.entries(securityHeaders(nonce))) response.headers.set(name, value);
+    return response;
+  }
+
+  /** Takes a connection that wants to be a WebSocket. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on("error", () => undefined);
+    const url = toUrl(request.url);
+    const { host, origin } = request.headers;
+    const refusal = this.#access.judge({ host, origin, token: url?.searchParams.get("token") ?? null });
+    const [, id] = STREAM.exec(url?.pathname ?? "") ?? [];
+    if (refusal !== undefined) refuse(socket, refusal.status);
+    else if (id === undefined) refuse(socket, 404);
+    else if (this.#viewers.isFull) refuse(socket, 503);
+    else this.#viewers.add(request, { socket, head, sessionId: id });
+  }
+
+  /** Nobody looks any more. */
+  close(): void {
+    this.#viewers.close();
+  }
+
+  async #answer(request: Request, nonce: string): Promise<Response> {
+    const url = new URL(request.url);
+    const visit = {
+      host: request.headers.get("host") ?? undefined,
+      origin: request.headers.get("origin") ?? undefined,
+      token: url.searchParams.get("token"),
+    };
+    const [, asset] = ASSET.exec(url.pathname) ?? [];
+    // What is served as it is can be had by anyone: it is in the package. Its address needs no token then.
+    const refusal = asset === undefined ? this.#access.judge(visit) : this.#access.judgePlace(visit);
+    if (refusal !== undefined) return toText(refusal.status, refusal.reason);
+    const isReading = request.method === "GET" || request.method === "HEAD";
+    if (asset !== undefined && isReading) return this.#serveAsset(asset);
+    const isList = url.pathname === "/terminals";
+    if (isList && isReading) return this.#list(request, nonce);
+    const [, id] = SESSION.exec(url.pathname) ?? [];
+    if (id !== undefined && isReading) return this.#show(id, nonce);
+    if (id !== undefined && request.method === "DELETE") return this.#kill(id);
+    if (asset === undefined && !isList && id === undefined) return toText(404, "There is nothing here.");
+    return toText(405, "This cannot be done here.");
+  }
+
+  async #serveAsset(name: string): Promise<Response> {
+    const asset = await readAsset(name);
+    if (asset === undefined) return toText(404, "There is nothing here.");
+    return new Response(new Uint8Array(asset.body), {
+      headers: { "content-type": asset.type, "cache-control": "no-cache" },
+    });
+  }
+
+  async #list(request: Request, nonce: string): Promise<Response> {
+    const { views, canType } = this.#options;
+    if (!(request.headers.get("accept") ?? "").includes("application/json"))
+      return toHtml(await readPage("list", nonce));
+    const items = (await views.list()).map(({ web_url: _withToken, ...rest }) => rest);
+    return Response.json({ data: { items, can_type: canType }, error: null });
+  }
+
+  async #show(id: string, nonce: string): Promise<Response> {
+    const isKnown = (await this.#options.views.list()).some(({ session_id }) => session_id === id);
+    return isKnown ? toHtml(await readPage("session", nonce)) : toText(404, "There is no such terminal (any more).");
+  }
+
+  async #kill(id: string): Promise<Response> {
+    const { views, canType } = this.#options;
+    if (!canType) return toText(403, "Only looking is allowed here: `terminal.web_input` is not set.");
+    try {
+      await views.kill(id);
+      return new Response(null, { status: 204 });
+    } catch (error) {
+      if (isPawlError(error) && error.code === "TERMINAL_NOT_FOUND") return toText(404, error.message);
+      throw error;
+    }
+  }
+}
+
+/**
+ * Nothing from elsewhere, no script but ours, no frame around it, and the address with the token goes nowhere. Rows are
+ * coloured by `style` attributes, which cannot bear a nonce.
+ */
+function securityHeaders(nonce: string): Readonly<Record<string, string>> {
+  return {
+    "content-security-policy": [
+      "default-src 'none'",
+      "script-src 'self'",
+      `style-src 'self' 'nonce-${nonce}'`,
+      "style-src-attr 'unsafe-inline'",
+      "img-src 'self'",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join("; "),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+  };
+}
+
+function toText(status: number, text: string): Response {
+  return new Response(`${text}\n`, {
+    status,
+    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
+  });
+}
+
+function toHtml(html: string): Response {
+  return new Response(html, {
+    headers: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", vary: "accept" },
+  });
+}
+
+function toUrl(path: string | undefined): URL | undefined {
+  const url = `http://localhost${path ?? ""}`;
+  return path?.startsWith("/") === true && URL.canParse(url) ? new URL(url) : undefined;
+}
+
+const REASONS = { 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 503: "Service Unavailable" } as const;
+
+function refuse(socket: Duplex, status: keyof typeof REASONS): void {
+  socket.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () =>
+    socket.destroy(),
+  );
+}
