@@ -150,7 +150,8 @@ class Person {
     const { session, isViewOnly } = this.#attaching;
     if (this.#note !== undefined) return ` ${sanitize(this.#note)}`;
     const what = `${session.session_id}  ${sanitize(session.command)}  ${size.columns}x${size.rows}`;
-    return ` ${what}  ${isViewOnly ? "view only  " : ""}Ctrl-] detaches`;
+    // First what must be seen in the narrowest window.
+    return ` Ctrl-] detaches  ${isViewOnly ? "view only  " : ""}${what}`;
   }
 }
 
