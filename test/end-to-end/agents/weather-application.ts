@@ -14,8 +14,10 @@ const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
 
 export const WORKFLOW = "Weather then planning";
 
+export const FINAL = "The plan is saved: the Louvre, then a café.";
+
 /** Two turns of each agent: one that asks for a tool, one that says what came of it. */
-const WEATHER_AND_PLAN: ModelScript["turns"] = [
+export const WEATHER_AND_PLAN: ModelScript["turns"] = [
   {
     when: { system: "weather with your tools", results: 0 },
     call: { name: "weather_lookup", input: { location: "Paris" } },
@@ -29,7 +31,7 @@ const WEATHER_AND_PLAN: ModelScript["turns"] = [
       { name: "list_plans" },
     ],
   },
-  { when: { system: "short plan", last: "is saved" }, say: "The plan is saved: the Louvre, then a café." },
+  { when: { system: "short plan", last: "is saved" }, say: FINAL },
 ];
 
 export interface WeatherApplication {

@@ -3,10 +3,9 @@ import type { ModelRequest } from "../../fakes/model-server/model-reply.ts";
 import { saidIn } from "../../fakes/model-server/shown.ts";
 import { pawl } from "../support/pawl.ts";
 import { startServer } from "../support/server.ts";
-import { WORKFLOW, weatherApplication } from "./weather-application.ts";
+import { FINAL, WORKFLOW, weatherApplication } from "./weather-application.ts";
 
 const PATH = `/workflows/${encodeURIComponent(WORKFLOW)}/execute`;
-const FINAL = "The plan is saved: the Louvre, then a café.";
 
 /** What the model was shown, request by request: who was asked, with which tools, and what was said last. */
 function shownTo(requests: readonly ModelRequest[]) {
