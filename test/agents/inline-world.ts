@@ -7,7 +7,7 @@ import { createInlineExecutor, type InlineOptions } from "../../src/executors/ag
 import { createModels } from "../../src/executors/models/create-models.ts";
 import type { ModelsOptions, ProviderKind } from "../../src/executors/models/models-options.ts";
 import type { AgentTool, ToolboxRequest, ToolCallResult } from "../../src/ports/agent-toolbox.ts";
-import type { Executor, Outcome, Progress, Task } from "../../src/ports/executor.ts";
+import type { Asks, Executor, Outcome, Progress, Task } from "../../src/ports/executor.ts";
 import { SqliteConversations } from "../../src/storage/sqlite/sqlite-conversations.ts";
 import { type FakeModelOptions, startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import type { SaidReply } from "../fakes/model-server/model-reply.ts";
@@ -17,15 +17,15 @@ const KEY = "sk-secret-0123456789";
 const NEVER = new AbortController().signal;
 
 interface InlineWorld {
-  readonly executor: Executor<Outcome>;
+  readonly executor: Executor;
   readonly requests: Awaited<ReturnType<typeof startFakeModelServer>>["requests"];
   /** What has been asked of the toolbox. */
   readonly wanted: ToolboxRequest[];
   /** What the step has on record: kept between attempts. */
   readonly records: Map<string, Json>;
   readonly progress: Progress[];
-  ask(agent: JsonObject, over?: Partial<Task>, signal?: AbortSignal): Promise<Outcome>;
-  run(input: JsonObject, over?: Partial<Task>, signal?: AbortSignal): Promise<Outcome>;
+  ask(agent: JsonObject, over?: Partial<Task>, signal?: AbortSignal): Promise<Outcome | Asks>;
+  run(input: JsonObject, over?: Partial<Task>, signal?: AbortSignal): Promise<Outcome | Asks>;
 }
 
 interface Given extends Partial<Omit<InlineOptions, "models" | "toolbox" | "builtIns">> {

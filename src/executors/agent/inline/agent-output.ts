@@ -24,11 +24,11 @@ export function toAgentOutput(last: ModelTurn, { transcript, usage, structured }
     },
     conversation: toMessages(transcript),
     tool_uses: transcript.turns.flatMap(({ results }) => {
-      return results.map(({ call, text, isError, server }) => ({
+      return results.map(({ call, text, isError, server, edited }) => ({
         id: call.id,
         name: call.name,
         ...(server === undefined ? {} : { server }),
-        input: call.input,
+        input: edited ?? call.input,
         output: text,
         is_error: isError,
       }));

@@ -5,7 +5,8 @@ import { withoutDefaulted } from "../../mcp-servers/without-defaulted.ts";
 import type { ToolCallPart } from "../../models/turn-part.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import type { SchemaValidators } from "../../output/schema-validators.ts";
-import { findTool } from "./tool-names.ts";
+import { type Approval, readApproval } from "./read-approval.ts";
+import { findTool, namesTool } from "./tool-names.ts";
 import { toToolText } from "./tool-text.ts";
 import type { ToolResult } from "./transcript.ts";
 
@@ -15,13 +16,27 @@ export interface ToolCalls {
   readonly tools: readonly AgentTool[];
   readonly task: Task;
   readonly validators: SchemaValidators;
+  /** Names of tools that need a person's yes. */
+  readonly approve: readonly string[];
   /** A tool is about to be called, for whom nobody can say afterwards that nothing has happened. */
   onStart(): void;
+}
+
+export type Called =
+  | { readonly ok: true; readonly results: readonly ToolResult[] }
+  /** The first call that waits for a person. Those that need none have been made. */
+  | { readonly ok: false; readonly question: Question };
+
+export interface Question {
+  readonly key: string;
+  readonly call: ToolCallPart;
+  readonly tool: AgentTool;
 }
 
 /** How many tools of one turn are at work at once. */
 const MAX_AT_ONCE = 8;
 const MAX_TOLD_VIOLATIONS = 10;
+const MAX_LIVE_CHARS = 4_000;
 
 const UNKNOWN = [
   "The outcome of this call is unknown: the program was stopped while the tool was at work.",
@@ -34,24 +49,31 @@ const UNKNOWN = [
  * says that this does no harm. What the model did wrong is an error that it is told, and no tool is called. Rejects only
  * when the signal aborts, and where nothing can be recorded.
  */
-export async function callTools(calls: ToolCalls, signal: AbortSignal): Promise<readonly ToolResult[]> {
-  const results: ToolResult[] = [];
+export async function callTools(calls: ToolCalls, signal: AbortSignal): Promise<Called> {
+  const answers: (ToolResult | Question)[] = [];
   let next = 0;
   const work = async () => {
     for (let index = next++; index < calls.calls.length; index = next++) {
       const call = calls.calls[index];
       if (call !== undefined)
-        results[index] = await answerCall(call, `turn-${calls.turn}/call-${index + 1}`, calls, signal);
+        answers[index] = await answerCall(call, `turn-${calls.turn}/call-${index + 1}`, calls, signal);
     }
   };
   const workers = Array.from({ length: Math.min(MAX_AT_ONCE, calls.calls.length) }, work);
   // All of them have come to rest before anything is said of the turn.
   const broken = (await Promise.allSettled(workers)).find((settled) => settled.status === "rejected");
   if (broken !== undefined) throw broken.reason;
-  return results;
+  const question = answers.find((answer) => "key" in answer);
+  if (question !== undefined) return { ok: false, question };
+  return { ok: true, results: answers.filter((answer) => "text" in answer) };
 }
 
-async function answerCall(call: ToolCallPart, key: string, calls: ToolCalls, signal: AbortSignal): Promise<ToolResult> {
+async function answerCall(
+  call: ToolCallPart,
+  key: string,
+  calls: ToolCalls,
+  signal: AbortSignal,
+): Promise<ToolResult | Question> {
   const { task, tools } = calls;
   const tool = findTool(call, tools);
   const hasStarted = (await task.recorded(`${key}/started`)) !== undefined;
@@ -59,15 +81,19 @@ async function answerCall(call: ToolCallPart, key: string, calls: ToolCalls, sig
   const known = readResult(await task.recorded(`${key}/result`));
   if (known !== undefined) return toResult(call, known);
   const answer = await findAnswer(call, { tool, hasStarted, key, calls }, signal);
+  if ("key" in answer) return answer;
   await task.record(`${key}/result`, toRecord(answer));
   const result = toResult(call, answer);
   task.emit({ type: "log", event: toLogEntry(result) });
+  task.emit({ type: "live", event: toLiveEvent(result) });
   return result;
 }
 
 /** A result, and whose it is. */
 interface Answer {
   readonly server?: string | undefined;
+  /** The arguments that a person has put in the place of the model's. */
+  readonly edited?: JsonObject | undefined;
   readonly result: ToolCallResult;
 }
 
@@ -78,21 +104,33 @@ interface Asked {
   readonly calls: ToolCalls;
 }
 
-async function findAnswer(call: ToolCallPart, asked: Asked, signal: AbortSignal): Promise<Answer> {
+async function findAnswer(call: ToolCallPart, asked: Asked, signal: AbortSignal): Promise<Answer | Question> {
   const { tool, hasStarted, key, calls } = asked;
   const { task } = calls;
   if (hasStarted && tool?.isRepeatable !== true) return { server: tool?.server, result: toError(UNKNOWN, true) };
   const wrong = await findMistake(call, tool, calls);
   if (wrong !== undefined || tool === undefined)
     return { server: tool?.server, result: toError(wrong ?? "There is no such tool.") };
+  const approval = await findApproval(call, tool, asked);
+  if (approval.kind === "notAsked") return { key: `${key}/approval`, call, tool };
+  if (approval.kind === "no") return { server: tool.server, result: toError(approval.told) };
+  const { edited } = approval;
+  const wrongEdit = edited === undefined ? undefined : await findMistake({ ...call, input: edited }, tool, calls);
+  if (wrongEdit !== undefined)
+    return { server: tool.server, edited, result: toError(`A person has changed the arguments. ${wrongEdit}`) };
   signal.throwIfAborted();
   calls.onStart();
   if (!hasStarted) await task.record(`${key}/started`, { tool: tool.name });
   signal.throwIfAborted();
-  const result = await callSafely(tool, call.input, { task, key }, signal);
+  const result = await callSafely(tool, edited ?? call.input, { task, key }, signal);
   // Whoever was told to stop and yet has done it has done it; else nobody knows, and the next attempt says so.
   if (result.isError) signal.throwIfAborted();
-  return { server: tool.server, result };
+  return { server: tool.server, edited, result };
+}
+
+async function findApproval(call: ToolCallPart, tool: AgentTool, { key, calls }: Asked): Promise<Approval> {
+  if (!namesTool(calls.approve, tool)) return { kind: "go" };
+  return readApproval(await calls.task.recorded(`${key}/approval`), call);
 }
 
 async function callSafely(
@@ -143,7 +181,7 @@ function toError(text: string, outcomeUnknown = false): ToolCallResult {
   return { isError: true, text, content: [], ...(outcomeUnknown ? { outcomeUnknown } : {}) };
 }
 
-function toRecord({ server, result }: Answer): Json {
+function toRecord({ server, edited, result }: Answer): Json {
   const { isError, text, structured, content, outcomeUnknown } = result;
   return {
     is_error: isError,
@@ -152,13 +190,15 @@ function toRecord({ server, result }: Answer): Json {
     content,
     ...(outcomeUnknown === true ? { outcome_unknown: true } : {}),
     ...(server === undefined ? {} : { server }),
+    ...(edited === undefined ? {} : { edited }),
   };
 }
 
 function readResult(record: Json | undefined): Answer | undefined {
   if (!isJsonObject(record) || typeof record["text"] !== "string") return undefined;
-  const { structured, server } = record;
+  const { structured, server, edited } = record;
   return {
+    edited: isJsonObject(edited) ? edited : undefined,
     server: typeof server === "string" ? server : undefined,
     result: {
       isError: record["is_error"] === true,
@@ -169,8 +209,16 @@ function readResult(record: Json | undefined): Answer | undefined {
   };
 }
 
-function toResult(call: ToolCallPart, { server, result }: Answer): ToolResult {
-  return { call, text: toToolText(result), isError: result.isError, server, structured: result.structured };
+function toResult(call: ToolCallPart, { server, edited, result }: Answer): ToolResult {
+  const changed = edited === undefined ? "" : `(A person changed the arguments to ${JSON.stringify(edited)}.)\n`;
+  return {
+    call,
+    text: `${changed}${toToolText(result)}`,
+    edited,
+    isError: result.isError,
+    server,
+    structured: result.structured,
+  };
 }
 
 function toLogEntry({ call, text, isError, server }: ToolResult): JsonObject {
@@ -181,4 +229,8 @@ function toLogEntry({ call, text, isError, server }: ToolResult): JsonObject {
     tool: call.name,
     ...(server === undefined ? {} : { server }),
   };
+}
+
+function toLiveEvent({ call, text, isError }: ToolResult): JsonObject {
+  return { type: "tool_result", id: call.id, name: call.name, is_error: isError, text: text.slice(0, MAX_LIVE_CHARS) };
 }

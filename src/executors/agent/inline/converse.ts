@@ -1,6 +1,6 @@
-import type { Json } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import type { AgentTool } from "../../../ports/agent-toolbox.ts";
-import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
+import type { Asks, Failed, Task } from "../../../ports/executor.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { CallOptions, ModelTool } from "../../models/language-model.ts";
 import { Spending } from "../../models/spending.ts";
@@ -11,7 +11,7 @@ import type { SchemaValidators, Validate } from "../../output/schema-validators.
 import type { AgentRequest } from "./agent-request.ts";
 import { askPatiently } from "./ask-patiently.ts";
 import { withCacheMarks } from "./cache-marks.ts";
-import { callTools } from "./call-tools.ts";
+import { callTools, type Question } from "./call-tools.ts";
 import { explainMisfit, readFinal } from "./read-final.ts";
 import { toBlocks, toStopReason } from "./to-blocks.ts";
 import { toModelTools } from "./to-model-tools.ts";
@@ -39,7 +39,7 @@ export interface ReadyAgent {
 
 export type Conversed =
   | { readonly ok: true; readonly answer: FinalAnswer; readonly transcript: Transcript; readonly spending: Spending }
-  | { readonly ok: false; readonly outcome: Outcome };
+  | { readonly ok: false; readonly outcome: Failed | Asks };
 
 interface FinalAnswer {
   readonly turn: ModelTurn;
@@ -124,7 +124,7 @@ class Talk {
     const unique = withUniqueIds(reply.turn.parts, { turn, taken: this.#ids });
     const said = { ...reply.turn, parts: unique.map((part) => withTarget(part, this.#agent.tools)) };
     this.#spending.add(said);
-    this.#logTurn(said);
+    this.#logTurn(said, turn);
     // Before the record: what is on record has been paid by then, whatever happens.
     if (said.costMicro !== null && said.costMicro > 0) task.emit({ type: "cost", costMicro: said.costMicro });
     return { ok: true, said, keep: () => task.record(key, toTurnRecord(said)) };
@@ -144,7 +144,8 @@ class Talk {
     if (tries > 0) this.#log({ type: "note", message: `The model is asked again (try ${tries + 1}).` });
     const prompt = toPrompt({ ...this.#agent.transcript, turns: this.#turns });
     const marked = withCacheMarks({ prompt, tools: toModelTools(tools, providers) }, model.kind);
-    return { model, asked, ...marked, settings, silenceMs };
+    const onText = (text: string) => task.emit({ type: "live", event: { type: "text", text } });
+    return { model, asked, ...marked, settings, silenceMs, onText };
   }
 
   #patience() {
@@ -166,9 +167,19 @@ class Talk {
     const onStart = () => {
       this.#hasActed = true;
     };
-    const results = await callTools({ turn, calls, tools, task, validators, onStart }, signal);
-    this.#turns.push({ said, results });
+    const { approve } = this.#agent.request;
+    const called = await callTools({ turn, calls, tools, task, validators, approve, onStart }, signal);
+    if (!called.ok) return { ok: false, outcome: this.#ask(called.question) };
+    this.#turns.push({ said, results: called.results });
     return undefined;
+  }
+
+  /** The arguments are what is shown, so that whoever says yes may change them. */
+  #ask({ key, call, tool }: Question): Asks {
+    const { costMicro, usage } = this.#spending;
+    const whose = tool.server === undefined ? "" : ` of the server "${tool.server}"`;
+    const message = `The agent "${this.#agent.request.name}" wants to call the tool "${tool.tool}"${whose}.`;
+    return { status: "asks", key, message, show: call.input, allowEdit: true, costMicro, usage };
   }
 
   /** The model has said its last word, unless it does not fit. */
@@ -220,25 +231,25 @@ class Talk {
     });
   }
 
-  #logTurn(said: ModelTurn): void {
+  #logTurn(said: ModelTurn, turn: number): void {
     const { usage, costMicro, model, ended, parts } = said;
     const { input = null, output = null, cacheRead = 0, cacheWrite = 0 } = usage;
-    this.#log({
-      type: "assistant",
-      message: {
-        role: "assistant",
-        model,
-        content: toBlocks(parts),
-        stop_reason: toStopReason(ended),
-        usage: {
-          input_tokens: input,
-          output_tokens: output,
-          cache_read_input_tokens: cacheRead,
-          cache_creation_input_tokens: cacheWrite,
-        },
-      },
-      cost_usd: costMicro === null ? null : costMicro / 1_000_000,
-    });
+    const tokens = {
+      input_tokens: input,
+      output_tokens: output,
+      cache_read_input_tokens: cacheRead,
+      cache_creation_input_tokens: cacheWrite,
+    };
+    const [stopReason, costUsd] = [toStopReason(ended), costMicro === null ? null : costMicro / 1_000_000];
+    const message = { role: "assistant", model, content: toBlocks(parts), stop_reason: stopReason, usage: tokens };
+    this.#log({ type: "assistant", turn, message, cost_usd: costUsd });
+    for (const part of parts)
+      if (part.type === "call") this.#show({ type: "tool_call", id: part.id, name: part.name, input: part.input });
+    this.#show({ type: "turn", turn, stop_reason: stopReason, usage: tokens, cost_usd: costUsd });
+  }
+
+  #show(event: JsonObject): void {
+    this.#agent.task.emit({ type: "live", event });
   }
 
   #log(event: Json): void {

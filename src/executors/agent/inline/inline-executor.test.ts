@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { call, calls, inlineWorld, say, tool } from "../../../../test/agents/inline-world.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import type { Outcome } from "../../../ports/executor.ts";
+import type { Asks, Outcome } from "../../../ports/executor.ts";
 
 const MODELS = ["anthropic:claude-haiku-4-5", "openai:gpt-5-mini", "google:gemini-2.5-flash", "local:llama3.2:3b"];
 const CITY = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 
-const outputOf = (outcome: Outcome) => (outcome.status === "succeeded" ? (outcome.output as JsonObject) : outcome);
-const usesOf = (outcome: Outcome) => outputOf(outcome)["tool_uses" as never] as readonly JsonObject[];
+const outputOf = (outcome: Outcome | Asks) =>
+  outcome.status === "succeeded" ? (outcome.output as JsonObject) : outcome;
+const usesOf = (outcome: Outcome | Asks) => outputOf(outcome)["tool_uses" as never] as readonly JsonObject[];
 
 describe("the tool loop", () => {
   for (const model of MODELS) {

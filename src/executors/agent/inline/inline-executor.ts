@@ -1,11 +1,11 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Conversations } from "../../../ports/conversations.ts";
-import type { Executor, Outcome, Task } from "../../../ports/executor.ts";
+import type { Asks, Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
 import type { Models } from "../../models/create-models.ts";
 import { toUnpriced } from "../../models/unpriced.ts";
 import { toFailed, toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
-import { createRedactor, redactOutcome } from "../../output/redact.ts";
+import { createRedactor, type Redactor, redactOutcome } from "../../output/redact.ts";
 import { createSchemaValidators, type SchemaValidators } from "../../output/schema-validators.ts";
 import { type AgentRequest, readAgentRequest } from "./agent-request.ts";
 import { converse, type ReadyAgent } from "./converse.ts";
@@ -32,7 +32,7 @@ export interface InlineOptions extends ToolSources {
  * An agent inside this process: a model that is asked turn by turn, and the tools that it calls. It answers the agents of
  * an agents file, and the agent steps of other definitions.
  */
-export function createInlineExecutor(options: InlineOptions): Executor<Outcome> {
+export function createInlineExecutor(options: InlineOptions): Executor {
   const validators = options.validators ?? createSchemaValidators();
   return {
     recordsInput: true,
@@ -42,7 +42,7 @@ export function createInlineExecutor(options: InlineOptions): Executor<Outcome> 
         if ("status" in ready) return ready;
         const redactor = createRedactor(ready.model.secrets);
         const conversed = await converse(ready, signal);
-        if (!conversed.ok) return redactOutcome(conversed.outcome, redactor);
+        if (!conversed.ok) return redactEnd(conversed.outcome, redactor);
         await keepExchange(finalText(conversed.answer.turn.parts), { ...options, request: ready.request, task });
         return redactOutcome(toOutcome(conversed, ready), redactor);
       } catch (error) {
@@ -54,6 +54,11 @@ export function createInlineExecutor(options: InlineOptions): Executor<Outcome> 
       }
     },
   };
+}
+
+function redactEnd(end: Failed | Asks, redactor: Redactor): Outcome | Asks {
+  if (end.status === "failed") return redactOutcome(end, redactor);
+  return { ...end, message: redactor.text(end.message), show: redactor.json(end.show) };
 }
 
 /** Everything that can be known to fail is found before anything is paid. */

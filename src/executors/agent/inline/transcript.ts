@@ -1,4 +1,4 @@
-import type { Json } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Exchange } from "../../../ports/conversations.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
 import type { ToolCallPart } from "../../models/turn-part.ts";
@@ -26,6 +26,8 @@ export interface ToolResult {
   /** As the model sees it: cut where it was too long. */
   readonly text: string;
   readonly isError: boolean;
+  /** What a person has put in the place of the arguments. */
+  readonly edited?: JsonObject | undefined;
   readonly server?: string | undefined;
   readonly structured?: Json | undefined;
 }

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import { calls, inlineWorld, say, tool } from "../../../../test/agents/inline-world.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+
+const CITY = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+const KEY = "turn-1/call-2/approval";
+
+/** A turn that reads and books, of which booking needs a yes; and what was called. */
+async function world() {
+  const called: string[] = [];
+  const tools = [
+    tool("read", () => String(called.push("read"))),
+    tool("book", ({ city }) => String(called.push(`book ${String(city)}`)), { inputSchema: CITY }),
+  ];
+  const made = await inlineWorld([calls(["read", {}], ["book", { city: "Paris" }]), say("Done.")], { tools });
+  const ask = (attempt = 1) => made.ask({ approve: ["weather.book"] }, { attempt });
+  const answer = (said: JsonObject) => made.records.set(KEY, said as Json);
+  return { ...made, called, askAgent: ask, answer };
+}
+
+describe("a tool that needs a person's yes", () => {
+  test("is asked for with its arguments; the others of the turn are called meanwhile", async () => {
+    const { askAgent, called } = await world();
+    expect(await askAgent()).toMatchObject({
+      status: "asks",
+      key: KEY,
+      message: 'The agent "Weather Agent" wants to call the tool "book" of the server "weather".',
+      show: { city: "Paris" },
+      allowEdit: true,
+      costMicro: expect.any(Number),
+    });
+    expect(called).toEqual(["read"]);
+  });
+
+  const answers = [
+    ["a yes", { answer: "approve" }, ["read", "book Paris"], { is_error: false, output: "2" }],
+    [
+      "a yes to other arguments",
+      { answer: "approve", edited: { city: "Rome" } },
+      ["read", "book Rome"],
+      { is_error: false, input: { city: "Rome" }, output: expect.stringContaining("changed the arguments") },
+    ],
+    [
+      "a yes to arguments that do not fit",
+      { answer: "approve", edited: { city: 7 } },
+      ["read"],
+      { is_error: true, output: expect.stringMatching(/A person has changed the arguments.*must be string/s) },
+    ],
+    [
+      "a no, with its reason",
+      { answer: "reject", comment: "Too far." },
+      ["read"],
+      { is_error: true, output: expect.stringMatching(/not allowed.*Too far\./) },
+    ],
+    ["a skip", { answer: "skip" }, ["read"], { is_error: true, output: expect.stringContaining("skipped") }],
+  ] as const;
+  for (const [name, said, done, told] of answers) {
+    test(`${name} is what the model is told, and nothing is paid or done twice`, async () => {
+      const { askAgent, answer, called, requests } = await world();
+      await askAgent();
+      answer(said as JsonObject);
+      const outcome = await askAgent(2);
+
+      expect(outcome).toMatchObject({ status: "succeeded", output: { tool_uses: [{ name: "read" }, told] } });
+      expect(called).toEqual(done);
+      expect(requests).toHaveLength(2);
+    });
+  }
+
+  test("is not asked for when its arguments do not fit anyway", async () => {
+    const made = await inlineWorld([calls(["book", {}]), say("Done.")], {
+      tools: [tool("book", () => "", { inputSchema: CITY })],
+    });
+    expect(await made.ask({ approve: ["weather.*"] })).toMatchObject({ status: "succeeded" });
+  });
+});
+
+test("what the agent says and does is shown while it happens", async () => {
+  const made = await inlineWorld([calls(["read", {}]), say("Done now.")], { tools: [tool("read", () => "a line")] });
+  await made.ask({});
+  const live = made.progress.flatMap((told) => (told.type === "live" ? [told.event] : []));
+  expect(live.map(({ type }) => type)).toEqual(["tool_call", "turn", "tool_result", "text", "text", "turn"]);
+  expect(
+    live
+      .filter(({ type }) => type === "text")
+      .map(({ text }) => text)
+      .join(""),
+  ).toBe("Done now.");
+});

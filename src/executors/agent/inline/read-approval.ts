@@ -1,0 +1,26 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { ToolCallPart } from "../../models/turn-part.ts";
+
+/** What a person has said to a call that needs their yes. */
+export type Approval =
+  | { readonly kind: "notAsked" }
+  /** `edited`: the person has put other arguments in the place of the model's. */
+  | { readonly kind: "go"; readonly edited?: JsonObject }
+  /** What the model is told instead of a result. */
+  | { readonly kind: "no"; readonly told: string };
+
+/** Reads an answer that is on record. */
+export function readApproval(record: Json | undefined, { input }: ToolCallPart): Approval {
+  if (!isJsonObject(record)) return { kind: "notAsked" };
+  const { answer, comment, edited } = record;
+  const said = typeof comment === "string" && comment !== "" ? ` They say: ${comment}` : "";
+  if (answer === "skip") return { kind: "no", told: `A person has skipped this call: it was not done.${said}` };
+  if (answer !== "approve") return { kind: "no", told: `A person has not allowed this call: it was not done.${said}` };
+  if (edited === undefined || JSON.stringify(edited) === JSON.stringify(input)) return { kind: "go" };
+  return isJsonObject(edited)
+    ? { kind: "go", edited }
+    : {
+        kind: "no",
+        told: "A person has put something in the place of the arguments that is no object: nothing was done.",
+      };
+}
