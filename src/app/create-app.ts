@@ -266,7 +266,7 @@ class App implements OpenApplication {
 function ownedByAnother(dataDir: string, pid: number): PawlError {
   return new PawlError("DATA_LOCKED", {
     message: `${dataDir} is owned by process ${pid}, and who serves must own it.`,
-    remedy: `Wait until process ${pid} has ended, or end it.`,
+    remedy: `End process ${pid}, start this one first next time (others go through it), or name other data with --data.`,
     details: { pid },
   });
 }
