@@ -1,7 +1,10 @@
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/load-config.ts";
+import type { BuiltInTools } from "../ports/built-in-tools.ts";
 import type { Conversations } from "../ports/conversations.ts";
 import type { Executor } from "../ports/executor.ts";
+import { INCOMING } from "../storage/storage-path.ts";
 import { modelKeysOf } from "./model-keys.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { WorkParts } from "./work-parts.ts";
@@ -14,11 +17,15 @@ interface AgentPartsOptions {
   readonly tools: ToolParts;
 }
 
+const WEB_FETCH_TIMEOUT_MS = 30_000;
+const WEB_FETCH_MAX_BYTES = 5 * 1024 * 1024;
+
 /** What agents inside this process are made of, opened when the first of them is needed. */
 export class AgentParts {
   readonly #options: AgentPartsOptions;
   #inline: Promise<Executor> | undefined;
   #conversations: Promise<Conversations> | undefined;
+  #tools: Promise<BuiltInTools> | undefined;
 
   constructor(options: AgentPartsOptions) {
     this.#options = options;
@@ -57,7 +64,37 @@ export class AgentParts {
       silenceMs: settings.timeout_ms,
       patienceMs: agent.patience_ms,
       toolbox: () => tools.toolbox(),
-      builtIns: async () => ({ offer: async () => [] }),
+      builtIns: () => this.#builtIns(),
+    });
+  }
+
+  /** `web_fetch`, `files` and `bash`. */
+  #builtIns(): Promise<BuiltInTools> {
+    this.#tools ??= this.#createBuiltIns();
+    return this.#tools;
+  }
+
+  async #createBuiltIns(): Promise<BuiltInTools> {
+    const { config, dataDir, work } = this.#options;
+    const [{ createAgentTools }, { createOutbound }, { LocalFileStorage }] = await Promise.all([
+      import("../executors/agent-tools/create-agent-tools.ts"),
+      import("../executors/outbound/outbound.ts"),
+      import("../storage/files/local-file-storage.ts"),
+    ]);
+    const { code, outbound } = config.settings;
+    const storageDir = join(await realpath(dataDir), "storage");
+    return createAgentTools({
+      outbound: createOutbound({ allow: outbound.allow }),
+      webFetch: { timeoutMs: WEB_FETCH_TIMEOUT_MS, maxBytes: WEB_FETCH_MAX_BYTES },
+      filesIn: async (folder) => new LocalFileStorage(folder, join(storageDir, INCOMING)),
+      storageDir,
+      sandbox: () => work.strictSandbox(),
+      limits: {
+        timeoutMs: code.timeout_ms,
+        memoryBytes: code.memory_bytes,
+        maxOutputBytes: code.max_output_bytes,
+        maxProcesses: code.max_processes,
+      },
     });
   }
 }

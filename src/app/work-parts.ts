@@ -20,6 +20,7 @@ interface WorkPartsOptions {
 export class WorkParts {
   readonly #options: WorkPartsOptions;
   #sandbox: Promise<Sandbox> | undefined;
+  #strictSandbox: Promise<Sandbox> | undefined;
   #models: Promise<Models> | undefined;
   #prompts: Promise<PromptRenderer> | undefined;
   #code: Promise<Executor> | undefined;
@@ -95,6 +96,18 @@ export class WorkParts {
     }
   }
 
+  /**
+   * Where commands run that a model has written. Without a sandbox there are none, unless a person has switched it off:
+   * what is a warning for the application's own scripts is a refusal here.
+   */
+  strictSandbox(): Promise<Sandbox> {
+    this.#strictSandbox ??= import("../executors/sandbox/create-sandbox.ts").then(({ createSandbox }) =>
+      createSandbox({ mode: this.#options.config.settings.code.sandbox === "off" ? "off" : "required" }),
+    );
+    return this.#strictSandbox;
+  }
+
+  /** Where programs run that nobody vouches for. */
   #openSandbox(): Promise<Sandbox> {
     this.#sandbox ??= import("../executors/sandbox/create-sandbox.ts").then(({ createSandbox }) =>
       createSandbox({ mode: this.#options.config.settings.code.sandbox }),

@@ -72,6 +72,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("mcp.timeout_ms"),
   name("mcp.idle_ms"),
   name("mcp.allow_commands"),
+  name("outbound.allow"),
   name("terminal.level"),
   name("terminal.max_calls_per_minute"),
   name("terminal.max_sessions"),

@@ -148,6 +148,7 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
     providers: mapOf(provider),
     prices: mapOf(price),
   }),
+  outbound: section({ allow: listOfTexts.default([]) }),
   mcp: section({
     audit_log_path: text,
     servers: mapOf(mcpServerSchema),

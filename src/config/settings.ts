@@ -101,6 +101,11 @@ export interface Settings {
     /** Whether `core.linux.executeCommand` may run commands, in the sandbox. */
     readonly allow_commands: boolean;
   };
+  /** Requests to addresses that users or models name. */
+  readonly outbound: {
+    /** Hosts, addresses and networks that are asked though they are not public: `localhost:3000`, `10.1.0.0/16`. */
+    readonly allow: readonly string[];
+  };
   /** What is absent is looked up in `terminal-control.toml`, then has the default of `loadTerminalOptions`. */
   readonly terminal: TerminalSettings;
   readonly log: { readonly level: "trace" | "debug" | "info" | "warn" | "error" | "silent" };
@@ -211,6 +216,7 @@ export const DEFAULTS: Settings = {
   },
   models: { repairs: 2, timeout_ms: 120_000, aliases: {}, providers: {}, prices: {} },
   mcp: { servers: {}, timeout_ms: 60_000, idle_ms: 300_000, allow_commands: false },
+  outbound: { allow: [] },
   terminal: {},
   log: { level: "info" },
 };

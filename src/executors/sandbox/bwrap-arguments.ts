@@ -101,6 +101,8 @@ function show(what: Visible, feed: (text: string) => string): string[] {
   switch (what.kind) {
     case "path":
       return showPath(what.path);
+    case "writable":
+      return [...makeParents(what.path), "--bind", what.path, what.path];
     case "entries":
       // Made anew, so that it may be entered whatever its own permissions are.
       return ["--perms", "0755", "--tmpfs", what.path, ...entriesOf(what.path, what.without ?? [])];

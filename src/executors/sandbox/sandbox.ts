@@ -33,6 +33,8 @@ export interface SandboxSpec {
 /** Absolute paths without symbolic links. What does not exist is left out. */
 export type Visible =
   | { readonly kind: "path"; readonly path: string }
+  /** The same, and the program may change it. A plain process may change whatever its user may. */
+  | { readonly kind: "writable"; readonly path: string }
   /** A folder without the entries whose names begin with a dot, and without those named. */
   | { readonly kind: "entries"; readonly path: string; readonly without?: readonly string[] }
   /** A file with this text, whatever the disk says. A plain process sees the disk. */

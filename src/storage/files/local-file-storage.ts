@@ -16,9 +16,12 @@ interface StoredFile {
  */
 export class LocalFileStorage implements FileStorage {
   readonly #folder: string;
+  readonly #incoming: string;
 
-  constructor(folder: string) {
+  /** `incoming`: where unfinished writes lie, on the same disk; outside of the folder where others may change it. */
+  constructor(folder: string, incoming = join(folder, INCOMING)) {
     this.#folder = resolve(folder);
+    this.#incoming = resolve(incoming);
   }
 
   async read(path: string): Promise<Uint8Array | undefined> {
@@ -34,7 +37,7 @@ export class LocalFileStorage implements FileStorage {
   async write(path: string, content: string | Uint8Array): Promise<void> {
     const file = await this.#locate(path);
     try {
-      await writeDurably(file, content, join(this.#folder, INCOMING));
+      await writeDurably(file, content, this.#incoming);
     } catch (error) {
       if (isShapeConflict(error)) throw invalidStoragePath(path, "a file and a folder would have the same name", error);
       throw toFileFailure(error, file);

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import type { AgentTool } from "../../ports/agent-toolbox.ts";
+import { toArtifactFolder } from "../../ports/artifact-folder.ts";
+import type { BuiltInTools } from "../../ports/built-in-tools.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import type { Outbound } from "../outbound/outbound.ts";
+import type { Sandbox, SandboxLimits } from "../sandbox/sandbox.ts";
+import { createBash } from "./bash.ts";
+import { FolderTurns } from "./folder-turns.ts";
+import { createRunFiles, layOut } from "./run-files.ts";
+import { createWebFetch } from "./web-fetch.ts";
+
+export interface AgentToolsOptions {
+  readonly outbound: Outbound;
+  readonly webFetch: { readonly timeoutMs: number; readonly maxBytes: number };
+  /** The files of a folder on this machine, out of which no link leads. */
+  filesIn(folder: string): Promise<FileStorage>;
+  /** Absolute, without links: where artifacts are stored on this machine. */
+  readonly storageDir: string;
+  sandbox(): Promise<Sandbox>;
+  readonly limits: SandboxLimits;
+}
+
+/** The tools that an agent has where it names them: `web_fetch`, `files`, `bash`. */
+export function createAgentTools(options: AgentToolsOptions): BuiltInTools {
+  const { outbound, webFetch, filesIn, storageDir, sandbox, limits } = options;
+  const turns = new FolderTurns();
+  const inTurn = (folder: string, tool: AgentTool): AgentTool => ({
+    ...tool,
+    call: (args, call, signal) => turns.take(folder, () => tool.call(args, call, signal)),
+  });
+  return {
+    async offer({ names, runId, files: given }) {
+      const folder = join(storageDir, toArtifactFolder(runId), "files");
+      const isWanted = (name: string) => names.includes(name);
+      const files = isWanted("files") || isWanted("bash") ? await filesIn(folder) : undefined;
+      if (given !== undefined && files !== undefined) await layOut(given, files);
+      const tools: AgentTool[] = [];
+      if (isWanted("web_fetch")) tools.push(createWebFetch({ outbound, ...webFetch }));
+      if (files !== undefined && isWanted("files"))
+        tools.push(...createRunFiles(files).map((tool) => inTurn(folder, tool)));
+      if (isWanted("bash")) tools.push(inTurn(folder, createBash({ sandbox, limits, folder })));
+      return tools;
+    },
+  };
+}

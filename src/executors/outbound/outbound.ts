@@ -1,0 +1,175 @@
+import type { LookupAddress } from "node:dns";
+import { lookup } from "node:dns/promises";
+import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { type AddressRule, createAddressRule } from "./address-rule.ts";
+import { readBody } from "./read-body.ts";
+
+/** Requests to addresses that users, models or other programs name. */
+export interface Outbound {
+  /** Never rejects: what can go wrong is an answer. */
+  request(asked: OutboundRequest, signal: AbortSignal): Promise<OutboundResult>;
+}
+
+export interface OutboundRequest {
+  readonly url: string;
+  readonly method?: "GET" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Of the whole, redirects included. */
+  readonly timeoutMs: number;
+  /** Of the body as it is after unpacking. */
+  readonly maxBytes: number;
+  /** Followed for `GET` only, each to an address that is checked like the first. */
+  readonly maxRedirects: number;
+}
+
+export type OutboundResult =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      /** Where the answer came from, after redirects. */
+      readonly url: string;
+      readonly headers: IncomingHttpHeaders;
+      readonly body: Buffer;
+      /** There was more than `maxBytes`. */
+      readonly isCut: boolean;
+    }
+  /** `refused`: nothing was sent to where it may not be sent. */
+  | {
+      readonly ok: false;
+      readonly reason: "refused" | "unreachable" | "timedOut" | "aborted";
+      readonly message: string;
+    };
+
+export interface OutboundOptions {
+  /** Hosts, addresses and networks that are asked though they are not public; for local development. */
+  readonly allow: readonly string[];
+  /** Every address of a name. */
+  resolve?(host: string): Promise<readonly LookupAddress[]>;
+}
+
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+/**
+ * Guards against requests forged through us (SSRF): literal addresses are checked in every spelling, names by all that
+ * they resolve to, and the connection goes to exactly the addresses that were checked, so that a name which says
+ * something else a moment later gains nothing. Each redirect is checked anew.
+ */
+export function createOutbound(options: OutboundOptions): Outbound {
+  const rule = createAddressRule(options.allow);
+  const resolve = options.resolve ?? ((host: string) => lookup(host, { all: true, verbatim: true }));
+  return {
+    async request(asked, signal) {
+      const limit = AbortSignal.timeout(asked.timeoutMs);
+      try {
+        return await follow(asked, { rule, resolve, signal: AbortSignal.any([signal, limit]) });
+      } catch (error) {
+        if (signal.aborted) return { ok: false, reason: "aborted", message: "The request was stopped." };
+        const seconds = asked.timeoutMs / 1_000;
+        if (limit.aborted)
+          return { ok: false, reason: "timedOut", message: `There was no answer within ${seconds} s.` };
+        if (error instanceof Refusal) return { ok: false, reason: "refused", message: error.message };
+        return { ok: false, reason: "unreachable", message: toReason(error) };
+      }
+    },
+  };
+}
+
+class Refusal extends Error {}
+
+interface Way {
+  readonly rule: AddressRule;
+  resolve(host: string): Promise<readonly LookupAddress[]>;
+  readonly signal: AbortSignal;
+}
+
+async function follow(asked: OutboundRequest, way: Way): Promise<OutboundResult> {
+  let url = parseUrl(asked.url);
+  for (let hops = 0; ; hops += 1) {
+    const answer = await send(url, asked, way);
+    const { statusCode: status = 0, headers } = answer;
+    const location = REDIRECTS.includes(status) && (asked.method ?? "GET") === "GET" ? headers.location : undefined;
+    if (location === undefined || asked.maxRedirects === 0) {
+      const { body, isCut } = await readBody(answer, asked.maxBytes, way.signal);
+      return { ok: true, status, url: url.href, headers, body, isCut };
+    }
+    answer.destroy();
+    if (hops >= asked.maxRedirects) throw new Refusal(`There were more than ${asked.maxRedirects} redirects.`);
+    const next = parseUrl(location, url);
+    if (url.protocol === "https:" && next.protocol === "http:")
+      throw new Refusal(`${url.origin} redirects from https to http.`);
+    url = next;
+  }
+}
+
+async function send(url: URL, asked: OutboundRequest, way: Way): Promise<IncomingMessage> {
+  const addresses = await findAddresses(url, way);
+  way.signal.throwIfAborted();
+  const { method = "GET", headers = {}, body } = asked;
+  // What was meant for one origin is not told to another.
+  const own = url.origin === parseUrl(asked.url).origin ? headers : {};
+  const request = url.protocol === "https:" ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        method,
+        headers: { "user-agent": "pawl", "accept-encoding": "gzip, deflate, br", ...own },
+        lookup: pinned(addresses),
+        signal: way.signal,
+        // A connection of its own: none that was opened under another answer of the resolver is used again.
+        agent: false,
+      },
+      resolve,
+    );
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+function parseUrl(written: string, base?: URL): URL {
+  const url = URL.parse(written, base?.href);
+  if (url === null) throw new Refusal("This is no URL.");
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new Refusal(`Only http and https are asked, not ${url.protocol.slice(0, 20)}`);
+  if (url.username !== "" || url.password !== "") throw new Refusal("A URL with a user or a password is not asked.");
+  return url;
+}
+
+/** The URL parser has made one spelling of all: `http://2130706433/` is 127.0.0.1 here. */
+async function findAddresses(url: URL, { rule, resolve, signal }: Way): Promise<readonly LookupAddress[]> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+  const isAllowed = rule.allowsHost(host, port);
+  const family = isIP(host);
+  const found = family === 0 ? await settleSoon(resolve(host), signal) : [{ address: host, family }];
+  if (found.length === 0) throw new Error(`${host} has no address.`);
+  if (!isAllowed && !found.every(({ address }) => rule.allowsAddress(address, port)))
+    throw new Refusal(`${url.host} is not a public address, or not a port that is asked.`);
+  return found;
+}
+
+/** A resolver knows no signal. */
+function settleSoon<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+/** The connection goes where the check has looked. */
+function pinned(addresses: readonly LookupAddress[]): LookupFunction {
+  return (_host, { all }, callback) => {
+    const [first] = addresses;
+    if (all === true || first === undefined) callback(null, [...addresses]);
+    else callback(null, first.address, first.family);
+  };
+}
+
+function toReason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === undefined ? `It cannot be reached: ${message}` : `It cannot be reached: ${code}.`;
+}
