@@ -32,7 +32,7 @@ export async function gatherTools(
   signal: AbortSignal,
 ): Promise<GatheredTools> {
   const notes: string[] = [];
-  const builtIn = await offerBuiltIns(request, { task, sources }, signal);
+  const builtIn = await offerBuiltIns(request, { task, sources, notes }, signal);
   const served = await offerServed(request, { task, sources, notes }, signal);
   const allowed = served.filter((tool) => request.allow === undefined || namesTool(request.allow, tool));
   for (const name of unknownNames(request, served, builtIn))
@@ -51,13 +51,16 @@ export async function gatherTools(
 
 async function offerBuiltIns(
   { builtIns, files }: AgentRequest,
-  { task, sources }: { task: Task; sources: ToolSources },
+  { task, sources, notes }: { task: Task; sources: ToolSources; notes: string[] },
   signal: AbortSignal,
 ): Promise<readonly AgentTool[]> {
   const names = builtIns.filter((name) => name !== WEB_SEARCH);
   if (names.length === 0) return [];
   const { runId, path } = task;
-  return (await sources.builtIns()).offer({ names, runId, path, ...(files === undefined ? {} : { files }) }, signal);
+  const wanted = { names, runId, path, ...(files === undefined ? {} : { files }) };
+  const offered = await (await sources.builtIns()).offer(wanted, signal);
+  if (offered.length === 0) notes.push(`Built-in tools that were asked for are not there: ${names.join(", ")}.`);
+  return offered;
 }
 
 async function offerServed(
