@@ -1,5 +1,6 @@
 import { cpus } from "node:os";
 import { benchAgentTools } from "./agents/tool-calls.ts";
+import { benchWholeAgents } from "./agents/whole-agents.ts";
 import { benchCodeCalls } from "./code/call-overhead.ts";
 import { benchColdStart } from "./scenarios/cold-start.ts";
 import { benchFanOut } from "./scenarios/fan-out.ts";
@@ -19,6 +20,7 @@ const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
   terminal: benchTerminal,
   "code-calls": benchCodeCalls,
   "agents-tools": benchAgentTools,
+  agents: benchWholeAgents,
 };
 
 const args = process.argv.slice(2);

@@ -1,6 +1,4 @@
 import { fileURLToPath } from "node:url";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { JsonObject } from "../../src/core/json.ts";
@@ -9,12 +7,12 @@ import { ServerPool } from "../../src/executors/mcp-servers/server-pool.ts";
 import { McpToolbox } from "../../src/executors/mcp-servers/toolbox.ts";
 import { createSchemaValidators } from "../../src/executors/output/schema-validators.ts";
 import { type Comparison, compare, timed } from "../support/compare.ts";
+import { heapMib, MIB } from "../support/heap-mib.ts";
 
 const SERVER = fileURLToPath(new URL("../../test/fakes/mcp-server/main.ts", import.meta.url));
 const AGENTS = 50;
 const SERVERS = 5;
 const CALLS = 20;
-const MIB = 1024 * 1024;
 const NEVER = new AbortController().signal;
 
 /** Calls a tool for a caller and gives back whom the server has answered. */
@@ -102,11 +100,4 @@ async function join(toolbox: McpToolbox, server: number): Promise<Ask> {
 function callerIn(text: string): string {
   const { args } = JSON.parse(text) as { readonly args: { readonly caller: string } };
   return args.caller;
-}
-
-function heapMib(): number {
-  setFlagsFromString("--expose_gc");
-  const collect = runInNewContext("gc") as () => void;
-  collect();
-  return process.memoryUsage().heapUsed / MIB;
 }

@@ -12,6 +12,8 @@ import { application } from "../support/application.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
 
+export const EXAMPLE = join(REPOSITORY, "examples", "agents");
+
 export const WORKFLOW = "Weather then planning";
 
 export const FINAL = "The plan is saved: the Louvre, then a café.";
@@ -52,7 +54,7 @@ export async function weatherApplication(
   onTestFinished(() => model.close());
   const folder = application(files);
   const isNoData = (path: string) => !path.endsWith(".pawl");
-  cpSync(join(REPOSITORY, "examples", "agents"), folder, { recursive: true, filter: isNoData });
+  cpSync(EXAMPLE, folder, { recursive: true, filter: isNoData });
   // The weather server uses the official package.
   symlinkSync(join(REPOSITORY, "node_modules"), join(folder, "node_modules"));
   const provider = { kind, base_url: model.url, api_key: "any" };

@@ -3,7 +3,7 @@ import type { ModelRequest } from "../../fakes/model-server/model-reply.ts";
 import { saidIn } from "../../fakes/model-server/shown.ts";
 import { pawl } from "../support/pawl.ts";
 import { startServer } from "../support/server.ts";
-import { FINAL, WORKFLOW, weatherApplication } from "./weather-application.ts";
+import { EXAMPLE, FINAL, WORKFLOW, weatherApplication } from "./weather-application.ts";
 
 const PATH = `/workflows/${encodeURIComponent(WORKFLOW)}/execute`;
 
@@ -108,4 +108,16 @@ steps:
   expect(ran).toMatchObject({ code: 0 });
   expect(JSON.parse(ran.stdout)).toMatchObject({ data: { outputs: { plan: { final_message: FINAL } } } });
   expect(shownTo(model.requests)).toEqual(SHOWN);
+});
+
+test("as it stands in the repository it needs no key", async () => {
+  const { folder } = await weatherApplication();
+
+  const ran = await pawl(["run", WORKFLOW, "--app", EXAMPLE, "--data", folder, "-i", "message=Paris?", "--json"], {
+    cwd: folder,
+  });
+
+  expect(JSON.parse(ran.stdout)).toMatchObject({
+    data: { status: "completed", outputs: { final_message: expect.stringContaining("The plan is saved") } },
+  });
 });

@@ -26,6 +26,8 @@ export interface FakeModelOptions {
   readonly apiKey?: string;
   /** Absent: the system chooses. */
   readonly port?: number;
+  /** False: requests are forgotten, for those who send very many. */
+  readonly keepsRequests?: boolean;
   /** Told of every request that is understood. */
   readonly onRequest?: (request: ModelRequest) => void;
 }
@@ -33,6 +35,7 @@ export interface FakeModelOptions {
 /** A model provider over real HTTP that says what it is told to: Anthropic, OpenAI (both of its APIs) and Google. */
 export async function startFakeModelServer(options: FakeModelOptions): Promise<FakeModelServer> {
   const requests: ModelRequest[] = [];
+  let received = 0;
   let backTimer: NodeJS.Timeout | undefined;
   const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
@@ -54,9 +57,9 @@ export async function startFakeModelServer(options: FakeModelOptions): Promise<F
     const gone = new Promise<boolean>((resolve) => outgoing.once("close", () => resolve(!outgoing.writableFinished)));
     const request = await receive(incoming, gone);
     if (request === undefined) return send(outgoing, 404, { error: { message: "Not found", type: "not_found" } });
-    requests.push(request);
+    if (options.keepsRequests !== false) requests.push(request);
     options.onRequest?.(request);
-    const index = requests.length - 1;
+    const index = received++;
     if (options.apiKey !== undefined && keyOf(request) !== options.apiKey) {
       return refuse(outgoing, request, { do: "refuse", status: 401, message: "invalid api key" });
     }
