@@ -90,6 +90,20 @@ test("an attempt that was in flight at three crashes is POISON", () => {
   expect(pathsOf(host)).toEqual(["a", "a", "a"]);
 });
 
+test("an attempt that puts something new on record before each crash is not POISON, one that repeats itself is", () => {
+  const crashAfter = (keys: readonly string[]) => {
+    const host = hostOf(dag(task("a"))).start();
+    for (const key of keys) {
+      const attempt = host.state.active.get("a")?.attempt ?? 0;
+      host.apply({ type: "stepRecorded", at: host.now, path: "a", attempt, key });
+      host.crash();
+    }
+    return endingOf(host.run());
+  };
+  expect(crashAfter(["turn-1", "turn-2", "turn-3", "turn-4", "turn-5"])).toEqual({ status: "completed" });
+  expect(crashAfter(["turn-1", "turn-1", "turn-1"])).toEqual({ status: "failed", code: "POISON" });
+});
+
 test("a poisoned step can be caught", () => {
   const host = hostOf(dag(task("a", { catch: dag(task("mend")) }))).start();
   for (let n = 0; n < 3; n += 1) host.crash();

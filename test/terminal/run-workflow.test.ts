@@ -186,7 +186,39 @@ steps:
   answer: {type: control, subtype: formatResponse, data: {closed: steps.call.output}}
 `,
     );
+    writeFileSync(
+      join(folder, "typing.yaml"),
+      `workflowId: typing
+startAt: open
+maxSteps: 10
+steps:
+  open:
+    type: mcp
+    target: core.terminal.open_terminal
+    inputMapping: {shell: "'bash --norc'"}
+    transitions: {onSuccess: say}
+  say:
+    type: mcp
+    target: {tool: core.terminal.send_input}
+    inputMapping: {session_id: steps.open.output.session_id, input_text: trigger.payload.line}
+    transitions: {onSuccess: wait}
+  wait:
+    type: mcp
+    target: core.terminal.await_output
+    inputMapping: {session_id: steps.open.output.session_id, pattern: "'hi-A[a-z]+'", timeout: "20"}
+    transitions: [{condition: "steps.wait.output.match_text == 'hi-Ada'", nextStep: answer}, {nextStep: failed}]
+  answer: {type: control, subtype: formatResponse, data: {seen: steps.wait.output.match_text}}
+  failed: {type: control, subtype: formatResponse, data: {seen: "'nothing'"}}
+`,
+    );
     const initial_variables = { who: "Ada" };
+    const typing = await run({
+      workflow_name: "typing",
+      initial_variables: { line: "echo hi-$((1+0))Ada | tr -d 1\n" },
+      keep_sessions: false,
+    });
+    expect(typing).toMatchObject({ error: null, success: true });
+    expect(JSON.stringify(typing.output)).toContain("hi-Ada");
     const steps = await run({ workflow_name: "steps", initial_variables, keep_sessions: false });
     expect(steps).toMatchObject({
       error: null,

@@ -228,6 +228,7 @@ export interface Instance {
   attempt: number;
   /** Failed attempts that the retry policy counts. */
   failures: number;
+  /** With an attempt in flight, since something new was put on record. */
   crashes: number;
   generation: number;
   /** Of all attempts, and of the one in flight as far as it is known. */

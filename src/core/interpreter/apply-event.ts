@@ -28,6 +28,8 @@ export function applyEvent(turn: Turn, event: Event): void {
       const instance = turn.state.active.get(event.path);
       if (instance?.attempt !== event.attempt) return;
       instance.records ??= new Map();
+      // Something new is on record: whatever took the process down before, it was not on the way to here.
+      if (!instance.records.has(event.key)) instance.crashes = 0;
       instance.records.set(event.key, turn.seq);
       return;
     }

@@ -15,8 +15,34 @@ export function lowerWork(step: StepDefinition, body: WorkBody, scope: ValueScop
     case "llm":
       return { ...effort, kind: "task", executor: "llm", input: lowerModel(body, scope) };
     case "mcp":
-      return { ...effort, kind: "task", executor: "mcp", input: lowerTool(body, scope) };
+      return (
+        lowerTerminal(body, effort, scope) ?? {
+          ...effort,
+          kind: "task",
+          executor: "mcp",
+          input: lowerTool(body, scope),
+        }
+      );
   }
+}
+
+const TERMINAL_TOOLS = [
+  "open_terminal",
+  "send_input",
+  "await_output",
+  "get_screen_content",
+  "list_terminal_sessions",
+  "exit_terminal",
+];
+
+/** The tools of terminals are called by who holds the terminals: a session belongs to the run, and no server is between. */
+function lowerTerminal({ tool, input }: ToolBody, effort: ReturnType<typeof effortOf>, scope: ValueScope) {
+  const name = TERMINAL_TOOLS.find((each) => tool === `core.terminal.${each}`);
+  if (name === undefined) return undefined;
+  // Nobody knows how much of a text was typed before a crash.
+  const once = name === "send_input" ? { atMostOnce: true } : {};
+  const bound = withFixed({ tool: name }, ["params", lowerInputs(input, scope)]);
+  return { ...effort, ...once, kind: "task" as const, executor: "terminal", input: bound };
 }
 
 function lowerCode({ script, language, function: name, network, limits, input }: CodeBody, scope: ValueScope): Expr {
