@@ -28,6 +28,8 @@ export interface StepHistory {
   attemptFailure: { readonly code: string; readonly message: string } | undefined;
   /** Cost that was reported before the outcome, by attempt. */
   reportedMicro: Map<number, number> | undefined;
+  /** How many of its attempts have ended with a question to a person. */
+  questions: number;
 }
 
 type StepLife =
@@ -100,6 +102,7 @@ export class RunHistory {
       logSeq: 0,
       attemptFailure: undefined,
       reportedMicro: undefined,
+      questions: 0,
     };
     this.steps.set(path, history);
     const siblings = this.scopes.get(scope);
@@ -183,6 +186,7 @@ export class RunHistory {
     if (event.unpriced === true) history.unpriced = true;
     if (event.usage !== undefined) history.usage = addUsage(history.usage, event.usage);
     if (event.type === "stepFailed") history.attemptFailure = { code: event.code, message: event.message };
+    if (event.type === "approvalAsked") history.questions += 1;
   }
 
   #noteFailures(): void {
@@ -192,6 +196,12 @@ export class RunHistory {
       if (failure !== undefined) this.failures.set(failure.path, failure);
     }
   }
+}
+
+/** How often it was tried, for people: whoever goes on after a question has not failed. */
+export function triesOf({ life, questions }: StepHistory): number {
+  const attempts = life.is === "live" ? life.instance.attempt : life.attempt;
+  return questions === 0 ? attempts : Math.max(1, attempts - questions);
 }
 
 /** Nothing else in the state tells that an instance has come or gone without going through all of them. */

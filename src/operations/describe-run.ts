@@ -7,6 +7,7 @@ import { runStatus } from "../core/interpreter/run-status.ts";
 import { toIsoTime } from "../core/iso-time.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { RunRecord, RunStatus } from "../ports/journal.ts";
+import { triesOf } from "./describe-run-history.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
 import { type StepEntry, type StepStatus, stepsInOrder } from "./describe-run-steps.ts";
 
@@ -184,7 +185,7 @@ function describeEntry(
     step_id: step.step.id,
     parallel_index: item < 0 ? null : item,
     status,
-    attempt: attemptOf(entry),
+    attempt: history === undefined ? 0 : triesOf(history),
     cost_usd: isUnpriced ? null : toUsd(history?.costMicro ?? 0),
     ...(isUnpriced ? { unpriced: true } : {}),
     usage: history?.usage ?? {},
@@ -201,11 +202,6 @@ function startOf({ history, step }: StepEntry): number | undefined {
   if (step.step.kind !== "task") return history.beganAt;
   const { life } = history;
   return history.startedAt ?? (life.is === "live" && life.instance.attempt > 0 ? life.instance.startedAt : undefined);
-}
-
-function attemptOf({ history }: StepEntry): number {
-  if (history === undefined) return 0;
-  return history.life.is === "live" ? history.life.instance.attempt : history.life.attempt;
 }
 
 /** Why it failed for good, or why the attempt before failed. */

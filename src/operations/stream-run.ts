@@ -15,7 +15,7 @@ import { findRun } from "./find-run.ts";
 export type StreamedChange =
   | { readonly event: "status"; readonly data: RunNow }
   | { readonly event: "step"; readonly id: string; readonly data: StepNow }
-  | { readonly event: "progress"; readonly data: StepProgress }
+  | { readonly event: "progress" | "live"; readonly data: StepProgress }
   | { readonly event: "error"; readonly id: string; readonly data: { readonly code: string; readonly message: string } }
   | { readonly event: "result"; readonly id: string; readonly data: RunResultNow }
   | { readonly event: "end"; readonly id: string; readonly data: { readonly run_id: string } };
@@ -50,16 +50,22 @@ interface RunResultNow extends RunNow {
   readonly error: JsonObject | null;
 }
 
+type ProgressChange = Extract<StreamedChange, { readonly event: "progress" | "live" }>;
+
 export interface StreamOptions {
   /** The id of the last change that the follower has seen. */
   readonly after?: string;
-  /** Also what steps tell while they work. It is told once, and left out for who reads too slowly. */
+  /**
+   * Also what steps tell while they work: `progress` is in their logs, `live` (the text of an agent as it comes) is nowhere
+   * else. It is told once, and left out for who reads too slowly.
+   */
   readonly withProgress?: boolean;
 }
 
 const PAGE = 200;
 const MAX_INLINE_BYTES = 64 * 1024;
 const MAX_PROGRESS_KEPT = 256;
+const MAX_LIVE_KEPT = 1_024;
 
 /**
  * What happens in a run, from its beginning or from where a follower has lost it: without a gap and without a repetition, as
@@ -83,7 +89,7 @@ export async function* streamRun(
   try {
     let shown: RunNow | undefined;
     while (!stop.aborted) {
-      for (const data of wakeUp.takeProgress()) yield { event: "progress", data };
+      yield* wakeUp.takeProgress();
       const page = await follower.readPage();
       yield* page.changes;
       const now = follower.now();
@@ -218,7 +224,8 @@ function describeStep(step: StepHistory): StepNow {
 /** Tells that there is something to read, and keeps a little of what is not recorded. */
 class WakeUp {
   readonly #keepsProgress: boolean;
-  #progress: StepProgress[] = [];
+  #kept: ProgressChange[] = [];
+  #count = { progress: 0, live: 0 };
   #isDue = false;
   #ring: () => void = () => undefined;
 
@@ -227,12 +234,18 @@ class WakeUp {
   }
 
   hear(notice: RunNotice): void {
-    if (notice.type === "progress") {
+    if (notice.type === "progress" || notice.type === "live") {
       if (!this.#keepsProgress) return;
-      const { path, attempt, event } = notice;
-      if (this.#progress.length < MAX_PROGRESS_KEPT) this.#progress.push({ path, attempt, event });
+      this.#keep(notice);
     } else if (notice.type !== "event") return;
     this.ring();
+  }
+
+  /** Many small pieces never push out what stands in the log as well. */
+  #keep({ type, path, attempt, event }: Extract<RunNotice, { readonly type: "progress" | "live" }>): void {
+    if (this.#count[type] >= (type === "live" ? MAX_LIVE_KEPT : MAX_PROGRESS_KEPT)) return;
+    this.#count[type] += 1;
+    this.#kept.push({ event: type, data: { path, attempt, event } });
   }
 
   ring(): void {
@@ -240,8 +253,9 @@ class WakeUp {
     this.#ring();
   }
 
-  takeProgress(): readonly StepProgress[] {
-    return this.#progress.splice(0);
+  takeProgress(): readonly ProgressChange[] {
+    this.#count = { progress: 0, live: 0 };
+    return this.#kept.splice(0);
   }
 
   async next(): Promise<void> {

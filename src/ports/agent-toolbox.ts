@@ -30,6 +30,7 @@ export interface ToolboxRequest {
 export interface ToolboxOffer {
   /** Those of the first server first, each server's by name: equal servers, equal order. */
   readonly tools: readonly AgentTool[];
+  /** `reason`: a sentence that names the server. */
   readonly missing: readonly { readonly server: string; readonly reason: string }[];
   /** What was left out, e.g. a tool whose schema is no schema. For the log. */
   readonly warnings: readonly string[];

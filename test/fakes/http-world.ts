@@ -13,6 +13,7 @@ import { FetchedDefinitions } from "../../src/operations/fetched-definitions.ts"
 import type { RegisteredDefinition } from "../../src/operations/registry.ts";
 import { RequestRunner } from "../../src/operations/request-runner.ts";
 import { Submissions } from "../../src/operations/submit-run.ts";
+import type { ToolServerState } from "../../src/ports/agent-toolbox.ts";
 import { createHttpApp } from "../../src/surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../../src/surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../../src/surfaces/http/http-parts.ts";
@@ -27,6 +28,8 @@ export interface HttpWorldOptions extends WorldOptions {
   readonly agent?: Partial<Settings["agent"]>;
   /** What an endpoint answers for a path. */
   readonly remote?: (wanted: WantedFile) => Promise<string>;
+  /** What is known of MCP servers. */
+  readonly toolServers?: readonly ToolServerState[];
 }
 
 /** The HTTP surface over a host in memory, with workflows that are graphs already. */
@@ -104,7 +107,7 @@ function toRegistered(graph: Graph): RegisteredDefinition {
 function toApplication(
   world: World,
   definitions: readonly RegisteredDefinition[],
-  { server, uhlp, agent, remote }: HttpWorldOptions,
+  { server, uhlp, agent, remote, toolServers = [] }: HttpWorldOptions,
 ): Application {
   const settings: Settings = {
     ...DEFAULTS,
@@ -131,7 +134,7 @@ function toApplication(
     findOwner: async () => ({ state: "free" }),
     library: { list: () => definitions },
     fetchDefinitionFile: remote ?? refuse,
-    toolbox: () => Promise.reject(new Error("There are no MCP servers.")),
+    toolbox: async () => ({ offer: refuse, hold: () => {}, states: async () => toolServers }),
     checkAgentServer: async () => undefined,
     prompts: async () => createPromptRenderer(),
   };

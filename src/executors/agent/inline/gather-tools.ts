@@ -80,8 +80,7 @@ async function offerServed(
     },
     signal,
   );
-  for (const { server, reason } of offer.missing) notes.push(`The MCP server "${server}" cannot be used: ${reason}`);
-  notes.push(...offer.warnings);
+  notes.push(...offer.missing.map(({ reason }) => reason), ...offer.warnings);
   return offer.tools;
 }
 

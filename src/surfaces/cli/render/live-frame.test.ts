@@ -56,6 +56,18 @@ test("an approval shows its question, a wait its end", () => {
   expect(frame(run, teller)[2]).toBe("◷ go      0 ms  for the event go");
 });
 
+test("whoever goes on after a question has not failed: that is no other try", () => {
+  const { run, teller } = begin(toGraph([agentTask("ask")]));
+  teller.start({});
+  teller.tell({ type: "approvalAsked", at: teller.now, path: "ask", attempt: 1, message: "Send it?", key: "q" });
+  expect(frame(run, teller)[0]).toContain("awaiting approval");
+  teller.tell({ type: "approvalAnswered", at: teller.now, path: "ask", answer: "approve" });
+  expect(frame(run, teller)[1]).not.toContain("try");
+
+  teller.tell({ type: "stepInterrupted", at: teller.now, path: "ask", attempt: 2, cause: "crash" });
+  expect(frame(run, teller)[1]).toContain("try 2");
+});
+
 test("what runs inside a step stands below it, indented, with as many instances as there will be", () => {
   const fetch = { ...agentTask("fetch"), catch: { kind: "dag", steps: [agentTask("plan-b")] } } as const;
   const { run, teller } = begin(

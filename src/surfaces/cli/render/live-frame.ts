@@ -1,5 +1,6 @@
 import { type Instance, SINGLE_ITEM } from "../../../core/history/run-state.ts";
 import { timerOf } from "../../../core/interpreter/timers.ts";
+import { triesOf } from "../../../operations/describe-run-history.ts";
 import type { StepStatus } from "../../../operations/describe-run-steps.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";
@@ -168,8 +169,8 @@ function costSegments(line: LiveLine): Segment[] {
 
 function tryNumberSegments(line: LiveLine): Segment[] {
   const [only] = line.live;
-  const attempt = only?.life.is === "live" ? only.life.instance.attempt : line.lastAttempt;
-  return attempt > 1 ? [{ text: `  try ${attempt}`, style: "yellow" }] : [];
+  const tries = only === undefined ? line.lastTries : triesOf(only);
+  return tries > 1 ? [{ text: `  try ${tries}`, style: "yellow" }] : [];
 }
 
 /** Why it failed, or what it waits for. */

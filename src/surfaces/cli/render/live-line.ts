@@ -1,7 +1,7 @@
 import type { IndexedFlow, IndexedStep } from "../../../core/graph/indexed-graph.ts";
 import type { Scope } from "../../../core/history/run-state.ts";
 import { sizeOf } from "../../../core/interpreter/settle.ts";
-import type { StepHistory } from "../../../operations/describe-run-history.ts";
+import { type StepHistory, triesOf } from "../../../operations/describe-run-history.ts";
 import { type StepStatus, statusOfEnd, statusOfPhase } from "../../../operations/describe-run-steps.ts";
 
 /** A step of the graph with all its instances: what one line of the live view tells. */
@@ -23,7 +23,7 @@ export class LiveLine {
   startedAt: number | undefined;
   endedAt: number | undefined;
   /** Of the instance that ended last. */
-  lastAttempt = 0;
+  lastTries = 0;
   lastFailure: { readonly code: string; readonly message: string } | undefined;
 
   constructor(step: IndexedStep, depth: number, around?: LiveLine) {
@@ -46,7 +46,7 @@ export class LiveLine {
     this.#endedCostMicro += history.costMicro;
     this.#endedUnpriced ||= history.unpriced;
     this.endedAt = history.life.at;
-    this.lastAttempt = history.life.attempt;
+    this.lastTries = triesOf(history);
   }
 
   ended(status: StepStatus): number {

@@ -5,6 +5,7 @@ import { input, respond, shaped, uhlpGraph } from "../../../../test/fakes/uhlp-g
 import { fail, type Play, succeed } from "../../../../test/faults/world.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { Task } from "../../../ports/executor.ts";
+import { createHttpApp } from "../create-http-app.ts";
 
 const PLAN = "/workflows/Weather%20then%20planning/execute";
 const ASKED = { initial_user_message: "Paris?" };
@@ -278,7 +279,62 @@ describe("keys", () => {
   }
 
   test("none is asked for where none is configured", async () => {
-    expect(await bodyOf(await worldOf({}).request("/status"))).toEqual({ status: "initialized" });
+    expect(await bodyOf(await worldOf({}).request("/status"))).toEqual({ status: "initialized", servers: [] });
+  });
+});
+
+describe("GET /status", () => {
+  const failed = {
+    server: "plans",
+    origin: ".mcp.json",
+    transport: "stdio",
+    state: "waiting",
+    callsInFlight: 0,
+    restarts: 3,
+    lastFailure: "It ended with code 1.",
+    nextTryAt: Date.UTC(2026, 0, 2, 3, 4, 5),
+  } as const;
+
+  test("tells how the MCP servers are", async () => {
+    const ready = { ...failed, server: "weather", state: "ready", tools: 2, callsInFlight: 1, restarts: 0 } as const;
+    const { lastFailure: _, nextTryAt: __, ...weather } = ready;
+    const world = worldOf({}, { toolServers: [weather, failed] });
+
+    expect(await bodyOf(await world.request("/status"))).toEqual({
+      status: "initialized",
+      servers: [
+        {
+          server: "weather",
+          state: "ready",
+          transport: "stdio",
+          origin: ".mcp.json",
+          tools: 2,
+          calls_in_flight: 1,
+          restarts: 0,
+        },
+        {
+          server: "plans",
+          state: "waiting",
+          transport: "stdio",
+          origin: ".mcp.json",
+          calls_in_flight: 0,
+          restarts: 3,
+          last_failure: "It ended with code 1.",
+          next_try_at: "2026-01-02T03:04:05.000Z",
+        },
+      ],
+    });
+  });
+
+  test("is 503 where no run could begin", async () => {
+    const { parts } = worldOf({});
+    const app = { ...parts.app, records: () => Promise.reject(new Error("The disk is gone.")) };
+    const unready = await createHttpApp({ ...parts, app, appFor: () => app }).request("/status");
+    expect([unready.status, (await bodyOf(unready))["code"]]).toEqual([503, "JOURNAL_IO"]);
+
+    const stopping = worldOf({});
+    stopping.streams.stop();
+    expect((await stopping.request("/status")).status).toBe(503);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   toAgentsInput,
 } from "../../../operations/agents-request.ts";
 import type { Application } from "../../../operations/application.ts";
+import { describeHost } from "../../../operations/describe-host.ts";
 import { findAgent } from "../../../operations/find-agent.ts";
 import { findAgentsWorkflow } from "../../../operations/find-agents-workflow.ts";
 import type { FoundDefinition } from "../../../operations/find-definition.ts";
@@ -62,9 +63,10 @@ export function executeCustomWorkflow(_parts: HttpParts, c: Context<HttpEnv>): R
   });
 }
 
-/** `GET /status` */
-export function showStatus(_parts: HttpParts, c: Context<HttpEnv>): Response {
-  return c.json({ status: "initialized" });
+/** `GET /status`: 503 where no run could begin now. */
+export async function showStatus(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
+  if (parts.streams.stopping.aborted) throw new PawlError("SERVER_STOPPING", { message: "This process stops." });
+  return c.json(await describeHost(parts.appFor(c)));
 }
 
 function nameIn(c: Context<HttpEnv>): string {

@@ -105,6 +105,38 @@ test("a run under way is followed as it goes, and what a step tells meanwhile, w
   expect(dataOf(events.at(-2))).toMatchObject({ status: "completed", outputs: "done" });
 });
 
+test("text comes as it is said, where that is asked for, and never without a bound for who reads slowly", async () => {
+  const finish = Promise.withResolvers<void>();
+  const world = newWorld({
+    plays: {
+      work: async (task) => {
+        await finish.promise;
+        task.emit({ type: "live", event: { type: "text", text: "Ra" } });
+        task.emit({ type: "log", event: { said: "almost" } });
+        for (let n = 0; n < 5_000; n += 1) task.emit({ type: "live", event: { type: "tool_call", id: `${n}` } });
+        task.emit({ type: "log", event: { said: "done" } });
+        return succeed("Rain");
+      },
+    },
+  });
+  const id = await startRun(world, { workflow: "hello" }, "");
+  const [told, plain] = await Promise.all(
+    ["?progress=true", ""].map(async (query) => {
+      const response = await world.request(`/runs/${id}/stream${query}`);
+      return readEvents(response, ({ event }) => {
+        if (event === "status" && query !== "") finish.resolve();
+        return false;
+      });
+    }),
+  );
+  const live = (told ?? []).filter(({ event }) => event === "live");
+  expect(dataOf(live[0])).toEqual({ path: "work#1", attempt: 1, event: { type: "text", text: "Ra" } });
+  expect(live.length).toBeLessThanOrEqual(1_024);
+  const said = (told ?? []).filter(({ event }) => event === "progress").map((event) => dataOf(event)["event"]);
+  expect(said).toEqual([{ said: "almost" }, { said: "done" }]);
+  expect((plain ?? []).map(({ event }) => event)).not.toContain("live");
+});
+
 test("a reader who does not read holds up nothing, and is no stream any more when it goes", async () => {
   const world = newWorld();
   const id = await startRun(world, { workflow: FAN_OUT, input: { items: ["a"] } }, "");

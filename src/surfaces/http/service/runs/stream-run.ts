@@ -19,7 +19,10 @@ export const streamRunEndpoint = defineEndpoint({
       .max(40)
       .optional()
       .describe("The id of the last event seen; the header `Last-Event-ID` goes first."),
-    progress: z.stringbool().default(false).describe("Also what steps tell while they work."),
+    progress: z
+      .stringbool()
+      .default(false)
+      .describe("Also what steps tell while they work: `progress`, and `live` for the text of agents as it comes."),
   }),
   answer: { mediaType: "text/event-stream" },
   async handle({ app, parts, params, query, c }) {
