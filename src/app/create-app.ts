@@ -21,6 +21,7 @@ import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
+import type { TerminalViews } from "../ports/terminal-views.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { AcquiredLock } from "./acquired-lock.ts";
 import { AgentParts } from "./agent-parts.ts";
@@ -113,6 +114,10 @@ class App implements OpenApplication {
     if (host !== undefined) return { state: "held", pid: host.ownerPid };
     const { lookForOwner } = await import("./look-for-owner.ts");
     return lookForOwner(this.dataDir);
+  }
+
+  leftTerminals(): Promise<TerminalViews | undefined> {
+    return this.#terminals.left();
   }
 
   prompts(): Promise<PromptRenderer> {

@@ -1,6 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { lstatSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { PawlError } from "../core/errors/pawl-error.ts";
 
 export interface SocketPath {
   readonly path: string;
@@ -17,4 +19,25 @@ export function makeSocketPath(dataDir: string): SocketPath {
   if (Buffer.byteLength(inside) < MAX_BYTES) return { path: inside, remove: () => rmSync(inside, { force: true }) };
   const path = join(mkdtempSync(join(tmpdir(), "pawl-")), "owner.sock");
   return { path, remove: () => rmSync(dirname(path), { recursive: true, force: true }) };
+}
+
+/** "/session_" and eight digits. */
+const SESSION_BYTES = 17;
+
+/**
+ * Where sockets of terminals are that outlive the owner: in the data directory, or where that path is too long in a folder
+ * of the temporary one that is the same for every owner. Throws where somebody else has made that folder.
+ */
+export function privateSocketFolder(dataDir: string): string {
+  const inside = join(dataDir, "terminals");
+  if (Buffer.byteLength(inside) + SESSION_BYTES < MAX_BYTES) return inside;
+  const name = createHash("sha256").update(dataDir).digest("hex").slice(0, 16);
+  const outside = join(tmpdir(), `pawl-${process.getuid?.() ?? 0}-${name}`);
+  mkdirSync(outside, { recursive: true, mode: 0o700 });
+  const { uid, mode } = lstatSync(outside);
+  if (lstatSync(outside).isDirectory() && uid === process.getuid?.() && (mode & 0o077) === 0) return outside;
+  throw new PawlError("CONFIG_INVALID", {
+    message: `${outside} belongs to somebody else, and is where the terminals of ${dataDir} would be.`,
+    remedy: "Give a shorter path with `--data`.",
+  });
 }

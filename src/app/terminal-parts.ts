@@ -5,6 +5,8 @@ import type { Config } from "../config/load-config.ts";
 import type { LoadedTerminalOptions } from "../config/load-terminal-options.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { SessionRecordings } from "../executors/terminal/recording/session-recordings.ts";
+import type { PtyHolder } from "../executors/terminal/session/pty-holder.ts";
+import type { TerminalSurroundings } from "../executors/terminal/terminal-options.ts";
 import type { TerminalSessions } from "../executors/terminal/terminal-sessions.ts";
 import type { Executor } from "../ports/executor.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
@@ -33,6 +35,7 @@ export class TerminalParts {
   #sessions: Promise<TerminalSessions> | undefined;
   #recordings: Promise<SessionRecordings> | undefined;
   #live: TerminalSessions | undefined;
+  #left: Promise<TerminalSessions> | undefined;
   #executor: Promise<Executor> | undefined;
   #library: Promise<WorkflowLibrary> | undefined;
   #view: TerminalView | undefined;
@@ -63,6 +66,16 @@ export class TerminalParts {
     return (await this.sessions()).views;
   }
 
+  /** While nobody owns the data: terminals that have outlived their owner. They are neither recorded nor shown in browsers. */
+  async left(): Promise<LiveTerminals | undefined> {
+    const options = await this.#loadOptions();
+    if (options.backend !== "tmux") return undefined;
+    this.#left ??= this.#createSessions(options, {});
+    const sessions = await this.#left;
+    await sessions.takeUp();
+    return sessions.views;
+  }
+
   library(): Promise<WorkflowLibrary> {
     this.#library ??= this.#createLibrary();
     return this.#library;
@@ -89,11 +102,12 @@ export class TerminalParts {
     await (await this.#recordings?.catch(() => undefined))?.close();
   }
 
-  /** No process of a terminal is left after this. */
+  /** No process of a terminal is left after this, unless terminals outlive this one. */
   async close(): Promise<void> {
     const sessions = await this.#sessions?.catch(() => undefined);
     await this.#view?.close();
     await sessions?.close();
+    await (await this.#left?.catch(() => undefined))?.close();
   }
 
   get #libraryDir(): string {
@@ -139,6 +153,15 @@ export class TerminalParts {
     return recordings;
   }
 
+  async #tmux({ scrollbackRows }: LoadedTerminalOptions): Promise<PtyHolder> {
+    const [{ openTmux }, { privateSocketFolder }] = await Promise.all([
+      import("../executors/terminal/tmux/open-tmux.ts"),
+      import("./socket-path.ts"),
+    ]);
+    const { dataDir, environment } = this.#options;
+    return openTmux({ searchPath: environment["PATH"] ?? "", dir: privateSocketFolder(dataDir), scrollbackRows });
+  }
+
   async #loadOptions(): Promise<LoadedTerminalOptions> {
     const { appDir, config } = this.#options;
     const { loadTerminalOptions } = await import("../config/load-terminal-options.ts");
@@ -147,18 +170,9 @@ export class TerminalParts {
   }
 
   async #openSessions(): Promise<TerminalSessions> {
-    const { appDir, environment, mask, tell } = this.#options;
-    const [{ createTerminalSessions }, options, recordings] = await Promise.all([
-      import("../executors/terminal/terminal-sessions.ts"),
-      this.#loadOptions(),
-      this.#openRecordings(),
-    ]);
-    const sessions = createTerminalSessions(options, {
-      environment,
-      currentDir: appDir,
-      homeDir: homedir(),
-      temporaryDir: tmpdir(),
-      mask,
+    const { tell } = this.#options;
+    const [options, recordings] = await Promise.all([this.#loadOptions(), this.#openRecordings()]);
+    const sessions = await this.#createSessions(options, {
       opened: (session) => recordings.opened(session),
       toWebUrl: (id) => this.#view?.toWebUrl(id) ?? null,
     });
@@ -167,6 +181,8 @@ export class TerminalParts {
       const { serveTerminalView } = await import("./serve-terminal-view.ts");
       this.#view = await serveTerminalView({ web: options.web, views: sessions.views, tell });
     }
+    // Now that it is known where each can be watched.
+    await sessions.takeUp();
     return {
       ...sessions,
       openTerminal: async (request, call) => {
@@ -175,6 +191,23 @@ export class TerminalParts {
         return opened;
       },
     };
+  }
+
+  async #createSessions(
+    options: LoadedTerminalOptions,
+    whoWatches: Pick<TerminalSurroundings, "opened" | "toWebUrl">,
+  ): Promise<TerminalSessions> {
+    const { appDir, environment, mask } = this.#options;
+    const { createTerminalSessions } = await import("../executors/terminal/terminal-sessions.ts");
+    return createTerminalSessions(options, {
+      environment,
+      currentDir: appDir,
+      homeDir: homedir(),
+      temporaryDir: tmpdir(),
+      mask,
+      ...whoWatches,
+      ...(options.backend === "tmux" ? { holder: await this.#tmux(options) } : {}),
+    });
   }
 
   async #createLibrary(): Promise<WorkflowLibrary> {

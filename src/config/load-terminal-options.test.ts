@@ -34,6 +34,7 @@ emulators = [{ name = "xterm", command = ["xterm", "-e"] }]
 test("everything has a default", async () => {
   expect(await load({})).toEqual({
     level: "high",
+    backend: "pty",
     maxCallsPerMinute: 60,
     maxSessions: 50,
     defaultShell: "bash",

@@ -6,6 +6,7 @@ import type { Settings, TerminalSettings } from "./settings.ts";
 /** What terminals are opened with, complete. */
 export interface LoadedTerminalOptions {
   readonly level: "off" | "low" | "medium" | "high";
+  readonly backend: "pty" | "tmux";
   readonly maxCallsPerMinute: number;
   readonly maxSessions: number;
   readonly defaultShell: string;
@@ -63,6 +64,7 @@ export async function loadTerminalOptions(sources: TerminalOptionSources): Promi
   const found = { ...file.values, ...withoutAbsent(settings.terminal) };
   return {
     level: found.level ?? "high",
+    backend: found.backend ?? "pty",
     maxCallsPerMinute: found.max_calls_per_minute ?? 60,
     maxSessions: found.max_sessions ?? 50,
     defaultShell: found.default_shell ?? "bash",

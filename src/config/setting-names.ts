@@ -74,6 +74,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("mcp.allow_commands"),
   name("outbound.allow"),
   name("terminal.level"),
+  name("terminal.backend"),
   name("terminal.max_calls_per_minute"),
   name("terminal.max_sessions"),
   name("terminal.default_shell"),

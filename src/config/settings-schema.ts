@@ -50,6 +50,7 @@ export const mcpServerSchema: z.ZodType<McpServerSettings> = z.object({
 /** Also for what another file says about terminals. */
 export const terminalSettingsSchema: z.ZodType<TerminalSettings> = z.strictObject({
   level: z.enum(["off", "low", "medium", "high"]).optional(),
+  backend: z.enum(["pty", "tmux"]).optional(),
   max_calls_per_minute: count.optional(),
   max_sessions: count.optional(),
   default_shell: text,

@@ -113,6 +113,8 @@ export interface Settings {
 
 export interface TerminalSettings {
   readonly level?: "off" | "low" | "medium" | "high" | undefined;
+  /** With `tmux` sessions outlive the process. */
+  readonly backend?: "pty" | "tmux" | undefined;
   readonly max_calls_per_minute?: number | undefined;
   readonly max_sessions?: number | undefined;
   readonly default_shell?: string | undefined;

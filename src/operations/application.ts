@@ -40,6 +40,8 @@ export interface Application {
   backgroundHost(): Promise<AppHost>;
   /** Who owns the data directory now. */
   findOwner(): Promise<Owner>;
+  /** While nobody owns the data: terminals that have outlived their owner. Undefined: there are none. */
+  leftTerminals(): Promise<TerminalViews | undefined>;
   /** The application's definitions, held ready. Undefined: they are read when they are asked for. */
   readonly library?: Pick<DefinitionLibrary, "list"> | undefined;
   /** A file of an application that lives behind an MCP endpoint. Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`. */

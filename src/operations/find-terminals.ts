@@ -2,10 +2,13 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import type { TerminalSummary, TerminalViews } from "../ports/terminal-views.ts";
 import type { Application } from "./application.ts";
 
-/** The terminals of whoever owns the data directory. Undefined: nobody does, so there are none; nor is one started. */
+/**
+ * The terminals of whoever owns the data directory, or those that have outlived their owner. Undefined: there are none. Nobody
+ * becomes the owner for it, so that no run goes on because somebody looks.
+ */
 export async function findTerminals(app: Application): Promise<TerminalViews | undefined> {
   const owner = await app.findOwner();
-  return owner.state === "free" ? undefined : (await app.host()).terminals();
+  return owner.state === "free" ? app.leftTerminals() : (await app.host()).terminals();
 }
 
 export interface FoundTerminal {

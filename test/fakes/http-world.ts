@@ -132,6 +132,7 @@ function toApplication(
     host: async () => toAppHost(world.host),
     backgroundHost: refuse,
     findOwner: async () => ({ state: "free" }),
+    leftTerminals: async () => undefined,
     library: { list: () => definitions },
     fetchDefinitionFile: remote ?? refuse,
     toolbox: async () => ({ offer: refuse, hold: () => {}, states: async () => toolServers }),

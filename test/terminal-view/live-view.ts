@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 import { serveTerminalView } from "../../src/app/serve-terminal-view.ts";
 import type { LoadedTerminalOptions } from "../../src/config/load-terminal-options.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../src/core/json.ts";
-import type { TerminalOptions } from "../../src/executors/terminal/terminal-options.ts";
+import type { TerminalOptions, TerminalSurroundings } from "../../src/executors/terminal/terminal-options.ts";
 import { openTerminals, type TestTerminals } from "../end-to-end/terminals/open-terminals.ts";
 
 export interface LiveView {
@@ -19,8 +19,12 @@ export interface LiveView {
 type Web = LoadedTerminalOptions["web"];
 
 /** Terminals of this process with a live view of them; both end with the test. */
-export async function liveView(web: Partial<Web> = {}, options: Partial<TerminalOptions> = {}): Promise<LiveView> {
-  const terminals = openTerminals(options);
+export async function liveView(
+  web: Partial<Web> = {},
+  options: Partial<TerminalOptions> = {},
+  surroundings: Partial<TerminalSurroundings> = {},
+): Promise<LiveView> {
+  const terminals = openTerminals(options, surroundings);
   const view = await serveTerminalView({
     web: { enabled: true, host: "127.0.0.1", port: 0, token: undefined, canType: false, ...web },
     views: terminals.views,

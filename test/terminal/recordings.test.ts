@@ -29,7 +29,7 @@ function recordedTerminals(options: { maxBytes?: number; recordsSessions?: boole
   });
   const { sessions } = realTerminals(
     { defaultShell: "bash --norc" },
-    { opened: (session) => recordings.opened(session) },
+    { opened: (session) => recordings.opened(session), currentDir: temporaryFolder() },
   );
   const executor = createTerminalExecutor(sessions, recordings);
   return {

@@ -72,6 +72,7 @@ export async function testApplication(
     host: async () => appHost,
     backgroundHost: async () => appHost,
     findOwner: async () => ({ state: "free" }),
+    leftTerminals: async () => undefined,
     prompts: () => Promise.reject(new Error("There are no prompts.")),
     fetchDefinitionFile: () => Promise.reject(new Error("There is no endpoint.")),
     toolbox: () => Promise.reject(new Error("There are no MCP servers.")),

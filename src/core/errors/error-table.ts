@@ -128,23 +128,6 @@ export const ERRORS = {
   RUN_ID_TAKEN: row("A run with this id exists already.", "Leave the id out, or choose another.", 2),
   RUN_AMBIGUOUS: row("The short id fits more than one run.", "Give more characters of the id.", 2),
   RUN_FINISHED: row("The run has already ended.", "See it with `pawl runs show ID`.", 2),
-  RUN_NOT_ENDED: row(
-    "The run has not ended.",
-    "Wait for its end with `pawl runs resume ID`, or cancel it with `pawl runs cancel ID`.",
-    2,
-  ),
-  RUN_NEEDED: row(
-    "Another run that goes on takes outcomes of this one over.",
-    "Wait for its end, or cancel it; then try again.",
-    2,
-  ),
-  CHANGE_INVALID: row(
-    "A fork cannot change this.",
-    "Change `model`, `prompt`, `max_turns`, `max_cost_usd` or `timeout` of a step, or the run's input and limits.",
-    2,
-  ),
-  DEAD_LETTER_NOT_FOUND: row("There is no such dead letter.", "List them with `pawl dead-letter ls`.", 5),
-  DEAD_LETTER_CLOSED: row("The dead letter was dealt with already.", "See how with `pawl dead-letter ls --all`.", 1),
   STEP_NOT_FOUND: row("The run has no such step.", "See its steps with `pawl runs show ID`.", 5),
   APPROVAL_NOT_OPEN: row(
     "No approval is open at this step.",
@@ -244,6 +227,11 @@ export const ERRORS = {
     1,
   ),
   TERMINAL_NOT_FOUND: row("There is no terminal with this id.", "List them with `pawl terminals ls`.", 5),
+  TERMINAL_BACKEND_MISSING: row(
+    "Terminals are to be held by tmux, and there is none.",
+    "Install tmux 3.3 or later, e.g. `apt-get install tmux`, or set `terminal.backend: pty`.",
+    2,
+  ),
   SCRIPT_INVALID: row("The script of simulated answers cannot be used.", "Correct it at the place shown.", 2),
 
   // Tools

@@ -104,7 +104,7 @@ class TerminalExecutor implements Executor {
       case "get_screen_content": {
         const { session_id: id } = request.request;
         if (this.#isLost(id)) return toLost(id);
-        if (request.tool === "send_input") this.#noteUse(id, task);
+        this.#noteUse(request.tool, id, task);
         return succeeded(await this.#useSession(request, call));
       }
     }
@@ -121,10 +121,12 @@ class TerminalExecutor implements Executor {
     }
   }
 
-  /** Also a session that somebody else has opened. */
-  #noteUse(sessionId: string, { runId }: Task): void {
+  #noteUse(tool: string, sessionId: string, { runId }: Task): void {
     const session = this.#terminals.find(sessionId);
-    if (session !== undefined) this.#recordings?.used(session, runId);
+    if (session === undefined) return;
+    // One that another process has opened and this one has taken up.
+    this.#opened.add(sessionId);
+    if (tool === "send_input" || session.facts.owner === runId) this.#recordings?.used(session, runId);
   }
 
   #isLost(sessionId: string): boolean {

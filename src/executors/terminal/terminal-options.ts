@@ -1,4 +1,5 @@
 import type { SecurityLevel } from "./policy/security-level.ts";
+import type { PtyHolder } from "./session/pty-holder.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 
 /** What can be configured about terminals. */
@@ -28,6 +29,8 @@ export interface TerminalSurroundings {
   readonly mask: (text: string) => string;
   /** Where a session can be watched; absent: nowhere. */
   readonly toWebUrl?: (sessionId: string) => string | null;
+  /** Who holds the terminals. Absent: a process that ends with this one. */
+  readonly holder?: PtyHolder;
   /** Hears of a session before its program has shown anything. */
   readonly opened?: (session: TerminalSession) => void;
 }

@@ -40,13 +40,15 @@ export interface TerminalSessions {
   listTerminalSessions(call?: ToolCall): Promise<ListTerminalSessionsResult>;
   exitTerminal(request: ExitTerminalRequest, call?: ToolCall): Promise<ExitTerminalResult>;
 
+  /** Takes up the sessions that an earlier process has left, where the terminals outlive one. Before anything else. */
+  takeUp(): Promise<void>;
   /** For views and recordings. */
   find(sessionId: string): TerminalSession | undefined;
   /** For people who look at them, and type. */
   readonly views: LiveTerminals;
   /** Ends the sessions that somebody has opened. */
   exitOwned(owner: string): Promise<void>;
-  /** Ends all sessions and everything in them. */
+  /** Ends all sessions and everything in them, except those that outlive this process. */
   close(): Promise<void>;
 }
 
@@ -68,6 +70,7 @@ export function createTerminalSessions(options: TerminalOptions, surroundings: T
       const success = await table.destroy(session_id);
       return { success, session_id, message: success ? "Session destroyed" : SESSION_NOT_FOUND };
     },
+    takeUp: () => table.takeUp((id) => surroundings.toWebUrl?.(id) ?? null),
     find: (sessionId) => table.find(sessionId),
     views: createTerminalViews(parts),
     async exitOwned(owner) {
@@ -84,7 +87,13 @@ function toParts(options: TerminalOptions, surroundings: TerminalSurroundings): 
   const policy = new TerminalPolicy({ ...options, roots, now: () => performance.now() });
   const { auditLogPath } = options;
   const auditLog = auditLogPath === undefined ? undefined : createAuditLog(auditLogPath, mask);
-  return { options, surroundings, policy, table: new SessionTable(options), gate: new Gate(policy, auditLog) };
+  return {
+    options,
+    surroundings,
+    policy,
+    table: new SessionTable(options, surroundings.holder),
+    gate: new Gate(policy, auditLog),
+  };
 }
 
 function toListed(session: TerminalSession): ListedSession {

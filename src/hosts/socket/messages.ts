@@ -11,7 +11,6 @@ export type Method =
   | "cancelRun"
   | "answerApproval"
   | "sendSignal"
-  | "deleteRun"
   | "settled"
   | "watch"
   | "unwatch"
@@ -45,7 +44,6 @@ const METHODS: readonly string[] = [
   "cancelRun",
   "answerApproval",
   "sendSignal",
-  "deleteRun",
   "settled",
   "watch",
   "unwatch",

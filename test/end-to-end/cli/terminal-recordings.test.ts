@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { application } from "../support/application.ts";
 import { pawl, startPawl } from "../support/pawl.ts";
+import { endTmuxServers } from "../terminals/open-terminals.ts";
 
 const using = (tool: string, params: object, transitions: readonly object[] = []) => ({
   action: { tool, params },
@@ -48,4 +49,56 @@ test("recordings of a killed process are kept, the resumed run adds its own, and
   expect(recordings.filter((text) => text.includes("the mark"))).toHaveLength(1);
   const page = await pawl(["runs", "show", id], { cwd });
   for (const { path } of artifacts) expect(page.stdout).toContain(`artifact  ${path}`);
+}, 60_000);
+
+/** Sets a variable, waits for a file, and asks the same shell for the variable. */
+const KEEP = {
+  name: "keep",
+  description: "Goes on in the same shell",
+  initial_state: "open",
+  states: {
+    open: using("open_terminal", { shell: "bash --norc" }, [when({ success: true }, "set")]),
+    set: using(
+      "send_input",
+      { session_id: "{session_id}", input_text: "mark=kept; until [ -e go ]; do sleep 0.1; done; echo went on\n" },
+      [when({ success: true }, "wait")],
+    ),
+    wait: using("await_output", { session_id: "{session_id}", pattern: "went on", timeout: 100 }, [
+      when({ pattern_match: "went on" }, "ask"),
+    ]),
+    ask: using("send_input", { session_id: "{session_id}", input_text: "echo it is $mark\n" }, [
+      when({ success: true }, "hear"),
+    ]),
+    hear: using("await_output", { session_id: "{session_id}", pattern: "it is kept", timeout: 20 }, [
+      when({ pattern_match: "it is kept" }, "close"),
+    ]),
+    close: using("exit_terminal", { session_id: "{session_id}" }),
+  },
+};
+
+test("with tmux a run goes on after a kill in the same shell, recorded in two parts, and closes it", async () => {
+  const cwd = application({
+    "keep.json": JSON.stringify(KEEP),
+    "pawl.yaml": "terminal: {backend: tmux}",
+  });
+  onTestFinished(() => endTmuxServers(join(cwd, ".pawl/terminals")));
+  const first = startPawl(["run", "keep.json"], { cwd });
+  const id = await first.runId();
+  await first.said("wait#1");
+  first.kill("SIGKILL");
+  await first.ended;
+  writeFileSync(join(cwd, "go"), "");
+  expect(await pawl(["runs", "resume", id], { cwd })).toMatchObject({ code: 0 });
+
+  const paths = (await artifactsOf(cwd, id)).map(({ path }) => path);
+  expect(paths).toHaveLength(2);
+  expect(paths[0]).toBe(paths[1]?.replace(/\.cast$/, "-2.cast"));
+  expect(readdirSync(join(cwd, ".pawl/terminals"))).toEqual([]);
+}, 60_000);
+
+test("without tmux its absence is named", async () => {
+  const cwd = application({ "keep.json": JSON.stringify(KEEP), "pawl.yaml": "terminal: {backend: tmux}" });
+  const { code, stderr } = await pawl(["run", "keep.json"], { cwd, env: { PATH: "/nonexistent" } });
+  expect(code).toBe(2);
+  expect(stderr).toContain("TERMINAL_BACKEND_MISSING");
 }, 60_000);

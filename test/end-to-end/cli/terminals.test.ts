@@ -1,10 +1,11 @@
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { connectTerminal, gone, type TerminalClient } from "../mcp-terminal/terminal-client.ts";
 import { application } from "../support/application.ts";
 import { pawl, pawlCommand } from "../support/pawl.ts";
-import { openTerminal, openTerminals } from "../terminals/open-terminals.ts";
+import { endTmuxServers, openTerminal, openTerminals } from "../terminals/open-terminals.ts";
 
 /** An owner with one shell in it, and a person at a terminal of another size. */
 async function world(size = { columns: 90, rows: 16 }) {
@@ -136,6 +137,45 @@ test("terminals are listed with where to watch them, and ended", async () => {
   expect(JSON.parse(all.stdout)).toEqual({ data: { killed: ids.slice(1) }, error: null });
   expect(await owner.call("list_terminal_sessions")).toMatchObject({ total_sessions: 0 });
 });
+
+test("terminals that have outlived their owner are listed, attached to and ended without one", async () => {
+  const cwd = application({ "pawl.yaml": "terminal: {backend: tmux}" });
+  onTestFinished(() => endTmuxServers(join(cwd, ".pawl/terminals")));
+  const first = await connectTerminal(cwd);
+  const [id, other] = [await openShell(first), await openShell(first)];
+  await first.call("send_input", { session_id: id, input_text: "mark=kept\n" });
+  process.kill(first.pid, "SIGKILL");
+  await gone(first.pid);
+
+  const { stdout } = await pawl(["terminals", "ls", "--json"], { cwd });
+  const { items } = JSON.parse(stdout).data;
+  expect(items.map(({ session_id }: { session_id: string }) => session_id).toSorted()).toEqual([id, other].toSorted());
+  expect(await pawl(["terminals", "kill", other], { cwd })).toMatchObject({ code: 0 });
+  expect(readdirSync(join(cwd, ".pawl/terminals"))).toEqual([id]);
+  expect(tmuxServersOf(cwd)).toHaveLength(1);
+  const at = await openTerminal(openTerminals({ columns: 90, rows: 16 }), "bash --norc");
+  const words = [...pawlCommand(["terminals", "attach", id]).command, "--app", cwd].map((word) => `'${word}'`);
+  await at.send(`${words.join(" ")}; echo code=$?\n`);
+  await sees(at, "Ctrl-\\] detaches");
+  await at.send("echo still-$mark\r");
+  await sees(at, "still-kept");
+  await at.send("\\x1d");
+  await sees(at, "code=0");
+
+  const next = await connectTerminal(cwd, { options: ["--web"] });
+  expect(await next.call("list_terminal_sessions")).toMatchObject({
+    sessions: [{ session_id: id, web_url: expect.stringContaining(`/terminals/${id}?token=`) }],
+  });
+  await next.call("exit_terminal", { session_id: id });
+  expect(readdirSync(join(cwd, ".pawl/terminals"))).toEqual([]);
+  expect(tmuxServersOf(cwd)).toEqual([]);
+}, 120_000);
+
+/** By their command lines, so that one that has lost its socket is found as well. */
+function tmuxServersOf(folder: string): string[] {
+  const { stdout } = spawnSync("ps", ["-eo", "stat=,args="], { encoding: "utf8" });
+  return stdout.split("\n").filter((line) => line.includes(`${folder}/`) && line.includes(" start-server "));
+}
 
 async function sees({ wait }: Awaited<ReturnType<typeof openTerminal>>, pattern: string): Promise<void> {
   expect((await wait(`(?s)${pattern}`)).match_text, pattern).not.toBeNull();

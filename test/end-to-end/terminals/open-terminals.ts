@@ -1,9 +1,12 @@
-import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { PtyHolder } from "../../../src/executors/terminal/session/pty-holder.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../../../src/executors/terminal/terminal-options.ts";
 import { createTerminalSessions, type TerminalSessions } from "../../../src/executors/terminal/terminal-sessions.ts";
+import { TmuxHolder } from "../../../src/executors/terminal/tmux/tmux-holder.ts";
 
 export interface TestTerminals extends TerminalSessions {
   readonly homeDir: string;
@@ -21,6 +24,33 @@ const OPTIONS: TerminalOptions = {
   scrollbackRows: 2_000,
   sweepAfterMs: 60_000,
 };
+
+/** `TERMINAL_BACKEND=tmux vitest run test/end-to-end/terminals` runs all of these tests over tmux. */
+const IS_TMUX = process.env["TERMINAL_BACKEND"] === "tmux";
+
+/** Terminals of tmux servers whose sockets are in a folder. */
+export function tmuxHolder(dir: string): PtyHolder {
+  return new TmuxHolder({ program: requireProgram("tmux"), dir, scrollbackRows: 2_000, missesEnds: true });
+}
+
+/** For a test that fails before its sessions have ended. */
+export function endTmuxServers(dir: string): void {
+  if (!existsSync(dir)) return;
+  for (const name of readdirSync(dir)) {
+    const { stdout } = spawnSync("tmux", ["-S", join(dir, name), "display-message", "-p", "#{pid}"], {
+      encoding: "utf8",
+    });
+    // Programs hear of it when their terminals go away.
+    if (/^\d+\n$/.test(stdout)) process.kill(Number(stdout), "SIGKILL");
+  }
+}
+
+/** Ends every session, also where they outlive their process, and lets go of the terminals. */
+async function endAll(terminals: TerminalSessions): Promise<void> {
+  const { sessions } = await terminals.listTerminalSessions({ isInternal: true });
+  await Promise.all(sessions.map(({ session_id }) => terminals.exitTerminal({ session_id }, { isInternal: true })));
+  await terminals.close();
+}
 
 /** Terminals in a home without settings of anyone. All that runs in them ends with the test. */
 export function openTerminals(
@@ -42,11 +72,12 @@ export function openTerminals(
       currentDir,
       temporaryDir: join(folder, "temporary"),
       mask: (text) => text,
+      ...(IS_TMUX ? { holder: tmuxHolder(join(folder, "tmux")) } : {}),
       ...surroundings,
     },
   );
   onTestFinished(async () => {
-    await sessions.close();
+    await endAll(sessions);
     rmSync(folder, { recursive: true });
   });
   return { ...sessions, homeDir, currentDir };
@@ -71,11 +102,11 @@ export async function openTerminal(terminals: TestTerminals, shell = "bash") {
 }
 
 /** Tests of a program that is not there must fail, not pass. */
-export function requireProgram(name: string): void {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  if (!folders.some((folder) => isExecutable(join(folder, name)))) {
-    throw new Error(`This test needs \`${name}\`: install it, for example with \`apt-get install ${name}\`.`);
-  }
+export function requireProgram(name: string): string {
+  const paths = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name));
+  const found = paths.find(isExecutable);
+  if (found !== undefined) return found;
+  throw new Error(`This test needs \`${name}\`: install it, for example with \`apt-get install ${name}\`.`);
 }
 
 function isExecutable(path: string): boolean {

@@ -1,8 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { killAll } from "../../sandbox/kill-all.ts";
 import { sendSignal } from "../../sandbox/processes.ts";
-import type { HostedPty } from "./hosted-pty.ts";
-import { findSessionProcesses } from "./session-processes.ts";
+import { findSessionProcesses, type Origin } from "./session-processes.ts";
 
 /** For programs that save something when their terminal goes away. */
 const GRACE_MS = 300;
@@ -10,11 +9,17 @@ const LOOK_EVERY_MS = 15;
 /** A process that the kernel does not let go of is not waited for. */
 const LAST_WORDS_MS = 1_000;
 
+interface HeldTerminal {
+  readonly origin: Origin;
+  /** Calls once, at once where the program has ended already. */
+  whenExited(callback: () => void): void;
+}
+
 /**
  * Ends everything that the terminals have started: first as a terminal that goes away does it, then, for who does not
  * heed that, by force. Resolves when nothing is left.
  */
-export async function endProcesses(terminals: readonly HostedPty[]): Promise<void> {
+export async function endProcesses(terminals: readonly HeldTerminal[]): Promise<void> {
   const find = () => findSessionProcesses(terminals.map(({ origin }) => origin));
   const exits = terminals.map((terminal) => new Promise<void>((resolve) => terminal.whenExited(resolve)));
   const first = find();

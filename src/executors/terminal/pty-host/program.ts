@@ -20,17 +20,26 @@ exec "$@"
 
 /** Puts in front of a command what marks its processes and what closes files that are not its own. */
 export function createPrograms(): (command: readonly [string, ...string[]]) => Program {
-  const brands = createBrands();
-  const path = process.env["PATH"] ?? "";
-  const prlimit = findProgram("prlimit", path);
-  const bash = findProgram("bash", path);
+  const toBranded = createBrander();
+  const bash = findProgram("bash", process.env["PATH"] ?? "");
   return (command) => {
-    const brand = prlimit === undefined ? undefined : brands.next();
-    const [first, ...args] = [
-      ...(prlimit === undefined || brand === undefined ? [] : [prlimit, toLimitOption(brand), "--"]),
-      ...(bash === undefined ? [] : [bash, "-p", "-c", CLOSE_FOREIGN_FILES, "pawl-terminal"]),
-      ...command,
-    ] as const;
+    const closing = bash === undefined ? [] : [bash, "-p", "-c", CLOSE_FOREIGN_FILES, "pawl-terminal"];
+    const { command: branded, brand } = toBranded([...closing, ...command]);
+    const [first, ...args] = branded;
     return { command: first ?? command[0], args, brand };
+  };
+}
+
+/** Puts in front of a command what marks its processes. */
+export function createBrander(): (command: readonly string[]) => {
+  readonly command: readonly string[];
+  readonly brand: string | undefined;
+} {
+  const brands = createBrands();
+  const prlimit = findProgram("prlimit", process.env["PATH"] ?? "");
+  return (command) => {
+    if (prlimit === undefined) return { command, brand: undefined };
+    const brand = brands.next();
+    return { command: [prlimit, toLimitOption(brand), "--", ...command], brand };
   };
 }

@@ -1,32 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
+import type { Pty, PtyEnd, PtyEvents } from "../session/pty.ts";
+import type { PtyHolder } from "../session/pty-holder.ts";
 import type { FromPtyHost, PtySpec, ToPtyHost } from "./messages.ts";
-
-export interface PtyEvents {
-  data(data: string): void;
-  exited(end: PtyEnd): void;
-}
-
-/** `undefined`: the process that held the terminal is gone, and nobody knows how the program ended. */
-export type PtyEnd = { readonly exitCode: number; readonly signal: number } | undefined;
-
-/** A program in a pseudo-terminal that another process holds. */
-export interface Pty {
-  readonly pid: number;
-  /** Length of what was written and the program has not read yet, in UTF-16 units. */
-  readonly unread: number;
-  write(data: string): void;
-  resize(columns: number, rows: number): void;
-  /** Says that so much of the output has been dealt with. Without it the program has to wait in the end. */
-  taken(length: number): void;
-  /** Ends the program and everything that it has started. */
-  end(): Promise<void>;
-}
 
 /** Said in large pieces, well below what the host sends ahead: each message costs as much as reading a page of output. */
 const SAID_LENGTH = 64 * 1024;
 
 /** Starts the process that holds terminals when the first one is opened. */
-export class PtyHost {
+export class PtyHost implements PtyHolder {
   readonly #ptys = new Map<number, HeldPty>();
   #child: ChildProcess | undefined;
   #lastId = 0;

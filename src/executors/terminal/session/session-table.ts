@@ -1,7 +1,9 @@
 import type { PtySpec } from "../pty-host/messages.ts";
 import { PtyHost } from "../pty-host/pty-host.ts";
 import { openModel } from "../screen/open-model.ts";
-import { type SessionFacts, TerminalSession } from "./terminal-session.ts";
+import type { LeftSession, PtyHolder } from "./pty-holder.ts";
+import type { SessionFacts } from "./session-facts.ts";
+import { TerminalSession } from "./terminal-session.ts";
 
 export interface TableOptions {
   readonly scrollbackRows: number;
@@ -11,14 +13,15 @@ export interface TableOptions {
 
 /** All sessions of this process. Those whose program has ended are swept after a while; one timer does it for all. */
 export class SessionTable {
-  readonly #host = new PtyHost();
+  readonly #holder: PtyHolder;
   readonly #options: TableOptions;
   readonly #sessions = new Map<string, TerminalSession>();
   #opening = 0;
   #sweep: NodeJS.Timeout | undefined;
 
-  constructor(options: TableOptions) {
+  constructor(options: TableOptions, holder: PtyHolder = new PtyHost()) {
     this.#options = options;
+    this.#holder = holder;
   }
 
   /** With those that are about to be. */
@@ -40,13 +43,18 @@ export class SessionTable {
     try {
       const model = await openModel({ ...spec, scrollbackRows: this.#options.scrollbackRows });
       const session = new TerminalSession(facts, model);
-      session.attach(await this.#host.open(spec, session.events));
-      this.#sessions.set(facts.id, session);
-      session.watch(() => session.isRunning || this.#sweepLater());
+      session.attach(await this.#holder.open(spec, session.events, facts));
+      this.#keep(session);
       return session;
     } finally {
       this.#opening -= 1;
     }
+  }
+
+  /** Takes up the sessions that an earlier process has left. Those that end in this moment are not among them. */
+  async takeUp(toWebUrl: (sessionId: string) => string | null): Promise<void> {
+    const left = (await this.#holder.findLeft?.()) ?? [];
+    await Promise.all(left.map((each) => this.#takeUpOne(each, toWebUrl).catch(() => undefined)));
   }
 
   /** False where there is none with this id. */
@@ -60,8 +68,22 @@ export class SessionTable {
 
   async close(): Promise<void> {
     clearTimeout(this.#sweep);
-    await this.#host.close();
+    await this.#holder.close();
     await Promise.all(this.list().map(({ facts }) => this.destroy(facts.id)));
+  }
+
+  async #takeUpOne(left: LeftSession, toWebUrl: (sessionId: string) => string | null): Promise<void> {
+    const model = await openModel({ ...left, scrollbackRows: this.#options.scrollbackRows });
+    const session = new TerminalSession({ ...left.facts, webUrl: toWebUrl(left.facts.id) }, model);
+    session.attach(await left.attach(session.events, (shown) => session.restore(shown)));
+    await session.flush();
+    this.#keep(session);
+    if (!session.isRunning) this.#sweepLater();
+  }
+
+  #keep(session: TerminalSession): void {
+    this.#sessions.set(session.facts.id, session);
+    session.watch(() => session.isRunning || this.#sweepLater());
   }
 
   #sweepLater(): void {

@@ -1,23 +1,15 @@
 import type { Terminal } from "@xterm/headless";
 import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-line.ts";
-import type { Pty, PtyEnd, PtyEvents } from "../pty-host/pty-host.ts";
-import type { ExpectedEcho } from "../screen/echo.ts";
+import { type ExpectedEcho, NO_ECHO } from "../screen/echo.ts";
+import { openModel } from "../screen/open-model.ts";
 import { OutputSinceInput, type RecentOutput } from "../screen/output-since-input.ts";
 import { TerminalScreen } from "../screen/terminal-screen.ts";
 import { unfinishedSequence } from "../screen/unfinished-sequence.ts";
+import type { Pty, PtyEnd, PtyEvents, ShownBefore } from "./pty.ts";
+import type { SessionFacts } from "./session-facts.ts";
 import { splitForWatching } from "./split-for-watching.ts";
 
 export type SessionState = "initializing" | "active" | "waiting" | "error" | "terminated";
-
-export interface SessionFacts {
-  readonly id: string;
-  /** As it was asked for. */
-  readonly command: string;
-  readonly webUrl: string | null;
-  /** Who opened it, for those who close what they have opened. */
-  readonly owner: string | undefined;
-  readonly createdAt: Date;
-}
 
 /** How the output looks from outside, as it has been taken in. */
 export interface OutputListener {
@@ -32,6 +24,8 @@ type Watcher = (piece: string) => void;
 /** What a program may leave unread before no more is typed. */
 const MAX_UNREAD = 256 * 1024;
 const KNOWN_PROMPTS = 8;
+/** Whoever follows what comes, and not the model alone, hears of it. */
+const RESET = "\u001bc";
 
 /** One terminal: a program in it, the model of its screen, and what has been typed. */
 export class TerminalSession {
@@ -60,17 +54,26 @@ export class TerminalSession {
     this.screen = new TerminalScreen(model);
     this.#output = new OutputSinceInput(model);
     // Programs ask terminals what they are and where the cursor is.
-    model.onData((answer) => this.#pty?.write(answer));
+    model.onData((answer) => this.#pty?.answersQueries === true || this.#pty?.write(answer));
   }
 
   /** What the program's terminal is to be given. */
   get events(): PtyEvents {
-    return { data: (data) => this.#receive(data), exited: (how) => this.#exited(how) };
+    return { data: (data) => this.#receive(data), exited: (how, shown) => this.#exited(how, shown) };
   }
 
   /** The terminal that the events come from. */
   attach(pty: Pty): void {
     this.#pty = pty;
+  }
+
+  /** For a terminal that has been found again. */
+  restore({ before, after, input }: ShownBefore): void {
+    this.#typed = input?.typed ?? NOTHING_TYPED;
+    this.#prompts = input?.prompts ?? [];
+    this.#model.write(before, () => this.#output.restart(input?.echo ?? NO_ECHO));
+    this.#model.write(after);
+    this.#hasPrinted = true;
   }
 
   get pid(): number | undefined {
@@ -123,7 +126,9 @@ export class TerminalSession {
     // At once: whoever types next is judged by the line that this makes.
     this.#typed = readTypedLines(begun, input).current;
     await this.flush();
-    this.#output.restart(this.#expectEcho(input, begun));
+    const echo = this.#expectEcho(input, begun);
+    this.#output.restart(echo);
+    this.#pty?.noteInput?.({ echo, typed: this.#typed, prompts: this.#prompts });
     this.#lastActivityAt = new Date();
     this.#pty?.write(input);
   }
@@ -209,8 +214,27 @@ export class TerminalSession {
     this.#changed(piece);
   }
 
-  #exited(how: PtyEnd): void {
-    this.#model.write("", () => this.#ended(how));
+  #exited(how: PtyEnd, shown?: ShownBefore): void {
+    if (shown === undefined) this.#model.write("", () => this.#ended(how));
+    else void this.#showLast(shown).then(() => this.#ended(how));
+  }
+
+  /** Whoever holds the terminal may have kept its last words to itself. */
+  async #showLast(shown: ShownBefore): Promise<void> {
+    await this.flush();
+    const { columns, rows } = this.screen;
+    const model = await openModel({ columns, rows, scrollbackRows: 0 });
+    await new Promise<void>((resolve) => model.write(shown.before + shown.after, resolve));
+    const isComplete = new TerminalScreen(model).readScreen() === this.screen.readScreen();
+    model.dispose();
+    if (isComplete || this.#end !== undefined) return;
+    this.#model.write(RESET);
+    this.#unfinished = "";
+    this.restore(shown);
+    await this.flush();
+    const screen = this.screen.serialize();
+    for (const listener of this.#listeners) listener.data(RESET + screen);
+    this.#changed(screen);
   }
 
   #ended(how: PtyEnd): void {

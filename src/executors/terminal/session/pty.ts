@@ -1,0 +1,45 @@
+import type { TypedLine } from "../input/typed-line.ts";
+import type { ExpectedEcho } from "../screen/echo.ts";
+
+export interface PtyEvents {
+  data(data: string): void;
+  /** `shown`: all that the terminal shows, where some of it may not have come as data. */
+  exited(end: PtyEnd, shown?: ShownBefore): void;
+}
+
+/** `undefined`: the process that held the terminal is gone, and nobody knows how the program ended. */
+export type PtyEnd = { readonly exitCode: number; readonly signal: number } | undefined;
+
+/** A program in a pseudo-terminal that another process holds. */
+export interface Pty {
+  readonly pid: number;
+  /** Length of what was written and the program has not read yet, in UTF-16 units. */
+  readonly unread: number;
+  /** What programs ask their terminal is answered by whoever holds it. */
+  readonly answersQueries?: boolean;
+  /** Comes before `write`; kept as long as the terminal, where it outlives this process. */
+  noteInput?(note: InputNote): void;
+  write(data: string): void;
+  resize(columns: number, rows: number): void;
+  /** Says that so much of the output has been dealt with. Without it the program has to wait in the end. */
+  taken(length: number): void;
+  /** Ends the program and everything that it has started. */
+  end(): Promise<void>;
+}
+
+/** What a terminal showed when it was found again. */
+export interface ShownBefore {
+  /** Makes an empty terminal show what was there when the last input came. */
+  readonly before: string;
+  /** What has come since then, as far as it still shows. */
+  readonly after: string;
+  /** Absent: nothing has been typed. */
+  readonly input: InputNote | undefined;
+}
+
+/** What must be known of the last input to tell its echo from output. Kept with the terminal, as JSON. */
+export interface InputNote {
+  readonly echo: ExpectedEcho;
+  readonly typed: TypedLine;
+  readonly prompts: readonly string[];
+}

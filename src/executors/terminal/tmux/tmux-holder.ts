@@ -1,0 +1,179 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { PtySpec } from "../pty-host/messages.ts";
+import { createBrander } from "../pty-host/program.ts";
+import type { Pty, PtyEvents } from "../session/pty.ts";
+import type { LeftSession, PtyHolder } from "../session/pty-holder.ts";
+import type { SessionFacts } from "../session/session-facts.ts";
+import type { TmuxServer } from "./control-client.ts";
+import { Reminder } from "./reminder.ts";
+import { TmuxPty } from "./tmux-pty.ts";
+
+export interface TmuxHolderOptions {
+  /** The tmux program, 3.3 or later. */
+  readonly program: string;
+  /** A folder of nobody else's: each session has a socket there. Its path is short enough for one. */
+  readonly dir: string;
+  /** What is read again of the rows that have left a screen. */
+  readonly scrollbackRows: number;
+  /** Whether this version has to be told of programs that have ended. */
+  readonly missesEnds: boolean;
+}
+
+/** More than is read again, so that the row of the last input is there for long. */
+const HISTORY_ROWS = 20_000;
+/** What a terminal is told by tmux and not by a plain one. */
+const OWN_VARIABLES = ["TMUX", "TMUX_PANE", "SHELL", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"];
+/** The program begins when somebody listens, so that none of its output is missed. */
+const WAIT_FOR_START = '"$1" -S "$2" wait-for start; shift 2; exec "$@"';
+
+const run = promisify(execFile);
+
+/**
+ * Terminals in tmux servers, one for each session, without anybody's configuration. They outlive this process; whoever owns
+ * the data next finds them by their sockets. What belongs to a session is noted in its server, so that it ends with it.
+ */
+export class TmuxHolder implements PtyHolder {
+  readonly #options: TmuxHolderOptions;
+  readonly #toBranded = createBrander();
+  readonly #ptys = new Set<TmuxPty>();
+  readonly #reminder: Reminder | undefined;
+
+  constructor(options: TmuxHolderOptions) {
+    this.#options = options;
+    this.#reminder = options.missesEnds ? new Reminder() : undefined;
+  }
+
+  async open(spec: PtySpec, events: PtyEvents, facts: SessionFacts): Promise<Pty> {
+    const { program, dir } = this.#options;
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const server = { program, socket: join(dir, facts.id) };
+    const { command, brand } = this.#toBranded(spec.command);
+    await run(program, toArguments(server, { spec, command, noted: toNoted(facts, brand) }), {
+      env: { ...spec.env },
+      cwd: spec.cwd,
+    });
+    return this.#hold(server, brand, events).start();
+  }
+
+  async findLeft(): Promise<readonly LeftSession[]> {
+    const found = await Promise.all(namesIn(this.#options.dir).map((name) => this.#find(name)));
+    return found.flatMap((left) => left ?? []);
+  }
+
+  async close(): Promise<void> {
+    for (const pty of this.#ptys) pty.leave();
+    this.#ptys.clear();
+  }
+
+  #hold(server: TmuxServer, brand: string | undefined, events: PtyEvents): TmuxPty {
+    const { scrollbackRows: historyRows } = this.#options;
+    const ended = () => this.#ptys.delete(pty);
+    const pty: TmuxPty = new TmuxPty(server, { brand, events, historyRows, reminder: this.#reminder, ended });
+    this.#ptys.add(pty);
+    return pty;
+  }
+
+  async #find(name: string): Promise<LeftSession | undefined> {
+    const { program, dir } = this.#options;
+    const server = { program, socket: join(dir, name) };
+    const noted = await askOnce(server, "#{window_width} #{window_height} #{@pawl_facts}");
+    if (noted === undefined) {
+      rmSync(server.socket, { force: true });
+      return undefined;
+    }
+    const [columns = "", rows = "", about] = noted.split(" ");
+    // Somebody else's.
+    if (about === undefined || about === "") return undefined;
+    const { facts, brand } = fromNoted(about);
+    return {
+      facts,
+      columns: Number(columns),
+      rows: Number(rows),
+      attach: (events, restore) => this.#hold(server, brand, events).takeUp(restore),
+    };
+  }
+}
+
+interface Opening {
+  readonly spec: PtySpec;
+  readonly command: readonly string[];
+  readonly noted: string;
+}
+
+function toArguments({ program, socket }: TmuxServer, { spec, command, noted }: Opening): string[] {
+  const { columns, rows, env } = spec;
+  const given = OWN_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [`${name}=${env[name]}`]));
+  const unset = OWN_VARIABLES.flatMap((name) => ["-u", name]);
+  const started = ["/bin/sh", "-c", WAIT_FOR_START, "pawl-terminal", program, socket];
+  const commands: string[][] = [
+    ["start-server"],
+    ["set-option", "-g", "status", "off"],
+    ["set-option", "-g", "prefix", "None"],
+    ["set-option", "-g", "history-limit", String(HISTORY_ROWS)],
+    ["set-option", "-g", "default-terminal", "xterm-256color"],
+    ["set-option", "-s", "escape-time", "0"],
+    ["set-option", "-gw", "automatic-rename", "off"],
+    ["set-option", "-gw", "allow-rename", "off"],
+    // How a program has ended can be asked then.
+    ["set-option", "-gw", "remain-on-exit", "on"],
+    ["set-option", "-gw", "remain-on-exit-format", ""],
+    ["set-hook", "-gw", "pane-died", "wait-for -S dead"],
+    ["new-session", "-d", "-s", "main", "-x", String(columns), "-y", String(rows), "--"].concat(
+      started,
+      ["/usr/bin/env", ...unset, ...given],
+      command,
+    ),
+    // Not before there is a window: some versions crash.
+    ["set-option", "-w", "window-size", "manual"],
+    ["set-option", "@pawl_facts", noted],
+  ];
+  const chained = commands.flatMap((each) => [...each.map(toArgument), ";"]);
+  return ["-u", "-S", socket, "-f", "/dev/null", ...chained.slice(0, -1)];
+}
+
+/** A semicolon at the end of an argument would end the command. */
+function toArgument(text: string): string {
+  return text.endsWith(";") ? `${text.slice(0, -1)}\\;` : text;
+}
+
+interface Noted {
+  readonly facts: LeftSession["facts"];
+  readonly brand: string | undefined;
+}
+
+function toNoted({ id, command, owner, createdAt }: SessionFacts, brand: string | undefined): string {
+  return Buffer.from(JSON.stringify({ id, command, owner, createdAt, brand })).toString("base64");
+}
+
+function fromNoted(noted: string): Noted {
+  const { id, command, owner, createdAt, brand } = JSON.parse(Buffer.from(noted, "base64").toString()) as {
+    readonly id: string;
+    readonly command: string;
+    readonly owner?: string;
+    readonly createdAt: string;
+    readonly brand?: string;
+  };
+  return { facts: { id, command, owner, createdAt: new Date(createdAt) }, brand };
+}
+
+/** `undefined`: nobody listens there any more. */
+async function askOnce({ program, socket }: TmuxServer, format: string): Promise<string | undefined> {
+  try {
+    return (await run(program, ["-S", socket, "display-message", "-p", format], { timeout: 5_000 })).stdout.trimEnd();
+  } catch (error) {
+    if (error instanceof Error && /no server running|error connecting|no sessions/.test(error.message))
+      return undefined;
+    throw error;
+  }
+}
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir).filter((name) => /^session_[0-9a-f]{8}$/.test(name));
+  } catch {
+    return [];
+  }
+}
