@@ -2,6 +2,7 @@ import type { ServiceRecords } from "../operations/service-records.ts";
 import { openServiceDatabase, type ServiceDatabaseOptions } from "../storage/sqlite/service/open-service-database.ts";
 import { SqliteApiKeys } from "../storage/sqlite/service/sqlite-api-keys.ts";
 import { SqliteIdempotencyKeys } from "../storage/sqlite/service/sqlite-idempotency-keys.ts";
+import { SqliteWorkflowDefinitions } from "../storage/sqlite/service/sqlite-workflow-definitions.ts";
 
 /** Throws `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED` with the path. */
 export function openServiceRecords(options: ServiceDatabaseOptions): ServiceRecords & { close(): void } {
@@ -9,6 +10,7 @@ export function openServiceRecords(options: ServiceDatabaseOptions): ServiceReco
   return {
     keys: new SqliteApiKeys(database),
     idempotency: new SqliteIdempotencyKeys(database),
+    definitions: new SqliteWorkflowDefinitions(database),
     close: () => database.close(),
   };
 }

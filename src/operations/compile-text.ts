@@ -5,7 +5,7 @@ import { checkGraph } from "../core/graph/check-graph.ts";
 import type { Graph } from "../core/graph/graph.ts";
 import type { GraphProblem } from "../core/graph/graph-problem.ts";
 import { liftControls } from "../core/graph/lift-controls.ts";
-import type { Json } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 import type { Compiled, DefinitionPart, LoadOptions, Selection } from "../dialects/definition.ts";
 import { loadDefinition } from "../dialects/load-definition.ts";
 import { renderProblem } from "../dialects/render-problem.ts";
@@ -50,7 +50,7 @@ export interface WholeReport {
 }
 
 /** Checks and compiles a text, with the files that its steps name; everything that is wrong is in the report. */
-async function checkText(text: string, origin: TextOrigin): Promise<DefinitionReport> {
+export async function reportOnText(text: string, origin: TextOrigin): Promise<DefinitionReport> {
   const { select } = origin;
   const compiled = await load(text, origin, select === undefined ? {} : { select });
   return finish(text, origin, compiled);
@@ -121,12 +121,13 @@ function toProblem({ code, message, path }: GraphProblem, { flow }: Graph): Prob
  * `PART_NOT_CHOSEN`, `WORKFLOW_NOT_FOUND`, `AGENT_NOT_FOUND`.
  */
 export async function compileText(text: string, origin: TextOrigin): Promise<CompiledDefinition> {
-  const { definition, problems } = await checkText(text, origin);
+  const { definition, problems } = await reportOnText(text, origin);
   if (definition === undefined) throw definitionInvalid(origin.source, problems);
   return definition;
 }
 
-function definitionInvalid(source: string | undefined, problems: readonly ShownProblem[]): PawlError {
+/** The error of a definition with these problems. */
+export function definitionInvalid(source: string | undefined, problems: readonly ShownProblem[]): PawlError {
   const errors = problems.filter(({ severity }) => severity === "error");
   const [first] = errors;
   // What is asked for is wrong then, not what is written.
@@ -138,13 +139,13 @@ function definitionInvalid(source: string | undefined, problems: readonly ShownP
   return new PawlError("DEFINITION_INVALID", {
     message: `${source ?? "The definition"} has ${count}.`,
     remedy: errors.length === 1 ? "Correct the place shown." : "Correct the places shown.",
-    details: { problems: problems.map(toJson) },
+    details: { problems: problems.map(describeProblem) },
   });
 }
 
 const ABOUT_THE_QUESTION: ReadonlySet<string> = new Set(["PART_NOT_CHOSEN", "WORKFLOW_NOT_FOUND", "AGENT_NOT_FOUND"]);
 
-function toJson({ code, severity, message, remedy, place, rendered }: ShownProblem): Json {
+export function describeProblem({ code, severity, message, remedy, place, rendered }: ShownProblem): JsonObject {
   const common = { code, severity, message, remedy, rendered };
   if (place === undefined) return common;
   const { file, line, column, endLine, endColumn } = place;

@@ -5,9 +5,10 @@ import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import { surroundingsOf } from "./agent-surroundings.ts";
 import { foldersOf } from "./application-folders.ts";
 import { compileText, type TextOrigin } from "./compile-text.ts";
+import { findNamed, type NamedPlaces } from "./find-named.ts";
 import { looksLikeFile } from "./looks-like-file.ts";
 import { readTextFile } from "./read-text-file.ts";
-import { findRegistered, type RegistryPlaces } from "./registry.ts";
+import type { RegistryPlaces } from "./registry.ts";
 
 export interface DefinitionPlaces {
   /** What relative paths are relative to, tried in this order. */
@@ -17,6 +18,7 @@ export interface DefinitionPlaces {
   readonly envAllowed?: readonly string[];
   readonly agentsFile?: string;
   readonly library?: RegistryPlaces["library"];
+  readonly findSaved?: NamedPlaces["findSaved"];
   /** Whatever the reference looks like, it is a name. */
   readonly onlyNames?: boolean;
 }
@@ -27,12 +29,17 @@ export interface FoundDefinition {
   readonly file: string;
 }
 
+/** What a reference leads to: a file, or what was saved through the service, which has none. */
+export interface ReferredDefinition extends Omit<FoundDefinition, "file"> {
+  readonly file?: string;
+}
+
 /**
  * A definition by file, by `FILE#NAME` or by registered name. Whatever looks like a file is one: where it is missing, that
  * is said, and nothing else is tried. Throws `FILE_NOT_FOUND`, `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`,
  * `PART_NOT_CHOSEN`, `DEFINITION_INVALID`.
  */
-export async function findDefinition(reference: string, places: DefinitionPlaces): Promise<FoundDefinition> {
+export async function findDefinition(reference: string, places: DefinitionPlaces): Promise<ReferredDefinition> {
   if (places.onlyNames === true) return findByName(reference, places);
   const whole = locate(reference, places);
   if (whole !== undefined) return readDefinition(whole, { shownAs: reference }, places);
@@ -92,16 +99,24 @@ function originOf(file: string, source: string, places: DefinitionPlaces): TextO
   };
 }
 
-async function findByName(name: string, places: DefinitionPlaces): Promise<FoundDefinition> {
+async function findByName(name: string, places: DefinitionPlaces): Promise<ReferredDefinition> {
   const { appDir } = places;
-  const registered = await findRegistered(places, name);
-  if (registered === undefined) {
+  const named = await findNamed(places, name);
+  if (named === undefined) {
     throw new PawlError("WORKFLOW_NOT_FOUND", {
       message: `No workflow "${name}" in ${appDir}.`,
       remedy: "Give a file, or put the definition into `workflows/`.",
     });
   }
-  const { file, report } = registered;
+  if (named.in === "storage") {
+    const { maxSteps, envAllowed } = places;
+    const loading = {
+      ...(maxSteps === undefined ? {} : { maxSteps }),
+      ...(envAllowed === undefined ? {} : { envAllowed }),
+    };
+    return { definition: await compileText(named.stored.text, { source: name, folders: [], ...loading }) };
+  }
+  const { file, report } = named.registered;
   return {
     definition: report.definition ?? (await compileNamed(name, file, places)),
     file,

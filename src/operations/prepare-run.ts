@@ -7,11 +7,12 @@ import type { RunStart } from "../hosts/run-host.ts";
 import type { Application } from "./application.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { executorKindsOf } from "./executor-kinds.ts";
-import { type FoundDefinition, findDefinition } from "./find-definition.ts";
+import { findDefinition, type ReferredDefinition } from "./find-definition.ts";
 import { type GivenInput, gatherInput } from "./gather-input.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
 import { readRequestFile } from "./read-request-file.ts";
+import { findSaved } from "./saved-definitions.ts";
 import { toRequestInput, toRunInput } from "./to-run-input.ts";
 
 export interface RunRequest {
@@ -38,7 +39,12 @@ export type PreparedRun = RunStart & { readonly runId: string };
  */
 export async function prepareRun(app: Application, request: RunRequest): Promise<PreparedRun> {
   const { workflow, folder } = request;
-  const places = { folders: [folder], appDir: app.appDir, ...loadOptionsOf(app.config) };
+  const places = {
+    folders: [folder],
+    appDir: app.appDir,
+    ...loadOptionsOf(app.config),
+    findSaved: (name: string) => findSaved(app, name),
+  };
   const found = await findDefinition(workflow, places);
   const asked = await readAskedFor(found, request);
   const prepared = await prepareStart(app, asked, request);
@@ -47,8 +53,7 @@ export async function prepareRun(app: Application, request: RunRequest): Promise
 }
 
 /** A definition, the input in the form that its dialect reads, and where it comes from. */
-export interface Startable extends Omit<FoundDefinition, "file"> {
-  readonly file?: string;
+export interface Startable extends ReferredDefinition {
   readonly input: JsonObject;
   /** The step that it starts at instead of its own first. */
   readonly startAt?: string;
@@ -96,7 +101,7 @@ function limitCost(
   return Number.isFinite(lowest) ? { maxCostMicro: lowest } : {};
 }
 
-async function readAskedFor(found: FoundDefinition, request: RunRequest): Promise<Startable> {
+async function readAskedFor(found: ReferredDefinition, request: RunRequest): Promise<Startable> {
   const { folder, inputPairs = [], inputFile, requestFile, onlyStep: step } = request;
   if (requestFile !== undefined) return readRequested(found, { requestFile, inputPairs, inputFile, folder });
   const given: GivenInput = { pairs: inputPairs, folder, ...(inputFile === undefined ? {} : { file: inputFile }) };
@@ -112,7 +117,7 @@ interface RequestedRun {
   readonly folder: string;
 }
 
-async function readRequested(found: FoundDefinition, requested: RequestedRun): Promise<Startable> {
+async function readRequested(found: ReferredDefinition, requested: RequestedRun): Promise<Startable> {
   const { requestFile, inputPairs, inputFile, folder } = requested;
   const { graph } = found.definition;
   if (graph.dialect !== "uhlp") {
@@ -143,8 +148,8 @@ async function readRequested(found: FoundDefinition, requested: RequestedRun): P
   return { ...found, input, ...(work.startAt === undefined ? {} : { startAt: work.startAt }) };
 }
 
-function isNameOf(name: string, { definition, file }: FoundDefinition): boolean {
-  return name === definition.graph.name || name === basename(file, extname(file));
+function isNameOf(name: string, { definition, file }: ReferredDefinition): boolean {
+  return name === definition.graph.name || (file !== undefined && name === basename(file, extname(file)));
 }
 
 /** A workflow that only calls others may never need an agent: then none is chosen, and its lack is no error yet. */

@@ -3,16 +3,19 @@ import type { JsonObject } from "../core/json.ts";
 import { didYouMean } from "../dialects/did-you-mean.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import type { Application } from "./application.ts";
-import { compileText } from "./compile-text.ts";
+import { compileText, definitionInvalid } from "./compile-text.ts";
+import { findNamed } from "./find-named.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { type PreparedRun, prepareStart } from "./prepare-run.ts";
-import { findRegistered } from "./registry.ts";
+import { findSaved, reportOnSaved } from "./saved-definitions.ts";
 import { toRunInput } from "./to-run-input.ts";
 
 /** What a client of the service asks for. */
 export interface Submission {
   /** A registered name, or the text of a definition. Never a path: a client does not choose files of this machine. */
   readonly workflow: string;
+  /** Of a definition saved through the service. Absent: the newest. */
+  readonly version?: number;
   readonly input: JsonObject;
   readonly callbackUrl?: string;
   readonly callbackHeaders?: Readonly<Record<string, string>>;
@@ -28,7 +31,7 @@ export interface Submission {
  */
 export async function prepareSubmission(app: Application, submission: Submission): Promise<PreparedRun> {
   const { input, agent, maxCostUsd, callbackUrl, callbackHeaders, runId } = submission;
-  const { definition, file } = await findSubmitted(app, submission.workflow);
+  const { definition, file } = await findSubmitted(app, submission);
   const startable = {
     definition,
     input: await toRunInput(input, definition.graph),
@@ -50,19 +53,35 @@ interface Submitted {
   readonly file?: string;
 }
 
-async function findSubmitted(app: Application, workflow: string): Promise<Submitted> {
+async function findSubmitted(app: Application, { workflow, version }: Submission): Promise<Submitted> {
+  const loading = loadOptionsOf(app.config);
   if (isText(workflow)) {
+    if (version !== undefined) throw noVersions("A text that is sent");
     // No folders: scripts and prompts belong to applications, and a text that was sent has none.
-    return { definition: await compileText(workflow, { folders: [], ...loadOptionsOf(app.config) }) };
+    return { definition: await compileText(workflow, { folders: [], ...loading }) };
   }
   const { appDir, library } = app;
-  const registered = await findRegistered({ appDir, library, ...loadOptionsOf(app.config) }, workflow);
-  if (registered === undefined) throw unknownWorkflow(app, workflow);
-  const { report, file } = registered;
+  const places = { appDir, library, ...loading, findSaved: (name: string) => findSaved(app, name, version) };
+  const named = await findNamed(places, workflow);
+  if (named === undefined) throw unknownWorkflow(app, { name: workflow, version });
+  if (named.in === "storage") {
+    const { definition, problems } = await reportOnSaved(named.stored, loading);
+    if (definition === undefined) throw definitionInvalid(workflow, problems);
+    return { definition };
+  }
+  if (version !== undefined) throw noVersions(`"${workflow}" comes from a file, which`);
+  const { report, file } = named.registered;
   if (report.definition !== undefined) return { definition: report.definition, file };
   throw new PawlError("DEFINITION_INVALID", {
     message: `The definition of "${workflow}" has problems.`,
     details: { problems: report.problems.map(({ rendered }) => rendered) },
+  });
+}
+
+function noVersions(what: string): PawlError {
+  return new PawlError("REQUEST_INVALID", {
+    message: `${what} has no versions.`,
+    remedy: "Leave `version` out, or name a definition that was saved through the service.",
   });
 }
 
@@ -71,10 +90,13 @@ function isText(workflow: string): boolean {
   return workflow.includes("\n") || workflow.trimStart().startsWith("{");
 }
 
-function unknownWorkflow({ library }: Application, name: string): PawlError {
+function unknownWorkflow(
+  { library }: Application,
+  { name, version }: { readonly name: string; readonly version: number | undefined },
+): PawlError {
   const meant = didYouMean(name, library?.list().map((each) => each.name) ?? []);
   return new PawlError("WORKFLOW_NOT_FOUND", {
-    message: `There is no workflow "${name}".`,
-    ...(meant === undefined ? {} : { remedy: `Did you mean "${meant}"?` }),
+    message: `There is no workflow "${name}"${version === undefined ? "" : ` with a version ${version}`}.`,
+    ...(meant === undefined || meant === name ? {} : { remedy: `Did you mean "${meant}"?` }),
   });
 }

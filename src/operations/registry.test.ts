@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { application } from "../../test/end-to-end/support/application.ts";
+import { openServiceRecords } from "../app/open-service-records.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { compileStart } from "./compile-start.ts";
 import { DefinitionLibrary } from "./definition-library.ts";
@@ -143,7 +144,7 @@ test("a message becomes the input that the called workflow declares", async () =
   const ask = async (workflow: string, message: string) =>
     (
       await resolveCall(
-        { appDir, config },
+        { appDir, config, service: openService() },
         { workflow, input: { message, session_id: "s" }, terms: { asks: "message" }, options: {} },
       )
     ).input;
@@ -151,3 +152,26 @@ test("a message becomes the input that the called workflow declares", async () =
   expect(await ask("summarize", ' {"text": "A story."}')).toEqual({ text: "A story." });
   expect(await ask("W", "A long story.")).toEqual({ message: "A long story.", session_id: "s" });
 });
+
+test("a step calls what was saved through the service, of its tenant or of the application, and a tenant's text no file", async () => {
+  const appDir = application({ "elsewhere/s.yaml": SUMMARIZE });
+  const config = await loadConfig({ appDir, flags: {}, environment: {} });
+  const service = openService();
+  const { definitions } = await service();
+  await definitions.save({ tenantId: "t", name: "summarize", text: SUMMARIZE, at: 0 });
+  const call = (workflow: string, tenantId?: string) =>
+    resolveCall({ appDir, config, service }, { workflow, input: { text: "x" }, options: {}, tenantId });
+  expect((await call("summarize", "t")).definition.graph.name).toBe("summarize");
+  await expect(call("summarize")).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
+  await expect(call("summarize", "other")).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
+  expect((await call("elsewhere/s.yaml")).definition.graph.name).toBe("summarize");
+  await expect(call("elsewhere/s.yaml", "t")).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
+  await definitions.save({ name: "summarize", text: SUMMARIZE, at: 0 });
+  expect((await call("summarize", "other")).definition.graph.name).toBe("summarize");
+});
+
+function openService() {
+  const records = openServiceRecords({ path: ":memory:", durability: "process" });
+  onTestFinished(() => records.close());
+  return async () => records;
+}

@@ -38,8 +38,9 @@ export interface RegistryPlaces extends FilePlaces {
   readonly library?: { list(): readonly RegisteredDefinition[] } | undefined;
 }
 
-/** Every definition of the application, by file. Reads and compiles them all: ask only where a name has to be found. */
-async function listRegistered(places: RegistryPlaces): Promise<readonly RegisteredDefinition[]> {
+/** Every definition of the application, by file. Reads and compiles them all where nobody holds them ready. */
+export async function listRegistered(places: RegistryPlaces): Promise<readonly RegisteredDefinition[]> {
+  if (places.library !== undefined) return places.library.list();
   const files = await listDefinitionFiles(places);
   const read = await Promise.all(files.map(async (file) => toRegistered(await readTextFile(file), file, places)));
   return read.flatMap(definitionsIn);
@@ -50,8 +51,8 @@ export async function findRegistered(
   registry: RegistryPlaces,
   name: string,
 ): Promise<RegisteredDefinition | undefined> {
-  const { appDir, library } = registry;
-  const all = library === undefined ? await listRegistered(registry) : library.list();
+  const { appDir } = registry;
+  const all = await listRegistered(registry);
   const named = all.filter((definition) => definition.name === name);
   // A file's own name counts where no text claims the name.
   const found = named.length > 0 ? named : all.filter(({ file }) => stemOf(file) === name);

@@ -10,6 +10,7 @@ import { compileText } from "./compile-text.ts";
 import { type DefinitionPlaces, findDefinition } from "./find-definition.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { fromMessage, isMessage } from "./read-message.ts";
+import { findSaved } from "./saved-definitions.ts";
 import { toRunInput } from "./to-run-input.ts";
 import { readWorkflowLimits } from "./workflow-limits.ts";
 
@@ -23,9 +24,11 @@ interface Call {
   readonly terms?: Json;
   /** Those of the calling run. */
   readonly options: JsonObject;
+  /** Whose run calls. */
+  readonly tenantId?: string | undefined;
 }
 
-type CallingApplication = Pick<Application, "appDir" | "config" | "library">;
+type CallingApplication = Pick<Application, "appDir" | "config" | "library" | "service">;
 
 /**
  * The workflow that a step calls: a whole definition, a file beside the caller's or in the application, or a registered
@@ -33,20 +36,20 @@ type CallingApplication = Pick<Application, "appDir" | "config" | "library">;
  */
 export async function resolveCall(
   app: CallingApplication,
-  { workflow, input, terms, options }: Call,
+  { workflow, input, terms, options, tenantId }: Call,
 ): Promise<{ readonly definition: CompiledDefinition; readonly input: JsonObject; readonly timeoutMs?: number }> {
   if (!isJsonObject(input)) throw new PawlError("INPUT_INVALID", { message: "The input of a workflow is an object." });
   if (terms === undefined) {
-    const definition = await findCalled(app, workflow, { options, onlyNames: false });
+    const definition = await findCalled(app, workflow, { options, tenantId, onlyNames: false });
     return { definition, input: await toRunInput(input, definition.graph) };
   }
   if (isMessage(terms)) {
-    const definition = await findCalled(app, workflow, { options, onlyNames: false });
+    const definition = await findCalled(app, workflow, { options, tenantId, onlyNames: false });
     return { definition, input: await toRunInput(fromMessage(input, definition.graph), definition.graph) };
   }
   const { maxStates, executionTimeoutSeconds } = readWorkflowLimits(terms);
   // A name may come from a screen: it is never a path.
-  const { graph, ...found } = await findCalled(app, workflow, { options, onlyNames: true });
+  const { graph, ...found } = await findCalled(app, workflow, { options, tenantId, onlyNames: true });
   const definition = { ...found, graph: withMaxStates(graph, maxStates) };
   return { definition, input: await toRunInput(input, graph), timeoutMs: Math.round(executionTimeoutSeconds * 1_000) };
 }
@@ -54,7 +57,7 @@ export async function resolveCall(
 async function findCalled(
   app: CallingApplication,
   workflow: Json,
-  { options, onlyNames }: { readonly options: JsonObject; readonly onlyNames: boolean },
+  { options, tenantId, onlyNames }: Pick<Call, "options" | "tenantId"> & { readonly onlyNames: boolean },
 ): Promise<CompiledDefinition> {
   const { source, app_dir: kept } = options;
   const appDir = typeof kept === "string" ? kept : app.appDir;
@@ -71,9 +74,12 @@ async function findCalled(
   }
   if (workflow.includes("\n") && !onlyNames) return compileText(workflow, origin);
   const folders = file === undefined ? [appDir] : [dirname(file), appDir];
-  const places: DefinitionPlaces = { folders, appDir, ...loading, onlyNames };
+  // Whoever sends a text for a tenant does not choose files of this machine, neither directly nor through a call.
+  const isSent = tenantId !== undefined && file === undefined;
+  const places: DefinitionPlaces = { folders, appDir, ...loading, onlyNames: onlyNames || isSent };
+  if (appDir !== app.appDir) return (await findDefinition(workflow, places)).definition;
   // The library is that of this application; a run of another one has its own registry.
   const { library } = app;
-  const isOurs = library !== undefined && appDir === app.appDir;
-  return (await findDefinition(workflow, isOurs ? { ...places, library } : places)).definition;
+  const named = (name: string) => findSaved({ service: () => app.service(), tenantId }, name);
+  return (await findDefinition(workflow, { ...places, library, findSaved: named })).definition;
 }

@@ -1,8 +1,10 @@
 import type { ApiKeys } from "../ports/api-keys.ts";
 import type { IdempotencyKeys } from "../ports/idempotency-keys.ts";
+import type { WorkflowDefinitions } from "../ports/workflow-definitions.ts";
 
 /** What the service remembers beside runs. */
 export interface ServiceRecords {
   readonly keys: ApiKeys;
   readonly idempotency: IdempotencyKeys;
+  readonly definitions: WorkflowDefinitions;
 }

@@ -35,6 +35,8 @@ export type ResolveCall = (call: {
   /** What the step says about the call beside its input. */
   readonly terms?: Json;
   readonly options: JsonObject;
+  /** Whose run calls. */
+  readonly tenantId?: string | undefined;
 }) => Promise<{
   readonly definition: CompiledDefinition;
   readonly input: JsonObject;
@@ -146,7 +148,7 @@ export class CommandPerformer {
     const step = instance.step.step as CallStep;
     const exprs = [step.workflow, step.input, ...(step.terms === undefined ? [] : [step.terms])];
     const [workflow = null, input = null, terms] = await bindAll(driver, instance, exprs);
-    const asked = { workflow, input, options: driver.options };
+    const asked = { workflow, input, options: driver.options, tenantId: driver.tenantId };
     const call = await this.#parts.resolveCall(terms === undefined ? asked : { ...asked, terms });
     const pinned: Pinned = pinDefinition(call.definition);
     const stored = await toStoredValue(call.input, this.#parts.writer);

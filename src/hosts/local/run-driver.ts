@@ -109,6 +109,11 @@ export class RunDriver implements Committer {
     this.#durableSeq = run.state.seq;
   }
 
+  /** Whose run it is. */
+  get tenantId(): string | undefined {
+    return this.#about.tenantId;
+  }
+
   /** True while events wait for their commit or commands for their turn. */
   get isBusy(): boolean {
     return this.#events.length > 0 || this.#inCommit !== undefined || this.#starts.size > 0;

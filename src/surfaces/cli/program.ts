@@ -10,6 +10,7 @@ import type { AnswerOptions, CancelOptions, ResumeOptions, SignalOptions } from 
 import type { ListOptions, ShowOptions } from "./commands/runs-read.ts";
 import type { ServeOptions } from "./commands/serve.ts";
 import type { AttachOptions, KillOptions } from "./commands/terminals.ts";
+import type { ShowWorkflowOptions, WorkflowOptions } from "./commands/workflows.ts";
 import type { Voice } from "./voice.ts";
 import { withApp } from "./with-app.ts";
 
@@ -29,7 +30,7 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addInit(program.command("init").description("begin with examples"), exitWith);
   addRun(program, perform);
   addDefinitionCommands(program, perform);
-  addWorkflows(program.command("workflows").description("workflows that have been saved"), perform);
+  addWorkflows(program.command("workflows").description("workflows that go by a name"), perform);
   addAgents(program.command("agents").description("agents of this application"), perform);
   addPrompt(program.command("prompt").description("work on prompt templates"), perform);
   addRunsCommands(program.command("runs").description("see and steer runs"), perform);
@@ -113,22 +114,35 @@ function addDefinitionCommands(program: Command, perform: Perform): void {
 }
 
 function addWorkflows(workflows: Command, perform: Perform): void {
-  withCommon(workflows.command("ls").description("list them")).action(async (options: CommonOptions) => {
-    await perform(options, async (app) => (await import("./commands/workflows.ts")).listWorkflows(app, options));
-  });
-  withCommon(workflows.command("show").description("show a definition"))
+  const load = () => import("./commands/workflows.ts");
+  const own = (command: Command) => withCommon(command).option("--tenant <id>", "those of this tenant");
+  own(workflows.command("ls").description("list what can be run by its name, and the terminal library")).action(
+    async (options: WorkflowOptions) => {
+      await perform(options, async (app) => (await load()).listWorkflowsCommand(app, options));
+    },
+  );
+  own(workflows.command("show").description("show a definition"))
     .argument("<name>")
-    .action(async (name: string, options: CommonOptions) => {
-      await perform(options, async (app) => (await import("./commands/workflows.ts")).showWorkflow(app, name, options));
+    .option("--version <n>", "of one that was saved through the service", toCount)
+    .action(async (name: string, options: ShowWorkflowOptions) => {
+      await perform(options, async (app) => (await load()).showWorkflowCommand(app, name, options));
     });
-  withCommon(workflows.command("rm").description("remove one"))
+  own(workflows.command("save").description("save a definition, to be run by its name; an older one stays a version"))
+    .argument("<file>", "where it is; - is stdin")
+    .action(async (file: string, options: WorkflowOptions) => {
+      await perform(options, async (app) => (await load()).saveWorkflowCommand(app, file, options));
+    });
+  own(workflows.command("versions").description("list the versions of a saved one, newest first"))
     .argument("<name>")
-    .action(async (name: string, options: CommonOptions) => {
-      await perform(options, async (app) =>
-        (await import("./commands/workflows.ts")).removeWorkflow(app, name, options),
-      );
+    .action(async (name: string, options: WorkflowOptions) => {
+      await perform(options, async (app) => (await load()).listVersionsCommand(app, name, options));
     });
-  withCommon(workflows.command("rename").description("give one another name"))
+  own(workflows.command("rm").description("remove a saved one with its versions, or one of the terminal library"))
+    .argument("<name>")
+    .action(async (name: string, options: WorkflowOptions) => {
+      await perform(options, async (app) => (await load()).removeWorkflowCommand(app, name, options));
+    });
+  withCommon(workflows.command("rename").description("give one of the terminal library another name"))
     .argument("<name>")
     .argument("<to>")
     .action(async (name: string, to: string, options: CommonOptions) => {

@@ -58,3 +58,19 @@ test("saved workflows are listed, shown, renamed and removed", async () => {
   expect(await run("rm", "hello")).toMatchObject({ code: 5 });
   expect((await run("ls")).stdout).toContain("No workflow is saved.");
 }, 60_000);
+
+test("definitions are saved, listed beside those of files, run by name, and removed", async () => {
+  const gate = "name: gate\nsteps: [{ id: ask, type: approval, approval_config: { message: 'Go on?' } }]\n";
+  const cwd = application({ "gate.yaml": gate, "workflows/greet.json": JSON.stringify(GREET) });
+  const run = async (...args: string[]) => pawl(args, { cwd });
+  expect((await run("workflows", "save", "gate.yaml")).stderr).toContain('Saved "gate" as version 1.');
+  const { stdout } = await run("workflows", "ls");
+  expect(stdout).toMatch(/gate +saved, version 1 +sandcastle/);
+  expect(stdout).toMatch(/greet +workflows\/greet.json +terminal/);
+  expect(await run("workflows", "show", "gate")).toMatchObject({ code: 0, stdout: gate });
+  // Nothing is left but waiting for a person.
+  expect(await run("run", "gate")).toMatchObject({ code: 6 });
+  expect(await run("workflows", "versions", "gate")).toMatchObject({ stdout: expect.stringMatching(/^ +1 /) });
+  expect(await run("workflows", "rm", "gate")).toMatchObject({ code: 0 });
+  expect(await run("workflows", "rm", "greet")).toMatchObject({ code: 5 });
+}, 60_000);

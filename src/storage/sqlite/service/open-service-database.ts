@@ -39,6 +39,17 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
     );
     CREATE INDEX idempotency_keys_by_age ON idempotency_keys (at)`,
   },
+  {
+    name: "workflow-definitions-1",
+    sql: `CREATE TABLE workflow_definitions (
+      tenant_id TEXT NOT NULL,
+      name TEXT NOT NULL,
+      version INTEGER NOT NULL,
+      text TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      PRIMARY KEY (tenant_id, name, version)
+    )`,
+  },
 ];
 
 const BUSY_TIMEOUT_MS = 5_000;

@@ -6,11 +6,26 @@ import { cancelRunEndpoint, resumeRunEndpoint, signalRun } from "./runs/steer-ru
 import { streamRunEndpoint } from "./runs/stream-run.ts";
 import { runSync, submitRun } from "./runs/submit-run.ts";
 import { getHealth } from "./system/health.ts";
+import { putWorkflow, removeWorkflowEndpoint, saveWorkflowEndpoint } from "./workflows/change-workflows.ts";
+import {
+  getWorkflow,
+  listVersionsEndpoint,
+  listWorkflowsEndpoint,
+  validateWorkflow,
+} from "./workflows/read-workflows.ts";
 
 /** Every route of the service, in the order of its document. */
 export const ENDPOINTS: readonly Endpoint[] = [
   submitRun,
   runSync,
+  // Before those of one workflow: the first that fits answers.
+  validateWorkflow,
+  listWorkflowsEndpoint,
+  saveWorkflowEndpoint,
+  getWorkflow,
+  putWorkflow,
+  removeWorkflowEndpoint,
+  listVersionsEndpoint,
   listRunsEndpoint,
   getRun,
   streamRunEndpoint,

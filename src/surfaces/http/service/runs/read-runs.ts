@@ -3,7 +3,7 @@ import { describeRun } from "../../../../operations/describe-run.ts";
 import { findRun } from "../../../../operations/find-run.ts";
 import { countRuns, listRuns } from "../../../../operations/list-runs.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { listOf, pageQuery, timeSchema } from "../schemas/common.ts";
+import { listOf, offsetQuery, pageQuery, timeSchema } from "../schemas/common.ts";
 import { runSchema, runStatusSchema, runSummarySchema } from "../schemas/run.ts";
 
 const statusList = z
@@ -22,7 +22,7 @@ export const listRunsEndpoint = defineEndpoint({
   scope: "read",
   query: z.strictObject({
     ...pageQuery,
-    offset: z.coerce.number().int().min(0).max(1_000_000).optional().describe("For clients that page by number."),
+    ...offsetQuery,
     status: statusList.optional(),
     workflow: z.string().min(1).optional(),
     since: timeSchema.optional().describe("Created then or later."),

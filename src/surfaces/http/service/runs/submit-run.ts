@@ -59,9 +59,16 @@ function toRequest(body: SubmissionBody, header: string | undefined) {
 
 function toSubmission(body: SubmissionBody): Submission {
   const { workflow, workflow_name: name = "", input, input_data: inputData } = body;
-  const { callback_url: callbackUrl, callback_headers: callbackHeaders, max_cost_usd: maxCostUsd, agent } = body;
+  const {
+    version,
+    callback_url: callbackUrl,
+    callback_headers: callbackHeaders,
+    max_cost_usd: maxCostUsd,
+    agent,
+  } = body;
   return {
     workflow: workflow ?? name,
+    ...(version === undefined ? {} : { version }),
     input: input ?? inputData ?? {},
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
     ...(callbackHeaders === undefined ? {} : { callbackHeaders }),

@@ -22,6 +22,10 @@ export const pageQuery = {
   cursor: z.string().min(1).max(500).optional().describe("`next_cursor` of the page before."),
 };
 
+export const offsetQuery = {
+  offset: z.coerce.number().int().min(0).max(1_000_000).optional().describe("For clients that page by number."),
+};
+
 /** A page of a list that may grow meanwhile: the next page goes on where this one ended. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), next_cursor: z.string().nullable() });

@@ -10,6 +10,7 @@ export const submissionSchema = z
   .strictObject({
     workflow: z.string().min(1).optional().describe("A registered name, or the text of a definition."),
     workflow_name: z.string().min(1).max(200).optional(),
+    version: z.int().min(1).max(1_000_000).optional().describe("Of a saved definition; absent: the newest."),
     input: jsonObjectSchema.optional(),
     input_data: jsonObjectSchema.optional(),
     callback_url: z.url().max(2_000).optional().describe("Takes the place of the definition's `on_complete.webhook`."),
