@@ -165,6 +165,8 @@ function meaningOf(status: number): Meaning {
   if (status === 408 || status === 409 || status >= 500)
     return { code: "MODEL_UNAVAILABLE", does: "failed", retryable: true };
   if (status < 300) return { code: "MODEL_UNAVAILABLE", does: "sent an answer that cannot be read", retryable: true };
+  if (status < 400)
+    return { code: "MODEL_REFUSED", does: "sends requests elsewhere; set `base_url` to where it is", retryable: false };
   return { code: "MODEL_REFUSED", does: "refused the request", retryable: false };
 }
 

@@ -6,6 +6,7 @@ export async function openProvider(access: ProviderAccess, modelId: string): Pro
   const { kind, name, baseUrl, apiKey, headers } = access;
   const common = {
     headers,
+    fetch: fetchDirectly,
     ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
     ...(apiKey === undefined ? {} : { apiKey }),
   };
@@ -22,3 +23,6 @@ export async function openProvider(access: ProviderAccess, modelId: string): Pro
     }
   }
 }
+
+/** Only `Authorization` would be taken off on the way to another host: keys and conversations go to the provider, and no further. */
+const fetchDirectly: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "manual" });

@@ -103,6 +103,7 @@ async function listen(
   try {
     for await (const part of stream) {
       onPart();
+      if (part.type === "error" && isNews(part.error)) continue;
       if (part.type === "error") return { error: part.error };
       if (part.type === "stream-start") warnings = part.warnings;
       else if (part.type === "response-metadata") modelId = part.modelId ?? modelId;
@@ -115,6 +116,15 @@ async function listen(
   }
   return { parts: collector.parts, warnings, modelId, finish };
 }
+
+/** An event of a kind that the provider's package does not know: providers add some, and say that they are to be left out. */
+function isNews(error: unknown): boolean {
+  if (!(error instanceof Error) || error.name !== "AI_TypeValidationError" || !("value" in error)) return false;
+  const { type } = (error.value ?? {}) as { readonly type?: unknown };
+  return typeof type === "string" && !ANTHROPIC_EVENTS.test(type);
+}
+
+const ANTHROPIC_EVENTS = /^(?:message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|ping|error)$/;
 
 async function toTurn(heard: Heard, finish: Finish, model: Model) {
   const { parts, modelId, warnings } = heard;
