@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { createMask, createPieceMask } from "../config/create-mask.ts";
 import { type Config, type ConfigSources, loadConfig } from "../config/load-config.ts";
-import { PawlError } from "../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type {
   AppHost,
@@ -126,6 +126,16 @@ class App implements OpenApplication {
 
   toolbox(): Promise<AgentToolbox> {
     return this.#tools.toolbox();
+  }
+
+  async hasPrice(name: string) {
+    try {
+      const model = await (await this.#work.models()).resolve(name, { folder: this.appDir });
+      return await model.hasPrice();
+    } catch (error) {
+      if (isPawlError(error)) return true;
+      throw error;
+    }
   }
 
   async checkAgentServer() {

@@ -8,7 +8,14 @@ test("the file of other programs is read as it is, and the configuration goes be
   const folder = application(
     JSON.stringify({
       mcpServers: {
-        files: { command: "npx", args: ["-y", "files"], env: { A: "1" }, disabled: false, autoApprove: ["x"] },
+        files: {
+          command: "npx",
+          args: ["-y", "files"],
+          env: { A: "1", PORT: 80, DEBUG: true },
+          disabled: false,
+          autoApprove: ["x"],
+        },
+        off: { command: "npx", disabled: true },
         web: { type: "http", url: "http://127.0.0.1/mcp", headers: { Authorization: "Bearer x" } },
       },
       inputs: [],
@@ -16,7 +23,10 @@ test("the file of other programs is read as it is, and the configuration goes be
   );
   const servers = await readMcpServers(folder, { web: { url: "http://127.0.0.1/other" }, own: { command: "own" } });
   expect(Object.fromEntries(servers)).toEqual({
-    files: { origin: ".mcp.json", settings: { command: "npx", args: ["-y", "files"], env: { A: "1" } } },
+    files: {
+      origin: ".mcp.json",
+      settings: { command: "npx", args: ["-y", "files"], env: { A: "1", PORT: "80", DEBUG: "true" } },
+    },
     web: { origin: "pawl.yaml", settings: { url: "http://127.0.0.1/other" } },
     own: { origin: "pawl.yaml", settings: { command: "own" } },
   });

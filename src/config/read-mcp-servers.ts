@@ -37,13 +37,20 @@ async function readServerFile(path: string): Promise<readonly (readonly [string,
 /** A map of servers from anywhere; `origin` is where, for messages. */
 export async function readEntries(servers: object, origin: string): Promise<ReadonlyMap<string, McpServerEntry>> {
   const { mcpServerSchema } = await import("./settings-schema.ts");
-  const entries = Object.entries(servers).map(([name, value]): readonly [string, McpServerEntry] => {
-    const result = mcpServerSchema.safeParse(value);
-    if (result.success) return [name, { origin, settings: result.data }];
-    const flaws = result.error.issues.map((issue) => `${issue.path.join(".") || "the entry"}: ${issue.message}`);
-    return [name, { origin, settings: { problem: flaws.join("; ") } }];
-  });
+  const entries = Object.entries(servers)
+    .filter(([, value]) => !isSwitchedOff(value))
+    .map(([name, value]): readonly [string, McpServerEntry] => {
+      const result = mcpServerSchema.safeParse(value);
+      if (result.success) return [name, { origin, settings: result.data }];
+      const flaws = result.error.issues.map((issue) => `${issue.path.join(".") || "the entry"}: ${issue.message}`);
+      return [name, { origin, settings: { problem: flaws.join("; ") } }];
+    });
   return new Map(entries);
+}
+
+/** As several of the programs that read such files have it. */
+function isSwitchedOff(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "disabled" in value && value.disabled === true;
 }
 
 function serversIn(text: string, path: string): object {

@@ -11,6 +11,11 @@ const bytes = z.coerce.number().int().min(1_024);
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1).max(100_000);
 const texts = z.record(z.string(), z.string());
+/** People write `"PORT": 8080` and `"DEBUG": true` where only texts can be. */
+const looseTexts = z.record(
+  z.string(),
+  z.union([z.string(), z.number().transform(String), z.boolean().transform(String)]),
+);
 /** In the environment: separated by commas. */
 const listOfTexts = z.preprocess(
   (value) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value),
@@ -31,7 +36,7 @@ export const mcpServerSchema: z.ZodType<McpServerSettings> = z.object({
   type: z.enum(["stdio", "http", "streamable-http", "sse"]).optional(),
   command: text,
   args: z.array(z.string()).optional(),
-  env: texts.optional(),
+  env: looseTexts.optional(),
   cwd: text,
   url: text,
   headers: texts.optional(),

@@ -65,8 +65,16 @@ function detectDialect(root: YamlNode, problems: ProblemList): WrittenDialect | 
   const named = root.entries.get("dialect")?.value;
   if (named !== undefined) return readDialect(named, problems);
   const dialect = dialectByShape(root);
-  if (dialect === undefined) reportUnknown(root, "The definition has none of the four shapes.", problems);
+  if (dialect === undefined) reportUnknown(root, isCommented(root) ? COMMENTED : NO_SHAPE, problems);
   return dialect;
+}
+
+const NO_SHAPE = "The definition has none of the four shapes.";
+const COMMENTED = "JSON has no comments: what stands behind `//` and between `/*` and `*/` is read as a key.";
+
+/** The first key swallows a comment, and then nothing is called what it should be. */
+function isCommented(root: YamlMap): boolean {
+  return root.inBraces && [...root.entries.keys()].some((key) => /^\s*\/[/*]/.test(key));
 }
 
 function readDialect(named: YamlNode, problems: ProblemList): WrittenDialect | undefined {

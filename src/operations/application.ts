@@ -50,6 +50,8 @@ export interface Application {
   prompts(): Promise<PromptRenderer>;
   /** The MCP servers of this process, as agents use them. Nothing is connected before it is needed. */
   toolbox(): Promise<AgentToolbox>;
+  /** Whether it is known what a model costs. One that is not known at all is left to whoever asks it. */
+  hasPrice(model: string): Promise<boolean>;
   /** How the configured agent server is. Undefined: none is configured. */
   checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
 }

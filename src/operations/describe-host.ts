@@ -1,6 +1,7 @@
 import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import type { AgentToolbox, ToolServerState } from "../ports/agent-toolbox.ts";
 import type { Application } from "./application.ts";
+import { missingAgentsFile } from "./missing-agents-file.ts";
 
 /** The host of agents, as `GET /status` tells of it. */
 export interface HostDescription {
@@ -22,12 +23,14 @@ interface ServerDescription {
 
 /**
  * What the host knows of the MCP servers of its agents; none is connected for it. A tenant is told how they are, not where
- * they are configured and why they fail. Throws `JOURNAL_IO` where no run could be kept.
+ * they are configured and why they fail. Throws `JOURNAL_IO` where no run could be kept, `FILE_NOT_FOUND` where the configured agents file is missing.
  */
 export async function describeHost(
-  app: Pick<Application, "records" | "toolbox" | "tenantId">,
+  app: Pick<Application, "appDir" | "config" | "records" | "toolbox" | "tenantId">,
 ): Promise<HostDescription> {
   await checkRecords(app);
+  const missing = missingAgentsFile(app);
+  if (missing !== undefined) throw missing;
   const toolbox: AgentToolbox = await app.toolbox();
   const states = await toolbox.states();
   return { status: "initialized", servers: states.map((state) => describeServer(state, app.tenantId === undefined)) };

@@ -12,6 +12,7 @@ import { type GivenInput, gatherInput } from "./gather-input.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
 import { readRequestFile } from "./read-request-file.ts";
+import { refuseUnpriced } from "./refuse-unpriced.ts";
 import { findSaved } from "./saved-definitions.ts";
 import { toRequestInput, toRunInput } from "./to-run-input.ts";
 
@@ -80,12 +81,14 @@ export async function prepareStart(
     ...(step === undefined ? {} : { only_step: step }),
     ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
   };
+  const limit = limitCost(app, maxCostUsd);
+  await refuseUnpriced(app, definition.graph, { ...limit, options });
   return {
     runId: runId ?? newRunId(app.clock.now()),
     definition,
     input,
     options,
-    ...limitCost(app, maxCostUsd),
+    ...limit,
     ...(app.tenantId === undefined ? {} : { tenantId: app.tenantId }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   };

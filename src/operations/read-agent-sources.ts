@@ -9,6 +9,7 @@ import { foldersOf } from "./application-folders.ts";
 import { checkWholeText, type TextOrigin } from "./compile-text.ts";
 import { agentsFileOf } from "./definition-files.ts";
 import { loadOptionsOf } from "./load-options.ts";
+import { missingAgentsFile } from "./missing-agents-file.ts";
 import { readTextFile } from "./read-text-file.ts";
 import type { ShownProblem } from "./shown-problem.ts";
 
@@ -28,9 +29,11 @@ export interface AgentSource {
   readonly problems: readonly ShownProblem[];
 }
 
-/** The agents file, where there is one, before those of `.claude/agents`. */
+/** The agents file, where there is one, before those of `.claude/agents`. Throws `FILE_NOT_FOUND` where one is configured in vain. */
 export async function readAgentSources(places: AgentPlaces): Promise<readonly AgentSource[]> {
   const { appDir, config } = places;
+  const missing = missingAgentsFile(places);
+  if (missing !== undefined) throw missing;
   const agentsFile = agentsFileOf({ appDir, ...loadOptionsOf(config) });
   const own = existsSync(agentsFile) ? [{ file: agentsFile, text: await readTextFile(agentsFile) }] : [];
   const others = (await readAgentFiles(appDir)).map(({ text, file = "" }) => ({ file: join(appDir, file), text }));

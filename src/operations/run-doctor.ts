@@ -3,6 +3,7 @@ import { access, mkdir } from "node:fs/promises";
 import { SETTING_NAMES } from "../config/setting-names.ts";
 import { isPawlError } from "../core/errors/pawl-error.ts";
 import type { Application } from "./application.ts";
+import { missingAgentsFile } from "./missing-agents-file.ts";
 
 /** One thing that was looked at. Only `error` means that runs will not work. */
 export interface Check {
@@ -21,6 +22,7 @@ export async function runDoctor(app: Application): Promise<readonly Check[]> {
     await attempt("owner", () => checkOwner(app)),
     await attempt("journal", () => checkJournal(app)),
     await attempt("agents", () => checkAgents(app)),
+    ...checkAgentsFile(app),
     ...(await checkToolServers(app)),
     ...unusedSettings(app),
   ];
@@ -69,6 +71,12 @@ async function checkAgents(app: Application): Promise<Omit<Check, "name">> {
   return health.ok
     ? { state: "ok", detail }
     : { state: "error", detail, remedy: "Check SANDSTORM_URL and the server." };
+}
+
+function checkAgentsFile(app: Application): readonly Check[] {
+  const missing = missingAgentsFile(app);
+  if (missing === undefined) return [];
+  return [{ name: "agents file", state: "error", detail: missing.message, remedy: missing.remedy }];
 }
 
 /** Long enough for a program that is first fetched. */

@@ -136,6 +136,7 @@ function toApplication(
     library: { list: () => definitions },
     fetchDefinitionFile: remote ?? refuse,
     toolbox: async () => ({ offer: refuse, hold: () => {}, states: async () => toolServers }),
+    hasPrice: async () => true,
     checkAgentServer: async () => undefined,
     prompts: async () => createPromptRenderer(),
   };

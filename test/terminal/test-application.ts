@@ -76,6 +76,7 @@ export async function testApplication(
     prompts: () => Promise.reject(new Error("There are no prompts.")),
     fetchDefinitionFile: () => Promise.reject(new Error("There is no endpoint.")),
     toolbox: () => Promise.reject(new Error("There are no MCP servers.")),
+    hasPrice: async () => true,
     checkAgentServer: async () => undefined,
   };
   const library = new TerminalLibrary({ dir: join(appDir, ".terminal_control_workflows") });

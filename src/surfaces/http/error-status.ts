@@ -10,6 +10,7 @@ const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   ENDPOINT_NOT_ALLOWED: 400,
   NOT_SUPPORTED: 400,
   USAGE: 400,
+  PRICE_UNKNOWN: 400,
   DEFINITION_INVALID: 400,
   RUN_AMBIGUOUS: 400,
   PART_NOT_CHOSEN: 400,
@@ -52,6 +53,8 @@ const AGENTS_STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   REQUEST_INVALID: 422,
   INPUT_INVALID: 422,
   NOT_SUPPORTED: 501,
+  // The host's own file: nobody is ready.
+  FILE_NOT_FOUND: 503,
 };
 
 /** The sandbox protocol has no 404: what a request names and is not there is a bad request. */

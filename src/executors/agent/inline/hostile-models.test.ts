@@ -41,7 +41,10 @@ async function agentAt(url: string, kind: ProviderKind = "anthropic", patienceMs
   const world = await inlineWorld([], {
     tools: [look],
     patienceMs,
-    models: { default: "odd:claude-haiku-4-5", providers: { odd: { kind, base_url: url, api_key: "sk-odd-0123456789" } } },
+    models: {
+      default: "odd:claude-haiku-4-5",
+      providers: { odd: { kind, base_url: url, api_key: "sk-odd-0123456789" } },
+    },
   });
   return { ...world, called };
 }
@@ -74,7 +77,11 @@ const text = (index: number, ...pieces: readonly string[]) =>
 const use = (index: number, id: string, json: string, name = "look") =>
   block(index, { type: "tool_use", id, name, input: {} }, { type: "input_json_delta", partial_json: json });
 const end = (reason: string | null, usage: JsonObject | undefined = USED): readonly JsonObject[] => [
-  { type: "message_delta", delta: { stop_reason: reason, stop_sequence: null }, ...(usage === undefined ? {} : { usage }) },
+  {
+    type: "message_delta",
+    delta: { stop_reason: reason, stop_sequence: null },
+    ...(usage === undefined ? {} : { usage }),
+  },
   { type: "message_stop" },
 ];
 const SAID = [started(), ...text(0, "Régen ", "🌧 in Paris."), ...end("end_turn")];
@@ -89,18 +96,16 @@ describe("a stream of a provider", () => {
   const odd: readonly (readonly [string, Buffer])[] = [
     ["in pieces of three bytes", Buffer.from(whole)],
     ["with CRLF", Buffer.from(whole.replaceAll("\n", "\r\n"))],
-    ["with comments and pings between", Buffer.from(whole.replaceAll("\n\n", '\n\n: keep\n\nevent: ping\ndata: {"type":"ping"}\n\n'))],
+    [
+      "with comments and pings between",
+      Buffer.from(whole.replaceAll("\n\n", '\n\n: keep\n\nevent: ping\ndata: {"type":"ping"}\n\n')),
+    ],
     ["with a byte order mark", Buffer.from(`\uFEFF${whole}`)],
     ["with other fields", Buffer.from(whole.replaceAll("event:", "id: 7\nretry: 100\nfoo: bar\nevent:"))],
     [
       "with events and blocks that nobody knows",
       Buffer.from(
-        [
-          ...SAID.slice(0, 1),
-          { type: "weather_update", wind: 7 },
-          ...SAID.slice(1, -2),
-          ...end("end_turn"),
-        ]
+        [...SAID.slice(0, 1), { type: "weather_update", wind: 7 }, ...SAID.slice(1, -2), ...end("end_turn")]
           .map(toEvent)
           .join(""),
       ),
@@ -193,7 +198,9 @@ describe("an answer without an answer", () => {
     const chunk = (delta: JsonObject, reason: string | null) =>
       `data: ${JSON.stringify({ id: "c", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
     const { url } = await rawServer((outgoing) =>
-      stream(outgoing).end(`${chunk({ role: "assistant", content: "Rain." }, null)}${chunk({}, "stop")}data: [DONE]\n\n`),
+      stream(outgoing).end(
+        `${chunk({ role: "assistant", content: "Rain." }, null)}${chunk({}, "stop")}data: [DONE]\n\n`,
+      ),
     );
     const { ask } = await agentAt(url, "openai-compatible");
     expect(await ask({})).toMatchObject({ status: "succeeded", costMicro: null, output: { text: "Rain." } });
