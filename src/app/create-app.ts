@@ -95,6 +95,10 @@ class App implements OpenApplication {
     return this.#parts.files();
   }
 
+  artifacts(): Promise<FileStorage> {
+    return this.#parts.files();
+  }
+
   service(): Promise<ServiceRecords> {
     return this.#parts.service();
   }

@@ -32,6 +32,8 @@ export interface Application {
   /** The record of all runs, for reading: beside the owner, as the owner, or where there has never been one. */
   records(): Promise<Records>;
   files(): Promise<FileStorage>;
+  /** What runs have produced, below `artifacts/RUN/` for every tenant: whoever reads it has found the run before. */
+  artifacts(): Promise<FileStorage>;
   /** What the service remembers beside runs; any process may write it. */
   service(): Promise<ServiceRecords>;
   /** Becomes the owner of the data directory where nobody is, and goes through the owner otherwise. */

@@ -11,7 +11,19 @@ export interface StoredFile {
 /** Those whose path begins like this; "" is all. */
 export async function listStoredFiles(app: Application, prefix: string): Promise<readonly StoredFile[]> {
   const files = await (await app.files()).list(prefix);
-  return files.map(({ path, bytes, modifiedAt }) => ({ path, bytes, modified_at: toIsoTime(modifiedAt) }));
+  return files.map(describeStoredFile);
+}
+
+export function describeStoredFile({
+  path,
+  bytes,
+  modifiedAt,
+}: {
+  readonly path: string;
+  readonly bytes: number;
+  readonly modifiedAt: number;
+}): StoredFile {
+  return { path, bytes, modified_at: toIsoTime(modifiedAt) };
 }
 
 /** Throws `STORAGE_MISSING`, `STORAGE_PATH_INVALID`. */

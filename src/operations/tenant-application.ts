@@ -1,5 +1,5 @@
 import { PawlError } from "../core/errors/pawl-error.ts";
-import type { FileStorage } from "../ports/file-storage.ts";
+import { filesOfTenant } from "../hosts/tenant-files.ts";
 import type { Journal, RunRecord } from "../ports/journal.ts";
 import type { AppHost, Application, Records } from "./application.ts";
 import { findRun } from "./find-run.ts";
@@ -18,7 +18,7 @@ export function forTenant(app: Application, tenantId: string): Application {
   return withMethods(app, {
     tenantId,
     records,
-    files: async () => ownFiles(await app.files(), tenantId),
+    files: async () => filesOfTenant(await app.files(), tenantId),
     host: () => host(app.host()),
     backgroundHost: () => host(app.backgroundHost()),
   });
@@ -56,18 +56,4 @@ function ownHost(host: AppHost, { tenantId, records }: Tenancy): AppHost {
       throw new PawlError("FORBIDDEN", { message: "Terminals of this machine belong to no tenant." });
     },
   });
-}
-
-/** No path can leave the folder: storages refuse `..` and absolute paths. */
-function ownFiles(files: FileStorage, tenantId: string): FileStorage {
-  const folder = `tenants/${encodeURIComponent(tenantId)}/`;
-  return {
-    read: (path) => files.read(folder + path),
-    write: (path, content) => files.write(folder + path, content),
-    remove: (path) => files.remove(folder + path),
-    async list(prefix) {
-      const found = await files.list(folder + prefix);
-      return found.map((file) => ({ ...file, path: file.path.slice(folder.length) }));
-    },
-  };
 }

@@ -128,6 +128,7 @@ function toApplication(
     mask: (text) => text,
     records: async () => ({ journal: world.journal, blobs: world.blobs }),
     files: async () => world.files,
+    artifacts: async () => world.files,
     service: async () => service,
     host: async () => toAppHost(world.host),
     backgroundHost: refuse,

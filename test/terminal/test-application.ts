@@ -68,6 +68,7 @@ export async function testApplication(
     mask,
     records: async () => ({ journal, blobs }),
     files: async () => files,
+    artifacts: async () => files,
     service: () => Promise.reject(new Error("Nobody keeps records of the service here.")),
     host: async () => appHost,
     backgroundHost: async () => appHost,

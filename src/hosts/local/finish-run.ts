@@ -10,6 +10,7 @@ import type { Json } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { NewOutbox } from "../../ports/journal.ts";
+import { filesOfTenant } from "../tenant-files.ts";
 import { isStorageFailure } from "./is-storage-failure.ts";
 import type { RunDriver } from "./run-driver.ts";
 
@@ -23,7 +24,10 @@ export interface FinishParts {
 
 /** Ends a run: the end and everything that must happen after it are one commit. */
 export async function finishRun(driver: RunDriver, command: FinishRun, parts: FinishParts): Promise<void> {
-  recordEnd(driver, command, { ...parts, storage: await collectStorage(driver, command, parts.files) });
+  recordEnd(driver, command, {
+    ...parts,
+    storage: await collectStorage(driver, command, filesOfTenant(parts.files, driver.tenantId)),
+  });
 }
 
 /**

@@ -9,6 +9,7 @@ import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
 import type { FindExecutor } from "../executors.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
+import { filesOfTenant } from "../tenant-files.ts";
 import { CommandPerformer, type ResolveCall } from "./command-performer.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { finishRun, finishRunAtOnce, loadOutputs } from "./finish-run.ts";
@@ -123,6 +124,7 @@ export class LocalHost implements RunHost {
     });
     this.#tasks = new TaskRunner({
       clock,
+      files,
       writer: this.#writer,
       maskPieces: () => options.maskPieces?.() ?? { push: options.mask, end: () => "" },
       findExecutor: options.findExecutor,
@@ -320,8 +322,14 @@ export class LocalHost implements RunHost {
     return driver;
   }
 
+  /** A tenant's runs read the tenant's files. */
+  #sourcesFor({ tenantId }: { readonly tenantId?: string }): ValueSources {
+    if (tenantId === undefined) return this.#sources;
+    return { ...this.#sources, files: filesOfTenant(this.#sources.files, tenantId) };
+  }
+
   #adopt(run: Omit<DriverRun, "values">): RunDriver {
-    const values = new RunValues(run.no, this.#sources, run.state.graph.graph.envAllowed);
+    const values = new RunValues(run.no, this.#sourcesFor(run.about), run.state.graph.graph.envAllowed);
     const driver = new RunDriver({ ...run, values }, this.#hooks);
     this.#drivers.set(driver.no, driver);
     this.#byId.set(driver.runId, driver);
@@ -482,7 +490,7 @@ export class LocalHost implements RunHost {
   async #outputsOf(run: RunNo): Promise<{ readonly record: RunRecord; readonly outputs: Json }> {
     const record = await this.#recordOf(run);
     const { state } = await rebuildRun(this.#options.journal, record, this.#shelf.byHash);
-    const values = new RunValues(run, this.#sources, state.graph.graph.envAllowed);
+    const values = new RunValues(run, this.#sourcesFor(record), state.graph.graph.envAllowed);
     return { record, outputs: await loadOutputs({ state, values }) };
   }
 }

@@ -3,6 +3,7 @@ import type { Json } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal, OutboxRecord, RunNo, RunRecord } from "../../ports/journal.ts";
+import { filesOfTenant } from "../tenant-files.ts";
 import { isStorageFailure } from "./is-storage-failure.ts";
 
 export interface OutboxParts {
@@ -114,8 +115,8 @@ export class Outbox {
 
   async #store(entry: OutboxRecord): Promise<void> {
     const { path } = JSON.parse(entry.body) as { path: unknown };
-    const { outputs } = await this.#parts.outputsOf(entry.run);
-    await this.#parts.files.write(
+    const { record, outputs } = await this.#parts.outputsOf(entry.run);
+    await filesOfTenant(this.#parts.files, record.tenantId).write(
       typeof path === "string" ? path : String(path),
       `${JSON.stringify(outputs, null, 2)}\n`,
     );

@@ -7,6 +7,7 @@ import { type Viewpoint, viewOf } from "../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Asks, Executor, Failed, Outcome, Progress, Succeeded } from "../../ports/executor.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
 import type { FindExecutor } from "../executors.ts";
 import { andThen } from "./and-then.ts";
 import { Flight, type FlightControl, type Stop } from "./flight.ts";
@@ -16,6 +17,7 @@ import { LiveText, type PieceMask } from "./live-text.ts";
 import { type Arrival, maskProjection, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
 import { findReusable, type ReusableOutcomes } from "./reuse.ts";
 import type { RunDriver } from "./run-driver.ts";
+import { storeFiles } from "./store-files.ts";
 import {
   refuseQuestion,
   stoppedOutcome,
@@ -32,6 +34,8 @@ type StartTask = Extract<Command, { type: "startTask" }>;
 
 export interface TaskRunnerParts {
   readonly clock: Clock;
+  /** Where what steps produce becomes artifacts. */
+  readonly files: FileStorage;
   readonly writer: ValueWriter;
   /** For each text that comes in pieces. */
   maskPieces(): PieceMask;
@@ -316,6 +320,7 @@ export class TaskRunner implements FlightControl {
   #report(flight: Flight, outcome: Outcome | Asks): void {
     if (flight.hasLanded) return this.#bookLate(flight, outcome);
     try {
+      if (outcome.status === "succeeded" && (outcome.files?.length ?? 0) > 0) return this.#keepFiles(flight, outcome);
       const logged = this.#storeLog(flight);
       const done =
         logged instanceof Promise
@@ -330,6 +335,21 @@ export class TaskRunner implements FlightControl {
     } catch (error) {
       this.#reportUnrecordable(flight, outcome, error);
     }
+  }
+
+  /** An outcome that is recorded has its files. */
+  #keepFiles(flight: Flight, { files = [], ...outcome }: Succeeded): void {
+    if (flight.isAbandoned) return this.#report(flight, outcome);
+    const { driver, path } = flight;
+    const { writer } = this.#parts;
+    const keeping = { files: this.#parts.files, maxBytes: writer.maxBytes, mask: (text: string) => writer.mask(text) };
+    storeFiles(files, { runId: driver.runId, path }, keeping).then(
+      (dropped) => {
+        for (const event of dropped) this.emit(flight, { type: "log", event: { ...event } });
+        this.#report(flight, outcome);
+      },
+      (error: unknown) => this.#reportUnrecordable(flight, outcome, error),
+    );
   }
 
   /** The outcome cannot be recorded as it is, e.g. since a value that a condition reads with it is lost. It is paid for all the same. */

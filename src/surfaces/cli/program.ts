@@ -9,6 +9,7 @@ import type { RunOptions } from "./commands/run.ts";
 import type { AnswerOptions, CancelOptions, ResumeOptions, SignalOptions } from "./commands/runs-drive.ts";
 import type { ListOptions, ShowOptions } from "./commands/runs-read.ts";
 import type { ServeOptions } from "./commands/serve.ts";
+import type { StorageOptions } from "./commands/storage.ts";
 import type { AttachOptions, KillOptions } from "./commands/terminals.ts";
 import type { ShowWorkflowOptions, WorkflowOptions } from "./commands/workflows.ts";
 import type { Voice } from "./voice.ts";
@@ -327,26 +328,28 @@ function addMcpTerminal(mcp: Command, perform: Perform): void {
 }
 
 function addStorage(storage: Command, perform: Perform): void {
-  withCommon(storage.command("ls").description("list stored files"))
+  const load = () => import("./commands/storage.ts");
+  const own = (command: Command) => withCommon(command).option("--tenant <id>", "of this tenant");
+  own(storage.command("ls").description("list stored files"))
     .argument("[prefix]", "how their paths begin", "")
-    .action(async (prefix: string, options: CommonOptions) => {
-      await perform(options, async (app) => (await import("./commands/storage.ts")).listStorage(app, prefix, options));
+    .action(async (prefix: string, options: StorageOptions) => {
+      await perform(options, async (app) => (await load()).listStorage(app, prefix, options));
     });
-  withCommon(storage.command("get").description("write a stored file to stdout"))
+  own(storage.command("get").description("write a stored file to stdout"))
     .argument("<path>")
-    .action(async (path: string, options: CommonOptions) => {
-      await perform(options, async (app) => (await import("./commands/storage.ts")).getStorage(app, path));
+    .action(async (path: string, options: StorageOptions) => {
+      await perform(options, async (app) => (await load()).getStorage(app, path, options));
     });
-  withCommon(storage.command("put").description("store a file"))
+  own(storage.command("put").description("store a file"))
     .argument("<path>")
     .argument("<file>", "where it is; - is stdin")
-    .action(async (path: string, file: string, options: CommonOptions) => {
-      await perform(options, async (app) => (await import("./commands/storage.ts")).putStorage(app, path, file));
+    .action(async (path: string, source: string, options: StorageOptions) => {
+      await perform(options, async (app) => (await load()).putStorage(app, { path, source }, options));
     });
-  withCommon(storage.command("rm").description("remove a stored file"))
+  own(storage.command("rm").description("remove a stored file"))
     .argument("<path>")
-    .action(async (path: string, options: CommonOptions) => {
-      await perform(options, async (app) => (await import("./commands/storage.ts")).removeStorage(app, path));
+    .action(async (path: string, options: StorageOptions) => {
+      await perform(options, async (app) => (await load()).removeStorage(app, path, options));
     });
 }
 

@@ -7,6 +7,7 @@ import { listDeadLetters } from "../../../operations/list-dead-letters.ts";
 import { listOpenApprovals } from "../../../operations/list-open-approvals.ts";
 import { listRuns } from "../../../operations/list-runs.ts";
 import { readRunEvents } from "../../../operations/read-run-events.ts";
+import { toArtifactFolder } from "../../../ports/artifact-folder.ts";
 import type { EventRow } from "../../../ports/journal.ts";
 import { type CommonOptions, formatOf, pageOptions, paintFor } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
@@ -45,7 +46,11 @@ export async function showRun(app: OpenApplication, id: string, options: ShowOpt
   const isText = formatOf(options) === "text";
   const withPrompts = options.prompts === true || !isText;
   const run = await describeRun(await app.records(), record, { withPrompts });
-  const artifacts = await listArtifacts(app, run.run_id);
+  // With their whole paths, as `pawl storage get` takes them.
+  const artifacts = (await listArtifacts(app, run.run_id)).map((artifact) => ({
+    ...artifact,
+    path: toArtifactFolder(run.run_id) + artifact.path,
+  }));
   if (!isText) printEnvelope({ ...run, artifacts });
   else {
     const { renderRun } = await import("../render/render-run.ts");

@@ -1,19 +1,24 @@
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { OpenApplication } from "../../../operations/application.ts";
+import type { Application, OpenApplication } from "../../../operations/application.ts";
 import {
   listStoredFiles,
   readStoredFile,
   removeStoredFile,
   writeStoredFile,
 } from "../../../operations/stored-files.ts";
+import { forTenant } from "../../../operations/tenant-application.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 
+export interface StorageOptions extends CommonOptions {
+  readonly tenant?: string;
+}
+
 /** `pawl storage ls`. */
-export async function listStorage(app: OpenApplication, prefix: string, options: CommonOptions): Promise<number> {
-  const files = await listStoredFiles(app, prefix);
+export async function listStorage(app: OpenApplication, prefix: string, options: StorageOptions): Promise<number> {
+  const files = await listStoredFiles(seenBy(app, options), prefix);
   if (formatOf(options) !== "text") printEnvelope({ items: files, next_cursor: null });
   else
     for (const { path, bytes, modified_at: modifiedAt } of files)
@@ -22,23 +27,37 @@ export async function listStorage(app: OpenApplication, prefix: string, options:
 }
 
 /** `pawl storage get`: the file as it is, on stdout. */
-export async function getStorage(app: OpenApplication, path: string): Promise<number> {
-  process.stdout.write(await readStoredFile(app, path));
+export async function getStorage(app: OpenApplication, path: string, options: StorageOptions): Promise<number> {
+  process.stdout.write(await readStoredFile(seenBy(app, options), path));
   return 0;
 }
 
+interface Put {
+  readonly path: string;
+  readonly source: string;
+}
+
 /** `pawl storage put`: from a file, or from stdin where it is `-`. */
-export async function putStorage(app: OpenApplication, path: string, source: string): Promise<number> {
-  await writeStoredFile(app, path, source === "-" ? await buffer(process.stdin) : await readSource(source));
+export async function putStorage(
+  app: OpenApplication,
+  { path, source }: Put,
+  options: StorageOptions,
+): Promise<number> {
+  const content = source === "-" ? await buffer(process.stdin) : await readSource(source);
+  await writeStoredFile(seenBy(app, options), path, content);
   tell(`Stored ${path}.`);
   return 0;
 }
 
 /** `pawl storage rm`. */
-export async function removeStorage(app: OpenApplication, path: string): Promise<number> {
-  await removeStoredFile(app, path);
+export async function removeStorage(app: OpenApplication, path: string, options: StorageOptions): Promise<number> {
+  await removeStoredFile(seenBy(app, options), path);
   tell(`Removed ${path}.`);
   return 0;
+}
+
+function seenBy(app: OpenApplication, { tenant }: StorageOptions): Application {
+  return tenant === undefined ? app : forTenant(app, tenant);
 }
 
 async function readSource(file: string): Promise<Uint8Array> {

@@ -5,6 +5,8 @@ import { getRun, listRunsEndpoint } from "./runs/read-runs.ts";
 import { cancelRunEndpoint, resumeRunEndpoint, signalRun } from "./runs/steer-runs.ts";
 import { streamRunEndpoint } from "./runs/stream-run.ts";
 import { runSync, submitRun } from "./runs/submit-run.ts";
+import { getArtifact, listArtifactsEndpoint } from "./storage/artifacts.ts";
+import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndpoint } from "./storage/storage.ts";
 import { getHealth } from "./system/health.ts";
 import { putWorkflow, removeWorkflowEndpoint, saveWorkflowEndpoint } from "./workflows/change-workflows.ts";
 import {
@@ -32,6 +34,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   cancelRunEndpoint,
   resumeRunEndpoint,
   signalRun,
+  listArtifactsEndpoint,
+  getArtifact,
   listApprovalsEndpoint,
   getApproval,
   approve,
@@ -40,5 +44,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   createKeyEndpoint,
   listKeysEndpoint,
   revokeKeyEndpoint,
+  listStorageEndpoint,
+  getStoredFile,
+  putStoredFile,
+  removeStoredFileEndpoint,
   getHealth,
 ];

@@ -10,7 +10,7 @@ const OLD_PREFIX = "/api";
 export function mountEndpoints(http: Hono<HttpEnv>, parts: HttpParts, endpoints: readonly Endpoint[]): void {
   for (const [path, methods] of byPath(endpoints)) {
     for (const prefix of ["", OLD_PREFIX]) {
-      const pattern = prefix + path.replaceAll(/\{(\w+)\}/g, ":$1");
+      const pattern = prefix + toPattern(path);
       for (const endpoint of methods) {
         http.on(endpoint.method, pattern, async (c) => {
           begin(c, prefix);
@@ -27,6 +27,11 @@ export function mountEndpoints(http: Hono<HttpEnv>, parts: HttpParts, endpoints:
       });
     }
   }
+}
+
+/** Paths of files have slashes, sent as they are or as `%2F`; nothing else has. */
+function toPattern(path: string): string {
+  return path.replace(/\{path\}$/, ":path{.+}").replaceAll(/\/\{(\w+)\}/g, "/:$1");
 }
 
 function begin(c: Context<HttpEnv>, prefix: string): void {

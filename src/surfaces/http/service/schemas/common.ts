@@ -19,7 +19,7 @@ const USUAL_PAGE = 50;
 
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(USUAL_PAGE),
-  cursor: z.string().min(1).max(500).optional().describe("`next_cursor` of the page before."),
+  cursor: z.string().min(1).max(1_100).optional().describe("`next_cursor` of the page before."),
 };
 
 export const offsetQuery = {
