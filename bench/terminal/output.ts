@@ -46,7 +46,7 @@ function openTerminals(folder: string): TerminalSessions {
   const recordings = new SessionRecordings({
     dir: join(folder, "recordings"),
     files: async () => new LocalFileStorage(join(folder, "storage")),
-    secrets: { spellings: ["sesame-4711"], mask: (text) => text },
+    secrets: () => ({ spellings: ["sesame-4711"], mask: (text) => text }),
     maxBytes: 16 * 1024 * 1024,
     recordsRuns: true,
     recordsSessions: false,

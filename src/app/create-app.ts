@@ -1,6 +1,6 @@
-import { resolve } from "node:path";
-import { createMask, createPieceMask } from "../config/create-mask.ts";
+import { join, resolve } from "node:path";
 import { type Config, type ConfigSources, loadConfig } from "../config/load-config.ts";
+import { SecretBook } from "../config/secret-book.ts";
 import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type {
@@ -21,6 +21,7 @@ import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
+import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { TerminalViews } from "../ports/terminal-views.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { AcquiredLock } from "./acquired-lock.ts";
@@ -63,6 +64,7 @@ class App implements OpenApplication {
   readonly mask: (text: string) => string;
   library: DefinitionLibrary | undefined;
   readonly #options: AppOptions;
+  readonly #secrets: SecretBook;
   readonly #parts: OpenedParts;
   readonly #tools: ToolParts;
   readonly #work: WorkParts;
@@ -74,14 +76,21 @@ class App implements OpenApplication {
     this.appDir = appDir;
     this.config = config;
     this.dataDir = resolve(appDir, config.settings.data.dir ?? ".pawl");
-    this.mask = createMask(config.secrets);
+    this.#secrets = new SecretBook(config.secrets);
+    this.mask = this.#secrets.mask;
     this.#options = options;
     this.#parts = new OpenedParts(this.dataDir, config.settings.data.durability);
     const parts = { appDir, dataDir: this.dataDir, config };
     this.#work = new WorkParts(parts);
     this.#tools = new ToolParts({ ...parts, work: this.#work, files: () => this.files() });
     const { environment, tell } = options;
-    this.#terminals = new TerminalParts({ ...parts, environment, mask: this.mask, files: () => this.files(), tell });
+    this.#terminals = new TerminalParts({
+      ...parts,
+      environment,
+      secrets: this.#secrets,
+      files: () => this.files(),
+      tell,
+    });
     this.#agents = new AgentParts({ ...parts, mask: this.mask, work: this.#work, tools: this.#tools });
     const executors = { tools: this.#tools, work: this.#work, terminals: this.#terminals, agents: this.#agents };
     this.findExecutor = createFindExecutor(config, executors);
@@ -111,6 +120,17 @@ class App implements OpenApplication {
   backgroundHost(): Promise<AppHost> {
     this.#host ??= this.#openHost(() => this.#connectToBackground());
     return this.#host;
+  }
+
+  async secrets(): Promise<RunSecrets> {
+    const { FileSealer } = await import("../storage/files/file-sealer.ts");
+    const { key } = this.config.settings.secrets;
+    const sealer = new FileSealer({ path: join(this.dataDir, "secrets.key"), key });
+    return {
+      learn: (values) => this.#secrets.learn(values),
+      seal: (text) => sealer.seal(text),
+      open: (sealed) => sealer.open(sealed),
+    };
   }
 
   async findOwner(): Promise<Owner> {
@@ -265,7 +285,8 @@ class App implements OpenApplication {
       files: await this.#parts.files(),
       findExecutor: this.findExecutor,
       mask: this.mask,
-      maskPieces: createPieceMask(this.config.secrets),
+      maskPieces: this.#secrets.maskPieces,
+      secrets: await this.secrets(),
       resolveCall: async (call) => (await import("../operations/resolve-call.ts")).resolveCall(this, call),
       compile: async (text, source, options) =>
         (await import("../operations/compile-start.ts")).compileStart(this, { text, source, options }),

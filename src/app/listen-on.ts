@@ -12,8 +12,11 @@ export interface HttpListener {
 }
 
 const LAST_WORDS_MS = 1_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_HEADERS = 100;
 
-type Fetch = (request: Request) => Response | Promise<Response>;
+/** `env`: the request as Node knows it. */
+type Fetch = (request: Request, env: unknown) => Response | Promise<Response>;
 
 export interface ListenOptions {
   readonly address: string;
@@ -21,20 +24,29 @@ export interface ListenOptions {
   /** Takes connections that are to speak another protocol, and ends them. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   readonly maxConnections?: number;
+  /** How long a client may take to send a whole request; a quarter of it for the headers. Answers may take any time. */
+  readonly requestTimeoutMs?: number;
 }
 
 /** Listens on an address of this machine. Throws `ADDRESS_UNAVAILABLE`. */
 export async function listenOn(
   fetch: Fetch,
-  { address, port, upgrade, maxConnections }: ListenOptions,
+  { address, port, upgrade, maxConnections, requestTimeoutMs = 60_000 }: ListenOptions,
 ): Promise<HttpListener> {
   let isClosing = false;
-  const answer = getRequestListener((request: Request) => fetch(request), { overrideGlobalObjects: false });
-  const server = createServer((incoming, outgoing) => {
+  const answer = getRequestListener((request: Request, env) => fetch(request, env), { overrideGlobalObjects: false });
+  const limits = {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: Math.ceil(requestTimeoutMs / 4),
+    connectionsCheckingInterval: Math.min(5_000, Math.ceil(requestTimeoutMs / 4)),
+    maxHeaderSize: MAX_HEADER_BYTES,
+  };
+  const server = createServer(limits, (incoming, outgoing) => {
     // A client that keeps its connection would keep the process.
     if (isClosing) outgoing.setHeader("connection", "close");
     void answer(incoming, outgoing);
   });
+  server.maxHeadersCount = MAX_HEADERS;
   if (upgrade !== undefined) server.on("upgrade", upgrade);
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {

@@ -9,6 +9,7 @@ import { LocalHost } from "../hosts/local/local-host.ts";
 import { SocketServer, type SocketServerOptions } from "../hosts/socket/socket-server.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
+import type { RunSecrets } from "../ports/run-secrets.ts";
 import { SqliteJournal } from "../storage/sqlite/sqlite-journal.ts";
 import type { AcquiredLock } from "./acquired-lock.ts";
 import { Regexes } from "./regexes.ts";
@@ -28,6 +29,7 @@ export interface OwnershipParts {
   openTerminals(): number;
   mask(text: string): string;
   maskPieces(): PieceMask;
+  readonly secrets: RunSecrets;
   onDefect(error: unknown): void;
 }
 
@@ -37,7 +39,7 @@ export async function openOwnership(
   socketPath: string,
   parts: OwnershipParts,
 ): Promise<{ readonly ownership: Ownership; readonly resumed: number }> {
-  const { dataDir, config, blobs, files, findExecutor, resolveCall, mask, maskPieces, onDefect } = parts;
+  const { dataDir, config, blobs, files, findExecutor, resolveCall, mask, maskPieces, secrets, onDefect } = parts;
   const { data, limits } = config.settings;
   const clock = new SystemClock();
   const journal = SqliteJournal.open({ path: join(dataDir, "pawl.db"), durability: data.durability });
@@ -51,6 +53,7 @@ export async function openOwnership(
     resolveCall,
     mask,
     maskPieces,
+    secrets,
     env: config.env,
     matches: (text, pattern) => regexes.matches(text, pattern),
     maxOutputBytes: limits.max_output_bytes,

@@ -12,7 +12,7 @@ import { Submissions } from "../operations/submit-run.ts";
 import { DefinitionWatch } from "../operations/watch-definitions.ts";
 import { createHttpApp } from "../surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../surfaces/http/gatekeeper.ts";
-import type { HttpParts, RequestEntry } from "../surfaces/http/http-parts.ts";
+import type { HttpEnv, HttpParts, RequestEntry } from "../surfaces/http/http-parts.ts";
 import { LOOPBACK_HOSTS } from "../surfaces/http/middleware/check-host.ts";
 import { OpenStreams } from "../surfaces/http/open-streams.ts";
 import { CronTriggers } from "../triggers/cron/cron-triggers.ts";
@@ -42,7 +42,11 @@ export async function openServer(parts: ServerParts, options: ListenOptions): Pr
   const server = new Server(parts, runner, options);
   server.tellBroken(parts.firstLook);
   const http = createHttpApp(server.httpParts({ version: await readVersion(), isLoopback }));
-  const listener = await listenOn(http.fetch, { address, port });
+  const listener = await listenOn((request, env) => http.fetch(request, env as HttpEnv["Bindings"]), {
+    address,
+    port,
+    requestTimeoutMs: app.config.settings.server.request_timeout_ms,
+  });
   parts.announce(listener.url);
   await server.begin(listener);
   return server;
@@ -141,7 +145,7 @@ class Server implements HttpService {
   /** Elsewhere than on loopback a key protects, and a server has names that are not ours to know. */
   httpParts({ version, isLoopback }: { readonly version: string; readonly isLoopback: boolean }): HttpParts {
     const { app, onDefect } = this.#parts;
-    const gatekeeper = new Gatekeeper(app);
+    const gatekeeper = new Gatekeeper(app, { isLoopback });
     return {
       app,
       runner: this.#runner,

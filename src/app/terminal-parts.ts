@@ -3,6 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../config/load-config.ts";
 import type { LoadedTerminalOptions } from "../config/load-terminal-options.ts";
+import type { SecretBook } from "../config/secret-book.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { SessionRecordings } from "../executors/terminal/recording/session-recordings.ts";
 import type { PtyHolder } from "../executors/terminal/session/pty-holder.ts";
@@ -20,7 +21,7 @@ interface TerminalPartsOptions {
   readonly dataDir: string;
   readonly config: Config;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  mask(text: string): string;
+  readonly secrets: SecretBook;
   /** Where recordings are kept. */
   files(): Promise<FileStorage>;
   /** For a person: what is wrong with files of the library. */
@@ -133,16 +134,15 @@ export class TerminalParts {
   }
 
   async #createRecordings(): Promise<SessionRecordings> {
-    const { config, mask, files, tell } = this.#options;
-    const [{ SessionRecordings }, { toSecretSpellings }, options] = await Promise.all([
+    const { secrets, files, tell } = this.#options;
+    const [{ SessionRecordings }, options] = await Promise.all([
       import("../executors/terminal/recording/session-recordings.ts"),
-      import("../config/create-mask.ts"),
       this.#loadOptions(),
     ]);
     const recordings = new SessionRecordings({
       dir: this.#recordingsDir,
       files,
-      secrets: { spellings: toSecretSpellings(config.secrets), mask },
+      secrets: () => secrets.snapshot(),
       maxBytes: options.recordMaxBytes,
       recordsRuns: options.record,
       recordsSessions: options.recordSessions,
@@ -197,14 +197,14 @@ export class TerminalParts {
     options: LoadedTerminalOptions,
     whoWatches: Pick<TerminalSurroundings, "opened" | "toWebUrl">,
   ): Promise<TerminalSessions> {
-    const { appDir, environment, mask } = this.#options;
+    const { appDir, environment, secrets } = this.#options;
     const { createTerminalSessions } = await import("../executors/terminal/terminal-sessions.ts");
     return createTerminalSessions(options, {
       environment,
       currentDir: appDir,
       homeDir: homedir(),
       temporaryDir: tmpdir(),
-      mask,
+      mask: secrets.mask,
       ...whoWatches,
       ...(options.backend === "tmux" ? { holder: await this.#tmux(options) } : {}),
     });

@@ -5,6 +5,9 @@ test("a secret is taken out as it stands, inside JSON and inside a URL", () => {
   const mask = createMask(['se"cret/1']);
   expect(mask('a se"cret/1 b')).toBe("a [redacted] b");
   expect(mask(JSON.stringify({ key: 'se"cret/1' }))).toBe('{"key":"[redacted]"}');
+  const echoed = JSON.stringify({ answer: `You sent ${JSON.stringify({ key: 'se"cret/1' })}.` });
+  const shown = JSON.stringify({ answer: 'You sent {"key":"[redacted]"}.' });
+  expect(JSON.parse(mask(JSON.stringify([echoed])))).toEqual([shown]);
   expect(mask(`https://x.example/?k=${encodeURIComponent('se"cret/1')}`)).toBe("https://x.example/?k=[redacted]");
 });
 

@@ -78,7 +78,19 @@ export function toSecretSpellings(secrets: readonly string[]): string[] {
 
 function spellingsOf(secret: string): string[] {
   const inTexts = [secret, escapeRegex(secret), escapeBackslashes(secret)];
-  return [...inTexts, ...inTexts.map((text) => JSON.stringify(text).slice(1, -1)), encodeURIComponent(secret)];
+  const inJson = inTexts.map(toJsonText);
+  return [
+    ...inTexts,
+    ...inJson,
+    ...inJson.map(toJsonText),
+    ...inJson.map(toJsonText).map(toJsonText),
+    encodeURIComponent(secret),
+  ];
+}
+
+/** As it reads inside JSON; twice for JSON that is itself a text in JSON, e.g. an echoed request in an answer. */
+function toJsonText(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** Rows of a screen are joined by a line feed, which inside JSON is written out. */

@@ -40,7 +40,12 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   return {
     settings,
     origins: new Map([...found].map(([setting, { origin }]) => [setting, origin])),
-    secrets: [...secretsOf(found), ...nestedSecrets(settings, env), ...allowedValues(settings, env)],
+    secrets: [
+      ...secretsOf(found),
+      ...nestedSecrets(settings, env),
+      ...allowedValues(settings, env),
+      ...namedValues({ ...dotEnv, ...sources.environment }),
+    ],
     env,
   };
 }
@@ -136,17 +141,47 @@ function nestedSecrets({ models, mcp }: Settings, env: Config["env"]): string[] 
     ...Object.values(models.providers).map(({ api_key, headers }) => ({ ...headers, api_key })),
     ...Object.values(mcp.servers).map(({ headers, env: variables }) => ({ ...headers, ...variables })),
   ];
-  return named.flatMap(Object.entries).flatMap(([name, value]: [string, string | undefined]) => {
-    return value !== undefined && SECRET_NAME.test(name) ? [resolveEnv(value, env)] : [];
+  const addresses = [
+    ...Object.values(models.providers).map(({ base_url: url }) => url),
+    ...Object.values(mcp.servers).map(({ url }) => url),
+  ];
+  return [
+    ...named.flatMap(Object.entries).flatMap(([name, value]: [string, string | undefined]) => {
+      return value !== undefined && SECRET_NAME.test(name) ? withoutScheme(resolveEnv(value, env)) : [];
+    }),
+    ...addresses.flatMap((url) => (url === undefined ? [] : secretsOfUrl(resolveEnv(url, env)))),
+  ];
+}
+
+/** `Bearer abc` is shown nowhere, and neither is `abc`. */
+function withoutScheme(value: string): string[] {
+  const [, rest] = /^\S+ +(\S+)$/.exec(value) ?? [];
+  return rest === undefined ? [value] : [value, rest];
+}
+
+/** A password before the host, and what parameters are given whose names tell. */
+function secretsOfUrl(text: string): string[] {
+  const url = URL.parse(text);
+  if (url === null) return [];
+  const given = [...url.searchParams].filter(([name]) => SECRET_NAME.test(name)).map(([, value]) => value);
+  return url.password === "" ? given : [...given, url.password, decodeURIComponent(url.password)];
+}
+
+/** What terminal workflows may read shows on screens, and is kept out of records; and what is named as secret. */
+function allowedValues({ terminal, secrets }: Settings, env: Config["env"]): string[] {
+  return [...(terminal.env_allow ?? []), ...secrets.env].flatMap((name) => env(name) ?? []);
+}
+
+/** Variables whose names end in a word for a secret, whoever reads them. What is a path or a switch is none. */
+function namedValues(variables: ConfigSources["environment"]): string[] {
+  return Object.entries(variables).flatMap(([name, value = ""]) => {
+    return SECRET_VARIABLE.test(name) && !NO_SECRET.test(value) ? [value] : [];
   });
 }
 
-/** What terminal workflows may read shows on screens, and is kept out of records. */
-function allowedValues({ terminal }: Settings, env: Config["env"]): string[] {
-  return (terminal.env_allow ?? []).flatMap((name) => env(name) ?? []);
-}
-
 const SECRET_NAME = /key|token|secret|passw|credential|auth/i;
+const SECRET_VARIABLE = /(^|_)(\w*KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(_\d+)?$/i;
+const NO_SECRET = /^(true|false|enabled|disabled|default|required|optional|[./~][\w./~-]*)$/i;
 
 function pathOf({ section, key }: SettingName): string {
   return `${section}.${key}`;

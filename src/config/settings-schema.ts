@@ -21,8 +21,13 @@ const listOfTexts = z.preprocess(
   (value) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value),
   z.array(z.string()),
 );
+/** As browsers write them, or none would ever be equal to one. */
+const listOfOrigins = z.preprocess(
+  (value) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value),
+  z.array(z.string().refine((text) => URL.parse(text)?.origin === text, "is no origin such as `https://app.example`")),
+);
 const flag = z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
-const { data, limits, agent, storage, log, server, uhlp, code, models, mcp } = DEFAULTS;
+const { data, limits, agent, storage, log, server, uhlp, code, models, mcp, secrets } = DEFAULTS;
 
 const provider = z.strictObject({
   kind: z.enum(["anthropic", "openai", "google", "openai-compatible"]),
@@ -109,12 +114,16 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
   }),
   database: section({ url: text }),
   redis: section({ url: text }),
+  secrets: section({ env: listOfTexts.default([...secrets.env]), key: z.string().min(16).optional() }),
   webhook: section({ secret: text }),
   server: section({
     api_key: text,
     host: z.string().default(server.host),
     port: port.default(server.port),
     max_body_bytes: bytes.default(server.max_body_bytes),
+    request_timeout_ms: milliseconds.default(server.request_timeout_ms),
+    rate_limit_per_minute: z.coerce.number().int().min(0).max(1_000_000).optional(),
+    cors_origins: listOfOrigins.default([...server.cors_origins]),
     max_in_flight: z.coerce.number().int().min(1).max(100_000).default(server.max_in_flight),
     stop_grace_ms: z.coerce.number().int().min(0).max(600_000).default(server.stop_grace_ms),
     debug: flag.default(server.debug),

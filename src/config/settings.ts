@@ -40,6 +40,12 @@ export interface Settings {
   };
   readonly database: { readonly url?: string | undefined };
   readonly redis: { readonly url?: string | undefined };
+  readonly secrets: {
+    /** Variables of the environment that are secret though their names do not tell. */
+    readonly env: readonly string[];
+    /** Secret inputs of runs are encrypted with it. Absent: `secrets.key` of the data directory, made when it is needed. */
+    readonly key?: string | undefined;
+  };
   readonly webhook: { readonly secret?: string | undefined };
   readonly server: {
     readonly api_key?: string | undefined;
@@ -47,6 +53,12 @@ export interface Settings {
     /** 0 picks a free one. */
     readonly port: number;
     readonly max_body_bytes: number;
+    /** How long a client may take to send a request. */
+    readonly request_timeout_ms: number;
+    /** Of one key, or of one address where none is needed; 0: any number. Absent: 1,200, and any on loopback without keys. */
+    readonly rate_limit_per_minute?: number | undefined;
+    /** Pages of these origins may use the service: `https://app.example`. */
+    readonly cors_origins: readonly string[];
     /** Requests that may wait for their run at once. */
     readonly max_in_flight: number;
     /** How long a stopping server waits for requests that are under way. */
@@ -196,11 +208,14 @@ export const DEFAULTS: Settings = {
   storage: { backend: "local" },
   database: {},
   redis: {},
+  secrets: { env: [] },
   webhook: {},
   server: {
     host: "127.0.0.1",
     port: 8080,
     max_body_bytes: 1024 * 1024,
+    request_timeout_ms: 60_000,
+    cors_origins: [],
     max_in_flight: 1_000,
     stop_grace_ms: 5_000,
     debug: false,

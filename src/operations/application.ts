@@ -9,6 +9,7 @@ import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
+import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { TerminalViews } from "../ports/terminal-views.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
@@ -36,6 +37,8 @@ export interface Application {
   artifacts(): Promise<FileStorage>;
   /** What the service remembers beside runs; any process may write it. */
   service(): Promise<ServiceRecords>;
+  /** What keeps secrets of runs out of sight. */
+  secrets(): Promise<RunSecrets>;
   /** Becomes the owner of the data directory where nobody is, and goes through the owner otherwise. */
   host(): Promise<AppHost>;
   /** Goes through the owner, and starts one in the background where nobody is. */

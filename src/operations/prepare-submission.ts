@@ -45,7 +45,9 @@ export async function prepareSubmission(app: Application, submission: Submission
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   });
   if (callbackHeaders === undefined) return prepared;
-  return { ...prepared, options: { ...prepared.options, callback_headers: { ...callbackHeaders } } };
+  // They often bear a key. Whoever sends them opens them.
+  const sealed = (await app.secrets()).seal(JSON.stringify(callbackHeaders));
+  return { ...prepared, options: { ...prepared.options, callback_headers: sealed } };
 }
 
 interface Submitted {

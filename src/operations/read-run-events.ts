@@ -10,8 +10,15 @@ export async function* readRunEvents(app: Application, idOrPrefix: string): Asyn
   const { journal } = await app.records();
   for (let afterSeq = 0; ; ) {
     const rows = await journal.readEvents(record.no, { afterSeq, limit: PAGE });
-    yield* rows;
+    for (const row of rows) yield { ...row, event: withoutSealed(row.event) };
     afterSeq = rows.at(-1)?.seq ?? afterSeq;
     if (rows.length < PAGE) return;
   }
+}
+
+/** Sealed secrets say nothing to anybody, and are not handed out all the same. */
+function withoutSealed(event: EventRow["event"]): EventRow["event"] {
+  if (!("sealed" in event)) return event;
+  const { sealed: _, ...rest } = event;
+  return rest;
 }

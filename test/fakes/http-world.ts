@@ -14,6 +14,7 @@ import type { RegisteredDefinition } from "../../src/operations/registry.ts";
 import { RequestRunner } from "../../src/operations/request-runner.ts";
 import { Submissions } from "../../src/operations/submit-run.ts";
 import type { ToolServerState } from "../../src/ports/agent-toolbox.ts";
+import { FileSealer } from "../../src/storage/files/file-sealer.ts";
 import { createHttpApp } from "../../src/surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../../src/surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../../src/surfaces/http/http-parts.ts";
@@ -47,7 +48,7 @@ export class HttpWorld {
     const definitions = graphs.map(toRegistered);
     const app = toApplication(this.world, definitions, options);
     this.runner = new RequestRunner(app, this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
-    const gatekeeper = new Gatekeeper(app);
+    const gatekeeper = new Gatekeeper(app, { isLoopback: true });
     const table: TriggerTable = buildTriggerTable(definitions, { appDir: APP_DIR });
     this.parts = {
       app,
@@ -130,6 +131,10 @@ function toApplication(
     files: async () => world.files,
     artifacts: async () => world.files,
     service: async () => service,
+    secrets: async () => {
+      const sealer = new FileSealer({ path: `${APP_DIR}/.pawl/secrets.key`, key: "a key of the test world" });
+      return { learn: () => () => undefined, seal: (text) => sealer.seal(text), open: (text) => sealer.open(text) };
+    },
     host: async () => toAppHost(world.host),
     backgroundHost: refuse,
     findOwner: async () => ({ state: "free" }),

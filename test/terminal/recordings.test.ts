@@ -20,7 +20,7 @@ function recordedTerminals(options: { maxBytes?: number; recordsSessions?: boole
   const recordings = new SessionRecordings({
     dir,
     files: async () => files,
-    secrets: { spellings: [SECRET], mask: (text) => text.replaceAll(SECRET, "***") },
+    secrets: () => ({ spellings: [SECRET], mask: (text) => text.replaceAll(SECRET, "***") }),
     maxBytes: 1_000_000,
     recordsRuns: true,
     recordsSessions: false,

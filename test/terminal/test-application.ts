@@ -69,6 +69,7 @@ export async function testApplication(
     records: async () => ({ journal, blobs }),
     files: async () => files,
     artifacts: async () => files,
+    secrets: () => Promise.reject(new Error("Nothing is secret here.")),
     service: () => Promise.reject(new Error("Nobody keeps records of the service here.")),
     host: async () => appHost,
     backgroundHost: async () => appHost,

@@ -182,6 +182,11 @@ export const ERRORS = {
   ),
   OUTPUT_EMPTY: row("The answer was empty.", "Look at the prompt; an empty answer counts as a failure.", 1),
   OUTPUT_INVALID: row("The answer does not fit the output schema.", "Look at the validation errors in the details.", 1),
+  SECRET_UNREADABLE: row(
+    "A secret input of the run cannot be read again.",
+    "Put `secrets.key` of the data directory back (or the setting `secrets.key`), or start the run anew with its secrets.",
+    1,
+  ),
   OUTPUT_TOO_LARGE: row("The output is larger than the limit.", "Return less, or raise `limits.max_output_bytes`.", 1),
   CONTROL_VALUE_TOO_LARGE: row(
     "A value that a condition reads is too large.",

@@ -43,6 +43,8 @@ export interface RunStarted extends EventCommon {
   /** Top-level names of the input: they settle what `{input.NAME}` means inside a fan-out. */
   readonly inputNames: readonly string[];
   readonly projected?: JsonObject;
+  /** What of the input is secret, so that only this installation can read it. */
+  readonly sealed?: string;
   /** Limits of this run, over those of the graph. */
   readonly maxCostMicro?: number;
   /** What the host needs to go on with the run elsewhere, e.g. who answers agent steps. */
@@ -159,6 +161,8 @@ export interface CallResolved extends EventCommon {
   readonly workflow: string;
   readonly inputNames: readonly string[];
   readonly projected?: JsonObject;
+  /** What of the input is secret, so that only this installation can read it. */
+  readonly sealed?: string;
   /** How long the called run may take, where the call's terms say so. */
   readonly timeoutMs?: number;
 }

@@ -12,6 +12,7 @@ import { isStorageFailure } from "./is-storage-failure.ts";
 import { type Pinned, pinDefinition } from "./pin-definition.ts";
 import { type Arrival, maskProjection, type Projection } from "./project-output.ts";
 import type { RunDriver } from "./run-driver.ts";
+import { findMaskedLeaves, findSecretLeaves, hideLeaves, type SecretLeaf } from "./secret-leaves.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import { toStoredValue, type ValueWriter } from "./to-value.ts";
 
@@ -21,6 +22,8 @@ export interface PerformerParts {
   readonly tasks: TaskRunner;
   readonly tools: TextTools;
   resolveCall: ResolveCall;
+  /** For as long as the run goes on, masked everywhere else; as it may be stored. Undefined: it cannot be. */
+  keepSecrets(driver: RunDriver, leaves: readonly SecretLeaf[]): string | undefined;
   startTimer(driver: RunDriver, timer: string, at: number): void;
   stopTimer(driver: RunDriver, timer: string): void;
   finishRun(driver: RunDriver, command: Extract<Command, { type: "finishRun" }>): Promise<void>;
@@ -151,10 +154,15 @@ export class CommandPerformer {
     const asked = { workflow, input, options: driver.options, tenantId: driver.tenantId };
     const call = await this.#parts.resolveCall(terms === undefined ? asked : { ...asked, terms });
     const pinned: Pinned = pinDefinition(call.definition);
-    const stored = await toStoredValue(call.input, this.#parts.writer);
+    const secret = findSecretLeaves(call.definition.graph.input.schema, call.input);
+    const hidden = hideLeaves(call.input, secret);
+    const stored = await toStoredValue(hidden, this.#parts.writer);
     if (stored === "too large") throw tooLarge(`The input of "${instance.path}"`);
     driver.addPins(pinned.pins);
     driver.addGraph(indexGraph(call.definition.graph, pinned.graphHash));
+    // What the calling run knows as secret reaches the called one as well.
+    const leaves = [...secret, ...findMaskedLeaves(hidden, stored.value)];
+    const sealed = leaves.length === 0 ? undefined : this.#parts.keepSecrets(driver, leaves);
     const { path } = instance;
     const seq = driver.apply(
       {
@@ -164,12 +172,14 @@ export class CommandPerformer {
         graph: pinned.graphHash,
         workflow: call.definition.graph.name,
         inputNames: Object.keys(call.input),
+        ...(sealed === undefined ? {} : { sealed }),
         ...(call.timeoutMs === undefined ? {} : { timeoutMs: call.timeoutMs }),
         ...inputProjection(call.definition.graph, stored.value as JsonObject, this.#parts.tools),
       },
       stored.stored,
     );
     driver.values.keep(seq, stored.value, stored.bytes);
+    if (leaves.length > 0) driver.values.reveal(seq, leaves);
   }
 
   async #askApproval(driver: RunDriver, { instance }: Binding): Promise<void> {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../core/json.ts";
+import { maskJson } from "./mask-json.ts";
 
 /** Takes secrets out of a text that comes in pieces, wherever they are cut. */
 export interface PieceMask {
@@ -36,9 +37,8 @@ export class LiveText {
     const json = JSON.stringify(rest);
     const size = json.length + (typeof text === "string" ? text.length : 0);
     if (size > MAX_EVENT_CHARS) return;
-    const masked = this.#masks.whole(json);
+    const { value: shown, text: masked } = maskJson(rest, (plain) => this.#masks.whole(plain), json);
     if (this.#frame !== undefined && this.#frame.json !== masked) this.end();
-    const shown = JSON.parse(masked) as JsonObject;
     if (typeof text !== "string") return this.#show(text === undefined ? shown : { ...shown, text: null });
     this.#frame = { rest: shown, json: masked };
     this.#showText(this.#masks.text.push(text));

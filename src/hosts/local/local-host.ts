@@ -7,6 +7,7 @@ import type { Blobs } from "../../ports/blobs.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
+import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { FindExecutor } from "../executors.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
 import { filesOfTenant } from "../tenant-files.ts";
@@ -15,6 +16,7 @@ import { CommitQueue } from "./commit-queue.ts";
 import { finishRun, finishRunAtOnce, loadOutputs } from "./finish-run.ts";
 import { GraphShelf } from "./graph-shelf.ts";
 import type { TextTools } from "./input-projection.ts";
+import { InputSecrets } from "./input-secrets.ts";
 import { acquitBystanders } from "./last-chance.ts";
 import type { PieceMask } from "./live-text.ts";
 import { toNewRun, toRunStarted } from "./new-run.ts";
@@ -29,6 +31,7 @@ import { type DriverHooks, type DriverRun, RunDriver } from "./run-driver.ts";
 import { RunTimers } from "./run-timers.ts";
 import { RunValues, type ValueSources } from "./run-values.ts";
 import { RunWatchers } from "./run-watchers.ts";
+import { hideLeaves } from "./secret-leaves.ts";
 import { Settling } from "./settling.ts";
 import { storeAnswer } from "./store-answer.ts";
 import { TaskRunner } from "./task-runner.ts";
@@ -46,6 +49,8 @@ export interface LocalHostOptions {
   mask(text: string): string;
   /** The same for a text that comes in pieces. Without it a secret is found only within one of them. */
   maskPieces?(): PieceMask;
+  /** Without it, secret inputs of a run are known only while it is in this memory. */
+  readonly secrets?: RunSecrets;
   /** The value of an environment variable, for prompts whose definition allows the name. */
   env(name: string): string | undefined;
   matches?(text: string, pattern: string): boolean;
@@ -87,6 +92,7 @@ export class LocalHost implements RunHost {
   /** Runs that cannot be read: reported once, never in the way of others. */
   readonly #unreadable = new Set<RunNo>();
   readonly #patientBlobs: PatientBlobs;
+  readonly #secrets: InputSecrets;
   #stopWaking: (() => void) | undefined;
   #isParking = false;
 
@@ -94,6 +100,7 @@ export class LocalHost implements RunHost {
     this.#options = options;
     this.#watchers = new RunWatchers(options.onDefect);
     const { journal, clock, blobs, files } = options;
+    this.#secrets = new InputSecrets(options.secrets, journal);
     const texts = new ParsedTexts();
     this.#tools = {
       matches: (text, pattern) => options.matches?.(text, pattern) ?? false,
@@ -149,6 +156,7 @@ export class LocalHost implements RunHost {
       tasks: this.#tasks,
       tools: this.#tools,
       resolveCall: options.resolveCall,
+      keepSecrets: (driver, leaves) => this.#secrets.keep(driver.no, leaves),
       startTimer: (driver, timer, at) => this.#timers.start(driver, timer, at),
       stopTimer: (driver, timer) => this.#timers.stop(driver, timer),
       finishRun: (driver, command) => finishRun(driver, command, ending),
@@ -298,9 +306,22 @@ export class LocalHost implements RunHost {
   }
 
   async #begin(start: RunStart): Promise<RunDriver> {
+    const no = this.#options.journal.reserveRun();
+    try {
+      return await this.#beginAs(no, start);
+    } catch (error) {
+      if (!this.#drivers.has(no)) this.#secrets.forget(no);
+      throw error;
+    }
+  }
+
+  async #beginAs(no: RunNo, start: RunStart): Promise<RunDriver> {
     const { journal, clock } = this.#options;
     const { pinned, graph } = this.#shelf.put(start.definition);
-    const stored = toStoredValue(start.input, this.#writer);
+    const found = this.#secrets.find(start);
+    const secret = found instanceof Promise ? await found : found;
+    const sealed = this.#secrets.keep(no, secret);
+    const stored = toStoredValue(hideLeaves(start.input, secret), this.#writer);
     const input = stored instanceof Promise ? await stored : stored;
     if (input === "too large")
       throw new PawlError("INPUT_INVALID", { message: "The input is larger than an output may be." });
@@ -308,7 +329,7 @@ export class LocalHost implements RunHost {
     const at = clock.now();
     const runId = start.runId ?? newRunId(at);
     const driver = this.#adopt({
-      no: journal.reserveRun(),
+      no,
       about: toNewRun(start, { runId, at, pinned }),
       isNew: true,
       state: newRunState(graph),
@@ -317,8 +338,16 @@ export class LocalHost implements RunHost {
     });
     if (reusable !== undefined) this.#reusable.set(driver, reusable);
     driver.addPins(pinned.pins);
-    const started = toRunStarted(start, { runId, at, storedInput: input.value as JsonObject, tools: this.#tools });
-    driver.values.keep(driver.apply(started, input.stored), input.value, input.bytes);
+    const started = toRunStarted(start, {
+      runId,
+      at,
+      storedInput: input.value as JsonObject,
+      sealed,
+      tools: this.#tools,
+    });
+    const seq = driver.apply(started, input.stored);
+    driver.values.keep(seq, input.value, input.bytes);
+    if (secret.length > 0) driver.values.reveal(seq, secret);
     return driver;
   }
 
@@ -351,13 +380,14 @@ export class LocalHost implements RunHost {
 
   async #rebuild(record: RunRecord): Promise<RunDriver> {
     const { journal, clock } = this.#options;
-    const { state, options, lineage } = await rebuildRun(journal, record, this.#shelf.byHash);
+    const { state, options, lineage, sealed } = await rebuildRun(journal, record, this.#shelf.byHash);
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
     const events = await acquitBystanders(journal, record.no, { state, events: recoveryEvents(state, clock.now()) });
     // Read again: the row may have changed while this run was still in memory.
     const shown = await this.#recordOf(record.no);
     const driver = this.#adopt({ no: record.no, about: record, isNew: false, state, options, shown });
     if (reusable !== undefined) this.#reusable.set(driver, reusable);
+    for (const { seq, text } of sealed) driver.values.reveal(seq, this.#secrets.open(driver.no, text));
     try {
       const pending = pendingCommands(state);
       for (const event of events) driver.apply(event);
@@ -460,6 +490,7 @@ export class LocalHost implements RunHost {
     if (this.#byId.get(driver.runId) === driver) this.#byId.delete(driver.runId);
     this.#timers.forget(driver);
     this.#tasks.forget(driver);
+    this.#secrets.forget(driver.no);
   }
 
   /** The run stops in this process; its record on disk is whole, and the next load goes on from there. */

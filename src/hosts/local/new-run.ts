@@ -30,7 +30,13 @@ export function toNewRun(start: RunStart, { runId, at, pinned }: Birth & { reado
 /** `storedInput`: as it is stored. What control reads of it lies in the event, where no secret may be. */
 export function toRunStarted(
   start: RunStart,
-  { runId, at, storedInput, tools }: Birth & { readonly storedInput: JsonObject; readonly tools: TextTools },
+  {
+    runId,
+    at,
+    storedInput,
+    sealed,
+    tools,
+  }: Birth & { readonly storedInput: JsonObject; readonly sealed: string | undefined; readonly tools: TextTools },
 ): RunStarted {
   const { definition, input, maxCostMicro, options, lineage } = start;
   return {
@@ -42,6 +48,7 @@ export function toRunStarted(
     ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
     ...(options === undefined ? {} : { options }),
     ...(lineage === undefined ? {} : { lineage }),
+    ...(sealed === undefined ? {} : { sealed }),
     ...inputProjection(definition.graph, storedInput, tools),
   };
 }

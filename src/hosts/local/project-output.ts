@@ -3,6 +3,7 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import type { Instance, RunState } from "../../core/history/run-state.ts";
 import { viewOf } from "../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { maskJson } from "./mask-json.ts";
 
 /** What control and scope variables read of an output: small, and recorded with it. */
 export interface Projection {
@@ -52,9 +53,7 @@ export function projectOutput(
 
 /** Outputs come masked; what is read beside them, e.g. a variable of the environment, does not. */
 export function maskProjection(projection: Projection, mask: (text: string) => string): Projection {
-  const plain = JSON.stringify(projection);
-  const masked = mask(plain);
-  return masked === plain ? projection : (JSON.parse(masked) as Projection);
+  return maskJson(projection as JsonObject, mask).value as Projection;
 }
 
 /** A condition that reads something this large sees it as missing. */

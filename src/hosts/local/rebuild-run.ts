@@ -15,6 +15,13 @@ export interface RebuiltRun {
   readonly state: RunState;
   readonly options: JsonObject;
   readonly lineage: RunStarted["lineage"];
+  /** Secrets of inputs, with the number of the event that holds the input. */
+  readonly sealed: readonly SealedSecrets[];
+}
+
+interface SealedSecrets {
+  readonly seq: number;
+  readonly text: string;
 }
 
 /** A run's state from its events: decisions are read, no value is loaded, nothing is evaluated. */
@@ -25,16 +32,18 @@ export async function rebuildRun(
 ): Promise<RebuiltRun> {
   const state = newRunState(await loadGraph(journal, record.graph, graphs));
   let started: RunStarted | undefined;
+  const sealed: SealedSecrets[] = [];
   for (;;) {
     const rows = await journal.readEvents(record.no, { afterSeq: state.seq, limit: PAGE });
-    for (const { event } of rows) {
+    for (const { seq, event } of rows) {
+      if ("sealed" in event && event.sealed !== undefined) sealed.push({ seq, text: event.sealed });
       if (event.type === "runStarted") started = event;
       if (event.type === "callResolved" && !state.graphs.has(event.graph)) {
         state.graphs.set(event.graph, await loadGraph(journal, event.graph, graphs));
       }
       refold(state, event);
     }
-    if (rows.length < PAGE) return { state, options: started?.options ?? {}, lineage: started?.lineage };
+    if (rows.length < PAGE) return { state, options: started?.options ?? {}, lineage: started?.lineage, sealed };
   }
 }
 

@@ -1,11 +1,13 @@
 import type { Values } from "../../core/binding/bind.ts";
 import { collectAssignments, collectSeqs, collectStoragePaths } from "../../core/binding/values-needed.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Viewpoint } from "../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal, RunNo } from "../../ports/journal.ts";
+import { type SecretLeaf, showLeaves } from "./secret-leaves.ts";
 import type { ValueCache } from "./value-cache.ts";
 
 export interface ValueSources {
@@ -39,6 +41,8 @@ export class RunValues {
   readonly #envAllowed: readonly string[];
   /** For expressions that read nothing: most steps of a workflow are asked for such, and twice. */
   readonly #none: Values;
+  /** By the event that holds it: what is hidden in a stored input, or why it cannot be shown. */
+  #hidden: Map<number, readonly SecretLeaf[] | PawlError> | undefined;
 
   /** `envAllowed`: the variables that this run's prompts may read. */
   constructor(run: RunNo, sources: ValueSources, envAllowed: readonly string[]) {
@@ -50,6 +54,12 @@ export class RunValues {
 
   keep(seq: number, value: Json, bytes: number): void {
     this.#sources.cache.set(this.#keyOf(seq), value, bytes);
+  }
+
+  /** For steps of this run the value is whole again. With an error, reading it throws that. */
+  reveal(seq: number, hidden: readonly SecretLeaf[] | PawlError): void {
+    this.#hidden ??= new Map();
+    this.#hidden.set(seq, hidden);
   }
 
   keepAssigned(seq: number, assigned: JsonObject): void {
@@ -136,13 +146,20 @@ export class RunValues {
   #toValues(found: Found): Values {
     const { env, matches, parse } = this.#sources;
     return {
-      value: (seq) => found.values.get(seq),
+      value: (seq) => this.#shown(seq, found.values.get(seq)),
       assigned: (seq) => found.assigned.get(seq) as JsonObject | undefined,
       file: (path) => found.files.get(path),
       env: (name) => (this.#envAllowed.includes(name) ? env(name) : undefined),
       matches,
       ...(parse === undefined ? {} : { parse }),
     };
+  }
+
+  #shown(seq: number, value: Json | undefined): Json | undefined {
+    const hidden = this.#hidden?.get(seq);
+    if (hidden === undefined || value === undefined) return value;
+    if (hidden instanceof PawlError) throw hidden;
+    return showLeaves(value, hidden);
   }
 
   #keyOf(seq: number): number {

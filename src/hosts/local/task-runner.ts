@@ -14,6 +14,7 @@ import { Flight, type FlightControl, type Stop } from "./flight.ts";
 import { isStorageFailure } from "./is-storage-failure.ts";
 import { isLastChance, LastChances } from "./last-chance.ts";
 import { LiveText, type PieceMask } from "./live-text.ts";
+import { maskJson } from "./mask-json.ts";
 import { type Arrival, maskProjection, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
 import { findReusable, type ReusableOutcomes } from "./reuse.ts";
 import type { RunDriver } from "./run-driver.ts";
@@ -154,9 +155,7 @@ export class TaskRunner implements FlightControl {
   }
 
   #masked(event: Json): Json {
-    const plain = JSON.stringify(event);
-    const masked = this.#parts.writer.mask(plain);
-    return masked === plain ? event : (JSON.parse(masked) as Json);
+    return maskJson(event, (text) => this.#parts.writer.mask(text)).value;
   }
 
   async record({ driver, path, attempt }: Flight, key: string, value: Json): Promise<void> {

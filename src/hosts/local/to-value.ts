@@ -1,5 +1,6 @@
 import type { Json } from "../../core/json.ts";
 import type { Blobs } from "../../ports/blobs.ts";
+import { maskJson } from "./mask-json.ts";
 import { BLOB_MARK } from "./run-values.ts";
 
 /** Larger values lie in the blob store, beside the journal. */
@@ -21,11 +22,9 @@ export interface ValueWriter {
 
 /** Immediate for values that stay inline. `too large` where it is over the limit: then nothing is stored. */
 export function toStoredValue(value: Json, writer: ValueWriter): StoredValue | "too large" | Promise<StoredValue> {
-  const plain = JSON.stringify(value);
-  const text = writer.mask(plain);
+  const { text, value: seen } = maskJson(value, (plain) => writer.mask(plain));
   const bytes = text.length < INLINE_BYTES / 3 ? text.length : Buffer.byteLength(text);
   if (bytes > writer.maxBytes) return "too large";
-  const seen = text === plain ? value : (JSON.parse(text) as Json);
   if (bytes <= INLINE_BYTES) return { stored: text, value: seen, bytes };
   return writer.blobs.put(text).then((hash) => ({ stored: BLOB_MARK + hash, value: seen, bytes }));
 }

@@ -11,8 +11,13 @@ export function answerError(parts: Pick<HttpParts, "onDefect">, error: unknown, 
     return c.json(shapeError(c, INTERNAL), 500);
   }
   const status = statusOfError(error.code, shapeOf(c));
-  if (status === 429 || status === 503) c.header("retry-after", "1");
+  if (status === 429 || status === 503) c.header("retry-after", String(secondsToWait(error)));
   return c.json(shapeError(c, status >= 500 && status !== 503 ? withoutDetails(error) : toShown(error)), status);
+}
+
+function secondsToWait({ details }: PawlError): number {
+  const told = isJsonObject(details) ? details["retry_after_s"] : undefined;
+  return typeof told === "number" ? told : 1;
 }
 
 interface ShownError {

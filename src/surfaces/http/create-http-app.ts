@@ -5,9 +5,12 @@ import { describeRoutes } from "../../triggers/routes/describe-routes.ts";
 import { answerError } from "./answer-error.ts";
 import { authorizeAgents } from "./authorize-agents.ts";
 import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
+import { allowOrigins } from "./middleware/allow-origins.ts";
 import { checkHost } from "./middleware/check-host.ts";
+import { limitBodies } from "./middleware/limit-bodies.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { nameRequests } from "./middleware/name-requests.ts";
+import { secureAnswers } from "./middleware/secure-answers.ts";
 import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, showStatus } from "./routes/agents.ts";
 import { answerApplication } from "./routes/application.ts";
 import { execute } from "./routes/execute.ts";
@@ -22,7 +25,10 @@ type Handler = (parts: HttpParts, c: Context<HttpEnv>) => Response | Promise<Res
 export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   const http = new Hono<HttpEnv>();
   http.onError((error, c) => answerError(parts, error, c));
-  http.use(logRequests(parts.log), nameRequests, securityHeaders, checkHost(parts.hosts));
+  const { cors_origins: origins, max_body_bytes: maxBytes } = parts.app.config.settings.server;
+  http.use(logRequests(parts.log), nameRequests, secureAnswers, checkHost(parts.hosts, origins));
+  if (origins.length > 0) http.use(allowOrigins(origins));
+  http.use(limitBodies(maxBytes));
   const on = (method: string, path: string, shape: ErrorShape, handler: Handler) => {
     http.on(method, path, async (c) => {
       c.set("errorShape", shape);
@@ -61,9 +67,4 @@ function refuseMethod(c: Context<HttpEnv>, shape: ErrorShape, method: string): R
   c.header("allow", allowed);
   if (c.req.method === "OPTIONS") return c.body(null, 204);
   throw new PawlError("METHOD_NOT_ALLOWED", { message: `This path takes ${allowed}.` });
-}
-
-async function securityHeaders(c: Context<HttpEnv>, next: () => Promise<void>): Promise<void> {
-  await next();
-  c.res.headers.set("x-content-type-options", "nosniff");
 }

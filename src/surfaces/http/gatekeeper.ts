@@ -7,9 +7,13 @@ import { forTenant } from "../../operations/tenant-application.ts";
 import { withMethods } from "../../operations/with-methods.ts";
 import type { KeyScope, StoredKey } from "../../ports/api-keys.ts";
 import type { HttpEnv } from "./http-parts.ts";
+import { RateLimiter } from "./rate-limiter.ts";
 
 /** Each scope includes those before it. */
 const SCOPES: readonly KeyScope[] = ["read", "run", "write", "admin"];
+
+/** Of requests in a minute, where nothing is configured and a limit is called for. */
+const USUAL_RATE = 1_200;
 
 /**
  * Who may do what: everybody where there is no key at all, which is allowed on loopback only; else whoever bears the configured
@@ -18,25 +22,36 @@ const SCOPES: readonly KeyScope[] = ["read", "run", "write", "admin"];
 export class Gatekeeper {
   readonly #app: Application;
   readonly #configured: Buffer | undefined;
+  readonly #limiter: RateLimiter;
+  readonly #limits: "always" | "with keys" | "never";
 
-  constructor(app: Application) {
-    const { api_key: key } = app.config.settings.server;
+  /** `isLoopback`: only this machine can reach the server. */
+  constructor(app: Application, { isLoopback }: { readonly isLoopback: boolean }) {
+    const { api_key: key, rate_limit_per_minute: perMinute } = app.config.settings.server;
     this.#app = app;
+    this.#limiter = new RateLimiter(perMinute ?? USUAL_RATE, app.clock);
+    this.#limits = perMinute === 0 ? "never" : perMinute === undefined && isLoopback ? "with keys" : "always";
     this.#configured = key === undefined || key === "" ? undefined : digest(key);
   }
 
-  /** Throws `UNAUTHORIZED`, `FORBIDDEN`. */
+  /** Throws `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`. */
   async authorize(c: Context<HttpEnv>, scope: KeyScope | "open"): Promise<void> {
     if (scope === "open") return;
     const given = keyOf(c);
-    if (given !== undefined && this.#isConfigured(given)) return;
-    if (!(await this.#needsKey())) return;
+    if (given !== undefined && this.#isConfigured(given)) return this.#limit("the configured key");
+    if (!(await this.#needsKey())) {
+      if (this.#limits === "always") this.#limit(`address ${addressOf(c)}`);
+      return;
+    }
     const key = given === undefined ? undefined : await verifyKey(this.#app, given);
     if (key === undefined) {
+      // Whoever guesses keys has one address, and many keys.
+      this.#limit(`address ${addressOf(c)}`);
       c.header("www-authenticate", "Bearer");
       const message = given === undefined ? "The request bears no key." : "The key is not known here, or not any more.";
       throw new PawlError("UNAUTHORIZED", { message });
     }
+    this.#limit(`key ${key.id}`);
     if (!reaches(key, scope)) {
       throw new PawlError("FORBIDDEN", { message: `The key "${key.name}" does not have the scope \`${scope}\`.` });
     }
@@ -48,6 +63,10 @@ export class Gatekeeper {
     const { tenantId, maxCostMicro } = c.get("key") ?? {};
     const app = tenantId === undefined ? this.#app : forTenant(this.#app, tenantId);
     return maxCostMicro === undefined ? app : withMethods(app, { maxRunCostMicro: maxCostMicro });
+  }
+
+  #limit(caller: string): void {
+    if (this.#limits !== "never") this.#limiter.take(caller);
   }
 
   async #needsKey(): Promise<boolean> {
@@ -69,6 +88,13 @@ function keyOf(c: Context<HttpEnv>): string | undefined {
   const header = c.req.header("x-api-key") ?? /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
   if (header !== undefined) return header;
   return c.req.header("accept")?.includes("text/event-stream") === true ? c.req.query("token") : undefined;
+}
+
+/** Of the connection: what a header says of it, anybody can write. */
+function addressOf(c: Context<HttpEnv>): string {
+  // Nothing is bound where a request comes by a function call.
+  const bindings = c.env as Partial<HttpEnv["Bindings"]> | undefined;
+  return bindings?.incoming?.socket.remoteAddress ?? "unknown";
 }
 
 function digest(text: string): Buffer {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Context } from "hono";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Application } from "../../operations/application.ts";
@@ -50,6 +51,8 @@ export type ErrorShape = "execute" | "envelope" | "route" | "agents";
 
 /** What belongs to one request. */
 export interface HttpEnv {
+  /** As `@hono/node-server` gives it. */
+  Bindings: { readonly incoming: IncomingMessage };
   Variables: {
     requestId: string;
     /** The header as it was sent. */

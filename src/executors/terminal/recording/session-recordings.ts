@@ -12,7 +12,8 @@ export interface RecordingsOptions {
   readonly dir: string;
   /** Where they are kept then. */
   files(): Promise<FileStorage>;
-  readonly secrets: Secrets;
+  /** Those that are known when a recording begins. */
+  secrets(): Secrets;
   /** Of one recording. */
   readonly maxBytes: number;
   /** Whether what runs open or type into is recorded. */
@@ -83,7 +84,7 @@ export class SessionRecordings {
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       const onEnded = () => void this.#finish(path);
-      const recording = recordAsciicast(session, { path: file, secrets, maxBytes, onEnded });
+      const recording = recordAsciicast(session, { path: file, secrets: secrets(), maxBytes, onEnded });
       this.#entries.set(path, { recording, finished: undefined });
     } catch (error) {
       this.#tellFailure(path, toError(error));

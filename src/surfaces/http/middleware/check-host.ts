@@ -6,7 +6,10 @@ import type { HttpEnv, HttpParts } from "../http-parts.ts";
  * On loopback whoever can reach the port is trusted, and that includes every page that the user's browser shows: a page
  * elsewhere may neither be pointed at this address (`Host`) nor send requests to it (`Origin`).
  */
-export function checkHost(hosts: HttpParts["hosts"]): MiddlewareHandler<HttpEnv> {
+export function checkHost(
+  hosts: HttpParts["hosts"],
+  allowedOrigins: readonly string[] = [],
+): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     if (hosts !== undefined) {
       const host = c.req.header("host");
@@ -14,7 +17,7 @@ export function checkHost(hosts: HttpParts["hosts"]): MiddlewareHandler<HttpEnv>
         throw new PawlError("HOST_REFUSED", { message: "The host that the request names is not this machine." });
       }
       const origin = c.req.header("origin");
-      if (origin !== undefined && !hosts.has(hostOf(origin))) {
+      if (origin !== undefined && !hosts.has(hostOf(origin)) && !allowedOrigins.includes(origin)) {
         throw new PawlError("HOST_REFUSED", { message: "Pages of other hosts may not send requests here." });
       }
     }

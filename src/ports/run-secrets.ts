@@ -1,0 +1,9 @@
+/** Keeps what a run was given as secret: out of sight while it goes on, and unreadable on disk until it is needed again. */
+export interface RunSecrets {
+  /** From now on these are masked in everything that is stored or shown, until the returned function is called. */
+  learn(values: readonly string[]): () => void;
+  /** What may be stored. */
+  seal(text: string): string;
+  /** Throws `SECRET_UNREADABLE` for what was sealed with another key. */
+  open(sealed: string): string;
+}

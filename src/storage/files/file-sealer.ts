@@ -1,0 +1,97 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+
+const PREFIX = "pawl:sealed:1:";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+interface SealerOptions {
+  /** Where the key lies, readable by its owner alone; made when something is first sealed. */
+  readonly path: string;
+  /** Instead of a key in a file: any text, from which the key is made. */
+  readonly key?: string | undefined;
+}
+
+/**
+ * Encrypts with AES-256-GCM. A copy of the database alone tells nothing; whoever can read the whole data directory can
+ * read the key as well, unless it is configured elsewhere.
+ */
+export class FileSealer {
+  readonly #options: SealerOptions;
+  #key: Buffer | undefined;
+
+  constructor(options: SealerOptions) {
+    this.#options = options;
+  }
+
+  seal(text: string): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", this.#findKey() ?? this.#makeKey(), nonce);
+    const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+    return PREFIX + sealed.toString("base64url");
+  }
+
+  /** Throws `SECRET_UNREADABLE`. */
+  open(sealed: string): string {
+    const key = this.#findKey();
+    if (key === undefined) throw unreadable(`${this.#options.path} is not there`);
+    if (!sealed.startsWith(PREFIX)) throw unreadable("it was not sealed here");
+    const bytes = Buffer.from(sealed.slice(PREFIX.length), "base64url");
+    try {
+      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES));
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+      const opened = [decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()];
+      return Buffer.concat(opened).toString("utf8");
+    } catch (cause) {
+      throw unreadable("it was sealed with another key", cause);
+    }
+  }
+
+  #findKey(): Buffer | undefined {
+    const { key, path } = this.#options;
+    this.#key ??= key === undefined ? readKey(path) : createHash("sha256").update(key).digest();
+    return this.#key;
+  }
+
+  /** Two processes may come here at once: the file appears whole, and the first one stays. */
+  #makeKey(): Buffer {
+    const { path } = this.#options;
+    mkdirSync(dirname(path), { recursive: true });
+    const draft = `${path}.${randomBytes(6).toString("hex")}`;
+    const file = openSync(draft, "wx", 0o600);
+    try {
+      writeSync(file, `${randomBytes(32).toString("hex")}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    try {
+      linkSync(draft, path);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+    const made = readKey(path);
+    if (made === undefined) throw unreadable(`${path} could not be made`);
+    this.#key = made;
+    return made;
+  }
+}
+
+function readKey(path: string): Buffer | undefined {
+  try {
+    const key = Buffer.from(readFileSync(path, "utf8").trim(), "hex");
+    if (key.length !== 32) throw unreadable(`${path} is no key`);
+    return key;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function unreadable(reason: string, cause?: unknown): PawlError {
+  return new PawlError("SECRET_UNREADABLE", { message: `A secret of the run cannot be read: ${reason}.`, cause });
+}
