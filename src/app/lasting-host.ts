@@ -90,6 +90,10 @@ export class LastingHost implements AppHost {
     return this.#connection.host.sendSignal(runId, name, payload);
   }
 
+  deleteRun(runId: string): Promise<void> {
+    return this.#connection.host.deleteRun(runId);
+  }
+
   /** With the next owner there are no sessions of the one before, so that doing it again does nothing twice. */
   callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json> {
     return this.#lasting(async (connection) => {

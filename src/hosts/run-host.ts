@@ -16,6 +16,8 @@ export interface RunHost {
   /** The first answer wins; a later one gets `APPROVAL_CONFLICT` with who was first. Durable when it resolves. */
   answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void>;
   sendSignal(runId: string, name: string, payload: Json): Promise<void>;
+  /** Takes a run away that has ended. Throws `RUN_NOT_ENDED`, and `RUN_NEEDED` while a rerun of it goes on. */
+  deleteRun(runId: string): Promise<void>;
   /** Calls `listen` with every event of a run from now on, after its commit, and with progress in between. */
   watch(runId: string, listen: (notice: RunNotice) => void): () => void;
   /** Resolves when the run has ended, or when it only waits for a person or an event. */

@@ -1,29 +1,37 @@
 import { readFile } from "node:fs/promises";
-import type { JsonObject } from "../core/json.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
+import { readRunStarted } from "./read-run-started.ts";
 
-/** What has changed since a run began, in sentences. The run goes on with what it pinned. */
-export async function compareWithSource(app: Application, record: RunRecord): Promise<readonly string[]> {
+/** What is done about a change, as the end of a sentence. */
+export interface Consequence {
+  readonly definition: string;
+  readonly script: string;
+}
+
+const GOES_ON: Consequence = {
+  definition: "the run goes on with the definition that it began with",
+  script: "the run goes on with the script that it began with",
+};
+
+/** What has changed since a run began, in sentences. A run that goes on does so with what it pinned. */
+export async function compareWithSource(
+  app: Pick<Application, "records">,
+  record: RunRecord,
+  { definition, script }: Consequence = GOES_ON,
+): Promise<readonly string[]> {
   const { journal } = await app.records();
-  const { source, agent, script } = await readRunOptions(app, record);
+  const { source, agent, script: pinned } = (await readRunStarted(app, record)).options ?? {};
   const changes: string[] = [];
   if (typeof source === "string" && hasChanged(await textOf(source), await journal.readPinned(record.definition))) {
-    changes.push(`${source} has changed since the run began; the run goes on with the definition that it began with.`);
+    changes.push(`${source} has changed since the run began; ${definition}.`);
   }
   const scriptFile =
     typeof agent === "string" && agent.startsWith("simulated:") ? agent.slice("simulated:".length) : undefined;
-  if (scriptFile !== undefined && typeof script === "string" && hasChanged(await textOf(scriptFile), script)) {
-    changes.push(`${scriptFile} has changed since the run began; the run goes on with the script that it began with.`);
+  if (scriptFile !== undefined && typeof pinned === "string" && hasChanged(await textOf(scriptFile), pinned)) {
+    changes.push(`${scriptFile} has changed since the run began; ${script}.`);
   }
   return changes;
-}
-
-/** What the run was started with. */
-async function readRunOptions(app: Application, record: RunRecord): Promise<JsonObject> {
-  const { journal } = await app.records();
-  const [first] = await journal.readEvents(record.no, { afterSeq: 0, limit: 1 });
-  return first?.event.type === "runStarted" ? (first.event.options ?? {}) : {};
 }
 
 /** A file that is gone has not changed: nothing would be done differently. */

@@ -6,6 +6,7 @@ import { foldersOf } from "./application-folders.ts";
 import { compileText } from "./compile-text.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
+import { readPinnedGraph } from "./read-pinned-graph.ts";
 import { withWorkflowLimits } from "./workflow-limits.ts";
 
 export interface SentStart {
@@ -16,8 +17,30 @@ export interface SentStart {
   readonly options: JsonObject;
 }
 
-/** What another process wants to start: it sends the text, and the owner compiles it as that process has done. */
+/**
+ * What another process wants to start: it sends the text, and the owner compiles it as that process has done. A rerun
+ * names the graph that was pinned, a fork what it changes.
+ */
 export async function compileStart(
+  app: Pick<Application, "appDir" | "config" | "records">,
+  sent: SentStart,
+): Promise<CompiledDefinition> {
+  const { pinned, changes } = sent.options;
+  const definition = typeof pinned === "string" ? await readPinned(app, sent, pinned) : await compileSent(app, sent);
+  if (changes === undefined) return definition;
+  const { changeDefinition } = await import("./change-definition.ts");
+  return changeDefinition(definition, changes);
+}
+
+async function readPinned(
+  app: Pick<Application, "records">,
+  { text, source }: SentStart,
+  graph: string,
+): Promise<CompiledDefinition> {
+  return { text, ...(source === undefined ? {} : { source }), graph: await readPinnedGraph(app, graph) };
+}
+
+async function compileSent(
   app: Pick<Application, "appDir" | "config">,
   { text, source, options }: SentStart,
 ): Promise<CompiledDefinition> {

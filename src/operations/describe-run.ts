@@ -7,6 +7,7 @@ import { runStatus } from "../core/interpreter/run-status.ts";
 import { toIsoTime } from "../core/iso-time.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { RunRecord, RunStatus } from "../ports/journal.ts";
+import { describeLineage, type LineageDescription } from "./describe-lineage.ts";
 import { triesOf } from "./describe-run-history.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
 import { type StepEntry, type StepStatus, stepsInOrder } from "./describe-run-steps.ts";
@@ -37,7 +38,7 @@ export interface RunHead extends RunSummary {
   readonly unpriced?: true;
 }
 
-export interface RunDescription extends RunHead {
+export interface RunDescription extends RunHead, LineageDescription {
   readonly steps: readonly StepDescription[];
 }
 
@@ -86,7 +87,7 @@ export async function describeRun(
   const head = await describeHead(reading, options);
   const steps: StepDescription[] = [];
   for await (const step of describeSteps(reading, options)) steps.push(step);
-  return { ...head, steps };
+  return { ...head, ...(await describeLineage(sources.journal, record)), steps };
 }
 
 /** A run as a list shows it: from its record alone. */

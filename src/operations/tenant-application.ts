@@ -51,6 +51,7 @@ function ownHost(host: AppHost, { tenantId, records }: Tenancy): AppHost {
     cancelRun: async (runId, wish) => host.cancelRun(await mine(runId), wish),
     answerApproval: async (runId, path, answer) => host.answerApproval(await mine(runId), path, answer),
     sendSignal: async (runId, name, payload) => host.sendSignal(await mine(runId), name, payload),
+    deleteRun: async (runId) => host.deleteRun(await mine(runId)),
     settled: async (runId) => host.settled(await mine(runId)),
     callTerminal: async () => {
       throw new PawlError("FORBIDDEN", { message: "Terminals of this machine belong to no tenant." });

@@ -37,10 +37,15 @@ export interface Journal {
   /** The earliest `wakeAt` of a parked run. */
   nextWakeAt(): Promise<number | undefined>;
   readPinned(hash: string): Promise<string | undefined>;
-  /** What is still to be done after an end, oldest first. */
-  readOutbox(options: { readonly limit: number; readonly kind?: string }): Promise<readonly OutboxRecord[]>;
+  /** What is still to be done after an end, oldest first. `afterId`: goes on behind that entry. */
+  readOutbox(options: OutboxQuery): Promise<readonly OutboxRecord[]>;
   /** Marks entries as done, durably. */
   finishOutbox(ids: readonly number[]): Promise<void>;
+  /**
+   * Takes a run away that has ended, with its events, values and outbox, durably and all at once. Blobs and pinned texts
+   * stay: others may refer to them. False: there is none, or it has not ended; then nothing was done.
+   */
+  deleteRun(run: RunNo): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -123,6 +128,8 @@ export interface RunSelection {
   readonly createdFrom?: number;
   readonly createdBefore?: number;
   readonly tenantId?: string;
+  /** Reruns and forks of that run. */
+  readonly parentRunId?: string;
   /** Stands in the workflow's name, the id or the error, in whatever case (of ASCII letters). */
   readonly text?: string;
 }
@@ -144,6 +151,12 @@ export interface NewOutbox {
   readonly kind: string;
   /** JSON text. */
   readonly body: string;
+}
+
+export interface OutboxQuery {
+  readonly limit: number;
+  readonly kind?: string;
+  readonly afterId?: number;
 }
 
 export interface OutboxRecord extends NewOutbox {

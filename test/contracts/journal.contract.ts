@@ -101,6 +101,69 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
     });
   });
 
+  describe(`${name}: deleting`, () => {
+    const ended = { event: { type: "runFinished", status: "failed", at: 9_000 } } as const;
+
+    test("a run that has ended goes with its events, values and outbox, and no other", async () => {
+      const journal = await openInNewFolder();
+      const [before, run, after] = [
+        await createRun(journal, "before"),
+        await createRun(journal, "r", { count: 3, more: { parentRunId: "before" } }),
+        await createRun(journal, "after"),
+      ];
+      const outbox = [{ kind: "dead_letter", body: "{}" }];
+      const patch = { status: "failed", completedAt: 9_000 } as const;
+      await journal.append([{ run, afterSeq: 3, events: [{ ...ended, value: "1" }], patch, outbox }]);
+      await journal.append([{ run: after, afterSeq: 1, events: [ended], patch, outbox }]);
+
+      expect(await journal.deleteRun(run)).toBe(true);
+
+      expect(await journal.findRun("r")).toBeUndefined();
+      expect(await journal.readRun(run)).toBeUndefined();
+      expect(await journal.readEvents(run, { afterSeq: 0, limit: 10 })).toEqual([]);
+      expect(await journal.readValue(run, 4)).toBeUndefined();
+      expect((await journal.readOutbox({ limit: 10 })).map((entry) => entry.run)).toEqual([after]);
+      expect(await journal.listRuns({ limit: 10, parentRunId: "before" })).toEqual([]);
+      expect(await readPaths(journal, before)).toEqual(["step1"]);
+      expect(await readPaths(journal, after)).toEqual(["step1", "runFinished"]);
+      expect(await journal.deleteRun(run)).toBe(false);
+    });
+
+    test("a run that goes on stays, and so does its number", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r");
+
+      expect(await journal.deleteRun(run)).toBe(false);
+
+      expect(await journal.append([{ run, afterSeq: 1, events: [ended] }])).toEqual([{ ok: true }]);
+      expect(await journal.deleteRun(run + 1)).toBe(false);
+    });
+  });
+
+  describe(`${name}: lists of what follows`, () => {
+    test("reruns are found by the run that they repeat", async () => {
+      const journal = await openInNewFolder();
+      await createRun(journal, "p");
+      const child = await createRun(journal, "c", { more: { parentRunId: "p" } });
+      await createRun(journal, "other", { more: { parentRunId: "q" } });
+
+      expect((await journal.listRuns({ limit: 10, parentRunId: "p" })).map(({ no }) => no)).toEqual([child]);
+      expect(await journal.countRuns({ parentRunId: "p" })).toBe(1);
+    });
+
+    test("the outbox is read on behind an entry", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r");
+      const outbox = ["a", "b", "c"].map((kind) => ({ kind, body: "{}" }));
+      await journal.append([{ run, afterSeq: 1, events: [], outbox }]);
+
+      const [first, ...rest] = await journal.readOutbox({ limit: 10 });
+
+      expect(await journal.readOutbox({ limit: 10, afterId: first?.id ?? 0 })).toEqual(rest);
+      expect(await journal.readOutbox({ limit: 10, kind: "a", afterId: first?.id ?? 0 })).toEqual([]);
+    });
+  });
+
   describe(`${name}: conflicts`, () => {
     test("a wrong number drops only the loser", async () => {
       const journal = await openInNewFolder();

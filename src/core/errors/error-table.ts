@@ -128,6 +128,23 @@ export const ERRORS = {
   RUN_ID_TAKEN: row("A run with this id exists already.", "Leave the id out, or choose another.", 2),
   RUN_AMBIGUOUS: row("The short id fits more than one run.", "Give more characters of the id.", 2),
   RUN_FINISHED: row("The run has already ended.", "See it with `pawl runs show ID`.", 2),
+  RUN_NOT_ENDED: row(
+    "The run has not ended.",
+    "Wait for its end with `pawl runs resume ID`, or cancel it with `pawl runs cancel ID`.",
+    2,
+  ),
+  RUN_NEEDED: row(
+    "Another run that goes on takes outcomes of this one over.",
+    "Wait for its end, or cancel it; then try again.",
+    2,
+  ),
+  CHANGE_INVALID: row(
+    "A fork cannot change this.",
+    "Change `model`, `prompt`, `max_turns`, `max_cost_usd` or `timeout` of a step, or the run's input and limits.",
+    2,
+  ),
+  DEAD_LETTER_NOT_FOUND: row("There is no such dead letter.", "List them with `pawl dead-letter ls`.", 5),
+  DEAD_LETTER_CLOSED: row("The dead letter was dealt with already.", "See how with `pawl dead-letter ls --all`.", 1),
   STEP_NOT_FOUND: row("The run has no such step.", "See its steps with `pawl runs show ID`.", 5),
   APPROVAL_NOT_OPEN: row(
     "No approval is open at this step.",

@@ -93,6 +93,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     by: "me",
     comment: "fine",
     edited: true,
+    reused: { run: "r0", seq: 4 },
     decided: [],
   },
   timerFired: { type: "timerFired", at: 1, timer: "a@retry2", decided: [] },

@@ -209,6 +209,8 @@ export interface ApprovalAnswered extends EventCommon {
   readonly by?: string;
   readonly comment?: string;
   readonly edited?: boolean;
+  /** Taken over from another run, where the same was asked: nobody was asked again. */
+  readonly reused?: { readonly run: string; readonly seq: number };
 }
 
 export interface TimerFired extends EventCommon {

@@ -4,7 +4,8 @@ import type { Instance, Scope } from "../history/run-state.ts";
 /**
  * What depends on the target of a rerun or fork. An old outcome may be taken over only where this is false (and where
  * the bound input is the same). Decided on live instances, when they are about to be dispatched: their scopes know which
- * items follow which fan-out, and how far a machine has come. The target is a path; a fan-out's step means all its items.
+ * items follow which fan-out, and how far a machine has come. The target is a path; a fan-out's step means all its items,
+ * and the empty path the whole run.
  */
 export class Downstream {
   readonly #target: string;
@@ -17,6 +18,7 @@ export class Downstream {
 
   /** The target itself, what is inside it, what it is inside of, and all that comes after. Throws on what is no path. */
   has(instance: Instance): boolean {
+    if (this.#target === "") return true;
     const inside = sideRank(instance.path, this.#target);
     if (inside !== undefined) return inside < CATCH;
     let at = instance;

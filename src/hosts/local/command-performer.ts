@@ -11,6 +11,7 @@ import { inputProjection, type TextTools } from "./input-projection.ts";
 import { isStorageFailure } from "./is-storage-failure.ts";
 import { type Pinned, pinDefinition } from "./pin-definition.ts";
 import { type Arrival, maskProjection, type Projection } from "./project-output.ts";
+import { type AskedBefore, findAnswer, type ReusableOutcomes } from "./reuse.ts";
 import type { RunDriver } from "./run-driver.ts";
 import { findMaskedLeaves, findSecretLeaves, hideLeaves, type SecretLeaf } from "./secret-leaves.ts";
 import type { TaskRunner } from "./task-runner.ts";
@@ -24,6 +25,8 @@ export interface PerformerParts {
   resolveCall: ResolveCall;
   /** For as long as the run goes on, masked everywhere else; as it may be stored. Undefined: it cannot be. */
   keepSecrets(driver: RunDriver, leaves: readonly SecretLeaf[]): string | undefined;
+  /** Outcomes of an earlier run that this one may take over. */
+  reusable(driver: RunDriver): ReusableOutcomes | undefined;
   startTimer(driver: RunDriver, timer: string, at: number): void;
   stopTimer(driver: RunDriver, timer: string): void;
   finishRun(driver: RunDriver, command: Extract<Command, { type: "finishRun" }>): Promise<void>;
@@ -201,6 +204,16 @@ export class CommandPerformer {
       stored.stored,
     );
     driver.values.keep(seq, stored.value, stored.bytes);
+    await this.#answerAsBefore(driver, instance, { message: text, shown: stored.stored });
+  }
+
+  /** A person is not asked again what they have answered in the run that this one repeats. */
+  async #answerAsBefore(driver: RunDriver, instance: Instance, asked: AskedBefore): Promise<void> {
+    const outcomes = this.#parts.reusable(driver);
+    const answer = outcomes === undefined ? undefined : await findAnswer(outcomes, instance, asked);
+    if (answer === undefined || instance.phase !== "approval") return;
+    const { decided: _, ...event } = answer.event;
+    driver.apply({ ...event, at: this.#parts.clock.now(), reused: answer.reused }, answer.value);
   }
 
   async #beginWait(driver: RunDriver, { instance, attempt }: Binding): Promise<void> {

@@ -157,6 +157,7 @@ export class LocalHost implements RunHost {
       tools: this.#tools,
       resolveCall: options.resolveCall,
       keepSecrets: (driver, leaves) => this.#secrets.keep(driver.no, leaves),
+      reusable: (driver) => this.#reusable.get(driver),
       startTimer: (driver, timer, at) => this.#timers.start(driver, timer, at),
       stopTimer: (driver, timer) => this.#timers.stop(driver, timer),
       finishRun: (driver, command) => finishRun(driver, command, ending),
@@ -267,6 +268,29 @@ export class LocalHost implements RunHost {
       driver.values.keep(seq, stored.value, stored.bytes);
       await driver.durable();
     });
+  }
+
+  async deleteRun(runId: string): Promise<void> {
+    this.#refuseWhenParking();
+    const { journal } = this.#options;
+    const record = await this.#find(runId);
+    for (let beforeRun: RunNo | undefined; ; ) {
+      const page = await journal.listRuns({
+        parentRunId: record.id,
+        limit: RECOVERY_SLICE,
+        ...(beforeRun === undefined ? {} : { beforeRun }),
+      });
+      const unfinished = page.find(({ completedAt }) => completedAt === undefined);
+      if (unfinished !== undefined) {
+        throw new PawlError("RUN_NEEDED", {
+          message: `The run ${unfinished.id} takes outcomes of ${record.id} over and has not ended.`,
+        });
+      }
+      beforeRun = page.at(-1)?.no;
+      if (page.length < RECOVERY_SLICE) break;
+    }
+    if (await journal.deleteRun(record.no)) return;
+    throw new PawlError("RUN_NOT_ENDED", { message: `The run ${record.id} has not ended: ${record.status}.` });
   }
 
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { path, task, toGraph } from "../../../test/faults/graphs.ts";
 import { succeed, World } from "../../../test/faults/world.ts";
+import type { Step } from "../../core/graph/graph.ts";
 import type { Task } from "../../ports/executor.ts";
 
 const each = { list: path("input.items"), maxConcurrent: 10 };
@@ -69,3 +70,74 @@ async function rerun(world: World, run: string, more: { fromPath: string; input?
   const outputs = await Promise.all(paths.map((wanted) => next.outputOf(record.id, wanted)));
   return { record, outputs, calls: next.calls.map((call) => call.path).sort() };
 }
+
+const gate: Step = {
+  kind: "approve",
+  id: "gate",
+  after: ["fetch"],
+  message: { op: "text", parts: ["Send ", { value: path("steps.fetch"), written: "?" }, "?"] },
+  show: path("steps.fetch"),
+  allowEdit: true,
+};
+
+const gated = toGraph([
+  task("fetch", { input: path("input.what") }),
+  gate,
+  task("send", { after: ["gate"], input: path("steps.gate") }),
+]);
+
+async function runGated(world: World) {
+  const { id } = await world.run(gated, { what: "news" });
+  await world.host.answerApproval(id, "gate", { answer: "approve", by: "Ada", edited: "good news" });
+  return world.host.settled(id);
+}
+
+test("a person is not asked again what they have answered, and their edit holds", async () => {
+  const world = new World();
+  const old = await runGated(world);
+  const next = world.next();
+  const again = await next.run(gated, { what: "news" }, { lineage: { kind: "rerun", run: old.id, fromPath: "send" } });
+  expect(again.status).toBe("completed");
+  expect(next.calls.map((call) => call.path)).toEqual(["send"]);
+  expect(await next.outputOf(again.id, "send")).toBe("good news");
+  const answered = (await next.eventsOf(again.id)).find(({ type }) => type === "approvalAnswered");
+  expect(answered).toMatchObject({ by: "Ada", answer: "approve", reused: { run: old.id } });
+});
+
+test.each([
+  ["the question is itself what is repeated", { what: "news" }, "gate"],
+  ["the question comes after what is repeated", { what: "news" }, "fetch"],
+  ["something else is shown", { what: "bad news" }, "send"],
+])("a person is asked again where %s", async (_why, given, fromPath) => {
+  const world = new World();
+  const old = await runGated(world);
+  const next = world.next();
+  const again = await next.run(gated, given, { lineage: { kind: "rerun", run: old.id, fromPath } });
+  expect(again.status).toBe("awaiting_approval");
+});
+
+test("what is done again has a new idempotency key, and the whole run can be repeated", async () => {
+  const world = new World();
+  const old = await world.run(graph, input);
+  const next = world.next();
+  await next.run(graph, input, { lineage: { kind: "rerun", run: old.id, fromPath: "" } });
+  expect(next.calls).toHaveLength(world.calls.length);
+  const keys = [...world.calls, ...next.calls].map((call) => call.idempotencyKey);
+  expect(new Set(keys).size).toBe(2 * world.calls.length);
+});
+
+test("a run stays while a rerun of it goes on, and can be deleted afterwards", async () => {
+  const world = new World();
+  const old = await world.run(graph, input);
+  const finish = Promise.withResolvers<void>();
+  const next = world.next({ plays: { report: () => finish.promise.then(() => succeed("done")) } });
+  const lineage = { kind: "rerun", run: old.id, fromPath: "report" } as const;
+  const { id } = await next.start(graph, input, { lineage, parentRunId: old.id });
+  await expect(next.host.deleteRun(old.id)).rejects.toMatchObject({ code: "RUN_NEEDED" });
+  await expect(next.host.deleteRun(id)).rejects.toMatchObject({ code: "RUN_NOT_ENDED" });
+  finish.resolve();
+  await next.host.settled(id);
+  await next.host.deleteRun(old.id);
+  await expect(next.host.deleteRun(old.id)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+  expect(await next.outputOf(id, "fetch[0]")).toBe("a");
+});

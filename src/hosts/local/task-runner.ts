@@ -242,7 +242,8 @@ export class TaskRunner implements FlightControl {
     return driver.values.readFrom(outcomes.no, found.seq).then((value) => {
       if (flight.hasLanded) return true;
       const { attempt, path } = flight;
-      const { decided: _, ...event } = found.event;
+      // What it took and used was booked in the old run.
+      const { decided: _, startedAt: __, usage: ___, unpriced: ____, ...event } = found.event;
       const reused = { run: outcomes.run, seq: found.seq };
       driver.apply({ ...event, at: this.#parts.clock.now(), path, attempt, costMicro: 0, reused }, value);
       this.#land(flight);

@@ -11,6 +11,7 @@ export type Method =
   | "cancelRun"
   | "answerApproval"
   | "sendSignal"
+  | "deleteRun"
   | "settled"
   | "watch"
   | "unwatch"
@@ -44,6 +45,7 @@ const METHODS: readonly string[] = [
   "cancelRun",
   "answerApproval",
   "sendSignal",
+  "deleteRun",
   "settled",
   "watch",
   "unwatch",

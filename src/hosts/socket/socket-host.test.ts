@@ -66,6 +66,9 @@ class OneRun implements RunHost {
   async sendSignal(...signal: unknown[]) {
     this.asked.push(signal);
   }
+  async deleteRun(runId: string) {
+    this.asked.push(["delete", runId]);
+  }
   watch(_runId: string, listen: (notice: RunNotice) => void) {
     this.listeners.add(listen);
     this.watched.resolve();
@@ -121,15 +124,17 @@ test("a start carries the text, and the owner compiles it itself", async () => {
   const host = await connectTo(path);
   const definition = { text: "the text", source: "w.yaml", graph: { ...GRAPH, name: "not trusted" } };
 
-  expect(await host.startRun({ runId: "r1", definition, input: { a: 1 }, options: { agent: "simulated" } })).toEqual(
-    RECORD,
-  );
+  const lineage = { kind: "rerun", run: "r0", fromPath: "a[1]" } as const;
+  const start = { runId: "r1", definition, input: { a: 1 }, options: { agent: "simulated" } };
+  expect(await host.startRun({ ...start, parentRunId: "r0", lineage })).toEqual(RECORD);
   expect(owner.asked).toEqual([
     {
       runId: "r1",
       definition: { text: "the text", source: "w.yaml", graph: GRAPH },
       input: { a: 1 },
       options: { agent: "simulated" },
+      parentRunId: "r0",
+      lineage,
     },
   ]);
 });

@@ -51,7 +51,7 @@ export class SocketHost implements RunHost {
   }
 
   async startRun(start: RunStart): Promise<RunRecord> {
-    const { definition, input, options = {}, maxCostMicro, callbackUrl, runId } = start;
+    const { definition, input, options = {}, maxCostMicro, callbackUrl, runId, tenantId, parentRunId, lineage } = start;
     const { text, source } = definition;
     return this.#callForRecord("startRun", {
       text,
@@ -61,6 +61,9 @@ export class SocketHost implements RunHost {
       ...(source === undefined ? {} : { source }),
       ...(maxCostMicro === undefined ? {} : { max_cost_micro: maxCostMicro }),
       ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
+      ...(tenantId === undefined ? {} : { tenant_id: tenantId }),
+      ...(parentRunId === undefined ? {} : { parent_run_id: parentRunId }),
+      ...(lineage === undefined ? {} : { lineage: { ...lineage } }),
     });
   }
 
@@ -78,6 +81,10 @@ export class SocketHost implements RunHost {
 
   async sendSignal(runId: string, name: string, payload: Json): Promise<void> {
     await this.#call("sendSignal", { run_id: runId, name, payload });
+  }
+
+  async deleteRun(runId: string): Promise<void> {
+    await this.#call("deleteRun", { run_id: runId });
   }
 
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {

@@ -160,6 +160,9 @@ class Caller {
       case "sendSignal":
         await host.sendSignal(runId, textOf(params, "name"), params["payload"] ?? null);
         return undefined;
+      case "deleteRun":
+        await host.deleteRun(runId);
+        return undefined;
       case "settled":
         return toJson(await host.settled(runId));
       case "watch":
@@ -206,6 +209,9 @@ class Caller {
       options,
       ...(typeof maxCostMicro === "number" ? { maxCostMicro } : {}),
       ...("callback_url" in params ? { callbackUrl: textOf(params, "callback_url") } : {}),
+      ...("tenant_id" in params ? { tenantId: textOf(params, "tenant_id") } : {}),
+      ...("parent_run_id" in params ? { parentRunId: textOf(params, "parent_run_id") } : {}),
+      ...("lineage" in params ? { lineage: toLineage(params["lineage"]) } : {}),
     };
   }
 
@@ -229,6 +235,13 @@ function textOf(params: JsonObject, name: string): string {
 
 function optional<Name extends string>(params: JsonObject, name: Name): { readonly [key in Name]?: string } {
   return typeof params[name] === "string" ? ({ [name]: params[name] } as { [key in Name]: string }) : {};
+}
+
+function toLineage(value: Json | undefined): NonNullable<RunStart["lineage"]> {
+  if (!isJsonObject(value)) throw refused("`lineage` is an object.");
+  const { kind } = value;
+  if (kind !== "rerun" && kind !== "fork") throw refused("A lineage is that of a rerun or a fork.");
+  return { kind, run: textOf(value, "run"), fromPath: textOf(value, "fromPath") };
 }
 
 function toAnswer(value: Json | undefined): ApprovalAnswer {

@@ -4,6 +4,7 @@ import type {
   EventRow,
   Journal,
   NewEvent,
+  OutboxQuery,
   OutboxRecord,
   RunFilter,
   RunNo,
@@ -97,11 +98,12 @@ export class MemoryJournal implements Journal {
     return this.#select(selection).length;
   }
 
-  #select({ status, workflow, tenantId, createdFrom, createdBefore, text }: RunSelection): RunRecord[] {
+  #select({ status, workflow, tenantId, parentRunId, createdFrom, createdBefore, text }: RunSelection): RunRecord[] {
     return [...this.#runs.values()]
       .filter((run) => status === undefined || status.includes(run.status))
       .filter((run) => workflow === undefined || run.workflow === workflow)
       .filter((run) => tenantId === undefined || run.tenantId === tenantId)
+      .filter((run) => parentRunId === undefined || run.parentRunId === parentRunId)
       .filter((run) => createdFrom === undefined || run.createdAt >= createdFrom)
       .filter((run) => createdBefore === undefined || run.createdAt < createdBefore)
       .filter((run) => text === undefined || hasText(run, text));
@@ -128,14 +130,24 @@ export class MemoryJournal implements Journal {
     return this.#pins.get(hash);
   }
 
-  async readOutbox(options: { limit: number; kind?: string }): Promise<readonly OutboxRecord[]> {
+  async readOutbox({ limit, kind, afterId = 0 }: OutboxQuery): Promise<readonly OutboxRecord[]> {
     return [...this.#outbox.values()]
-      .filter((record) => options.kind === undefined || record.kind === options.kind)
-      .slice(0, options.limit);
+      .filter((record) => record.id > afterId && (kind === undefined || record.kind === kind))
+      .slice(0, limit);
   }
 
   async finishOutbox(ids: readonly number[]): Promise<void> {
     for (const id of ids) this.#outbox.delete(id);
+  }
+
+  async deleteRun(run: RunNo): Promise<boolean> {
+    const record = this.#runs.get(run);
+    if (record === undefined || !hasEnded(record.status)) return false;
+    this.#runs.delete(run);
+    this.#numbers.delete(record.id);
+    this.#events.delete(run);
+    for (const entry of this.#outbox.values()) if (entry.run === run) this.#outbox.delete(entry.id);
+    return true;
   }
 
   async close(): Promise<void> {}

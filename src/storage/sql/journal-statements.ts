@@ -61,9 +61,16 @@ export const SELECT_PIN = "SELECT text FROM pins WHERE hash = ?";
 
 const OUTBOX_COLUMNS = `id, run_no AS run, kind, body, created_at AS "createdAt"`;
 
-export const SELECT_OUTBOX = `SELECT ${OUTBOX_COLUMNS} FROM outbox WHERE done = 0 ORDER BY id LIMIT ?`;
+export const SELECT_OUTBOX = `SELECT ${OUTBOX_COLUMNS} FROM outbox WHERE done = 0 AND id > ? ORDER BY id LIMIT ?`;
 
 export const SELECT_OUTBOX_OF_KIND = `SELECT ${OUTBOX_COLUMNS} FROM outbox
-  WHERE done = 0 AND kind = ? ORDER BY id LIMIT ?`;
+  WHERE done = 0 AND kind = ? AND id > ? ORDER BY id LIMIT ?`;
 
 export const FINISH_OUTBOX = "UPDATE outbox SET done = 1 WHERE id = ?";
+
+export const DELETE_EVENTS = "DELETE FROM events WHERE id > ? AND id < ?";
+
+/** The rows stay without what they said: an id that is free again would be taken for another delivery's. */
+export const EMPTY_OUTBOX = "UPDATE outbox SET done = 1, body = '{}' WHERE run_no = ?";
+
+export const DELETE_RUN = "DELETE FROM runs WHERE no = ?";

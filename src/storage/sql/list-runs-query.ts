@@ -49,6 +49,7 @@ function toWhere(selection: RunSelection, status: RunStatus | undefined, beforeR
     ["status = ?", status],
     ["workflow_name = ?", selection.workflow],
     ["tenant_id = ?", selection.tenantId],
+    ["parent_run_id = ?", selection.parentRunId],
     ["created_at >= ?", selection.createdFrom],
     ["created_at < ?", selection.createdBefore],
     ["no < ?", beforeRun],

@@ -3,6 +3,9 @@ import { encodeEvent } from "../../core/history/event-codec.ts";
 import type { Append, AppendResult, NewRun, RunNo, RunPatch } from "../../ports/journal.ts";
 import { findRefusal, hasEnded, headAfter, type RunHead, refused, timeOf } from "../append-rule.ts";
 import {
+  DELETE_EVENTS,
+  DELETE_RUN,
+  EMPTY_OUTBOX,
   FINISH_OUTBOX,
   INSERT_EVENT,
   INSERT_OUTBOX,
@@ -44,6 +47,9 @@ export class BatchWriter {
   readonly #insertPin: StatementSync;
   readonly #insertOutbox: StatementSync;
   readonly #finishOutbox: StatementSync;
+  readonly #deleteEvents: StatementSync;
+  readonly #emptyOutbox: StatementSync;
+  readonly #deleteRun: StatementSync;
   readonly #selectRun: Query<RunRow>;
   readonly #selectNewestRun: Query<{ readonly newest: number | null }>;
 
@@ -67,6 +73,9 @@ export class BatchWriter {
     this.#insertPin = database.prepare(INSERT_PIN);
     this.#insertOutbox = database.prepare(INSERT_OUTBOX);
     this.#finishOutbox = database.prepare(FINISH_OUTBOX);
+    this.#deleteEvents = database.prepare(DELETE_EVENTS);
+    this.#emptyOutbox = database.prepare(EMPTY_OUTBOX);
+    this.#deleteRun = database.prepare(DELETE_RUN);
     this.#selectRun = prepareQuery(database, SELECT_RUN);
     this.#selectNewestRun = prepareQuery(database, SELECT_NEWEST_RUN);
     this.#newestRun = this.#readNewestRun();
@@ -96,6 +105,22 @@ export class BatchWriter {
       this.#inTransaction(() => {
         for (const id of ids) this.#finishOutbox.run(id);
       });
+    } catch (error) {
+      throw toStorageFailure(error, this.#path) ?? error;
+    }
+  }
+
+  /** As `Journal.deleteRun`. One transaction whatever the size: SQLite holds its log on disk, and half a run is none. */
+  deleteRun(run: RunNo): boolean {
+    try {
+      const head = this.#findHead(run);
+      if (head === undefined || !hasEnded(head.status)) return false;
+      this.#inTransaction(() => {
+        this.#deleteEvents.run(run * SEQ_RANGE, (run + 1) * SEQ_RANGE);
+        this.#emptyOutbox.run(run);
+        this.#deleteRun.run(run);
+      });
+      return true;
     } catch (error) {
       throw toStorageFailure(error, this.#path) ?? error;
     }

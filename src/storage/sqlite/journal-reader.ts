@@ -1,7 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { decodeEvent } from "../../core/history/event-codec.ts";
-import type { EventRow, OutboxRecord, RunFilter, RunNo, RunRecord, RunSelection } from "../../ports/journal.ts";
+import type {
+  EventRow,
+  OutboxQuery,
+  OutboxRecord,
+  RunFilter,
+  RunNo,
+  RunRecord,
+  RunSelection,
+} from "../../ports/journal.ts";
 import {
   SELECT_ACTIVE,
   SELECT_AWAKE,
@@ -127,8 +135,8 @@ export class JournalReader {
     return this.#pin.get(hash)?.text;
   }
 
-  readOutbox({ limit, kind }: { limit: number; kind?: string }): readonly OutboxRecord[] {
-    const rows = kind === undefined ? this.#outbox.all(limit) : this.#outboxOfKind.all(kind, limit);
+  readOutbox({ limit, kind, afterId = 0 }: OutboxQuery): readonly OutboxRecord[] {
+    const rows = kind === undefined ? this.#outbox.all(afterId, limit) : this.#outboxOfKind.all(kind, afterId, limit);
     return rows.map((row) => ({ ...row }));
   }
 

@@ -59,6 +59,8 @@ const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX outbox_open ON outbox (id) WHERE done = 0;
   CREATE INDEX outbox_open_by_kind ON outbox (kind, id) WHERE done = 0;`,
+  `CREATE INDEX runs_by_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL;
+  CREATE INDEX outbox_by_run ON outbox (run_no);`,
 ];
 
 /** Brings a journal file up to today's tables, each step in a transaction of its own. */

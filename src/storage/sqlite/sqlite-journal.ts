@@ -4,6 +4,7 @@ import type {
   AppendResult,
   EventRow,
   Journal,
+  OutboxQuery,
   OutboxRecord,
   RunFilter,
   RunNo,
@@ -94,12 +95,16 @@ export class SqliteJournal implements Journal {
     return this.#read(() => this.#reader.readPinned(hash));
   }
 
-  async readOutbox(options: { limit: number; kind?: string }): Promise<readonly OutboxRecord[]> {
+  async readOutbox(options: OutboxQuery): Promise<readonly OutboxRecord[]> {
     return this.#read(() => this.#reader.readOutbox(options));
   }
 
   async finishOutbox(ids: readonly number[]): Promise<void> {
     this.#writer.finishOutbox(ids);
+  }
+
+  async deleteRun(run: RunNo): Promise<boolean> {
+    return this.#writer.deleteRun(run);
   }
 
   async close(): Promise<void> {

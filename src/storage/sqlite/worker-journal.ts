@@ -6,6 +6,7 @@ import type {
   AppendResult,
   EventRow,
   Journal,
+  OutboxQuery,
   OutboxRecord,
   RunFilter,
   RunNo,
@@ -97,12 +98,16 @@ export class WorkerJournal implements Journal {
     return this.#call("readPinned", hash);
   }
 
-  readOutbox(options: { limit: number; kind?: string }): Promise<readonly OutboxRecord[]> {
+  readOutbox(options: OutboxQuery): Promise<readonly OutboxRecord[]> {
     return this.#call("readOutbox", options);
   }
 
   finishOutbox(ids: readonly number[]): Promise<void> {
     return this.#call("finishOutbox", ids);
+  }
+
+  deleteRun(run: RunNo): Promise<boolean> {
+    return this.#call("deleteRun", run);
   }
 
   async close(): Promise<void> {

@@ -8,6 +8,7 @@ import type { RenderOptions } from "./commands/prompt.ts";
 import type { RunOptions } from "./commands/run.ts";
 import type { AnswerOptions, CancelOptions, ResumeOptions, SignalOptions } from "./commands/runs-drive.ts";
 import type { ListOptions, ShowOptions } from "./commands/runs-read.ts";
+import type { ForkOptions, RerunOptions } from "./commands/runs-repeat.ts";
 import type { ServeOptions } from "./commands/serve.ts";
 import type { StorageOptions } from "./commands/storage.ts";
 import type { AttachOptions, KillOptions } from "./commands/terminals.ts";
@@ -234,7 +235,33 @@ function addRunsCommands(runs: Command, perform: Perform): void {
         (await import("./commands/runs-drive.ts")).signal({ app, voice }, { id, name }, options),
       );
     });
+  addRepetitions(runs, perform);
   addAnswers(runs, perform);
+}
+
+function addRepetitions(runs: Command, perform: Perform): void {
+  withRepetition(
+    runs.command("rerun").alias("replay").description("do a run again from a step; the rest is taken over"),
+  ).action(async (id: string, options: RerunOptions) => {
+    await perform(options, async (app, voice) =>
+      (await import("./commands/runs-repeat.ts")).rerun({ app, voice }, id, options),
+    );
+  });
+  withRepetition(runs.command("fork").description("do a run again from a step, with something changed"))
+    .option("--set <change>", "STEP.FIELD=VALUE, input.NAME=VALUE, max_cost_usd=N or timeout=SECONDS", collect)
+    .option("--changes <file>", "all changes as a JSON file")
+    .action(async (id: string, options: ForkOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("./commands/runs-repeat.ts")).fork({ app, voice }, id, options),
+      );
+    });
+}
+
+function withRepetition(command: Command): Command {
+  return withCommon(command)
+    .argument("<id>")
+    .option("--from <step>", "a step's id, or the path of one instance (default: the first that failed)")
+    .option("--current", "with the definition as its file is now, instead of the one that the run began with");
 }
 
 function addAnswers(parent: Command, perform: Perform): void {

@@ -36,7 +36,12 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
     ["time", timeOf(run, now)],
     ["cost", usd],
   ];
-  if (run.parent_run_id !== null) facts.push(["from run", run.parent_run_id]);
+  for (const [name, origin] of [["rerun of", run.rerun_of] as const, ["fork of", run.forked_from] as const]) {
+    if (origin === null) continue;
+    const from = origin.from_path === "" ? "all of it" : `from ${sanitize(origin.from_path)}`;
+    facts.push([name, `${origin.run_id}, ${from}${origin.deleted === true ? " (deleted)" : ""}`]);
+  }
+  for (const { run_id, kind, status } of run.reruns) facts.push([kind, `${run_id} (${status.replaceAll("_", " ")})`]);
   const tokens = ["input_tokens", "output_tokens"].map((name) => run.usage[name]);
   if (tokens.every((count) => typeof count === "number")) facts.push(["tokens", `${tokens[0]} in, ${tokens[1]} out`]);
   return facts.map(([name, value]) => `${paint("dim", name.padEnd(10))}${value}`).join("\n");

@@ -2,6 +2,7 @@ import { approve, getApproval, listApprovalsEndpoint, reject, skip } from "./app
 import type { Endpoint } from "./endpoint.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys/keys.ts";
 import { getRun, listRunsEndpoint } from "./runs/read-runs.ts";
+import { forkRunEndpoint, replayRunEndpoint, rerunRunEndpoint } from "./runs/repeat-runs.ts";
 import { cancelRunEndpoint, resumeRunEndpoint, signalRun } from "./runs/steer-runs.ts";
 import { streamRunEndpoint } from "./runs/stream-run.ts";
 import { runSync, submitRun } from "./runs/submit-run.ts";
@@ -36,6 +37,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   signalRun,
   listArtifactsEndpoint,
   getArtifact,
+  rerunRunEndpoint,
+  replayRunEndpoint,
+  forkRunEndpoint,
   listApprovalsEndpoint,
   getApproval,
   approve,

@@ -92,6 +92,12 @@ describe("a key", () => {
   });
 });
 
+/** What a route must be sent to get as far as the question whose it is. */
+function bodyFor(path: string): JsonObject {
+  if (path.endsWith("/signals")) return { name: "x" };
+  return path.endsWith("/fork") ? { changes: { timeout: 1 } } : {};
+}
+
 describe("a tenant", () => {
   test("sees nothing of another, whatever it asks for", async () => {
     const world = newWorld({ plays: { work: () => succeed("the secret of A") } });
@@ -114,7 +120,7 @@ describe("a tenant", () => {
         if (method === "PUT") continue;
         const asked = path.replaceAll(/\{\w+\}/g, encodeURIComponent(id));
         if (path.startsWith("/workflows/run") || (path === "/keys" && method === "POST")) continue;
-        const sent = body === undefined ? {} : { body: JSON.stringify(path.endsWith("signals") ? { name: "x" } : {}) };
+        const sent = body === undefined ? {} : { body: JSON.stringify(bodyFor(path)) };
         const response = await world.request(asked, { method, headers: b, ...sent });
         const text = await response.text();
         expect(text, `${method} ${asked}`).not.toContain("the secret of A");

@@ -60,8 +60,30 @@ const stepSchema = z
   })
   .meta({ id: "Step", description: "An instance of a step." });
 
+const originSchema = z
+  .object({
+    run_id: z.string(),
+    from_path: z.string().describe("The step from which it was done again; empty: all of it."),
+    changes: jsonObjectSchema.optional().describe("What a fork does differently; of the input only the names."),
+    deleted: z.literal(true).optional().describe("It was deleted since."),
+  })
+  .meta({ id: "Origin", description: "The run that this one repeats." });
+
+const repetitionSchema = z
+  .object({
+    run_id: z.string(),
+    kind: z.enum(["rerun", "fork"]),
+    from_path: z.string(),
+    status: runStatusSchema,
+    created_at: timeSchema,
+  })
+  .meta({ id: "Repetition", description: "A run that repeats this one." });
+
 export const runSchema = runSummarySchema
   .extend({
+    rerun_of: originSchema.nullable(),
+    forked_from: originSchema.nullable(),
+    reruns: z.array(repetitionSchema).describe("Newest first, at most 50."),
     input_data: jsonSchema,
     outputs: jsonSchema,
     usage: jsonObjectSchema,
