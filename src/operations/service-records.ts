@@ -1,4 +1,5 @@
 import type { ApiKeys } from "../ports/api-keys.ts";
+import type { DeadLetterNotes } from "../ports/dead-letter-notes.ts";
 import type { IdempotencyKeys } from "../ports/idempotency-keys.ts";
 import type { WorkflowDefinitions } from "../ports/workflow-definitions.ts";
 
@@ -7,4 +8,5 @@ export interface ServiceRecords {
   readonly keys: ApiKeys;
   readonly idempotency: IdempotencyKeys;
   readonly definitions: WorkflowDefinitions;
+  readonly deadLetters: DeadLetterNotes;
 }

@@ -61,6 +61,22 @@ test("versions of a definition are counted by name and owner, also by two proces
   expect(await one.find({ name: "n", tenantId: "t" })).toBeDefined();
 });
 
+test("a dead letter is dealt with once, also by two processes", async () => {
+  const path = join(temporaryFolder(), "service.db");
+  const [one, other] = [open(path), open(path)];
+  const note = { run: "r", path: "a[1]", status: "retried", at: 5, newRun: "n" } as const;
+  expect(await one.deadLetters.close(note)).toBe(true);
+  expect(await other.deadLetters.close({ ...note, status: "resolved", note: "no" })).toBe(false);
+  expect(await other.deadLetters.find("r", "a[1]")).toEqual(note);
+  expect(await other.deadLetters.find("r", "a[2]")).toBeUndefined();
+  await one.deadLetters.reopen("r", "a[1]");
+  expect(await other.deadLetters.close({ run: "r", path: "a[1]", status: "resolved", at: 6, note: "no" })).toBe(true);
+  await one.deadLetters.reopen("r", "a[1]");
+  expect(await one.deadLetters.find("r", "a[1]")).toMatchObject({ status: "resolved", note: "no" });
+  await one.deadLetters.forget("r");
+  expect(await other.deadLetters.find("r", "a[1]")).toBeUndefined();
+});
+
 test("a file that is none of ours is named, not touched", () => {
   const path = join(temporaryFolder(), "service.db");
   writeFileSync(path, "this is no database, however long one looks at it".repeat(100));

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { OpenApplication } from "../../operations/application.ts";
 import type { KeyScope } from "../../ports/api-keys.ts";
 import type { CommonOptions, OpenApp } from "./cli-context.ts";
+import type { DeadLettersOptions, ResolveOptions } from "./commands/dead-letter.ts";
 import type { CreateKeyOptions } from "./commands/keys.ts";
 import type { McpCoreOptions, McpTerminalOptions } from "./commands/mcp.ts";
 import type { RenderOptions } from "./commands/prompt.ts";
@@ -236,6 +237,17 @@ function addRunsCommands(runs: Command, perform: Perform): void {
       );
     });
   addRepetitions(runs, perform);
+  withCommon(runs.command("diff").description("compare two runs"))
+    .argument("<a>")
+    .argument("<b>")
+    .action(async (a: string, b: string, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/runs-keep.ts")).diffRuns(app, { a, b }, options));
+    });
+  withCommon(runs.command("rm").description("delete a run that has ended"))
+    .argument("<id>")
+    .action(async (id: string, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("./commands/runs-keep.ts")).removeRun(app, id, options));
+    });
   addAnswers(runs, perform);
 }
 
@@ -286,11 +298,31 @@ function addApprovals(approvals: Command, perform: Perform): void {
 }
 
 function addDeadLetters(deadLetters: Command, perform: Perform): void {
-  withCommon(deadLetters.command("ls").description("list them")).action(async (options: CommonOptions) => {
-    await perform(options, async (app) =>
-      (await import("./commands/runs-read.ts")).listDeadLettersCommand(app, options),
-    );
-  });
+  withCommon(deadLetters.command("ls").description("list those that are open, oldest first"))
+    .option("--all", "also those that were retried or resolved")
+    .option("--workflow <name>")
+    .option("--limit <n>", "at most so many", toCount, 50)
+    .option("--cursor <id>", "go on after this one")
+    .action(async (options: DeadLettersOptions) => {
+      await perform(options, async (app) =>
+        (await import("./commands/dead-letter.ts")).listDeadLettersCommand(app, options),
+      );
+    });
+  withCommon(deadLetters.command("retry").description("do the run again from the step that has failed"))
+    .argument("<id>", "RUN:PATH")
+    .action(async (id: string, options: CommonOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("./commands/dead-letter.ts")).retryDeadLetter({ app, voice }, id, options),
+      );
+    });
+  withCommon(deadLetters.command("resolve").description("note that nothing more is to be done"))
+    .argument("<id>", "RUN:PATH")
+    .option("--note <text>")
+    .action(async (id: string, options: ResolveOptions) => {
+      await perform(options, async (app) =>
+        (await import("./commands/dead-letter.ts")).resolveDeadLetterCommand(app, id, options),
+      );
+    });
 }
 
 function addKeys(keys: Command, perform: Perform): void {

@@ -50,6 +50,18 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
       PRIMARY KEY (tenant_id, name, version)
     )`,
   },
+  {
+    name: "dead-letter-notes-1",
+    sql: `CREATE TABLE dead_letter_notes (
+      run TEXT NOT NULL,
+      path TEXT NOT NULL,
+      status TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      note TEXT,
+      new_run TEXT,
+      PRIMARY KEY (run, path)
+    )`,
+  },
 ];
 
 const BUSY_TIMEOUT_MS = 5_000;

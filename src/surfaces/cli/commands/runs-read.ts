@@ -3,7 +3,6 @@ import { describeRun } from "../../../operations/describe-run.ts";
 import { describeStepLogs } from "../../../operations/describe-run-logs.ts";
 import { findRun } from "../../../operations/find-run.ts";
 import { listArtifacts } from "../../../operations/list-artifacts.ts";
-import { listDeadLetters } from "../../../operations/list-dead-letters.ts";
 import { listOpenApprovals } from "../../../operations/list-open-approvals.ts";
 import { listRuns } from "../../../operations/list-runs.ts";
 import { readRunEvents } from "../../../operations/read-run-events.ts";
@@ -90,17 +89,6 @@ export async function listApprovalsCommand(app: OpenApplication, options: Common
   else {
     const { renderApprovals } = await import("../render/render-approvals.ts");
     print(renderApprovals(approvals, pageOptions()));
-  }
-  return 0;
-}
-
-/** `pawl dead-letter ls`. */
-export async function listDeadLettersCommand(app: OpenApplication, options: CommonOptions): Promise<number> {
-  const letters = await listDeadLetters(app);
-  if (formatOf(options) !== "text") printEnvelope({ items: letters, next_cursor: null });
-  else {
-    const { renderDeadLetters } = await import("../render/render-dead-letters.ts");
-    print(renderDeadLetters(letters, pageOptions()));
   }
   return 0;
 }

@@ -10,10 +10,12 @@ export function renderDeadLetters(letters: readonly DeadLetter[], options: PageO
 }
 
 function renderDeadLetter(letter: DeadLetter, { paint, now }: PageOptions): string {
-  const { run_id, workflow_name, path, code, message, failed_at } = letter;
+  const { dead_letter_id: id, run_id, workflow_name, path, code, message, failed_at, status, note } = letter;
+  const closed = status === "open" ? "" : `, ${status}${note === null ? "" : `: ${sanitize(note)}`}`;
   return [
     `${paint("red", "✗")} ${paint("bold", sanitize(path))} of ${sanitize(workflow_name)}: ${sanitize(message)}`,
-    `  ${sanitize(code)}, ${formatTime(Date.parse(failed_at), now)}`,
+    `  ${sanitize(code)}, ${formatTime(Date.parse(failed_at), now)}${closed}`,
     paint("dim", `  pawl runs show ${run_id}`),
+    ...(status === "open" ? [paint("dim", `  pawl dead-letter retry '${sanitize(id)}'`)] : []),
   ].join("\n");
 }

@@ -1,6 +1,14 @@
 import { approve, getApproval, listApprovalsEndpoint, reject, skip } from "./approvals/approvals.ts";
+import {
+  getDeadLetter,
+  listDeadLettersEndpoint,
+  resolveDeadLetterEndpoint,
+  retryDeadLetter,
+} from "./dead-letters/dead-letters.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys/keys.ts";
+import { compareRunsEndpoint } from "./runs/compare-runs.ts";
+import { deleteRunEndpoint } from "./runs/delete-run.ts";
 import { getRun, listRunsEndpoint } from "./runs/read-runs.ts";
 import { forkRunEndpoint, replayRunEndpoint, rerunRunEndpoint } from "./runs/repeat-runs.ts";
 import { cancelRunEndpoint, resumeRunEndpoint, signalRun } from "./runs/steer-runs.ts";
@@ -30,7 +38,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   removeWorkflowEndpoint,
   listVersionsEndpoint,
   listRunsEndpoint,
+  compareRunsEndpoint,
   getRun,
+  deleteRunEndpoint,
   streamRunEndpoint,
   cancelRunEndpoint,
   resumeRunEndpoint,
@@ -45,6 +55,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   approve,
   reject,
   skip,
+  listDeadLettersEndpoint,
+  getDeadLetter,
+  retryDeadLetter,
+  resolveDeadLetterEndpoint,
   createKeyEndpoint,
   listKeysEndpoint,
   revokeKeyEndpoint,

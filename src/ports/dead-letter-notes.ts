@@ -1,0 +1,21 @@
+/** What people have done about steps that failed for good. The failures themselves stand in the journal and stay. */
+export interface DeadLetterNotes {
+  /** Durable when it resolves. False: somebody was first. */
+  close(note: DeadLetterNote): Promise<boolean>;
+  /** The retry did not come to be. */
+  reopen(run: string, path: string): Promise<void>;
+  find(run: string, path: string): Promise<DeadLetterNote | undefined>;
+  /** The run is gone. */
+  forget(run: string): Promise<void>;
+}
+
+export interface DeadLetterNote {
+  readonly run: string;
+  readonly path: string;
+  readonly status: "retried" | "resolved";
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly note?: string;
+  /** Of a retry. */
+  readonly newRun?: string;
+}

@@ -1,0 +1,115 @@
+import { expect, test } from "vitest";
+import { HttpWorld } from "../../../../../test/fakes/http-world.ts";
+import { path, task, toGraph } from "../../../../../test/faults/graphs.ts";
+import { fail, succeed } from "../../../../../test/faults/world.ts";
+import type { JsonObject } from "../../../../core/json.ts";
+
+const FRAGILE = toGraph(
+  [
+    task("fetch", { each: { list: path("input.items"), maxConcurrent: 5 }, onFailure: "skip" }),
+    task("report", { after: ["fetch"], input: path("steps.fetch") }),
+  ],
+  { name: "fragile", ending: { deadLetter: true } },
+);
+
+/** Items fail until they are mended. */
+function newWorld() {
+  const state = { isMended: false };
+  const play = () => (state.isMended ? succeed("good", 2_000) : fail("BROKEN"));
+  return { state, world: new HttpWorld([FRAGILE], { plays: { fetch: play } }) };
+}
+
+async function dataOf(response: Response | Promise<Response>): Promise<JsonObject> {
+  const { data, error } = (await (await response).json()) as { readonly data: JsonObject; readonly error: unknown };
+  expect(error).toBeNull();
+  return data;
+}
+
+async function codeOf(response: Response | Promise<Response>) {
+  const answered = await response;
+  const { error } = (await answered.json()) as { readonly error: JsonObject };
+  return [answered.status, error["code"]];
+}
+
+async function failTwice(world: HttpWorld): Promise<string> {
+  const run = await dataOf(world.post("/workflows/run/sync", { workflow: "fragile", input: { items: [1, 2] } }));
+  expect(run["status"]).toBe("partial");
+  return String(run["run_id"]);
+}
+
+test("dead letters are listed page by page, and found by their run and path", async () => {
+  const { world } = newWorld();
+  const id = await failTwice(world);
+  const first = await dataOf(world.request("/dead-letter?limit=1&status=open"));
+  expect(first["items"]).toMatchObject([{ dead_letter_id: `${id}:fetch[0]`, code: "BROKEN", status: "open" }]);
+  const second = await dataOf(world.request(`/dead-letter?limit=1&cursor=${first["next_cursor"]}`));
+  expect(second).toMatchObject({ items: [{ path: "fetch[1]" }], next_cursor: null });
+  expect(await dataOf(world.request("/dead-letter?workflow=other"))).toMatchObject({ items: [] });
+  const shown = await dataOf(world.request(`/dead-letter/${encodeURIComponent(`${id}:fetch[1]`)}`));
+  expect(shown).toMatchObject({ path: "fetch[1]", retried_as: null });
+  expect(await codeOf(world.request(`/dead-letter/${id}:fetch[9]`))).toEqual([404, "DEAD_LETTER_NOT_FOUND"]);
+});
+
+test("a retry is a rerun from there, and of several who ask at once one gets it", async () => {
+  const { world, state } = newWorld();
+  const id = await failTwice(world);
+  state.isMended = true;
+  const address = `/dead-letter/${encodeURIComponent(`${id}:fetch[0]`)}`;
+  const answers = await Promise.all(Array.from({ length: 5 }, () => world.post(`${address}/retry`, {})));
+  expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409, 409]);
+  const accepted = answers.find(({ status }) => status === 202);
+  if (accepted === undefined) throw new Error("Nobody got the retry.");
+  const { run_id: again } = await dataOf(accepted);
+  await world.world.host.settled(String(again));
+  const rerun = await dataOf(world.request(`/runs/${again}`));
+  expect(rerun).toMatchObject({ status: "completed", rerun_of: { run_id: id, from_path: "fetch[0]" } });
+  expect(await dataOf(world.request(address))).toMatchObject({ status: "retried", retried_as: again });
+  expect(await dataOf(world.request(`/runs/${id}`))).toMatchObject({ status: "partial" });
+  expect(await codeOf(world.post(`${address}/resolve`, {}))).toEqual([409, "DEAD_LETTER_CLOSED"]);
+  const open = await dataOf(world.request("/dead-letter?status=open"));
+  expect(open["items"]).toMatchObject([{ path: "fetch[1]" }]);
+});
+
+test("a dead letter is resolved with a note, and its run stays as it ended", async () => {
+  const { world } = newWorld();
+  const id = await failTwice(world);
+  const address = `/dead-letter/${encodeURIComponent(`${id}:fetch[0]`)}`;
+  const resolved = await dataOf(world.post(`${address}/resolve`, { note: "The shop is gone." }));
+  expect(resolved).toMatchObject({ status: "resolved", note: "The shop is gone." });
+  expect(await codeOf(world.post(`${address}/retry`, {}))).toEqual([409, "DEAD_LETTER_CLOSED"]);
+  expect(await dataOf(world.request(`/runs/${id}`))).toMatchObject({ status: "partial" });
+});
+
+test("a deleted run takes its dead letters with it, and a run that goes on is not deleted", async () => {
+  const { world } = newWorld();
+  const id = await failTwice(world);
+  expect(await dataOf(world.request(`/runs/${id}`, { method: "DELETE" }))).toEqual({ run_id: id });
+  expect(await codeOf(world.request(`/runs/${id}`))).toEqual([404, "RUN_NOT_FOUND"]);
+  expect(await dataOf(world.request("/dead-letter"))).toMatchObject({ items: [] });
+  const waiting = "name: gate\nsteps:\n  - id: ask\n    type: approval\n    approval_config: { message: go? }\n";
+  const { run_id: open } = await dataOf(world.post("/workflows/run/sync", { workflow: waiting }));
+  expect(await codeOf(world.request(`/runs/${open}`, { method: "DELETE" }))).toEqual([409, "RUN_NOT_ENDED"]);
+});
+
+test("two runs are compared: status, cost, input, outputs, and each step", async () => {
+  const { world, state } = newWorld();
+  const a = await failTwice(world);
+  state.isMended = true;
+  const more = await dataOf(world.post("/workflows/run/sync", { workflow: "fragile", input: { items: [1, 2, 3] } }));
+  const compared = await dataOf(world.request(`/runs/compare?a=${a}&b=${more["run_id"]}`));
+  expect(compared).toMatchObject({
+    status: { a: "partial", b: "completed" },
+    total_cost_usd: { a: 0, b: 0.006, delta: 0.006 },
+    definition: { changed: false, diff: null },
+    input: { changed: true, diff: expect.stringContaining("+    3") },
+    outputs: { changed: true },
+  });
+  expect(compared["steps"]).toMatchObject([
+    { path: "fetch[0]", status: { a: "failed", b: "completed" }, output_changed: true, cost_usd_delta: 0.002 },
+    { path: "fetch[1]", only_in: null },
+    { path: "report", output_changed: true, output_diff: expect.stringContaining("good") },
+    { path: "fetch[2]", only_in: "b", status: { a: null, b: "completed" } },
+  ]);
+  const same = await dataOf(world.request(`/runs/compare?a=${a}&b=${a}`));
+  expect(same).toMatchObject({ outputs: { changed: false }, total_cost_usd: { delta: 0 } });
+});
