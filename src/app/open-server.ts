@@ -2,9 +2,11 @@ import { basename, relative } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
 import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
+import { createOutbound } from "../executors/outbound/outbound.ts";
 import type { AppHost, Application, HttpService, ListenOptions, ServedRoute } from "../operations/application.ts";
 import { checkHealth } from "../operations/check-health.ts";
 import type { DefinitionLibrary, LibraryChange } from "../operations/definition-library.ts";
+import { DeliveryDispatcher } from "../operations/delivery-dispatcher.ts";
 import { EarlyServers } from "../operations/early-servers.ts";
 import { FetchedDefinitions } from "../operations/fetched-definitions.ts";
 import { RequestRunner } from "../operations/request-runner.ts";
@@ -82,6 +84,7 @@ class Server implements HttpService {
   readonly #crons: CronTriggers;
   readonly #watch: DefinitionWatch;
   readonly #earlyServers: EarlyServers;
+  readonly #dispatcher: DeliveryDispatcher;
   readonly #streams = new OpenStreams();
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
@@ -99,6 +102,13 @@ class Server implements HttpService {
       failed: (workflow, error) => log(`cron: "${workflow}" was not started: ${messageOf(error)}`),
     });
     this.#earlyServers = new EarlyServers(app);
+    this.#dispatcher = new DeliveryDispatcher({
+      app,
+      outbound: createOutbound({ allow: app.config.settings.outbound.allow }),
+      random: Math.random,
+      log: (line) => log(app.mask(line)),
+      onDefect: parts.onDefect,
+    });
     this.#watch = new DefinitionWatch({
       appDir: app.appDir,
       library,
@@ -165,12 +175,13 @@ class Server implements HttpService {
     };
   }
 
-  /** From now on slots are fired, and edits are seen. */
+  /** From now on slots are fired, edits are seen, and webhooks are delivered. */
   async begin(listener: HttpListener): Promise<void> {
     this.#listener = listener;
     await this.#earlyServers.update(this.#parts.library.list());
     await this.#crons.arm(this.#armed().crons);
     await this.#watch.start();
+    this.#dispatcher.start();
   }
 
   async stop(force: AbortSignal): Promise<void> {
@@ -178,9 +189,11 @@ class Server implements HttpService {
     this.#crons.stop();
     this.#streams.stop();
     const closed = this.#listener?.close();
-    await this.#runner.stop(this.#parts.app.config.settings.server.stop_grace_ms, force);
+    const { stop_grace_ms: graceMs } = this.#parts.app.config.settings.server;
+    const sent = this.#dispatcher.stop(AbortSignal.any([force, AbortSignal.timeout(graceMs)]));
+    await this.#runner.stop(graceMs, force);
     this.#listener?.hurry(force);
-    await closed;
+    await Promise.all([closed, sent]);
   }
 
   #armed(): TriggerTable {

@@ -2,6 +2,7 @@ import type { ServiceRecords } from "../operations/service-records.ts";
 import { openServiceDatabase, type ServiceDatabaseOptions } from "../storage/sqlite/service/open-service-database.ts";
 import { SqliteApiKeys } from "../storage/sqlite/service/sqlite-api-keys.ts";
 import { SqliteDeadLetterNotes } from "../storage/sqlite/service/sqlite-dead-letter-notes.ts";
+import { SqliteDeliveries } from "../storage/sqlite/service/sqlite-deliveries.ts";
 import { SqliteIdempotencyKeys } from "../storage/sqlite/service/sqlite-idempotency-keys.ts";
 import { SqliteWorkflowDefinitions } from "../storage/sqlite/service/sqlite-workflow-definitions.ts";
 
@@ -13,6 +14,7 @@ export function openServiceRecords(options: ServiceDatabaseOptions): ServiceReco
     deadLetters: new SqliteDeadLetterNotes(database),
     idempotency: new SqliteIdempotencyKeys(database),
     definitions: new SqliteWorkflowDefinitions(database),
+    deliveries: new SqliteDeliveries(database),
     close: () => database.close(),
   };
 }

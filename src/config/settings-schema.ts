@@ -27,7 +27,7 @@ const listOfOrigins = z.preprocess(
   z.array(z.string().refine((text) => URL.parse(text)?.origin === text, "is no origin such as `https://app.example`")),
 );
 const flag = z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
-const { data, limits, agent, storage, log, server, uhlp, code, models, mcp, secrets } = DEFAULTS;
+const { data, limits, agent, storage, webhook, log, server, uhlp, code, models, mcp, secrets } = DEFAULTS;
 
 const provider = z.strictObject({
   kind: z.enum(["anthropic", "openai", "google", "openai-compatible"]),
@@ -115,7 +115,12 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
   database: section({ url: text }),
   redis: section({ url: text }),
   secrets: section({ env: listOfTexts.default([...secrets.env]), key: z.string().min(16).optional() }),
-  webhook: section({ secret: text }),
+  webhook: section({
+    secret: text,
+    max_attempts: z.coerce.number().int().min(1).max(100).default(webhook.max_attempts),
+    timeout_ms: z.coerce.number().int().min(100).max(600_000).default(webhook.timeout_ms),
+    retry_delay_ms: z.coerce.number().int().min(1).max(3_600_000).default(webhook.retry_delay_ms),
+  }),
   server: section({
     api_key: text,
     host: z.string().default(server.host),

@@ -46,7 +46,14 @@ export interface Settings {
     /** Secret inputs of runs are encrypted with it. Absent: `secrets.key` of the data directory, made when it is needed. */
     readonly key?: string | undefined;
   };
-  readonly webhook: { readonly secret?: string | undefined };
+  readonly webhook: {
+    /** Signs what is sent. `whsec_` and base64 is a key for Standard Webhooks; any other text is taken as it is. */
+    readonly secret?: string | undefined;
+    readonly max_attempts: number;
+    readonly timeout_ms: number;
+    /** Before the second try; twice as long before each further one. */
+    readonly retry_delay_ms: number;
+  };
   readonly server: {
     readonly api_key?: string | undefined;
     readonly host: string;
@@ -209,7 +216,7 @@ export const DEFAULTS: Settings = {
   database: {},
   redis: {},
   secrets: { env: [] },
-  webhook: {},
+  webhook: { max_attempts: 3, timeout_ms: 15_000, retry_delay_ms: 2_000 },
   server: {
     host: "127.0.0.1",
     port: 8080,

@@ -1,5 +1,6 @@
 import type { ApiKeys } from "../ports/api-keys.ts";
 import type { DeadLetterNotes } from "../ports/dead-letter-notes.ts";
+import type { Deliveries } from "../ports/deliveries.ts";
 import type { IdempotencyKeys } from "../ports/idempotency-keys.ts";
 import type { WorkflowDefinitions } from "../ports/workflow-definitions.ts";
 
@@ -9,4 +10,5 @@ export interface ServiceRecords {
   readonly idempotency: IdempotencyKeys;
   readonly definitions: WorkflowDefinitions;
   readonly deadLetters: DeadLetterNotes;
+  readonly deliveries: Deliveries;
 }

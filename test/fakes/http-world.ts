@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { onTestFinished } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
+import { createMask } from "../../src/config/create-mask.ts";
 import type { Config } from "../../src/config/load-config.ts";
 import { DEFAULTS, type Settings } from "../../src/config/settings.ts";
 import type { Graph } from "../../src/core/graph/graph.ts";
@@ -27,6 +28,9 @@ export interface HttpWorldOptions extends WorldOptions {
   readonly server?: Partial<Settings["server"]>;
   readonly uhlp?: Partial<Settings["uhlp"]>;
   readonly agent?: Partial<Settings["agent"]>;
+  readonly webhook?: Partial<Settings["webhook"]>;
+  /** Variables of the environment, whose values count as secrets. */
+  readonly env?: Readonly<Record<string, string>>;
   /** What an endpoint answers for a path. */
   readonly remote?: (wanted: WantedFile) => Promise<string>;
   /** What is known of MCP servers. */
@@ -108,15 +112,17 @@ function toRegistered(graph: Graph): RegisteredDefinition {
 function toApplication(
   world: World,
   definitions: readonly RegisteredDefinition[],
-  { server, uhlp, agent, remote, toolServers = [] }: HttpWorldOptions,
+  { server, uhlp, agent, webhook, env = {}, remote, toolServers = [] }: HttpWorldOptions,
 ): Application {
   const settings: Settings = {
     ...DEFAULTS,
     server: { ...DEFAULTS.server, ...server },
     uhlp: { ...DEFAULTS.uhlp, ...uhlp },
     agent: { ...DEFAULTS.agent, ...agent },
+    webhook: { ...DEFAULTS.webhook, ...webhook },
   };
-  const config: Config = { settings, origins: new Map(), secrets: [], env: () => undefined };
+  const secrets = Object.values(env);
+  const config: Config = { settings, origins: new Map(), secrets, env: (name) => env[name] };
   const service = openServiceRecords({ path: ":memory:", durability: "process" });
   onTestFinished(() => service.close());
   const refuse = () => Promise.reject(new Error("Nothing asks for this here."));
@@ -126,7 +132,7 @@ function toApplication(
     config,
     clock: world.clock,
     findExecutor: refuse,
-    mask: (text) => text,
+    mask: createMask(secrets),
     records: async () => ({ journal: world.journal, blobs: world.blobs }),
     files: async () => world.files,
     artifacts: async () => world.files,

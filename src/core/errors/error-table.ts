@@ -457,8 +457,14 @@ export const ERRORS = {
   STORAGE_MISSING: row("There is no such stored file.", "List what there is with `pawl storage ls`.", 5),
   ENV_NOT_ALLOWED: row("Prompts may read only variables listed under `env.allow`.", "Add the name to `env.allow`.", 3),
   WEBHOOK_NOT_DELIVERED: row(
-    "Webhooks are stored and delivered by `pawl serve`.",
-    "Start `pawl serve` to deliver them.",
+    "The webhook has not arrived: its receiver refused it, cannot be reached, or may not be asked.",
+    "Look at the tries with `pawl webhooks show ID`, mend the receiver, and send it again with `pawl webhooks resend ID`.",
+    1,
+  ),
+  WEBHOOK_NOT_FOUND: row("There is no such webhook delivery.", "List them with `pawl webhooks ls`.", 5),
+  WEBHOOK_SIGNATURE_WRONG: row(
+    "The signature does not fit the message.",
+    "Check the very bytes that were received, with the secret that the sender has as WEBHOOK_SECRET.",
     1,
   ),
 } as const satisfies Record<string, ErrorRow>;

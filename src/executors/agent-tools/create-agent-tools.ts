@@ -3,7 +3,7 @@ import type { AgentTool } from "../../ports/agent-toolbox.ts";
 import { toArtifactFolder } from "../../ports/artifact-folder.ts";
 import type { BuiltInTools } from "../../ports/built-in-tools.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
-import type { Outbound } from "../outbound/outbound.ts";
+import type { Outbound } from "../../ports/outbound.ts";
 import type { Sandbox, SandboxLimits } from "../sandbox/sandbox.ts";
 import { createBash } from "./bash.ts";
 import { FolderTurns } from "./folder-turns.ts";

@@ -3,8 +3,9 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
+import type { OutboundRequest, OutboundResult } from "../../ports/outbound.ts";
 import { createAddressRule } from "./address-rule.ts";
-import { createOutbound, type OutboundRequest, type OutboundResult } from "./outbound.ts";
+import { createOutbound } from "./outbound.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -1,47 +1,11 @@
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
-import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
+import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
+import type { Outbound, OutboundRequest, OutboundResult } from "../../ports/outbound.ts";
 import { type AddressRule, createAddressRule } from "./address-rule.ts";
 import { readBody } from "./read-body.ts";
-
-/** Requests to addresses that users, models or other programs name. */
-export interface Outbound {
-  /** Never rejects: what can go wrong is an answer. */
-  request(asked: OutboundRequest, signal: AbortSignal): Promise<OutboundResult>;
-}
-
-export interface OutboundRequest {
-  readonly url: string;
-  readonly method?: "GET" | "POST";
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** Of the whole, redirects included. */
-  readonly timeoutMs: number;
-  /** Of the body as it is after unpacking. */
-  readonly maxBytes: number;
-  /** Followed for `GET` only, each to an address that is checked like the first. */
-  readonly maxRedirects: number;
-}
-
-export type OutboundResult =
-  | {
-      readonly ok: true;
-      readonly status: number;
-      /** Where the answer came from, after redirects. */
-      readonly url: string;
-      readonly headers: IncomingHttpHeaders;
-      readonly body: Buffer;
-      /** There was more than `maxBytes`. */
-      readonly isCut: boolean;
-    }
-  /** `refused`: nothing was sent to where it may not be sent. */
-  | {
-      readonly ok: false;
-      readonly reason: "refused" | "unreachable" | "timedOut" | "aborted";
-      readonly message: string;
-    };
 
 export interface OutboundOptions {
   /** Hosts, addresses and networks that are asked though they are not public; for local development. */

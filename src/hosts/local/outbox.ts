@@ -21,7 +21,7 @@ const PAGE = 100;
 /**
  * Does what must happen after the end of runs. Entries were committed with the end, so that a crash loses none; each
  * is marked done only after it has happened, so that it may happen twice. One that fails is never in the way of others.
- * Webhooks stay for the service to deliver.
+ * Webhooks are delivered by the service, which reads their entries itself.
  */
 export class Outbox {
   readonly #parts: OutboxParts;

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { OpenApplication } from "../../operations/application.ts";
 import type { KeyScope } from "../../ports/api-keys.ts";
+import type { DeliveryStatus } from "../../ports/deliveries.ts";
 import type { CommonOptions, OpenApp } from "./cli-context.ts";
 import type { DeadLettersOptions, ResolveOptions } from "./commands/dead-letter.ts";
 import type { CreateKeyOptions } from "./commands/keys.ts";
@@ -13,6 +14,7 @@ import type { ForkOptions, RerunOptions } from "./commands/runs-repeat.ts";
 import type { ServeOptions } from "./commands/serve.ts";
 import type { StorageOptions } from "./commands/storage.ts";
 import type { AttachOptions, KillOptions } from "./commands/terminals.ts";
+import type { ListWebhooksOptions, VerifyOptions } from "./commands/webhooks.ts";
 import type { ShowWorkflowOptions, WorkflowOptions } from "./commands/workflows.ts";
 import type { Voice } from "./voice.ts";
 import { withApp } from "./with-app.ts";
@@ -41,6 +43,7 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addApprovals(program.command("approvals").description("questions that wait for a person"), perform);
   addDeadLetters(program.command("dead-letter").description("steps that have failed for good"), perform);
   addKeys(program.command("keys").description("who may use the service over HTTP"), perform);
+  addWebhooks(program.command("webhooks").description("what is told to other servers"), perform);
   addTerminals(program.command("terminals").description("see and steer open terminals"), perform);
   const mcp = program.command("mcp").description("offer tools to other programs");
   addMcp(mcp, perform);
@@ -325,6 +328,39 @@ function addDeadLetters(deadLetters: Command, perform: Perform): void {
     });
 }
 
+function addWebhooks(webhooks: Command, perform: Perform): void {
+  withCommon(webhooks.command("ls").description("list deliveries, newest first"))
+    .option("--run <id>", "of this run")
+    .option("--status <list>", "pending, delivered, failed, skipped, separated by commas", toDeliveryStatuses)
+    .option("--limit <n>", "at most so many", toCount, 20)
+    .option("--cursor <id>", "go on after this one")
+    .action(async (options: ListWebhooksOptions) => {
+      await perform(options, async (app) => (await import("./commands/webhooks.ts")).listWebhooksCommand(app, options));
+    });
+  withCommon(webhooks.command("show").description("show a delivery and its tries"))
+    .argument("<id>")
+    .action(async (id: string, options: CommonOptions) => {
+      await perform(options, async (app) =>
+        (await import("./commands/webhooks.ts")).showWebhookCommand(app, id, options),
+      );
+    });
+  withCommon(webhooks.command("resend").description("deliver it again, with the same id"))
+    .argument("<id>")
+    .action(async (id: string, options: CommonOptions) => {
+      await perform(options, async (app) =>
+        (await import("./commands/webhooks.ts")).resendWebhookCommand(app, id, options),
+      );
+    });
+  withCommon(webhooks.command("verify").description("check a message that was received, with WEBHOOK_SECRET"))
+    .argument("[file]", "its body, byte for byte; - reads it from stdin", "-")
+    .option("-H, --header <header>", "'name: value', as received; more than once", collect, [])
+    .action(async (file: string, options: VerifyOptions) => {
+      await perform(options, async (app) =>
+        (await import("./commands/webhooks.ts")).verifyWebhookCommand(app, file, options),
+      );
+    });
+}
+
 function addKeys(keys: Command, perform: Perform): void {
   withCommon(keys.command("ls").description("list them")).action(async (options: CommonOptions) => {
     await perform(options, async (app) => (await import("./commands/keys.ts")).listKeysCommand(app, options));
@@ -453,6 +489,15 @@ function toScopes(text: string): readonly KeyScope[] {
 }
 
 const KEY_SCOPES: readonly KeyScope[] = ["read", "run", "write", "admin"];
+
+function toDeliveryStatuses(text: string): readonly DeliveryStatus[] {
+  const names = text.split(",").map((name) => name.trim());
+  const statuses = DELIVERY_STATUSES.filter((status) => names.includes(status));
+  if (statuses.length === new Set(names).size) return statuses;
+  throw new InvalidArgumentError(`It must be some of ${DELIVERY_STATUSES.join(", ")}, separated by commas.`);
+}
+
+const DELIVERY_STATUSES: readonly DeliveryStatus[] = ["pending", "delivered", "failed", "skipped"];
 
 function toCount(text: string): number {
   const count = Number(text);

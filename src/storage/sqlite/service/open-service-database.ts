@@ -62,6 +62,50 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
       PRIMARY KEY (run, path)
     )`,
   },
+  {
+    name: "deliveries-1",
+    sql: `CREATE TABLE deliveries (
+      no INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL UNIQUE,
+      tenant_id TEXT,
+      event TEXT NOT NULL,
+      run_id TEXT,
+      workflow TEXT NOT NULL,
+      url TEXT NOT NULL,
+      reads_env INTEGER NOT NULL,
+      headers TEXT NOT NULL,
+      body TEXT NOT NULL,
+      lane TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      status TEXT NOT NULL,
+      next_at INTEGER NOT NULL,
+      ended_at INTEGER NOT NULL DEFAULT 0,
+      reason TEXT NOT NULL DEFAULT '',
+      round INTEGER NOT NULL DEFAULT 1,
+      tries INTEGER NOT NULL DEFAULT 0,
+      tries_in_round INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX deliveries_due ON deliveries (next_at) WHERE status = 'pending';
+    CREATE INDEX deliveries_by_run ON deliveries (run_id);
+    CREATE INDEX deliveries_by_end ON deliveries (ended_at) WHERE status <> 'pending';
+    CREATE TABLE delivery_tries (
+      no INTEGER PRIMARY KEY AUTOINCREMENT,
+      delivery TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      duration_ms INTEGER NOT NULL,
+      status INTEGER,
+      error TEXT,
+      excerpt TEXT
+    );
+    CREATE INDEX delivery_tries_by_delivery ON delivery_tries (delivery);
+    CREATE TABLE closed_addresses (
+      tenant_id TEXT NOT NULL,
+      workflow TEXT NOT NULL,
+      url TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      PRIMARY KEY (tenant_id, workflow, url)
+    ) WITHOUT ROWID`,
+  },
 ];
 
 const BUSY_TIMEOUT_MS = 5_000;

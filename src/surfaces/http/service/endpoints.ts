@@ -17,6 +17,7 @@ import { runSync, submitRun } from "./runs/submit-run.ts";
 import { getArtifact, listArtifactsEndpoint } from "./storage/artifacts.ts";
 import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndpoint } from "./storage/storage.ts";
 import { getHealth } from "./system/health.ts";
+import { getWebhook, listWebhooksEndpoint, resendWebhookEndpoint } from "./webhooks/webhooks.ts";
 import { putWorkflow, removeWorkflowEndpoint, saveWorkflowEndpoint } from "./workflows/change-workflows.ts";
 import {
   getWorkflow,
@@ -59,6 +60,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getDeadLetter,
   retryDeadLetter,
   resolveDeadLetterEndpoint,
+  listWebhooksEndpoint,
+  getWebhook,
+  resendWebhookEndpoint,
   createKeyEndpoint,
   listKeysEndpoint,
   revokeKeyEndpoint,

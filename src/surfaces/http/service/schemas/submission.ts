@@ -2,7 +2,13 @@ import { z } from "zod";
 import { jsonObjectSchema } from "./common.ts";
 
 const headersSchema = z
-  .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, "is no name of a header"), z.string().max(4_000))
+  .record(
+    z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, "is no name of a header"),
+    z
+      .string()
+      .max(4_000)
+      .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "has characters that headers cannot carry"),
+  )
   .refine((headers) => Object.keys(headers).length <= 50, "has more than 50 headers");
 
 /** Both spellings of what two generations of clients send. */

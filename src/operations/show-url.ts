@@ -1,0 +1,15 @@
+/**
+ * A URL as it may be shown: what gives access is taken out of it, that is the user, the password and the values of its query.
+ * Names of variables stay, as they are no secrets.
+ */
+export function showUrl(url: string, mask: (text: string) => string): string {
+  const [beforeQuery = "", query] = url.split("#", 1)[0]?.split(/\?(.*)/s, 2) ?? [];
+  const shown = beforeQuery.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, "$1[redacted]@");
+  if (query === undefined) return mask(shown);
+  const pairs = query.split("&").map((pair) => {
+    const [name = "", value = name] = pair.split(/=(.*)/s, 2);
+    if (/^\$\{\w+\}$/.test(value)) return pair;
+    return name === value ? "[redacted]" : `${name}=[redacted]`;
+  });
+  return mask(`${shown}?${pairs.join("&")}`);
+}

@@ -1,0 +1,94 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+interface SignedMessage {
+  readonly secret: string;
+  readonly id: string;
+  /** Of this try. */
+  readonly atMs: number;
+  readonly body: string;
+}
+
+/**
+ * The headers by which a receiver knows that a message is ours, twice over the same bytes: the bare hex HMAC-SHA256 of the
+ * body, and the three of Standard Webhooks 1.0, which sign id and time as well.
+ */
+export function signWebhook({ secret, id, atMs, body }: SignedMessage): Readonly<Record<string, string>> {
+  const timestamp = String(Math.floor(atMs / 1_000));
+  return {
+    "x-sandcastle-signature": plainSignature(secret, body),
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${standardSignature(secret, [id, timestamp, body])}`,
+  };
+}
+
+/** What one scheme says of a message. `absent`: the message does not bear its headers. */
+export interface SignatureCheck {
+  readonly scheme: "x-sandcastle-signature" | "webhook-signature";
+  readonly is: "right" | "wrong" | "absent";
+  readonly reason?: string;
+}
+
+interface ReceivedMessage {
+  readonly secret: string;
+  /** Names in small letters. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Exactly as it was received. */
+  readonly body: string;
+  readonly nowMs: number;
+}
+
+/** How far the clocks of sender and receiver may be apart, and how old a message may be before it counts as replayed. */
+const TOLERANCE_MS = 5 * 60 * 1_000;
+
+/** Checks a message as its receiver would, by each scheme. */
+export function checkSignatures(message: ReceivedMessage): readonly SignatureCheck[] {
+  return [checkPlain(message), checkStandard(message)];
+}
+
+function checkPlain({ secret, headers, body }: ReceivedMessage): SignatureCheck {
+  const scheme = "x-sandcastle-signature";
+  const given = headers[scheme];
+  if (given === undefined) return { scheme, is: "absent" };
+  if (isSame(given.trim().toLowerCase(), plainSignature(secret, body))) return { scheme, is: "right" };
+  return { scheme, is: "wrong", reason: "It is not the HMAC-SHA256 of these bytes with this secret." };
+}
+
+function checkStandard({ secret, headers, body, nowMs }: ReceivedMessage): SignatureCheck {
+  const scheme = "webhook-signature";
+  const { "webhook-id": id, "webhook-timestamp": timestamp, [scheme]: given } = headers;
+  if (given === undefined) return { scheme, is: "absent" };
+  if (id === undefined || timestamp === undefined) {
+    return { scheme, is: "wrong", reason: "`webhook-id` and `webhook-timestamp` belong to it." };
+  }
+  const expected = `v1,${standardSignature(secret, [id, timestamp, body])}`;
+  // Several may be there while a secret is being replaced.
+  if (!given.split(" ").some((each) => isSame(each, expected))) {
+    return { scheme, is: "wrong", reason: "It is not that of this id, time and body with this secret." };
+  }
+  const apartMs = Math.abs(nowMs - Number(timestamp) * 1_000);
+  if (apartMs <= TOLERANCE_MS) return { scheme, is: "right" };
+  return {
+    scheme,
+    is: "wrong",
+    reason: `The message is from another time: ${Math.round(apartMs / 60_000)} minutes apart.`,
+  };
+}
+
+function plainSignature(secret: string, body: string): string {
+  return createHmac("sha256", secret).update(body).digest("hex");
+}
+
+function standardSignature(secret: string, parts: readonly string[]): string {
+  return createHmac("sha256", toKey(secret)).update(parts.join(".")).digest("base64");
+}
+
+/** Secrets made for Standard Webhooks are base64 behind `whsec_`; any other is taken as it is written. */
+function toKey(secret: string): Buffer {
+  return secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret);
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

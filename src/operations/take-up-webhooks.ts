@@ -1,0 +1,79 @@
+import { isPawlError } from "../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import type { OutboxRecord, RunRecord } from "../ports/journal.ts";
+import { addDelivery, type WantedDelivery } from "./add-delivery.ts";
+import type { Application } from "./application.ts";
+import { describeEnd } from "./describe-end.ts";
+import { readRunHistory } from "./describe-run-reading.ts";
+
+const PAGE = 100;
+
+/**
+ * Makes deliveries of the webhooks that were committed with ends of runs. An entry is marked done only when its delivery is
+ * durable, and the delivery's id comes from the entry: after a crash in between it is the same one. Entries in `unreadable`
+ * are left alone; those that cannot be read now are added there and reported, and are in nobody's way.
+ */
+export async function takeUpWebhooks(
+  app: Pick<Application, "records" | "service">,
+  unreadable: Set<number>,
+  failed: (error: unknown) => void,
+): Promise<void> {
+  const { journal } = await app.records();
+  for (;;) {
+    const limit = PAGE + unreadable.size;
+    const entries = await journal.readOutbox({ kind: "webhook", limit });
+    for (const entry of entries) {
+      if (unreadable.has(entry.id)) continue;
+      const wanted = await readWanted(app, entry).catch((error: unknown) => {
+        if (isStorageFailure(error)) throw error;
+        unreadable.add(entry.id);
+        failed(error);
+      });
+      if (wanted === undefined) continue;
+      await addDelivery(app, wanted);
+      await journal.finishOutbox([entry.id]);
+    }
+    if (entries.length < limit) return;
+  }
+}
+
+async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord): Promise<WantedDelivery> {
+  const sources = await app.records();
+  const record = await sources.journal.readRun(entry.run);
+  const told: Json = JSON.parse(entry.body);
+  if (record === undefined || !isJsonObject(told)) throw new Error(`The webhook ${entry.id} belongs to no run.`);
+  const event = String(told["event"]);
+  const url = String(told["url"]);
+  const options = await readOptions(app, record);
+  const body = JSON.stringify(await describeEnd(await readRunHistory(sources, record), event));
+  const isCallback = options["callback_url"] === url;
+  return {
+    names: [record.id, entry.id],
+    event,
+    runId: record.id,
+    workflow: record.workflow,
+    url,
+    // Variables belong to whoever runs this. What a client sends, an address or a whole definition, reads none of them.
+    readsEnv: !isCallback && typeof options["source"] === "string",
+    headers: toHeaders(options["callback_headers"]),
+    body,
+    createdAt: entry.createdAt,
+    ...(record.tenantId === undefined ? {} : { tenantId: record.tenantId }),
+  };
+}
+
+/** As the run was started with. */
+async function readOptions(app: Pick<Application, "records">, { no }: RunRecord): Promise<JsonObject> {
+  const [first] = await (await app.records()).journal.readEvents(no, { afterSeq: 0, limit: 1 });
+  return first?.event.type === "runStarted" ? (first.event.options ?? {}) : {};
+}
+
+function toHeaders(given: Json | undefined): Readonly<Record<string, string>> {
+  if (!isJsonObject(given)) return {};
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
+}
+
+/** Then the others would fail too. */
+function isStorageFailure(error: unknown): boolean {
+  return isPawlError(error) && (error.code === "JOURNAL_FULL" || error.code === "JOURNAL_IO");
+}

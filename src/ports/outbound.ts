@@ -1,0 +1,38 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+/** Requests to addresses that users, models or other programs name: guarded, so that none leads to where it should not. */
+export interface Outbound {
+  /** Never rejects: what can go wrong is an answer. */
+  request(asked: OutboundRequest, signal: AbortSignal): Promise<OutboundResult>;
+}
+
+export interface OutboundRequest {
+  readonly url: string;
+  readonly method?: "GET" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Of the whole, redirects included. */
+  readonly timeoutMs: number;
+  /** Of the body as it is after unpacking. */
+  readonly maxBytes: number;
+  /** Followed for `GET` only, each to an address that is checked like the first. */
+  readonly maxRedirects: number;
+}
+
+export type OutboundResult =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      /** Where the answer came from, after redirects. */
+      readonly url: string;
+      readonly headers: IncomingHttpHeaders;
+      readonly body: Buffer;
+      /** There was more than `maxBytes`. */
+      readonly isCut: boolean;
+    }
+  /** `refused`: nothing was sent to where it may not be sent. */
+  | {
+      readonly ok: false;
+      readonly reason: "refused" | "unreachable" | "timedOut" | "aborted";
+      readonly message: string;
+    };

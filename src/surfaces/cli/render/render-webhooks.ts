@@ -1,0 +1,42 @@
+import type { WebhookDescription, WebhookWithAttempts } from "../../../operations/webhook-deliveries.ts";
+import { formatDuration } from "./format-duration.ts";
+import { formatTime } from "./format-time.ts";
+import type { PageOptions } from "./render-runs.ts";
+import { sanitize } from "./sanitize.ts";
+import type { Segment } from "./segment.ts";
+import { renderTable } from "./table.ts";
+
+/** The table of `pawl webhooks ls`. */
+export function renderWebhooks(webhooks: readonly WebhookDescription[], { paint, now, width }: PageOptions): string {
+  if (webhooks.length === 0) return "No webhooks have been taken up for delivery.";
+  const columns = ["ID", "EVENT", "WORKFLOW", "STATUS", "TRIES", "CREATED", "URL"].map((title) => ({ title }));
+  const rows = webhooks.map((webhook): Segment[] => [
+    { text: webhook.webhook_id },
+    { text: sanitize(webhook.event) },
+    { text: sanitize(webhook.workflow_name) },
+    { text: webhook.status },
+    { text: String(webhook.attempt) },
+    { text: formatTime(Date.parse(webhook.created_at), now) },
+    { text: sanitize(webhook.url) },
+  ]);
+  return renderTable(columns, rows, { paint, width });
+}
+
+/** The page of `pawl webhooks show`. */
+export function renderWebhook(webhook: WebhookWithAttempts, { now }: PageOptions): string {
+  const at = (time: string) => formatTime(Date.parse(time), now);
+  const lines = [
+    `${webhook.webhook_id}  ${sanitize(webhook.event)}  ${webhook.status}`,
+    `  to    ${sanitize(webhook.url)}`,
+    `  of    ${sanitize(webhook.workflow_name)}${webhook.run_id === null ? "" : `, run ${webhook.run_id}`}`,
+  ];
+  for (const { at: time, status, error, excerpt, duration_seconds: seconds } of webhook.attempts) {
+    lines.push(`  ${at(time)}  ${status ?? sanitize(error ?? "")}  ${formatDuration(seconds * 1_000)}`);
+    if (excerpt !== null && excerpt !== "") lines.push(`      ${sanitize(excerpt.slice(0, 200))}`);
+  }
+  if (webhook.next_attempt_at !== null) lines.push(`  next  ${at(webhook.next_attempt_at)}`);
+  if (webhook.error !== null) {
+    lines.push(`  ${sanitize(webhook.error.message)}`, `  pawl webhooks resend ${webhook.webhook_id}`);
+  }
+  return lines.join("\n");
+}
