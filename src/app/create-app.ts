@@ -20,6 +20,7 @@ import type { ServiceRecords } from "../operations/service-records.ts";
 import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
+import type { ModelPrices } from "../ports/model-prices.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { TerminalViews } from "../ports/terminal-views.ts";
@@ -146,6 +147,10 @@ class App implements OpenApplication {
 
   prompts(): Promise<PromptRenderer> {
     return this.#work.prompts();
+  }
+
+  prices(): Promise<ModelPrices> {
+    return this.#work.prices();
   }
 
   toolbox(): Promise<AgentToolbox> {

@@ -4,8 +4,10 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import type { RunCommand } from "../executors/core-tools/command-tool.ts";
 import type { Generate } from "../executors/core-tools/llm-tool.ts";
 import type { Models } from "../executors/models/create-models.ts";
+import type { ModelsOptions } from "../executors/models/models-options.ts";
 import type { Sandbox } from "../executors/sandbox/sandbox.ts";
 import type { Executor } from "../ports/executor.ts";
+import type { ModelPrices } from "../ports/model-prices.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import { modelKeysOf } from "./model-keys.ts";
 import { pathOrName } from "./path-or-name.ts";
@@ -120,11 +122,20 @@ export class WorkParts {
     return this.#models;
   }
 
+  async prices(): Promise<ModelPrices> {
+    const { createModelPrices } = await import("../executors/models/create-model-prices.ts");
+    return createModelPrices(this.#modelsOptions());
+  }
+
   async #createModels(): Promise<Models> {
     const { createModels } = await import("../executors/models/create-models.ts");
+    return createModels(this.#modelsOptions());
+  }
+
+  #modelsOptions(): ModelsOptions {
     const { appDir, config } = this.#options;
     const { models, agent } = config.settings;
-    return createModels({
+    return {
       default: models.default,
       aliases: models.aliases,
       providers: models.providers,
@@ -133,7 +144,7 @@ export class WorkParts {
       folder: appDir,
       delayFactor: agent.simulated_delay_factor,
       env: config.env,
-    });
+    };
   }
 
   async #createCode(): Promise<Executor> {

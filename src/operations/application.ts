@@ -8,6 +8,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
+import type { ModelPrices } from "../ports/model-prices.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { TerminalViews } from "../ports/terminal-views.ts";
@@ -53,6 +54,8 @@ export interface Application {
   fetchDefinitionFile(wanted: WantedFile): Promise<string>;
   /** Puts values into prompt templates. */
   prompts(): Promise<PromptRenderer>;
+  /** What models cost, for who plans. */
+  prices(): Promise<ModelPrices>;
   /** The MCP servers of this process, as agents use them. Nothing is connected before it is needed. */
   toolbox(): Promise<AgentToolbox>;
   /** Whether it is known what a model costs. One that is not known at all is left to whoever asks it. */

@@ -39,6 +39,14 @@ export type PreparedRun = RunStart & { readonly runId: string };
  * that what is refused here has left no trace.
  */
 export async function prepareRun(app: Application, request: RunRequest): Promise<PreparedRun> {
+  const asked = await findStartable(app, request);
+  const prepared = await prepareStart(app, asked, request);
+  await findExecutors(app, prepared.definition.graph, prepared.options ?? {});
+  return prepared;
+}
+
+/** What a request means: which definition, with which input. */
+export async function findStartable(app: Application, request: RunRequest): Promise<Startable> {
   const { workflow, folder } = request;
   const places = {
     folders: [folder],
@@ -46,11 +54,7 @@ export async function prepareRun(app: Application, request: RunRequest): Promise
     ...loadOptionsOf(app.config),
     findSaved: (name: string) => findSaved(app, name),
   };
-  const found = await findDefinition(workflow, places);
-  const asked = await readAskedFor(found, request);
-  const prepared = await prepareStart(app, asked, request);
-  await findExecutors(app, prepared.definition.graph, prepared.options ?? {});
-  return prepared;
+  return readAskedFor(await findDefinition(workflow, places), request);
 }
 
 /** A definition, the input in the form that its dialect reads, and where it comes from. */

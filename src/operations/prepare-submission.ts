@@ -6,7 +6,7 @@ import type { Application } from "./application.ts";
 import { compileText, definitionInvalid } from "./compile-text.ts";
 import { findNamed } from "./find-named.ts";
 import { loadOptionsOf } from "./load-options.ts";
-import { type PreparedRun, prepareStart } from "./prepare-run.ts";
+import { type PreparedRun, prepareStart, type Startable } from "./prepare-run.ts";
 import { findSaved, reportOnSaved } from "./saved-definitions.ts";
 import { toRunInput } from "./to-run-input.ts";
 
@@ -30,14 +30,8 @@ export interface Submission {
  * `DEFINITION_INVALID`, `INPUT_INVALID`, `AGENT_NOT_CONFIGURED`.
  */
 export async function prepareSubmission(app: Application, submission: Submission): Promise<PreparedRun> {
-  const { input, agent, maxCostUsd, callbackUrl, callbackHeaders, runId } = submission;
-  const { definition, file } = await findSubmitted(app, submission);
-  const startable = {
-    definition,
-    input: await toRunInput(input, definition.graph),
-    ...(file === undefined ? {} : { file }),
-    ...(runId === undefined ? {} : { runId }),
-  };
+  const { agent, maxCostUsd, callbackUrl, callbackHeaders, runId } = submission;
+  const startable = { ...(await toStartable(app, submission)), ...(runId === undefined ? {} : { runId }) };
   const prepared = await prepareStart(app, startable, {
     folder: app.appDir,
     ...(agent === undefined ? {} : { agent }),
@@ -48,6 +42,16 @@ export async function prepareSubmission(app: Application, submission: Submission
   // They often bear a key. Whoever sends them opens them.
   const sealed = (await app.secrets()).seal(JSON.stringify(callbackHeaders));
   return { ...prepared, options: { ...prepared.options, callback_headers: sealed } };
+}
+
+/** What a client's request means: which definition, with which input. */
+export async function toStartable(
+  app: Application,
+  submission: Pick<Submission, "workflow" | "version" | "input">,
+): Promise<Startable> {
+  const { definition, file } = await findSubmitted(app, submission);
+  const input = await toRunInput(submission.input, definition.graph);
+  return { definition, input, ...(file === undefined ? {} : { file }) };
 }
 
 interface Submitted {

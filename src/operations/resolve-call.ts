@@ -28,7 +28,7 @@ interface Call {
   readonly tenantId?: string | undefined;
 }
 
-type CallingApplication = Pick<Application, "appDir" | "config" | "library" | "service">;
+export type CallingApplication = Pick<Application, "appDir" | "config" | "library" | "service">;
 
 /**
  * The workflow that a step calls: a whole definition, a file beside the caller's or in the application, or a registered
@@ -54,7 +54,8 @@ export async function resolveCall(
   return { definition, input: await toRunInput(input, graph), timeoutMs: Math.round(executionTimeoutSeconds * 1_000) };
 }
 
-async function findCalled(
+/** The definition alone, whatever the input. Throws what a start of it would throw. */
+export async function findCalled(
   app: CallingApplication,
   workflow: Json,
   { options, tenantId, onlyNames }: Pick<Call, "options" | "tenantId"> & { readonly onlyNames: boolean },

@@ -7,6 +7,7 @@ import { DEFAULTS, type Settings } from "../../src/config/settings.ts";
 import type { Graph } from "../../src/core/graph/graph.ts";
 import { JsonSchemaChecker } from "../../src/dialects/json-schema-checker.ts";
 import { createPromptRenderer } from "../../src/executors/llm/prompt/prompt-renderer.ts";
+import { createModelPrices } from "../../src/executors/models/create-model-prices.ts";
 import type { RunHost } from "../../src/hosts/run-host.ts";
 import type { AppHost, Application, WantedFile } from "../../src/operations/application.ts";
 import { checkHealth } from "../../src/operations/check-health.ts";
@@ -31,6 +32,7 @@ export interface HttpWorldOptions extends WorldOptions {
   readonly webhook?: Partial<Settings["webhook"]>;
   /** Variables of the environment, whose values count as secrets. */
   readonly env?: Readonly<Record<string, string>>;
+  readonly models?: Partial<Settings["models"]>;
   /** What an endpoint answers for a path. */
   readonly remote?: (wanted: WantedFile) => Promise<string>;
   /** What is known of MCP servers. */
@@ -112,7 +114,7 @@ function toRegistered(graph: Graph): RegisteredDefinition {
 function toApplication(
   world: World,
   definitions: readonly RegisteredDefinition[],
-  { server, uhlp, agent, webhook, env = {}, remote, toolServers = [] }: HttpWorldOptions,
+  { server, uhlp, agent, models, webhook, env = {}, remote, toolServers = [] }: HttpWorldOptions,
 ): Application {
   const settings: Settings = {
     ...DEFAULTS,
@@ -120,6 +122,7 @@ function toApplication(
     uhlp: { ...DEFAULTS.uhlp, ...uhlp },
     agent: { ...DEFAULTS.agent, ...agent },
     webhook: { ...DEFAULTS.webhook, ...webhook },
+    models: { ...DEFAULTS.models, ...models },
   };
   const secrets = Object.values(env);
   const config: Config = { settings, origins: new Map(), secrets, env: (name) => env[name] };
@@ -151,5 +154,6 @@ function toApplication(
     hasPrice: async () => true,
     checkAgentServer: async () => undefined,
     prompts: async () => createPromptRenderer(),
+    prices: async () => createModelPrices({ ...settings.models, keys: {}, folder: APP_DIR, env: () => undefined }),
   };
 }

@@ -76,6 +76,7 @@ export async function testApplication(
     findOwner: async () => ({ state: "free" }),
     leftTerminals: async () => undefined,
     prompts: () => Promise.reject(new Error("There are no prompts.")),
+    prices: () => Promise.reject(new Error("Nobody asks for prices here.")),
     fetchDefinitionFile: () => Promise.reject(new Error("There is no endpoint.")),
     toolbox: () => Promise.reject(new Error("There are no MCP servers.")),
     hasPrice: async () => true,

@@ -6,6 +6,7 @@ import type { CommonOptions, OpenApp } from "./cli-context.ts";
 import type { DeadLettersOptions, ResolveOptions } from "./commands/dead-letter.ts";
 import type { CreateKeyOptions } from "./commands/keys.ts";
 import type { McpCoreOptions, McpTerminalOptions } from "./commands/mcp.ts";
+import type { PlanOptions } from "./commands/plan.ts";
 import type { RenderOptions } from "./commands/prompt.ts";
 import type { RunOptions } from "./commands/run.ts";
 import type { AnswerOptions, CancelOptions, ResumeOptions, SignalOptions } from "./commands/runs-drive.ts";
@@ -79,6 +80,10 @@ function addRun(program: Command, perform: Perform): void {
         (await import("./commands/run.ts")).run({ app, voice }, workflow, options),
       );
     });
+  addPlan(
+    withCommon(program.command("plan").description("show what a run would cost at worst, and run nothing")),
+    perform,
+  );
   withCommon(program.command("step").description("run one step of a workflow alone"))
     .argument("<workflow>", "a file, FILE#NAME, or the name of a registered workflow")
     .argument("<step>", "its id")
@@ -103,6 +108,20 @@ function addRun(program: Command, perform: Perform): void {
   withCommon(program.command("own", { hidden: true })).action(async (options: CommonOptions) => {
     await perform(options, async (app) => (await import("./commands/own.ts")).own(app));
   });
+}
+
+function addPlan(plan: Command, perform: Perform): void {
+  plan
+    .argument("<workflow>", "a file, FILE#NAME, or the name of a registered workflow")
+    .option("-i <key=value>", "one input; key=@FILE reads a file", collect)
+    .option("--input <file>", "the whole input as a JSON file")
+    .option("--agent <name>", "who would answer agent steps")
+    .option("--max-cost <usd>", "the budget that the run would have", toAmount)
+    .option("--output-tokens <n>", "of an answer, where no limit is set", toTokens)
+    .option("--tool-tokens <n>", "that the result of a tool adds to a conversation", toTokens)
+    .action(async (workflow: string, options: PlanOptions) => {
+      await perform(options, async (app) => (await import("./commands/plan.ts")).plan(app, workflow, options));
+    });
 }
 
 function addDefinitionCommands(program: Command, perform: Perform): void {
@@ -503,6 +522,12 @@ function toCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
   throw new InvalidArgumentError("It must be a number from 1 to 1,000.");
+}
+
+function toTokens(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count <= 10_000_000) return count;
+  throw new InvalidArgumentError("It must be a whole number of tokens, 0 or more.");
 }
 
 function toToolsets(text: string): readonly string[] {

@@ -25,6 +25,7 @@ import {
   listWorkflowsEndpoint,
   validateWorkflow,
 } from "./workflows/read-workflows.ts";
+import { planRunEndpoint } from "./workflows/plan-run.ts";
 
 /** Every route of the service, in the order of its document. */
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -38,6 +39,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   putWorkflow,
   removeWorkflowEndpoint,
   listVersionsEndpoint,
+  planRunEndpoint,
   listRunsEndpoint,
   compareRunsEndpoint,
   getRun,

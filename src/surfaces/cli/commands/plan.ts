@@ -1,0 +1,41 @@
+import type { OpenApplication } from "../../../operations/application.ts";
+import { planRun } from "../../../operations/plan-run.ts";
+import { findStartable } from "../../../operations/prepare-run.ts";
+import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
+import { print, printEnvelope } from "../print.ts";
+
+export interface PlanOptions extends CommonOptions {
+  readonly i?: readonly string[];
+  readonly input?: string;
+  readonly agent?: string;
+  readonly maxCost?: number;
+  readonly outputTokens?: number;
+  readonly toolTokens?: number;
+}
+
+/** `pawl plan`: what a run would cost at worst. Nothing is run. */
+export async function plan(app: OpenApplication, workflow: string, options: PlanOptions): Promise<number> {
+  const { agent, maxCost, outputTokens, toolTokens } = options;
+  const folder = process.cwd();
+  const startable = await findStartable(app, {
+    workflow,
+    folder,
+    inputPairs: options.i ?? [],
+    ...(options.input === undefined ? {} : { inputFile: options.input }),
+  });
+  const planned = await planRun(app, startable, {
+    folder,
+    ...(agent === undefined ? {} : { agent }),
+    ...(maxCost === undefined ? {} : { maxCostUsd: maxCost }),
+    assume: {
+      ...(outputTokens === undefined ? {} : { output_tokens: outputTokens }),
+      ...(toolTokens === undefined ? {} : { tool_tokens: toolTokens }),
+    },
+  });
+  if (formatOf(options) !== "text") printEnvelope(planned);
+  else {
+    const { renderPlan } = await import("../render/render-plan.ts");
+    print(renderPlan(planned, pageOptions()));
+  }
+  return 0;
+}
