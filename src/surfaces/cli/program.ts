@@ -4,6 +4,7 @@ import type { KeyScope } from "../../ports/api-keys.ts";
 import type { DeliveryStatus } from "../../ports/deliveries.ts";
 import type { CommonOptions, OpenApp } from "./cli-context.ts";
 import type { DeadLettersOptions, ResolveOptions } from "./commands/dead-letter.ts";
+import type { CostsOptions } from "./commands/costs.ts";
 import type { CreateKeyOptions } from "./commands/keys.ts";
 import type { McpCoreOptions, McpTerminalOptions } from "./commands/mcp.ts";
 import type { PlanOptions } from "./commands/plan.ts";
@@ -43,6 +44,7 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addAnswers(program, perform);
   addApprovals(program.command("approvals").description("questions that wait for a person"), perform);
   addDeadLetters(program.command("dead-letter").description("steps that have failed for good"), perform);
+  addCosts(withCommon(program.command("costs").description("show what runs have cost")), perform);
   addKeys(program.command("keys").description("who may use the service over HTTP"), perform);
   addWebhooks(program.command("webhooks").description("what is told to other servers"), perform);
   addTerminals(program.command("terminals").description("see and steer open terminals"), perform);
@@ -380,6 +382,16 @@ function addWebhooks(webhooks: Command, perform: Perform): void {
     });
 }
 
+function addCosts(costs: Command, perform: Perform): void {
+  costs
+    .addOption(new Option("--by <what>").choices(["workflow", "model", "day", "tenant"]).default("workflow"))
+    .option("--since <time>", "of runs that were started then or later (default: 30 days ago)", toTime)
+    .option("--until <time>", "of runs that were started before", toTime)
+    .action(async (options: CostsOptions) => {
+      await perform(options, async (app) => (await import("./commands/costs.ts")).costs(app, options));
+    });
+}
+
 function addKeys(keys: Command, perform: Perform): void {
   withCommon(keys.command("ls").description("list them")).action(async (options: CommonOptions) => {
     await perform(options, async (app) => (await import("./commands/keys.ts")).listKeysCommand(app, options));
@@ -522,6 +534,12 @@ function toCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
   throw new InvalidArgumentError("It must be a number from 1 to 1,000.");
+}
+
+function toTime(text: string): number {
+  const at = Date.parse(text);
+  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(at)) return at;
+  throw new InvalidArgumentError("It must be a day or a time in ISO 8601, such as 2026-05-01.");
 }
 
 function toTokens(text: string): number {

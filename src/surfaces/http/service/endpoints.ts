@@ -5,6 +5,7 @@ import {
   resolveDeadLetterEndpoint,
   retryDeadLetter,
 } from "./dead-letters/dead-letters.ts";
+import { sumCostsEndpoint } from "./costs/sum-costs.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys/keys.ts";
 import { compareRunsEndpoint } from "./runs/compare-runs.ts";
@@ -65,6 +66,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listWebhooksEndpoint,
   getWebhook,
   resendWebhookEndpoint,
+  sumCostsEndpoint,
   createKeyEndpoint,
   listKeysEndpoint,
   revokeKeyEndpoint,
