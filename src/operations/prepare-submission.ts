@@ -59,7 +59,10 @@ interface Submitted {
   readonly file?: string;
 }
 
-async function findSubmitted(app: Application, { workflow, version }: Submission): Promise<Submitted> {
+async function findSubmitted(
+  app: Application,
+  { workflow, version }: Pick<Submission, "workflow" | "version">,
+): Promise<Submitted> {
   const loading = loadOptionsOf(app.config);
   if (isText(workflow)) {
     if (version !== undefined) throw noVersions("A text that is sent");

@@ -20,13 +20,13 @@ import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndp
 import { getHealth } from "./system/health.ts";
 import { getWebhook, listWebhooksEndpoint, resendWebhookEndpoint } from "./webhooks/webhooks.ts";
 import { putWorkflow, removeWorkflowEndpoint, saveWorkflowEndpoint } from "./workflows/change-workflows.ts";
+import { planRunEndpoint } from "./workflows/plan-run.ts";
 import {
   getWorkflow,
   listVersionsEndpoint,
   listWorkflowsEndpoint,
   validateWorkflow,
 } from "./workflows/read-workflows.ts";
-import { planRunEndpoint } from "./workflows/plan-run.ts";
 
 /** Every route of the service, in the order of its document. */
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -34,13 +34,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   runSync,
   // Before those of one workflow: the first that fits answers.
   validateWorkflow,
+  planRunEndpoint,
   listWorkflowsEndpoint,
   saveWorkflowEndpoint,
   getWorkflow,
   putWorkflow,
   removeWorkflowEndpoint,
   listVersionsEndpoint,
-  planRunEndpoint,
   listRunsEndpoint,
   compareRunsEndpoint,
   getRun,
