@@ -17,7 +17,8 @@ import { Gatekeeper } from "../surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../surfaces/http/http-parts.ts";
 import { LOOPBACK_HOSTS } from "../surfaces/http/middleware/check-host.ts";
 import { OpenStreams } from "../surfaces/http/open-streams.ts";
-import { CronTriggers } from "../triggers/cron/cron-triggers.ts";
+import { Scheduler } from "../triggers/schedules/scheduler.ts";
+import { timetableOf } from "../triggers/schedules/sync-definitions.ts";
 import { buildTriggerTable, type TriggerTable } from "../triggers/trigger-table.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
 import { readVersion } from "./read-version.ts";
@@ -34,6 +35,8 @@ export interface ServerParts {
 }
 
 const MAX_GRAPHS = 500;
+/** How long schedules that another process changes, and clocks that jump, go unnoticed. */
+const TICK_MS = 1_000;
 
 /** Loads the definitions, arms what triggers them and listens. */
 export async function openServer(parts: ServerParts, options: ListenOptions): Promise<HttpService> {
@@ -81,11 +84,12 @@ class Server implements HttpService {
   readonly #runner: RequestRunner;
   readonly #log: (line: string) => void;
   readonly #checker = new JsonSchemaChecker();
-  readonly #crons: CronTriggers;
+  readonly #scheduler: Scheduler;
   readonly #watch: DefinitionWatch;
   readonly #earlyServers: EarlyServers;
   readonly #dispatcher: DeliveryDispatcher;
   readonly #streams = new OpenStreams();
+  #stopTicking: (() => void) | undefined;
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
 
@@ -93,13 +97,13 @@ class Server implements HttpService {
     this.#parts = parts;
     this.#runner = runner;
     this.#log = log;
-    const { app, library } = parts;
-    this.#crons = new CronTriggers({
+    const { app, host, library, onDefect } = parts;
+    this.#scheduler = new Scheduler({
       app,
+      host,
       runner,
-      checker: this.#checker,
-      clock: app.clock,
-      failed: (workflow, error) => log(`cron: "${workflow}" was not started: ${messageOf(error)}`),
+      failed: (workflow, error) => log(`schedule: "${workflow}" was not started: ${messageOf(error)}`),
+      onDefect,
     });
     this.#earlyServers = new EarlyServers(app);
     this.#dispatcher = new DeliveryDispatcher({
@@ -133,10 +137,11 @@ class Server implements HttpService {
   }
 
   get triggers(): readonly string[] {
-    const { crons = [], queues = new Map<string, unknown>(), events = new Map<string, unknown>() } = this.#table ?? {};
+    const { queues = new Map<string, unknown>(), events = new Map<string, unknown>() } = this.#table ?? {};
     return [
-      ...crons.map(({ trigger, target }) => {
-        return `cron ${trigger.schedule} (${trigger.timezone}) -> ${target.definition.graph.name}`;
+      ...this.#parts.library.list().flatMap(({ name, report }) => {
+        const timetable = timetableOf(report.definition?.graph);
+        return timetable === undefined ? [] : [`cron ${timetable.cron} (${timetable.timezone}) -> ${name}`];
       }),
       ...[...queues.keys()].map((name) => `queue ${name}: POST /queues/${encodeURIComponent(name)}/messages`),
       ...[...events.keys()].map((name) => `event ${name}: POST /triggers/${encodeURIComponent(name)}`),
@@ -179,19 +184,26 @@ class Server implements HttpService {
   async begin(listener: HttpListener): Promise<void> {
     this.#listener = listener;
     await this.#earlyServers.update(this.#parts.library.list());
-    await this.#crons.arm(this.#armed().crons);
+    this.#armed();
+    await this.#scheduler.start(this.#parts.library.list());
+    const ticking = setInterval(() => void this.#scheduler.tick().catch(this.#parts.onDefect), TICK_MS);
+    ticking.unref();
+    this.#stopTicking = () => clearInterval(ticking);
     await this.#watch.start();
     this.#dispatcher.start();
   }
 
   async stop(force: AbortSignal): Promise<void> {
     this.#watch.close();
-    this.#crons.stop();
+    this.#stopTicking?.();
+    const fired = this.#scheduler.stop();
     this.#streams.stop();
     const closed = this.#listener?.close();
     const { stop_grace_ms: graceMs } = this.#parts.app.config.settings.server;
     const sent = this.#dispatcher.stop(AbortSignal.any([force, AbortSignal.timeout(graceMs)]));
     await this.#runner.stop(graceMs, force);
+    // What it was starting has been told now that nothing is taken any more.
+    await fired;
     this.#listener?.hurry(force);
     await Promise.all([closed, sent]);
   }
@@ -216,7 +228,8 @@ class Server implements HttpService {
     if (!change.hasChanged) return;
     try {
       await this.#earlyServers.update(this.#parts.library.list());
-      await this.#crons.arm(this.#arm().crons);
+      this.#arm();
+      await this.#scheduler.update(this.#parts.library.list());
       this.#log("The definitions have been read again. Runs that are under way keep theirs.");
     } catch (error) {
       this.#parts.onDefect(error);

@@ -5,6 +5,7 @@ import { SqliteDeadLetterNotes } from "../storage/sqlite/service/sqlite-dead-let
 import { SqliteDeliveries } from "../storage/sqlite/service/sqlite-deliveries.ts";
 import { SqliteIdempotencyKeys } from "../storage/sqlite/service/sqlite-idempotency-keys.ts";
 import { SqliteWorkflowDefinitions } from "../storage/sqlite/service/sqlite-workflow-definitions.ts";
+import { SqliteSchedules } from "../storage/sqlite/service/sqlite-schedules.ts";
 
 /** Throws `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED` with the path. */
 export function openServiceRecords(options: ServiceDatabaseOptions): ServiceRecords & { close(): void } {
@@ -15,6 +16,7 @@ export function openServiceRecords(options: ServiceDatabaseOptions): ServiceReco
     idempotency: new SqliteIdempotencyKeys(database),
     definitions: new SqliteWorkflowDefinitions(database),
     deliveries: new SqliteDeliveries(database),
+    schedules: new SqliteSchedules(database),
     close: () => database.close(),
   };
 }

@@ -3,6 +3,7 @@ export async function explainCron(expression: string): Promise<string | undefine
   const isNickname = expression.startsWith("@");
   if (!isNickname && expression.trim().split(/\s+/).length !== 5)
     return "A cron expression has five fields: minute, hour, day, month, weekday.";
+  if (expression.includes("?")) return "`?` stands for the moment at which it is read: write `*`, or the value.";
   const { CronPattern } = await import("croner");
   try {
     new CronPattern(expression.trim(), "UTC", { mode: "5-part" });

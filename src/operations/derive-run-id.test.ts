@@ -13,7 +13,7 @@ test("equal names have equal ids, and every difference makes another one", () =>
 });
 
 test("an id is a UUID of version 8", () => {
-  expect(deriveRunId("cron", "tidy", "x")).toMatch(
+  expect(deriveRunId("schedule", "tidy", "x")).toMatch(
     /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   );
 });

@@ -59,7 +59,8 @@ interface Submitted {
   readonly file?: string;
 }
 
-async function findSubmitted(
+/** Throws `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`, `DEFINITION_INVALID`. */
+export async function findSubmitted(
   app: Application,
   { workflow, version }: Pick<Submission, "workflow" | "version">,
 ): Promise<Submitted> {

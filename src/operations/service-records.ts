@@ -3,6 +3,7 @@ import type { DeadLetterNotes } from "../ports/dead-letter-notes.ts";
 import type { Deliveries } from "../ports/deliveries.ts";
 import type { IdempotencyKeys } from "../ports/idempotency-keys.ts";
 import type { WorkflowDefinitions } from "../ports/workflow-definitions.ts";
+import type { Schedules } from "../ports/schedules.ts";
 
 /** What the service remembers beside runs. */
 export interface ServiceRecords {
@@ -11,4 +12,5 @@ export interface ServiceRecords {
   readonly definitions: WorkflowDefinitions;
   readonly deadLetters: DeadLetterNotes;
   readonly deliveries: Deliveries;
+  readonly schedules: Schedules;
 }

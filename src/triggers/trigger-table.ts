@@ -10,7 +10,7 @@ import { type Route, RouteTable } from "./routes/route-table.ts";
 type TriggerOf<Kind extends Trigger["kind"]> = Trigger & { readonly kind: Kind };
 
 /** A definition with what starts it. */
-export interface Armed<Kind extends Trigger["kind"]> {
+interface Armed<Kind extends Trigger["kind"]> {
   readonly trigger: TriggerOf<Kind>;
   readonly target: FoundDefinition;
 }
@@ -25,7 +25,6 @@ interface TriggerProblem {
 /** What starts workflows of an application, as its definitions say. */
 export interface TriggerTable {
   readonly routes: RouteTable<FoundDefinition>;
-  readonly crons: readonly Armed<"cron">[];
   readonly queues: ReadonlyMap<string, readonly FoundDefinition[]>;
   readonly events: ReadonlyMap<string, readonly Armed<"event">[]>;
   readonly problems: readonly TriggerProblem[];
@@ -40,7 +39,6 @@ export function buildTriggerTable(
   { appDir, before }: { readonly appDir: string; readonly before?: TriggerTable | undefined },
 ): TriggerTable {
   const routes = new RouteTable<FoundDefinition>();
-  const crons: Armed<"cron">[] = [];
   const queues = new Map<string, FoundDefinition[]>();
   const events = new Map<string, Armed<"event">[]>();
   const problems: TriggerProblem[] = [];
@@ -61,7 +59,7 @@ export function buildTriggerTable(
         break;
       }
       case "cron":
-        crons.push({ trigger, target });
+        // The scheduler reads it from the definition.
         break;
       case "queue":
         queues.set(trigger.queueName, [...(queues.get(trigger.queueName) ?? []), target]);
@@ -71,7 +69,7 @@ export function buildTriggerTable(
         break;
     }
   }
-  return { routes, crons, queues, events, problems };
+  return { routes, queues, events, problems };
 }
 
 interface Triggered {

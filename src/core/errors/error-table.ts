@@ -293,6 +293,18 @@ export const ERRORS = {
     "Send a key as `X-API-Key` or as `Authorization: Bearer`.",
     4,
   ),
+  SCHEDULE_NOT_FOUND: row("There is no such schedule.", "List the schedules with `pawl schedules ls`.", 5),
+  SCHEDULE_DEFINED: row(
+    "The schedule belongs to a definition.",
+    "Change the definition's schedule in its file; or pause it with `pawl schedules pause ID`.",
+    2,
+  ),
+  SCHEDULE_CONFLICT: row("The schedule is being changed by somebody else.", "Look at it, and try again.", 1),
+  TIMEZONE_INVALID: row(
+    "There is no such time zone.",
+    "Use a name of the IANA database, for example `Europe/Berlin` or `UTC`.",
+    2,
+  ),
   KEY_NOT_FOUND: row("There is no such key.", "List the keys with `pawl keys ls`.", 5),
   IDEMPOTENCY_MISMATCH: row(
     "The idempotency key came with another request before.",

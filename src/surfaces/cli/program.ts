@@ -13,6 +13,7 @@ import type { RunOptions } from "./commands/run.ts";
 import type { AnswerOptions, CancelOptions, ResumeOptions, SignalOptions } from "./commands/runs-drive.ts";
 import type { ListOptions, ShowOptions } from "./commands/runs-read.ts";
 import type { ForkOptions, RerunOptions } from "./commands/runs-repeat.ts";
+import type { CreateScheduleOptions } from "./commands/schedules.ts";
 import type { ServeOptions } from "./commands/serve.ts";
 import type { StorageOptions } from "./commands/storage.ts";
 import type { AttachOptions, KillOptions } from "./commands/terminals.ts";
@@ -45,6 +46,7 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addApprovals(program.command("approvals").description("questions that wait for a person"), perform);
   addDeadLetters(program.command("dead-letter").description("steps that have failed for good"), perform);
   addCosts(withCommon(program.command("costs").description("show what runs have cost")), perform);
+  addSchedules(program.command("schedules").description("workflows that start by the clock"), perform);
   addKeys(program.command("keys").description("who may use the service over HTTP"), perform);
   addWebhooks(program.command("webhooks").description("what is told to other servers"), perform);
   addTerminals(program.command("terminals").description("see and steer open terminals"), perform);
@@ -392,6 +394,47 @@ function addCosts(costs: Command, perform: Perform): void {
     });
 }
 
+function addSchedules(schedules: Command, perform: Perform): void {
+  const load = () => import("./commands/schedules.ts");
+  withCommon(schedules.command("ls").description("list them")).action(async (options: CommonOptions) => {
+    await perform(options, async (app) => (await load()).listSchedulesCommand(app, options));
+  });
+  withCommon(schedules.command("create").description("start a workflow by the clock from now on"))
+    .argument("<workflow>", "the name of a registered workflow")
+    .argument("<cron>", "five fields, for example '0 6 * * 1-5'")
+    .option("-i <key=value>", "one input; key=@FILE reads a file", collect)
+    .option("--input <file>", "the whole input as a JSON file")
+    .option("--timezone <name>", "a name of the IANA database", "UTC")
+    .addOption(
+      new Option("--overlap <way>", "while the run before is under way")
+        .choices(["skip", "queue", "cancel_previous"])
+        .default("skip"),
+    )
+    .addOption(
+      new Option("--catch-up <which>", "of slots that passed while nobody served")
+        .choices(["none", "one", "all"])
+        .default("one"),
+    )
+    .option("--jitter <seconds>", "start up to so much later", toJitter)
+    .action(async (workflow: string, cron: string, options: CreateScheduleOptions) => {
+      await perform(options, async (app) => (await load()).createScheduleCommand(app, { workflow, cron }, options));
+    });
+  for (const [verb, text] of [
+    ["pause", "fire it no more until it is resumed"],
+    ["resume", "fire it again, from the next slot on"],
+    ["next", "show its next five times"],
+    ["slots", "tell what became of its slots, newest first"],
+    ["rm", "remove it; its runs stay"],
+    ["run", "start a run of it now"],
+  ] as const) {
+    withCommon(schedules.command(verb).description(text))
+      .argument("<id>", "its id, or the beginning of it")
+      .action(async (id: string, options: CommonOptions) => {
+        await perform(options, async (app) => (await load()).scheduleCommands[verb](app, id, options));
+      });
+  }
+}
+
 function addKeys(keys: Command, perform: Perform): void {
   withCommon(keys.command("ls").description("list them")).action(async (options: CommonOptions) => {
     await perform(options, async (app) => (await import("./commands/keys.ts")).listKeysCommand(app, options));
@@ -546,6 +589,12 @@ function toTokens(text: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && count <= 10_000_000) return count;
   throw new InvalidArgumentError("It must be a whole number of tokens, 0 or more.");
+}
+
+function toJitter(text: string): number {
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= 0 && seconds <= 3_600) return seconds;
+  throw new InvalidArgumentError("It must be a number of seconds from 0 to 3,600.");
 }
 
 function toToolsets(text: string): readonly string[] {

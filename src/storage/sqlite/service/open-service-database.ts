@@ -106,6 +106,49 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
       PRIMARY KEY (tenant_id, workflow, url)
     ) WITHOUT ROWID`,
   },
+  {
+    name: "schedules-1",
+    sql: `CREATE TABLE schedules (
+      id TEXT PRIMARY KEY,
+      workflow_name TEXT NOT NULL,
+      cron_expression TEXT NOT NULL,
+      timezone TEXT NOT NULL,
+      input_data TEXT NOT NULL,
+      notify TEXT,
+      enabled INTEGER NOT NULL,
+      disabled_reason TEXT,
+      overlap TEXT NOT NULL,
+      catch_up TEXT NOT NULL,
+      jitter_seconds INTEGER NOT NULL,
+      source TEXT NOT NULL,
+      tenant_id TEXT,
+      max_cost_micro INTEGER,
+      last_run_id TEXT,
+      next_fire_at INTEGER,
+      due_at INTEGER,
+      version INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL
+    );
+    CREATE INDEX schedules_due ON schedules (due_at) WHERE enabled = 1;
+    CREATE TABLE schedule_slots (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT,
+      schedule_id TEXT NOT NULL,
+      slot INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      state TEXT NOT NULL,
+      reason TEXT,
+      message TEXT,
+      run_id TEXT,
+      last_slot INTEGER,
+      count INTEGER NOT NULL,
+      at INTEGER NOT NULL,
+      is_over INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (schedule_id, slot, kind)
+    );
+    CREATE INDEX schedule_slots_pending ON schedule_slots (schedule_id, slot) WHERE state IN ('claimed', 'queued');
+    CREATE INDEX schedule_slots_running ON schedule_slots (schedule_id) WHERE state = 'started' AND is_over = 0`,
+  },
 ];
 
 const BUSY_TIMEOUT_MS = 5_000;

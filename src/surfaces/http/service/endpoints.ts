@@ -17,6 +17,15 @@ import { streamRunEndpoint } from "./runs/stream-run.ts";
 import { runSync, submitRun } from "./runs/submit-run.ts";
 import { getArtifact, listArtifactsEndpoint } from "./storage/artifacts.ts";
 import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndpoint } from "./storage/storage.ts";
+import {
+  changeScheduleEndpoint,
+  createScheduleEndpoint,
+  getScheduleEndpoint,
+  listSchedulesEndpoint,
+  listSlotsEndpoint,
+  removeScheduleEndpoint,
+  runScheduleEndpoint,
+} from "./schedules/schedules.ts";
 import { getHealth } from "./system/health.ts";
 import { getWebhook, listWebhooksEndpoint, resendWebhookEndpoint } from "./webhooks/webhooks.ts";
 import { putWorkflow, removeWorkflowEndpoint, saveWorkflowEndpoint } from "./workflows/change-workflows.ts";
@@ -67,6 +76,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getWebhook,
   resendWebhookEndpoint,
   sumCostsEndpoint,
+  createScheduleEndpoint,
+  listSchedulesEndpoint,
+  getScheduleEndpoint,
+  changeScheduleEndpoint,
+  removeScheduleEndpoint,
+  runScheduleEndpoint,
+  listSlotsEndpoint,
   createKeyEndpoint,
   listKeysEndpoint,
   revokeKeyEndpoint,

@@ -1,0 +1,73 @@
+import { isPawlError } from "../core/errors/pawl-error.ts";
+import { toIsoTime } from "../core/iso-time.ts";
+import type { SlotRecord, StoredSchedule } from "../ports/schedules.ts";
+import type { Application } from "./application.ts";
+import { deriveRunId } from "./derive-run-id.ts";
+import { findSchedule } from "./describe-schedule.ts";
+import { type PreparedRun, prepareStart } from "./prepare-run.ts";
+import { findSubmitted } from "./prepare-submission.ts";
+import { forTenant } from "./tenant-application.ts";
+import { toRequestInput, toRunInput } from "./to-run-input.ts";
+import { withMethods } from "./with-methods.ts";
+
+export type StartRun = (prepared: PreparedRun) => Promise<unknown>;
+
+/** Starts a run of it now, whatever else is under way, and returns the id. Throws `SCHEDULE_NOT_FOUND`, and as a submission. */
+export async function runScheduleNow(app: Application, id: string, start: StartRun): Promise<string> {
+  const schedule = await findSchedule(app, id);
+  const at = app.clock.now();
+  const prepared = await prepareScheduled(app, schedule, { slot: at, kind: "manual" });
+  await start(prepared);
+  const { schedules } = await app.service();
+  const outcome = { state: "started", runId: prepared.runId } as const;
+  await schedules.addSlots(schedule.id, [{ slot: at, kind: "manual", outcome, at }]);
+  return prepared.runId;
+}
+
+/** The run of a slot: the same id whenever it is asked for, so that none begins twice. */
+export function runIdOf({ id }: Pick<StoredSchedule, "id">, { slot, kind }: Slot): string {
+  return deriveRunId("schedule", id, kind, toIsoTime(slot));
+}
+
+type Slot = Pick<SlotRecord, "slot" | "kind">;
+
+/** For the schedule's tenant, within what it may spend. Throws as `prepareSubmission`. */
+export async function prepareScheduled(
+  everybodys: Application,
+  schedule: StoredSchedule,
+  slot: Slot,
+): Promise<PreparedRun> {
+  const app = toOwner(everybodys, schedule);
+  const { definition, file } = await findSubmitted(app, { workflow: schedule.workflow });
+  const runId = runIdOf(schedule, slot);
+  const { graph } = definition;
+  const scheduledTime = toIsoTime(slot.slot);
+  const requestData = { source: "cron", cronDetails: { jobId: graph.name, scheduledTime } };
+  const input =
+    graph.trigger?.kind === "cron"
+      ? await toRequestInput({ requestId: runId, requestData, context: {} }, graph)
+      : await toRunInput(schedule.input, graph);
+  return prepareStart(app, { definition, input, runId, ...(file === undefined ? {} : { file }) }, { folder: app.appDir });
+}
+
+function toOwner(app: Application, { tenantId, maxCostMicro }: StoredSchedule): Application {
+  const own = tenantId === undefined || app.tenantId === tenantId ? app : forTenant(app, tenantId);
+  const limits = [own.maxRunCostMicro, maxCostMicro].filter((limit) => limit !== undefined);
+  return limits.length === 0 ? own : withMethods(own, { maxRunCostMicro: Math.min(...limits) });
+}
+
+/** Whether the definition or the input is at fault: trying again would not help. */
+export function isRefusal(error: unknown): error is { readonly code: string; readonly message: string } {
+  return isPawlError(error) && REFUSALS.has(error.code);
+}
+
+const REFUSALS: ReadonlySet<string> = new Set([
+  "WORKFLOW_NOT_FOUND",
+  "NAME_TAKEN_TWICE",
+  "DEFINITION_INVALID",
+  "INPUT_INVALID",
+  "AGENT_NOT_CONFIGURED",
+  "NOT_SUPPORTED",
+  "USAGE",
+  "FILE_NOT_FOUND",
+]);

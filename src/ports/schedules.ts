@@ -1,0 +1,139 @@
+import type { JsonObject } from "../core/json.ts";
+
+/**
+ * What starts workflows by the clock, and what became of each slot. A slot is the time that a cron expression names; a run
+ * belongs to exactly one. Every process may change schedules; one process at a time fires them.
+ */
+export interface Schedules {
+  /** Durable when it resolves. False: there is one of this id. */
+  add(schedule: StoredSchedule): Promise<boolean>;
+  find(id: string): Promise<StoredSchedule | undefined>;
+  /** Oldest first. */
+  list(options: { readonly tenantId?: string }): Promise<readonly StoredSchedule[]>;
+  /** False: it is gone, or it is not of this version any more; then nothing has changed. */
+  edit(id: string, edit: ScheduleEdit): Promise<boolean>;
+  /** With what it knows of its slots. False: there is none. */
+  remove(id: string): Promise<boolean>;
+  /** Those that are enabled and whose next slot is due. */
+  listDue(now: number): Promise<readonly StoredSchedule[]>;
+  /** When the next one is due. */
+  nextDueAt(): Promise<number | undefined>;
+  /** All or nothing. False: the schedule has changed meanwhile, or somebody else was faster. */
+  claim(id: string, claim: SlotClaim): Promise<boolean>;
+  addSlots(id: string, slots: readonly NewSlot[]): Promise<void>;
+  /** Slots whose run has not been started yet: by schedule, oldest first. */
+  listPending(): Promise<readonly SlotRecord[]>;
+  /** Started slots whose run is not known to have ended. */
+  listRunning(id: string): Promise<readonly SlotRecord[]>;
+  /** A slot that has been started becomes the schedule's last run. */
+  settle(seq: number, outcome: SlotOutcome): Promise<void>;
+  /** The runs of these slots have ended. */
+  finish(seqs: readonly number[]): Promise<void>;
+  /** Newest first. */
+  listSlots(id: string, page: SlotPage): Promise<readonly SlotRecord[]>;
+  countSlots(id: string): Promise<number>;
+  /** Calls back after every change that is made through this object. */
+  watch(changed: () => void): () => void;
+  /** Whether another process has written since this was asked last. */
+  hasChangedElsewhere(): boolean;
+}
+
+export type Overlap = "skip" | "queue" | "cancel_previous";
+export type CatchUp = "none" | "one" | "all";
+
+export interface StoredSchedule {
+  readonly id: string;
+  readonly workflow: string;
+  readonly cron: string;
+  /** IANA. */
+  readonly timezone: string;
+  readonly input: JsonObject;
+  readonly notify?: JsonObject;
+  readonly enabled: boolean;
+  readonly disabledReason?: DisabledReason;
+  readonly overlap: Overlap;
+  readonly catchUp: CatchUp;
+  readonly jitterSeconds: number;
+  /** `definition`: its workflow says when; it follows the file. */
+  readonly source: "api" | "definition";
+  readonly tenantId?: string;
+  /** What one of its runs may cost, in integer micro-dollars. */
+  readonly maxCostMicro?: number;
+  readonly lastRunId?: string;
+  /** The next slot. Stays where it is while the schedule is disabled, so that what was left out can be told. */
+  readonly nextFireAt?: number;
+  /** The slot with its jitter. */
+  readonly dueAt?: number;
+  /** Counts edits. */
+  readonly version: number;
+  /** Milliseconds since the epoch, as all times here. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export type DisabledReason = "paused" | "definition_removed";
+
+export interface ScheduleEdit {
+  readonly version: number;
+  readonly at: number;
+  /** `null` clears. */
+  readonly changes: {
+    readonly cron?: string;
+    readonly timezone?: string;
+    readonly input?: JsonObject;
+    readonly notify?: JsonObject | null;
+    readonly enabled?: boolean;
+    readonly disabledReason?: DisabledReason | null;
+    readonly overlap?: Overlap;
+    readonly catchUp?: CatchUp;
+    readonly jitterSeconds?: number;
+    readonly maxCostMicro?: number;
+    readonly nextFireAt?: number | null;
+    readonly dueAt?: number | null;
+  };
+  /** Told in the same commit. */
+  readonly slots?: readonly NewSlot[];
+}
+
+export interface SlotClaim {
+  /** What the schedule looked like to whoever claims. */
+  readonly version: number;
+  readonly fromFireAt: number;
+  readonly nextFireAt: number | undefined;
+  readonly dueAt: number | undefined;
+  readonly slots: readonly NewSlot[];
+}
+
+/** `manual`: somebody asked for the run; `change`: no slot, but why none come any more. Then the slot is when. */
+export type SlotKind = "cron" | "manual" | "change";
+
+export interface NewSlot {
+  readonly slot: number;
+  readonly kind: SlotKind;
+  readonly outcome: SlotOutcome;
+  /** Several slots in a row that were skipped for one reason: the last one, and how many (at least). */
+  readonly lastSlot?: number;
+  readonly count?: number;
+  readonly at: number;
+}
+
+export type SkipReason = "overlap" | "queue_full" | "disabled" | "missed" | "definition_removed" | "refused";
+
+/** `claimed`: its run will be started, whatever happens; `queued`: when the one before has ended. */
+export type SlotOutcome =
+  | { readonly state: "claimed" }
+  | { readonly state: "queued" }
+  | { readonly state: "started"; readonly runId: string }
+  | { readonly state: "skipped"; readonly reason: SkipReason; readonly message?: string };
+
+export interface SlotRecord extends NewSlot {
+  readonly seq: number;
+  readonly scheduleId: string;
+}
+
+export interface SlotPage {
+  readonly limit: number;
+  /** Only those with a smaller number. */
+  readonly beforeSeq?: number;
+  readonly offset?: number;
+}

@@ -1,0 +1,119 @@
+import type { OpenApplication } from "../../../operations/application.ts";
+import { changeSchedule } from "../../../operations/change-schedule.ts";
+import { createSchedule } from "../../../operations/create-schedule.ts";
+import { gatherInput } from "../../../operations/gather-input.ts";
+import { listScheduleSlots, listSchedules, showSchedule } from "../../../operations/list-schedules.ts";
+import { removeSchedule } from "../../../operations/remove-schedule.ts";
+import { runScheduleNow } from "../../../operations/run-schedule.ts";
+import type { CatchUp, Overlap } from "../../../ports/schedules.ts";
+import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
+import { print, printEnvelope, tell } from "../print.ts";
+import { shortId } from "../short-id.ts";
+
+export interface CreateScheduleOptions extends CommonOptions {
+  /** `key=value` each. */
+  readonly i?: readonly string[];
+  readonly input?: string;
+  readonly timezone: string;
+  readonly overlap: Overlap;
+  readonly catchUp: CatchUp;
+  readonly jitter?: number;
+}
+
+type ScheduleCommand = (app: OpenApplication, id: string, options: CommonOptions) => Promise<number>;
+
+const SHOWN_SLOTS = 50;
+
+/** `pawl schedules ls`. */
+export async function listSchedulesCommand(app: OpenApplication, options: CommonOptions): Promise<number> {
+  const items = await listSchedules(app);
+  if (formatOf(options) !== "text") printEnvelope({ items, next_cursor: null });
+  else {
+    const { renderSchedules } = await import("../render/render-schedules.ts");
+    print(renderSchedules(items, pageOptions()));
+  }
+  return 0;
+}
+
+/** `pawl schedules create`: prints the id; a process that serves notices within a second. */
+export async function createScheduleCommand(
+  app: OpenApplication,
+  { workflow, cron }: { readonly workflow: string; readonly cron: string },
+  options: CreateScheduleOptions,
+): Promise<number> {
+  const { i: pairs = [], input: file, timezone, overlap, catchUp, jitter } = options;
+  const input = await gatherInput({ pairs, folder: process.cwd(), ...(file === undefined ? {} : { file }) }, undefined);
+  const created = await createSchedule(app, {
+    workflow,
+    cron,
+    input,
+    timezone,
+    overlap,
+    catchUp,
+    ...(jitter === undefined ? {} : { jitterSeconds: jitter }),
+  });
+  if (formatOf(options) !== "text") printEnvelope(created);
+  else {
+    print(created.schedule_id);
+    tell(`Next: ${created.next_fire_times.join(", ")}`);
+    const owner = await app.findOwner();
+    const isServed = owner.state === "held" && owner.url !== undefined;
+    if (!isServed) tell("Nobody serves at the moment, and only who serves fires schedules: pawl serve");
+  }
+  return 0;
+}
+
+const enable =
+  (enabled: boolean): ScheduleCommand =>
+  async (app, id, options) => {
+    const { schedule_id: whole } = await showSchedule(app, id);
+    const changed = await changeSchedule(app, whole, { enabled });
+    if (formatOf(options) !== "text") printEnvelope(changed);
+    else if (enabled) tell(`Resumed ${whole}. Next: ${changed.next_fire_times[0] ?? "never"}`);
+    else tell(`Paused ${whole}. Fire it again: pawl schedules resume ${shortId(whole)}`);
+    return 0;
+  };
+
+const next: ScheduleCommand = async (app, id, options) => {
+  const schedule = await showSchedule(app, id);
+  if (formatOf(options) !== "text") printEnvelope(schedule);
+  else {
+    print(schedule.next_fire_times.join("\n"));
+    if (!schedule.enabled)
+      tell(`It is disabled. Fire it again: pawl schedules resume ${shortId(schedule.schedule_id)}`);
+  }
+  return 0;
+};
+
+const slots: ScheduleCommand = async (app, id, options) => {
+  const { schedule_id: whole } = await showSchedule(app, id);
+  const { items, nextCursor } = await listScheduleSlots(app, whole, { limit: SHOWN_SLOTS });
+  if (formatOf(options) !== "text") printEnvelope({ items, next_cursor: nextCursor });
+  else {
+    const { renderSlots } = await import("../render/render-schedules.ts");
+    print(renderSlots(items, pageOptions()));
+  }
+  return 0;
+};
+
+const rm: ScheduleCommand = async (app, id, options) => {
+  const { schedule_id: whole } = await showSchedule(app, id);
+  await removeSchedule(app, whole);
+  if (formatOf(options) !== "text") printEnvelope({ schedule_id: whole });
+  else tell(`Removed ${whole}. Its runs stay.`);
+  return 0;
+};
+
+const run: ScheduleCommand = async (app, id, options) => {
+  const { schedule_id: whole } = await showSchedule(app, id);
+  const host = await app.backgroundHost();
+  const runId = await runScheduleNow(app, whole, (prepared) => host.startRun(prepared));
+  if (formatOf(options) !== "text") printEnvelope({ run_id: runId });
+  else {
+    print(runId);
+    tell(`The run is under way in process ${host.ownerPid}. See it with: pawl runs show ${shortId(runId)}`);
+  }
+  return 0;
+};
+
+export const scheduleCommands = { pause: enable(false), resume: enable(true), next, slots, rm, run };
