@@ -12,7 +12,6 @@ import type { RenderOptions } from "./commands/prompt.ts";
 import type { RunOptions } from "./commands/run.ts";
 import type { AnswerOptions, CancelOptions, ResumeOptions, SignalOptions } from "./commands/runs-drive.ts";
 import type { ListOptions, ShowOptions } from "./commands/runs-read.ts";
-import type { ForkOptions, RerunOptions } from "./commands/runs-repeat.ts";
 import type { CreateScheduleOptions } from "./commands/schedules.ts";
 import type { ServeOptions } from "./commands/serve.ts";
 import type { StorageOptions } from "./commands/storage.ts";
