@@ -4,8 +4,8 @@ import { SqliteApiKeys } from "../storage/sqlite/service/sqlite-api-keys.ts";
 import { SqliteDeadLetterNotes } from "../storage/sqlite/service/sqlite-dead-letter-notes.ts";
 import { SqliteDeliveries } from "../storage/sqlite/service/sqlite-deliveries.ts";
 import { SqliteIdempotencyKeys } from "../storage/sqlite/service/sqlite-idempotency-keys.ts";
-import { SqliteWorkflowDefinitions } from "../storage/sqlite/service/sqlite-workflow-definitions.ts";
 import { SqliteSchedules } from "../storage/sqlite/service/sqlite-schedules.ts";
+import { SqliteWorkflowDefinitions } from "../storage/sqlite/service/sqlite-workflow-definitions.ts";
 
 /** Throws `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED` with the path. */
 export function openServiceRecords(options: ServiceDatabaseOptions): ServiceRecords & { close(): void } {

@@ -3,10 +3,10 @@ import type { NewDelivery } from "../ports/deliveries.ts";
 import type { Application } from "./application.ts";
 
 /** A message that somebody elsewhere is to get. */
-export interface WantedDelivery extends Omit<NewDelivery, "id" | "lane" | "headers"> {
+export interface WantedDelivery extends Omit<NewDelivery, "id" | "lane" | "sealedHeaders"> {
   /** What makes it this message: asked for again with equal names, it is not sent again. */
   readonly names: readonly (string | number)[];
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly sealedHeaders?: string;
 }
 
 /** Longer bodies lie beside the table. */
@@ -18,13 +18,13 @@ const MAX_INLINE_BYTES = 65_536;
  */
 export async function addDelivery(
   app: Pick<Application, "records" | "service">,
-  { names, headers = {}, body, ...rest }: WantedDelivery,
+  { names, sealedHeaders = "", body, ...rest }: WantedDelivery,
 ): Promise<string> {
   const id = `msg_${hash("sha256", JSON.stringify(names)).slice(0, 24)}`;
   const { deliveries } = await app.service();
   const isLong = Buffer.byteLength(body) > MAX_INLINE_BYTES;
   const stored = isLong ? `~${await (await app.records()).blobs.put(body)}` : body;
-  await deliveries.add({ ...rest, id, headers, body: stored, lane: laneOf(rest.url) });
+  await deliveries.add({ ...rest, id, sealedHeaders, body: stored, lane: laneOf(rest.url) });
   return id;
 }
 

@@ -47,7 +47,11 @@ export async function prepareScheduled(
     graph.trigger?.kind === "cron"
       ? await toRequestInput({ requestId: runId, requestData, context: {} }, graph)
       : await toRunInput(schedule.input, graph);
-  return prepareStart(app, { definition, input, runId, ...(file === undefined ? {} : { file }) }, { folder: app.appDir });
+  return prepareStart(
+    app,
+    { definition, input, runId, ...(file === undefined ? {} : { file }) },
+    { folder: app.appDir },
+  );
 }
 
 function toOwner(app: Application, { tenantId, maxCostMicro }: StoredSchedule): Application {

@@ -46,6 +46,7 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
   const url = String(told["url"]);
   const options = await readOptions(app, record);
   const body = JSON.stringify(await describeEnd(await readRunHistory(sources, record), event));
+  const headers = options["callback_headers"];
   const isCallback = options["callback_url"] === url;
   return {
     names: [record.id, entry.id],
@@ -55,7 +56,7 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
     url,
     // Variables belong to whoever runs this. What a client sends, an address or a whole definition, reads none of them.
     readsEnv: !isCallback && typeof options["source"] === "string",
-    headers: toHeaders(options["callback_headers"]),
+    ...(typeof headers === "string" ? { sealedHeaders: headers } : {}),
     body,
     createdAt: entry.createdAt,
     ...(record.tenantId === undefined ? {} : { tenantId: record.tenantId }),
@@ -66,11 +67,6 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
 async function readOptions(app: Pick<Application, "records">, { no }: RunRecord): Promise<JsonObject> {
   const [first] = await (await app.records()).journal.readEvents(no, { afterSeq: 0, limit: 1 });
   return first?.event.type === "runStarted" ? (first.event.options ?? {}) : {};
-}
-
-function toHeaders(given: Json | undefined): Readonly<Record<string, string>> {
-  if (!isJsonObject(given)) return {};
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
 }
 
 /** Then the others would fail too. */

@@ -3,12 +3,13 @@ import { isPawlError } from "../core/errors/pawl-error.ts";
 import { resolveEnv } from "../core/expressions/resolve-env.ts";
 import type { Delivery, DeliveryState, MadeTry } from "../ports/deliveries.ts";
 import type { Outbound, OutboundResult } from "../ports/outbound.ts";
+import type { RunSecrets } from "../ports/run-secrets.ts";
 import { readBodyOf } from "./add-delivery.ts";
 import type { Application } from "./application.ts";
 import { signWebhook } from "./sign-webhook.ts";
 
 export interface TryParts {
-  readonly app: Pick<Application, "clock" | "config" | "mask" | "records" | "service">;
+  readonly app: Pick<Application, "clock" | "config" | "mask" | "records" | "secrets" | "service">;
   readonly outbound: Outbound;
   /** 0 up to 1. */
   random(): number;
@@ -62,7 +63,9 @@ export async function tryDelivery(delivery: Delivery, parts: TryParts, signal: A
     throw error;
   });
   if (body === undefined) return { is: "skipped", reason: "What was to be sent is damaged or gone." };
-  const { url, headers } = toTarget(written, delivery);
+  const given = openHeaders(delivery, await app.secrets());
+  if (given === undefined) return { is: "skipped", reason: "Its headers were sealed with another key." };
+  const { url, headers } = toTarget(written, given);
   const { secret, timeout_ms: timeoutMs } = app.config.settings.webhook;
   const signed = secret === undefined ? { "webhook-id": delivery.id } : undefined;
   const result = await outbound.request(
@@ -92,8 +95,18 @@ interface Target {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+function openHeaders({ sealedHeaders }: Delivery, secrets: RunSecrets): Readonly<Record<string, string>> | undefined {
+  if (sealedHeaders === "") return {};
+  try {
+    return JSON.parse(secrets.open(sealedHeaders)) as Record<string, string>;
+  } catch (error) {
+    if (isPawlError(error) && error.code === "SECRET_UNREADABLE") return undefined;
+    throw error;
+  }
+}
+
 /** A user and a password in a URL are sent as what they mean. */
-function toTarget(written: string, { headers: given }: Delivery): Target {
+function toTarget(written: string, given: Readonly<Record<string, string>>): Target {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     if (!OWN_HEADERS.has(name.toLowerCase())) headers[name.toLowerCase()] = value;

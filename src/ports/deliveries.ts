@@ -44,8 +44,8 @@ export interface NewDelivery {
   readonly url: string;
   /** Whether `${NAME}` in the URL is a variable. In what a client has sent it never is. */
   readonly readsEnv: boolean;
-  /** Sent with each try, beside the signatures. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Headers of every try as JSON, sealed, since they often bear a key. Empty: there are none. */
+  readonly sealedHeaders: string;
   /** JSON text, or `~` and the SHA-256 of a blob. */
   readonly body: string;
   /** Messages of one lane go to one receiver: how many of them fly at once is limited. */

@@ -72,8 +72,8 @@ export class SqliteDeliveries implements Deliveries {
   }
 
   async add(delivery: NewDelivery): Promise<boolean> {
-    const { id, tenantId, event, runId, workflow, url, readsEnv, headers, body, lane, createdAt } = delivery;
-    const target = [workflow, url, readsEnv ? 1 : 0, JSON.stringify(headers), body, lane];
+    const { id, tenantId, event, runId, workflow, url, readsEnv, sealedHeaders, body, lane, createdAt } = delivery;
+    const target = [workflow, url, readsEnv ? 1 : 0, sealedHeaders, body, lane];
     return this.#run(INSERT, id, tenantId ?? null, event, runId ?? null, ...target, createdAt, createdAt) === 1;
   }
 
@@ -217,7 +217,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     workflow: row.workflow,
     url: row.url,
     readsEnv: row.reads_env === 1,
-    headers: JSON.parse(row.headers) as Record<string, string>,
+    sealedHeaders: row.headers,
     lane: row.lane,
     createdAt: row.created_at,
     state: toState(row),

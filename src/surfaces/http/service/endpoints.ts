@@ -1,11 +1,11 @@
 import { approve, getApproval, listApprovalsEndpoint, reject, skip } from "./approvals/approvals.ts";
+import { sumCostsEndpoint } from "./costs/sum-costs.ts";
 import {
   getDeadLetter,
   listDeadLettersEndpoint,
   resolveDeadLetterEndpoint,
   retryDeadLetter,
 } from "./dead-letters/dead-letters.ts";
-import { sumCostsEndpoint } from "./costs/sum-costs.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys/keys.ts";
 import { compareRunsEndpoint } from "./runs/compare-runs.ts";
@@ -15,8 +15,6 @@ import { forkRunEndpoint, replayRunEndpoint, rerunRunEndpoint } from "./runs/rep
 import { cancelRunEndpoint, resumeRunEndpoint, signalRun } from "./runs/steer-runs.ts";
 import { streamRunEndpoint } from "./runs/stream-run.ts";
 import { runSync, submitRun } from "./runs/submit-run.ts";
-import { getArtifact, listArtifactsEndpoint } from "./storage/artifacts.ts";
-import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndpoint } from "./storage/storage.ts";
 import {
   changeScheduleEndpoint,
   createScheduleEndpoint,
@@ -26,6 +24,8 @@ import {
   removeScheduleEndpoint,
   runScheduleEndpoint,
 } from "./schedules/schedules.ts";
+import { getArtifact, listArtifactsEndpoint } from "./storage/artifacts.ts";
+import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndpoint } from "./storage/storage.ts";
 import { getHealth } from "./system/health.ts";
 import { getWebhook, listWebhooksEndpoint, resendWebhookEndpoint } from "./webhooks/webhooks.ts";
 import { putWorkflow, removeWorkflowEndpoint, saveWorkflowEndpoint } from "./workflows/change-workflows.ts";
