@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { openServiceRecords } from "../../src/app/open-service-records.ts";
 import { Regexes } from "../../src/app/regexes.ts";
 import { createMask } from "../../src/config/create-mask.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
@@ -59,6 +61,8 @@ export async function testApplication(
     callTerminal: () => Promise.reject(new Error("Nobody calls tools here.")),
     terminals: () => Promise.reject(new Error("Nobody looks at terminals here.")),
   });
+  const service = openServiceRecords({ path: ":memory:", durability: "process" });
+  onTestFinished(() => service.close());
   const app: Application = {
     appDir,
     dataDir: join(appDir, ".pawl"),
@@ -70,7 +74,7 @@ export async function testApplication(
     files: async () => files,
     artifacts: async () => files,
     secrets: () => Promise.reject(new Error("Nothing is secret here.")),
-    service: () => Promise.reject(new Error("Nobody keeps records of the service here.")),
+    service: async () => service,
     host: async () => appHost,
     backgroundHost: async () => appHost,
     findOwner: async () => ({ state: "free" }),
