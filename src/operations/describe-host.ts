@@ -36,9 +36,9 @@ export async function describeHost(
   return { status: "initialized", servers: states.map((state) => describeServer(state, app.tenantId === undefined)) };
 }
 
-async function checkRecords({ records }: Pick<Application, "records">): Promise<void> {
+async function checkRecords(app: Pick<Application, "records">): Promise<void> {
   try {
-    await (await records()).journal.listRuns({ limit: 1 });
+    await (await app.records()).journal.listRuns({ limit: 1 });
   } catch (cause) {
     if (isPawlError(cause)) throw cause;
     throw new PawlError("JOURNAL_IO", { message: "The host is not ready: its records cannot be read.", cause });

@@ -53,6 +53,8 @@ test("through the endpoint: each agent is shown its own tools, and the next one 
 test("one agent is asked alone, as a stream too", async () => {
   const { folder } = await weatherApplication();
   const server = await startServer([], { cwd: folder });
+  const status = await fetch(`${server.url}/status`);
+  expect(await status.json()).toMatchObject({ status: "initialized" });
   const ask = (headers: Record<string, string>) =>
     fetch(`${server.url}/agents/Weather%20Agent/execute`, {
       method: "POST",
