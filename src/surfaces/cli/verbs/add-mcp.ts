@@ -1,0 +1,37 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { McpCoreOptions, McpTerminalOptions } from "../commands/mcp.ts";
+import { withCommon } from "./common-options.ts";
+import { toPort } from "./option-values.ts";
+import type { Perform } from "./perform.ts";
+
+/** `pawl mcp`: servers for other programs. */
+export function addMcp(program: Command, perform: Perform): void {
+  const mcp = program.command("mcp").description("offer tools to other programs");
+  addMcpTerminal(mcp, perform);
+  withCommon(mcp.command("core").description("the built-in tools `core.*` as an MCP server over stdin and stdout"))
+    .option("--http", "over HTTP, on this machine only")
+    .option("--port <n>", "with --http; 0, the default, picks a free one", toPort)
+    .option("--plain-names", "name tools with `_` in place of `.`")
+    .action(async (options: McpCoreOptions) => {
+      await perform(options, async (app) => (await import("../commands/mcp.ts")).mcpCore(app, options));
+    });
+}
+
+function addMcpTerminal(mcp: Command, perform: Perform): void {
+  withCommon(mcp.command("terminal").description("terminals and `run_workflow` as an MCP server over stdin and stdout"))
+    .option("--http", "over HTTP, on this machine only unless --host says more")
+    .option("--host <address>", "with --http; beyond this machine only with a token")
+    .option("--port <n>", "with --http; 0, the default, picks a free one", toPort)
+    .option("--token <text>", "what HTTP requests must bear (default: server.api_key)")
+    .option("--web", "let people watch the terminals in a browser (terminal.web_enabled)")
+    .option("--tools <list>", "`runs`: also get_run, list_runs, cancel_run, respond_to_run", toToolsets)
+    .action(async (options: McpTerminalOptions) => {
+      await perform(options, async (app) => (await import("../commands/mcp.ts")).mcpTerminal(app, options));
+    });
+}
+
+function toToolsets(text: string): readonly string[] {
+  const names = text.split(",").map((name) => name.trim());
+  if (names.every((name) => name === "terminal" || name === "runs")) return names;
+  throw new InvalidArgumentError("The sets of tools are `terminal`, which is always there, and `runs`.");
+}

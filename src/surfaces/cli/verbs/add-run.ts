@@ -1,0 +1,64 @@
+import type { Command } from "commander";
+import type { CommonOptions } from "../cli-context.ts";
+import type { PlanOptions } from "../commands/plan.ts";
+import type { RunOptions } from "../commands/run.ts";
+import type { ServeOptions } from "../commands/serve.ts";
+import { collect, withCommon } from "./common-options.ts";
+import { toAmount, toPort, toTokens } from "./option-values.ts";
+import type { Perform } from "./perform.ts";
+
+/** Verbs that start work: `run`, `plan`, `step`, `serve`. */
+export function addRun(program: Command, perform: Perform): void {
+  withCommon(program.command("run").description("start a workflow and follow it to its end"))
+    .argument("<workflow>", "a file, FILE#NAME, or the name of a registered workflow")
+    .option("-i <key=value>", "one input; key=@FILE reads a file", collect)
+    .option("--input <file>", "the whole input as a JSON file")
+    .option("--request <file>", "a whole request of `POST /execute` as a JSON file, for UHLP workflows")
+    .option("--agent <name>", "who answers agent steps: sandstorm, simulated, simulated:SCRIPT.yaml")
+    .option("--max-cost <usd>", "stop when this much is spent", toAmount)
+    .option("--detach", "run it in the background and print its id")
+    .action(async (workflow: string, options: RunOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("../commands/run.ts")).run({ app, voice }, workflow, options),
+      );
+    });
+  addPlan(program, perform);
+  withCommon(program.command("step").description("run one step of a workflow alone"))
+    .argument("<workflow>", "a file, FILE#NAME, or the name of a registered workflow")
+    .argument("<step>", "its id")
+    .option("-i <key=value>", "one value of its mapped input; key=@FILE reads a file", collect)
+    .option("--input <file>", "its whole mapped input as a JSON file")
+    .option("--agent <name>", "who answers agent steps: sandstorm, simulated, simulated:SCRIPT.yaml")
+    .option("--max-cost <usd>", "stop when this much is spent", toAmount)
+    .action(async (workflow: string, id: string, options: RunOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("../commands/run.ts")).step({ app, voice }, workflow, id, options),
+      );
+    });
+  withCommon(program.command("serve").description("take HTTP requests, and start what triggers say"))
+    .option("--host <address>", "where to listen: 127.0.0.1, localhost or ::1")
+    .option("--port <n>", "0 picks a free one", toPort)
+    .option("--web", "let people watch terminals in a browser (terminal.web_enabled)")
+    .action(async (options: ServeOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("../commands/serve.ts")).serve({ app, voice }, options),
+      );
+    });
+  withCommon(program.command("own", { hidden: true })).action(async (options: CommonOptions) => {
+    await perform(options, async (app) => (await import("../commands/own.ts")).own(app));
+  });
+}
+
+function addPlan(program: Command, perform: Perform): void {
+  withCommon(program.command("plan").description("show what a run would cost at worst, and run nothing"))
+    .argument("<workflow>", "a file, FILE#NAME, or the name of a registered workflow")
+    .option("-i <key=value>", "one input; key=@FILE reads a file", collect)
+    .option("--input <file>", "the whole input as a JSON file")
+    .option("--agent <name>", "who would answer agent steps")
+    .option("--max-cost <usd>", "the budget that the run would have", toAmount)
+    .option("--output-tokens <n>", "of an answer, where no limit is set", toTokens)
+    .option("--tool-tokens <n>", "that the result of a tool adds to a conversation", toTokens)
+    .action(async (workflow: string, options: PlanOptions) => {
+      await perform(options, async (app) => (await import("../commands/plan.ts")).plan(app, workflow, options));
+    });
+}

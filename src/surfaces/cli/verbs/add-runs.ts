@@ -1,0 +1,104 @@
+import type { Command } from "commander";
+import type { CommonOptions } from "../cli-context.ts";
+import type { CancelOptions, ResumeOptions, SignalOptions } from "../commands/runs-drive.ts";
+import type { ListOptions, ShowOptions } from "../commands/runs-read.ts";
+import type { ForkOptions, RerunOptions } from "../commands/runs-repeat.ts";
+import { addAnswers } from "./add-answers.ts";
+import { collect, withCommon } from "./common-options.ts";
+import { toCount } from "./option-values.ts";
+import type { Perform } from "./perform.ts";
+
+/** `pawl runs`. */
+export function addRuns(program: Command, perform: Perform): void {
+  const runs = program.command("runs").description("see and steer runs");
+  withCommon(runs.command("ls").description("list runs, newest first"))
+    .option("--status <list>", "only these, separated by commas")
+    .option("--workflow <name>")
+    .option("--limit <n>", "at most so many", toCount, 20)
+    .option("--cursor <id>", "go on after this run")
+    .action(async (options: ListOptions) => {
+      await perform(options, async (app) => (await import("../commands/runs-read.ts")).listRunsCommand(app, options));
+    });
+  withCommon(runs.command("show").description("show a run and its steps"))
+    .argument("<id>")
+    .option("--prompts", "with what each step was asked")
+    .action(async (id: string, options: ShowOptions) => {
+      await perform(options, async (app) => (await import("../commands/runs-read.ts")).showRun(app, id, options));
+    });
+  withCommon(runs.command("events").description("show a run's journal"))
+    .argument("<id>")
+    .action(async (id: string, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("../commands/runs-read.ts")).showEvents(app, id, options));
+    });
+  withCommon(runs.command("logs").description("show what agents said, as JSON lines"))
+    .argument("<id>")
+    .argument("[step]", "a step's id, or the path of one instance")
+    .action(async (id: string, step: string | undefined, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("../commands/runs-read.ts")).showLogs(app, id, step));
+    });
+  withCommon(runs.command("resume").description("go on with a run that was laid down or cut off"))
+    .argument("[id]")
+    .option("--all", "with every run that can go on")
+    .action(async (id: string | undefined, options: ResumeOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("../commands/runs-drive.ts")).resume({ app, voice }, id, options),
+      );
+    });
+  withCommon(runs.command("cancel").description("end a run before its end"))
+    .argument("<id>")
+    .option("--reason <text>")
+    .action(async (id: string, options: CancelOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("../commands/runs-drive.ts")).cancel({ app, voice }, id, options),
+      );
+    });
+  withCommon(runs.command("signal").description("tell a run that the event it waits for has happened"))
+    .argument("<id>")
+    .argument("<event>")
+    .option("--payload <json>", "what the waiting step gets as its output: JSON, or @FILE")
+    .action(async (id: string, name: string, options: SignalOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("../commands/runs-drive.ts")).signal({ app, voice }, { id, name }, options),
+      );
+    });
+  addRepetitions(runs, perform);
+  withCommon(runs.command("diff").description("compare two runs"))
+    .argument("<a>")
+    .argument("<b>")
+    .action(async (a: string, b: string, options: CommonOptions) => {
+      await perform(options, async (app) =>
+        (await import("../commands/runs-keep.ts")).diffRuns(app, { a, b }, options),
+      );
+    });
+  withCommon(runs.command("rm").description("delete a run that has ended"))
+    .argument("<id>")
+    .action(async (id: string, options: CommonOptions) => {
+      await perform(options, async (app) => (await import("../commands/runs-keep.ts")).removeRun(app, id, options));
+    });
+  addAnswers(runs, perform);
+}
+
+function addRepetitions(runs: Command, perform: Perform): void {
+  withRepetition(
+    runs.command("rerun").alias("replay").description("do a run again from a step; the rest is taken over"),
+  ).action(async (id: string, options: RerunOptions) => {
+    await perform(options, async (app, voice) =>
+      (await import("../commands/runs-repeat.ts")).rerun({ app, voice }, id, options),
+    );
+  });
+  withRepetition(runs.command("fork").description("do a run again from a step, with something changed"))
+    .option("--set <change>", "STEP.FIELD=VALUE, input.NAME=VALUE, max_cost_usd=N or timeout=SECONDS", collect)
+    .option("--changes <file>", "all changes as a JSON file")
+    .action(async (id: string, options: ForkOptions) => {
+      await perform(options, async (app, voice) =>
+        (await import("../commands/runs-repeat.ts")).fork({ app, voice }, id, options),
+      );
+    });
+}
+
+function withRepetition(command: Command): Command {
+  return withCommon(command)
+    .argument("<id>")
+    .option("--from <step>", "a step's id, or the path of one instance (default: the first that failed)")
+    .option("--current", "with the definition as its file is now, instead of the one that the run began with");
+}

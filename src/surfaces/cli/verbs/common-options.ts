@@ -1,0 +1,15 @@
+import { type Command, Option } from "commander";
+
+/** Options that every command takes. */
+export function withCommon(command: Command): Command {
+  return command
+    .option("--app <dir>", "the application", ".")
+    .option("--data <dir>", "where runs are kept (default: .pawl in the application)")
+    .option("--json", "answer with one JSON envelope (--json=lines: every event as it happens)")
+    .addOption(new Option("--json-lines").hideHelp());
+}
+
+/** An option that may be given more than once. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}

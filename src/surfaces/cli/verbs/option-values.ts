@@ -1,0 +1,31 @@
+import { InvalidArgumentError } from "commander";
+
+export function toAmount(text: string): number {
+  const amount = Number(text);
+  if (text.trim() !== "" && Number.isFinite(amount) && amount >= 0) return amount;
+  throw new InvalidArgumentError("It must be a number of US dollars, 0 or more.");
+}
+
+export function toCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
+  throw new InvalidArgumentError("It must be a number from 1 to 1,000.");
+}
+
+export function toTime(text: string): number {
+  const at = Date.parse(text);
+  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(at)) return at;
+  throw new InvalidArgumentError("It must be a day or a time in ISO 8601, such as 2026-05-01.");
+}
+
+export function toTokens(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count <= 10_000_000) return count;
+  throw new InvalidArgumentError("It must be a whole number of tokens, 0 or more.");
+}
+
+export function toPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError("It must be a number from 0 to 65,535.");
+}
