@@ -23,10 +23,11 @@ export interface AddressedApproval {
 export async function findApproval(app: Application, address: string): Promise<AddressedApproval> {
   const colon = address.indexOf(":");
   const record = await findRun(app, colon === -1 ? address : address.slice(0, colon));
+  // Also where the run has ended: whether somebody else was first the host knows.
+  if (colon !== -1) return { record, ...toPlace(address.slice(colon + 1)) };
   if (record.completedAt !== undefined) {
     throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
   }
-  if (colon !== -1) return { record, ...toPlace(address.slice(colon + 1)) };
   const open = await listApprovals(await app.records(), record);
   const [only] = open;
   if (only === undefined) {
@@ -51,7 +52,7 @@ function toPlace(place: string): { readonly path: string; readonly asked?: numbe
   return path === undefined ? { path: place } : { path, asked: Number(asked) };
 }
 
-/** Throws `APPROVAL_CONFLICT`, `APPROVAL_NOT_OPEN`, `APPROVAL_EDIT_REFUSED`. */
+/** Throws `APPROVAL_CONFLICT` with who was first, `APPROVAL_NOT_OPEN`, `APPROVAL_EDIT_REFUSED`, `RUN_FINISHED`. */
 export async function answerApproval(app: Application, approval: AddressedApproval, answer: Answer): Promise<void> {
   const { record, path, asked } = approval;
   if (answer.edited !== undefined) await checkEdit(app, approval, answer.edited);

@@ -239,8 +239,19 @@ export class LocalHost implements RunHost {
     });
   }
 
-  async answerApproval(runId: string, path: string, { asked, ...answer }: ApprovalAnswer): Promise<void> {
-    await this.#refuseAnswered(runId, { path, asked });
+  async answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void> {
+    try {
+      await this.#answer(runId, path, answer);
+    } catch (error) {
+      // Who answers after the run has ended because of the first answer is told the same as a moment before.
+      if (isPawlError(error) && error.code === "RUN_FINISHED") {
+        await this.#refuseAnswered(runId, { path, asked: answer.asked });
+      }
+      throw error;
+    }
+  }
+
+  async #answer(runId: string, path: string, { asked, ...answer }: ApprovalAnswer): Promise<void> {
     // Before the data is stored: it may be large, and who asks in vain should leave no trace.
     if (answer.edited !== undefined)
       await this.#withDriver(runId, async (driver) => refuseForbiddenEdit(openApproval(driver.state, { path, asked })));
@@ -447,10 +458,8 @@ export class LocalHost implements RunHost {
     }
   }
 
-  /** Who answers after the run has ended because of the first answer is told the same as a moment before. */
   async #refuseAnswered(runId: string, asked: Asked): Promise<void> {
     const record = await this.#find(runId);
-    if (record.completedAt === undefined) return;
     const { state } = await rebuildRun(this.#options.journal, record, this.#shelf.byHash);
     refuseAnswered(state, asked);
   }

@@ -205,6 +205,14 @@ describe("approvals", () => {
       steps: [{ output_data: { ok: 1 } }],
     });
     expect(await dataOf(world.request("/approvals"))).toMatchObject({ items: [] });
+    const late = await world.post(`/approvals/${encodeURIComponent(id)}/reject`, {});
+    expect(late.status).toBe(409);
+    expect(await errorOf(late)).toMatchObject({
+      code: "APPROVAL_CONFLICT",
+      message: '"ask" was already answered by api: approve.',
+    });
+    const elsewhere = await world.post(`/approvals/${runId}:other/approve`, {});
+    expect(await errorOf(elsewhere)).toMatchObject({ code: "RUN_FINISHED" });
   });
 
   test("have one answer, however many come at the same moment", async () => {
@@ -219,8 +227,11 @@ describe("approvals", () => {
     const lost = await Promise.all(answers.filter(({ status }) => status !== 200).map(errorOf));
     expect(lost).toHaveLength(99);
     for (const { code, message } of lost) {
-      expect(["APPROVAL_CONFLICT", "RUN_FINISHED"]).toContain(code);
-      if (code === "APPROVAL_CONFLICT") expect(message).toContain("already answered by api");
+      // Also those who come when the first answer has ended the run.
+      expect({ code, message }).toEqual({
+        code: "APPROVAL_CONFLICT",
+        message: expect.stringContaining("already answered by api"),
+      });
     }
   });
 });
