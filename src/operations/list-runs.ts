@@ -1,10 +1,12 @@
 import { PawlError } from "../core/errors/pawl-error.ts";
-import type { RunSelection, RunStatus } from "../ports/journal.ts";
+import type { Journal, RunFilter, RunRecord, RunSelection, RunStatus } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
 import { type RunSummary, summarizeRun } from "./describe-run.ts";
 import { findRun } from "./find-run.ts";
+import { listRetrying } from "./list-retrying.ts";
 
 export interface RunsWanted {
+  /** `retrying` as well: those that run, and have a step that failed and waits for its next try. */
   readonly status?: readonly string[];
   readonly workflow?: string;
   /** Milliseconds since the epoch. */
@@ -39,12 +41,14 @@ const STATUSES: readonly string[] = [
   "budget_exceeded",
 ] satisfies readonly RunStatus[];
 
+/** Of steps, and a filter of runs only: such a run is `running`. */
+const RETRYING = "retrying";
+
 /** Newest first. */
 export async function listRuns(app: Application, { limit, cursor, offset, ...wanted }: ListRequest): Promise<RunList> {
   const { journal } = await app.records();
   const before = cursor === undefined ? undefined : await findRun(app, cursor);
-  const found = await journal.listRuns({
-    ...toSelection(wanted),
+  const found = await findPage(journal, wanted, {
     limit: limit + 1,
     ...(before === undefined ? {} : { beforeRun: before.no }),
     ...(offset === undefined ? {} : { offset }),
@@ -55,7 +59,34 @@ export async function listRuns(app: Application, { limit, cursor, offset, ...wan
 
 export async function countRuns(app: Application, wanted: RunsWanted): Promise<number> {
   const { journal } = await app.records();
-  return journal.countRuns(toSelection(wanted));
+  if (!asksForRetrying(wanted)) return journal.countRuns(toSelection(wanted));
+  let count = 0;
+  for await (const _ of listRetrying(journal, { selection: toRetryingSelection(wanted) })) count += 1;
+  return count;
+}
+
+async function findPage(
+  journal: Journal,
+  wanted: RunsWanted,
+  page: Pick<RunFilter, "limit" | "beforeRun" | "offset">,
+): Promise<readonly RunRecord[]> {
+  if (!asksForRetrying(wanted)) return journal.listRuns({ ...toSelection(wanted), ...page });
+  const { limit, beforeRun, offset = 0 } = page;
+  const found: RunRecord[] = [];
+  const selection = toRetryingSelection(wanted);
+  for await (const record of listRetrying(journal, { selection, ...(beforeRun === undefined ? {} : { beforeRun }) })) {
+    found.push(record);
+    if (found.length === offset + limit) break;
+  }
+  return found.slice(offset);
+}
+
+function asksForRetrying({ status = [] }: RunsWanted): boolean {
+  return status.includes(RETRYING);
+}
+
+function toRetryingSelection({ status = [], ...rest }: RunsWanted) {
+  return { ...rest, status: status.filter((each) => each !== RETRYING).map(toStatus) };
 }
 
 function toSelection({ status, ...rest }: RunsWanted): RunSelection {
@@ -66,7 +97,7 @@ function toStatus(text: string): RunStatus {
   if (isStatus(text)) return text;
   throw new PawlError("USAGE", {
     message: `There is no status "${text}".`,
-    remedy: `Use one of ${STATUSES.join(", ")}.`,
+    remedy: `Use one of ${[...STATUSES, RETRYING].join(", ")}.`,
   });
 }
 

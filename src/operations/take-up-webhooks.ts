@@ -1,15 +1,17 @@
 import { isPawlError } from "../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import type { ToldApproval } from "../hosts/local/tell-approval.ts";
 import type { OutboxRecord, RunRecord } from "../ports/journal.ts";
 import { addDelivery, type WantedDelivery } from "./add-delivery.ts";
 import type { Application } from "./application.ts";
+import { describeApprovalRequest } from "./describe-approval-request.ts";
 import { describeEnd } from "./describe-end.ts";
 import { readRunHistory } from "./describe-run-reading.ts";
 
 const PAGE = 100;
 
 /**
- * Makes deliveries of the webhooks that were committed with ends of runs. An entry is marked done only when its delivery is
+ * Makes deliveries of the webhooks that were committed with ends of runs, and with questions to people. An entry is marked done only when its delivery is
  * durable, and the delivery's id comes from the entry: after a crash in between it is the same one. Entries in `unreadable`
  * are left alone; those that cannot be read now are added there and reported, and are in nobody's way.
  */
@@ -45,7 +47,10 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
   const event = String(told["event"]);
   const url = String(told["url"]);
   const options = await readOptions(app, record);
-  const body = JSON.stringify(await describeEnd(await readRunHistory(sources, record), event));
+  const description =
+    event === "approval.requested"
+      ? await describeApprovalRequest(sources.journal, record, told as unknown as ToldApproval)
+      : await describeEnd(await readRunHistory(sources, record), event);
   const headers = options["callback_headers"];
   const isCallback = options["callback_url"] === url;
   return {
@@ -57,7 +62,7 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
     // Variables belong to whoever runs this. What a client sends, an address or a whole definition, reads none of them.
     readsEnv: !isCallback && typeof options["source"] === "string",
     ...(typeof headers === "string" ? { sealedHeaders: headers } : {}),
-    body,
+    body: JSON.stringify(description),
     createdAt: entry.createdAt,
     ...(record.tenantId === undefined ? {} : { tenantId: record.tenantId }),
   };

@@ -56,6 +56,8 @@ export interface Ending {
   /** Raw URL, `${NAME}` unresolved; an empty result after resolving means "not configured". */
   readonly completionWebhook?: string;
   readonly failureWebhook?: string;
+  /** Told of each question to a person, when it is asked. */
+  readonly approvalWebhook?: string;
   /** Final failures of steps are recorded as dead letters. Changes no status. */
   readonly deadLetter: boolean;
 }

@@ -33,11 +33,12 @@ function lowerLimits({ maxCostMicro }: Workflow): RunLimits {
 }
 
 function lowerEnding(workflow: Workflow, declared: ReadonlySet<string>): Ending {
-  const { storagePath, completionWebhook, failureWebhook, deadLetter } = workflow;
+  const { storagePath, completionWebhook, failureWebhook, approvalWebhook, deadLetter } = workflow;
   return {
     ...(storagePath === undefined ? {} : { storagePath: lowerTemplate(storagePath, { declared, perItem: false }) }),
     ...(completionWebhook === undefined ? {} : { completionWebhook }),
     ...(failureWebhook === undefined ? {} : { failureWebhook }),
+    ...(approvalWebhook === undefined ? {} : { approvalWebhook }),
     deadLetter,
   };
 }

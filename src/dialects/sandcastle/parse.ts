@@ -20,6 +20,7 @@ export function parseWorkflow(root: YamlMap, context: Omit<ParseContext, "envAll
     envAllowed,
     ...parseCompletion(top, full),
     ...parseFailure(top, full),
+    ...parseApproval(top, full),
     steps: parseSteps(top, parseDefaults(top), full),
   };
   reportLater(top, full);
@@ -100,6 +101,13 @@ function parseFailure(top: MapReader, context: ParseContext) {
   const deadLetter = failure?.flag("dead_letter") ?? false;
   failure?.reportUnknownKeys("`on_failure`");
   return { deadLetter, ...(webhook === undefined ? {} : { failureWebhook: webhook }) };
+}
+
+function parseApproval(top: MapReader, context: ParseContext) {
+  const approval = top.nested("on_approval");
+  const webhook = approval && parseUrl(approval, "webhook", context);
+  approval?.reportUnknownKeys("`on_approval`");
+  return webhook === undefined ? {} : { approvalWebhook: webhook };
 }
 
 /** Kept as written: `${NAME}` is resolved when the URL is used and never stored. */

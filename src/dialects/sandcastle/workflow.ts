@@ -16,6 +16,7 @@ export interface Workflow {
   readonly storagePath?: Template;
   readonly completionWebhook?: string;
   readonly failureWebhook?: string;
+  readonly approvalWebhook?: string;
   readonly deadLetter: boolean;
 }
 

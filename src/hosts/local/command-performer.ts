@@ -29,6 +29,8 @@ export interface PerformerParts {
   reusable(driver: RunDriver): ReusableOutcomes | undefined;
   startTimer(driver: RunDriver, timer: string, at: number): void;
   stopTimer(driver: RunDriver, timer: string): void;
+  /** A question has been asked, in this turn. */
+  asked(driver: RunDriver, instance: Instance, seq: number): void;
   finishRun(driver: RunDriver, command: Extract<Command, { type: "finishRun" }>): Promise<void>;
   /** A defect in the host: the run cannot go on in this process. */
   broken(driver: RunDriver, error: unknown): void;
@@ -198,22 +200,21 @@ export class CommandPerformer {
     );
     if (stored === "too large") throw tooLarge(`What "${instance.path}" shows`);
     const text = this.#parts.writer.mask(typeof message === "string" ? message : JSON.stringify(message));
+    const answer = await this.#answerOfBefore(driver, instance, { message: text, shown: stored.stored });
     const { path } = instance;
-    const seq = driver.apply(
-      { type: "approvalAsked", at: this.#parts.clock.now(), path, message: text },
-      stored.stored,
-    );
+    const at = this.#parts.clock.now();
+    const seq = driver.apply({ type: "approvalAsked", at, path, message: text }, stored.stored);
     driver.values.keep(seq, stored.value, stored.bytes);
-    await this.#answerAsBefore(driver, instance, { message: text, shown: stored.stored });
+    if (answer === undefined) return this.#parts.asked(driver, instance, seq);
+    if (instance.phase !== "approval") return;
+    const { decided: _, ...event } = answer.event;
+    driver.apply({ ...event, at, reused: answer.reused }, answer.value);
   }
 
   /** A person is not asked again what they have answered in the run that this one repeats. */
-  async #answerAsBefore(driver: RunDriver, instance: Instance, asked: AskedBefore): Promise<void> {
+  async #answerOfBefore(driver: RunDriver, instance: Instance, asked: AskedBefore) {
     const outcomes = this.#parts.reusable(driver);
-    const answer = outcomes === undefined ? undefined : await findAnswer(outcomes, instance, asked);
-    if (answer === undefined || instance.phase !== "approval") return;
-    const { decided: _, ...event } = answer.event;
-    driver.apply({ ...event, at: this.#parts.clock.now(), reused: answer.reused }, answer.value);
+    return outcomes === undefined ? undefined : findAnswer(outcomes, instance, asked);
   }
 
   async #beginWait(driver: RunDriver, { instance, attempt }: Binding): Promise<void> {

@@ -1,5 +1,6 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { newRunState } from "../../core/history/new-run-state.ts";
+import type { Instance } from "../../core/history/run-state.ts";
 import { pendingCommands, recoveryEvents } from "../../core/interpreter/recovery.ts";
 import { isParked, nextTimerAt, waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
@@ -35,6 +36,7 @@ import { hideLeaves } from "./secret-leaves.ts";
 import { Settling } from "./settling.ts";
 import { storeAnswer } from "./store-answer.ts";
 import { TaskRunner } from "./task-runner.ts";
+import { tellApproval } from "./tell-approval.ts";
 import { toStoredValue, type ValueWriter } from "./to-value.ts";
 import { ValueCache } from "./value-cache.ts";
 
@@ -129,7 +131,10 @@ export class LocalHost implements RunHost {
       stalled,
       broken: (error) => options.onDefect(error),
     });
+    const asked = (driver: RunDriver, instance: Instance, seq: number) =>
+      tellApproval(driver, instance, { asked: seq, env: options.env });
     this.#tasks = new TaskRunner({
+      asked,
       clock,
       files,
       writer: this.#writer,
@@ -151,6 +156,7 @@ export class LocalHost implements RunHost {
     });
     const ending = { clock, files, env: options.env };
     this.#performer = new CommandPerformer({
+      asked,
       clock,
       writer: this.#writer,
       tasks: this.#tasks,

@@ -43,6 +43,8 @@ export interface TaskRunnerParts {
   readonly findExecutor: FindExecutor;
   /** Outcomes of an earlier run that this one may take over. */
   reusable(driver: RunDriver): ReusableOutcomes | undefined;
+  /** A question has been asked, in this turn. */
+  asked(driver: RunDriver, instance: Instance, seq: number): void;
   /** The run cannot go on in this process. */
   broken(driver: RunDriver, error: unknown): void;
 }
@@ -409,7 +411,9 @@ export class TaskRunner implements FlightControl {
       const { writer, clock } = this.#parts;
       driver.dropStart(flight);
       const event = toAskedEvent(flight, outcome, { at: clock.now(), mask: (text) => writer.mask(text) });
-      driver.values.keep(driver.apply(event, shown.stored), shown.value, shown.bytes);
+      const seq = driver.apply(event, shown.stored);
+      driver.values.keep(seq, shown.value, shown.bytes);
+      this.#parts.asked(driver, flight.instance, seq);
     });
   }
 

@@ -9,8 +9,10 @@ import { runSchema, runStatusSchema, runSummarySchema } from "../schemas/run.ts"
 const statusList = z
   .union([z.string(), z.array(z.string())])
   .transform((given) => [given].flat().flatMap((each) => each.split(",")))
-  .pipe(z.array(runStatusSchema))
-  .describe("Only runs with one of these; separated by commas, or given more than once.");
+  .pipe(z.array(z.enum([...runStatusSchema.options, "retrying"])))
+  .describe(
+    "Only runs with one of these; separated by commas, or given more than once. `retrying`: running, with a step that failed and will be tried again.",
+  );
 
 /** `GET /runs`: newest first. */
 export const listRunsEndpoint = defineEndpoint({

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { fail, succeed, untilAborted } from "../../../../../test/faults/world.ts";
@@ -143,6 +143,34 @@ describe("GET /runs", () => {
     expect(await errorOf(world.request("/runs?status=done"))).toMatchObject({ code: "REQUEST_INVALID" });
     expect(await errorOf(world.request("/runs?limit=0"))).toMatchObject({ code: "REQUEST_INVALID" });
     expect(await errorOf(world.request("/runs?cursor=nothing"))).toMatchObject({ code: "RUN_NOT_FOUND" });
+  });
+
+  test("finds runs that wait for their next try, which no row tells", async () => {
+    const world = newWorld({ plays: { flaky: () => fail("AGENT_IDLE", { retryable: true }) } });
+    const flaky = `
+name: flaky
+steps:
+  - id: flaky
+    prompt: "Try"
+    retry: { max_attempts: 2, backoff: fixed }
+`;
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      ids.unshift(String((await dataOf(world.post("/workflows/run", { workflow: flaky })))["run_id"]));
+    }
+    await dataOf(world.post("/workflows/run/sync", { workflow: "hello" }));
+    await vi.waitFor(async () => expect(await idsOf(world, "/runs?status=retrying")).toEqual(ids));
+    expect(await idsOf(world, "/runs?status=retrying&workflow=hello")).toEqual([]);
+    expect(await idsOf(world, "/runs?status=retrying,completed")).toHaveLength(4);
+    const first = await dataOf(world.request("/runs?status=retrying&limit=2"));
+    expect(await idsOf(world, `/runs?status=retrying&cursor=${String(first["next_cursor"])}`)).toEqual(ids.slice(2));
+    const numbered = await world.request("/api/runs?status=retrying&limit=1&offset=1");
+    expect(await numbered.json()).toMatchObject({
+      data: [{ run_id: ids[1], status: "running" }],
+      meta: { total: 3, limit: 1, offset: 1 },
+    });
+    await world.world.clock.advance(3_600_000);
+    await vi.waitFor(async () => expect(await idsOf(world, "/runs?status=retrying")).toEqual([]));
   });
 
   test("is numbered for clients of the original", async () => {

@@ -1,101 +1,11 @@
 import { createHmac } from "node:crypto";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { FakeClock } from "../../../../../test/fakes/fake-clock.ts";
-import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
-import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
+import { ADMIN, HELLO, Hooks, PATIENT, SECRET } from "../../../../../test/fakes/hooks-world.ts";
 import { answerWith, WebhookReceiver } from "../../../../../test/fakes/webhook-receiver.ts";
 import { fail, succeed } from "../../../../../test/faults/world.ts";
 import type { Graph } from "../../../../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../../core/json.ts";
-import { createOutbound, type OutboundOptions } from "../../../../executors/outbound/outbound.ts";
-import { DeliveryDispatcher } from "../../../../operations/delivery-dispatcher.ts";
-
-const SECRET = "a-signing-secret";
-const ADMIN = { "x-api-key": "configured" };
-const PATIENT = { timeout: 10_000, interval: 5 };
-const HELLO = uhlpGraph({ name: "hello", steps: [task("work")] });
-
-interface HooksOptions extends HttpWorldOptions {
-  readonly graphs?: readonly Graph[];
-  readonly outbound?: Partial<OutboundOptions>;
-}
-
-/** The service with its dispatcher, whose time a test moves. */
-class Hooks {
-  readonly world: HttpWorld;
-  readonly said: string[] = [];
-  readonly defects: unknown[] = [];
-  readonly #outbound: Partial<OutboundOptions>;
-  dispatcher: DeliveryDispatcher;
-
-  constructor({ graphs = [HELLO], outbound = {}, webhook, ...options }: HooksOptions = {}) {
-    this.#outbound = outbound;
-    this.world = new HttpWorld(graphs, {
-      agent: { provider: "simulated" },
-      server: { api_key: "configured" },
-      plays: { work: () => succeed({ answer: 42 }, 12_500) },
-      webhook: { secret: SECRET, retry_delay_ms: 1_000, ...webhook },
-      ...options,
-    });
-    this.dispatcher = this.restart();
-    onTestFinished(() => this.dispatcher.stop(AbortSignal.abort()));
-  }
-
-  get clock(): FakeClock {
-    return this.world.world.clock;
-  }
-
-  /** What another process would begin with: nothing but the disk. */
-  restart(): DeliveryDispatcher {
-    this.dispatcher = new DeliveryDispatcher({
-      app: this.world.parts.app,
-      outbound: createOutbound({ allow: ["127.0.0.1"], ...this.#outbound }),
-      random: () => 1,
-      log: (line) => this.said.push(line),
-      onDefect: (error) => this.defects.push(error),
-    });
-    this.dispatcher.start();
-    return this.dispatcher;
-  }
-
-  async run(more: JsonObject, headers = ADMIN): Promise<string> {
-    const response = await this.world.post("/workflows/run/sync", { workflow: "hello", ...more }, headers);
-    const { data } = (await response.json()) as { readonly data: JsonObject };
-    return String(data["run_id"]);
-  }
-
-  async get(path: string, headers: Record<string, string> = ADMIN): Promise<JsonObject> {
-    const { data } = (await (await this.world.request(path, { headers })).json()) as { readonly data: JsonObject };
-    return data;
-  }
-
-  async webhooks(query = ""): Promise<readonly JsonObject[]> {
-    const { items } = (await this.get(`/webhooks${query}`)) as { readonly items: readonly Json[] };
-    return items.filter(isJsonObject);
-  }
-
-  /** From the end of the latest try to the next. */
-  async pauseOf({ webhook_id: id, next_attempt_at: next }: JsonObject): Promise<number> {
-    const { attempts } = (await this.get(`/webhooks/${id}`)) as { readonly attempts: readonly JsonObject[] };
-    const { at, duration_seconds: seconds } = attempts.at(-1) ?? {};
-    return Date.parse(String(next)) - Date.parse(String(at)) - Number(seconds) * 1_000;
-  }
-
-  /** Moves the time to a moment before the next try. */
-  async almost({ next_attempt_at: next }: JsonObject): Promise<void> {
-    await this.clock.advance(Date.parse(String(next)) - this.clock.now() - 1);
-  }
-
-  /** Lets it look, and waits until the newest delivery is as wanted. Time moves by one look only. */
-  async newest(wanted: JsonObject): Promise<JsonObject> {
-    await this.clock.advance(500);
-    return vi.waitFor(async () => {
-      const [newest = {}] = await this.webhooks();
-      expect(newest).toMatchObject(wanted);
-      return newest;
-    }, PATIENT);
-  }
-}
+import type { JsonObject } from "../../../../core/json.ts";
 
 describe("the end of a run", () => {
   test("is told to the callback address, with both signatures over the same bytes", async () => {
