@@ -1,4 +1,4 @@
-import type { Graph } from "../core/graph/graph.ts";
+import type { Graph, UseLimits } from "../core/graph/graph.ts";
 import type { Event } from "../core/history/events.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { RunRecord } from "../ports/journal.ts";
@@ -36,6 +36,7 @@ export interface RunStart {
   readonly definition: CompiledDefinition;
   readonly input: JsonObject;
   readonly maxCostMicro?: number;
+  readonly uses?: UseLimits;
   /** Kept with the run: who answers agent steps, and whatever else a resume must know. */
   readonly options?: JsonObject;
   readonly callbackUrl?: string;

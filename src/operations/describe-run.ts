@@ -11,6 +11,7 @@ import { describeLineage, type LineageDescription } from "./describe-lineage.ts"
 import { triesOf } from "./describe-run-history.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
 import { type StepEntry, type StepStatus, stepsInOrder } from "./describe-run-steps.ts";
+import { describeLimits, type LimitDescription } from "./use-limits.ts";
 
 /** A run without its contents, as lists show it. The names are those of the seed's table `runs`. */
 export interface RunSummary {
@@ -36,6 +37,8 @@ export interface RunHead extends RunSummary {
   readonly usage: JsonObject;
   /** Something was used whose price is unknown: the total is a lower bound. */
   readonly unpriced?: true;
+  /** Absent: it has none. */
+  readonly limits?: readonly LimitDescription[];
 }
 
 export interface RunDescription extends RunHead, LineageDescription {
@@ -112,6 +115,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const { record, history } = reading;
   const { state } = history;
   const { ending, budget, root } = state;
+  const limits = describeLimits(state);
   const hasEnded = state.phase === "finished";
   const outputs = hasEnded && root !== undefined && options.withOutputs !== false ? resultOf(root) : 0;
   const inputHandle = root?.frame.inputHandle ?? 0;
@@ -123,6 +127,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     total_cost_usd: toUsd(budget.spentMicro),
     ...(budget.unpriced ? { unpriced: true } : {}),
     usage: history.usage,
+    ...(limits.length === 0 ? {} : { limits }),
     error: failure?.code === undefined ? null : describeError({ code: failure.code, message: failure.message }),
     started_at: root === undefined ? null : toIsoTime(state.startedAt),
     completed_at: toTime(history.finishedAt),

@@ -13,6 +13,7 @@ import { type RunReading, readRunHistory, readValues } from "./describe-run-read
 import { findRerunStep } from "./find-rerun-step.ts";
 import { findRun } from "./find-run.ts";
 import { type ForkChanges, readForkChanges } from "./fork-changes.ts";
+import { limitCost, toMicro } from "./limit-cost.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import { readRunStarted } from "./read-run-started.ts";
 import { readTextFile } from "./read-text-file.ts";
@@ -55,7 +56,7 @@ export async function prepareRepetition(
   const reading = await readRunHistory(await app.records(), record);
   const fromPath = findRerunStep(reading, request.fromStep);
   const wanted = changes === undefined ? undefined : readForkChanges(changes, addressOf(fromPath));
-  const { maxCostMicro, options = {} } = await readRunStarted(app, record);
+  const { maxCostMicro, uses, options = {} } = await readRunStarted(app, record);
   const next = await findDefinition(app, record, { options, choice: request.definition ?? "pinned", wanted });
   if (request.definition === "current") refuseMissing(next.definition.graph, fromPath);
   const input = await changeInput(await readInput(reading), next.definition.graph, wanted?.input ?? {});
@@ -71,6 +72,7 @@ export async function prepareRepetition(
       options: next.options,
       parentRunId: record.id,
       lineage: { kind: wanted === undefined ? "rerun" : "fork", run: record.id, fromPath },
+      ...(uses === undefined ? {} : { uses }),
       ...limitCost([toMicro(wanted?.maxCostUsd) ?? maxCostMicro, app.maxRunCostMicro]),
       ...(callbackUrl === undefined ? {} : { callbackUrl }),
       ...(tenantId === undefined ? {} : { tenantId }),
@@ -175,13 +177,4 @@ async function changeInput(input: JsonObject, graph: Graph, change: JsonObject):
   const changed = { ...(isJsonObject(payload) ? payload : {}), ...change };
   if (graph.input.schema !== undefined) await checkPayload(changed, graph.input.schema);
   return { ...input, requestData: { ...request, payload: changed } };
-}
-
-function toMicro(usd: number | undefined): number | undefined {
-  return usd === undefined ? undefined : Math.round(usd * 1_000_000);
-}
-
-function limitCost(limits: readonly (number | undefined)[]): { readonly maxCostMicro?: number } {
-  const lowest = Math.min(...limits.filter((limit) => limit !== undefined));
-  return Number.isFinite(lowest) ? { maxCostMicro: lowest } : {};
 }

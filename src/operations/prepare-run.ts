@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
-import type { Graph } from "../core/graph/graph.ts";
+import type { Graph, UseLimits } from "../core/graph/graph.ts";
 import type { JsonObject } from "../core/json.ts";
 import { newRunId } from "../hosts/local/new-run-id.ts";
 import type { RunStart } from "../hosts/run-host.ts";
@@ -9,6 +9,7 @@ import { chooseAgent } from "./choose-agent.ts";
 import { executorKindsOf } from "./executor-kinds.ts";
 import { findDefinition, type ReferredDefinition } from "./find-definition.ts";
 import { type GivenInput, gatherInput } from "./gather-input.ts";
+import { limitCost, toMicro } from "./limit-cost.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
 import { readRequestFile } from "./read-request-file.ts";
@@ -29,6 +30,7 @@ export interface RunRequest {
   readonly onlyStep?: string;
   readonly agent?: string;
   readonly maxCostUsd?: number;
+  readonly uses?: UseLimits;
   readonly callbackUrl?: string;
 }
 
@@ -71,10 +73,10 @@ export interface Startable extends ReferredDefinition {
 export async function prepareStart(
   app: Application,
   startable: Startable,
-  request: Pick<RunRequest, "folder" | "agent" | "maxCostUsd" | "callbackUrl">,
+  request: Pick<RunRequest, "folder" | "agent" | "maxCostUsd" | "uses" | "callbackUrl">,
 ): Promise<PreparedRun> {
   const { file, input, startAt, onlyStep: step, runId } = startable;
-  const { maxCostUsd, callbackUrl } = request;
+  const { maxCostUsd, uses, callbackUrl } = request;
   const definition = narrowDefinition(startable.definition, { startAt, onlyStep: step });
   const options: JsonObject = {
     ...(await decideAgent(app, definition.graph, request)),
@@ -85,7 +87,7 @@ export async function prepareStart(
     ...(step === undefined ? {} : { only_step: step }),
     ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
   };
-  const limit = limitCost(app, maxCostUsd);
+  const limit = limitCost([app.maxRunCostMicro, toMicro(maxCostUsd), definition.graph.limits.maxCostMicro]);
   await refuseUnpriced(app, definition.graph, { ...limit, options });
   return {
     runId: runId ?? newRunId(app.clock.now()),
@@ -93,19 +95,10 @@ export async function prepareStart(
     input,
     options,
     ...limit,
+    ...(uses === undefined ? {} : { uses }),
     ...(app.tenantId === undefined ? {} : { tenantId: app.tenantId }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   };
-}
-
-/** The lower of what is asked for and what whoever asks may spend. */
-function limitCost(
-  { maxRunCostMicro }: Application,
-  maxCostUsd: number | undefined,
-): { readonly maxCostMicro?: number } {
-  const limits = [maxRunCostMicro, maxCostUsd === undefined ? undefined : Math.round(maxCostUsd * 1_000_000)];
-  const lowest = Math.min(...limits.filter((limit) => limit !== undefined));
-  return Number.isFinite(lowest) ? { maxCostMicro: lowest } : {};
 }
 
 async function readAskedFor(found: ReferredDefinition, request: RunRequest): Promise<Startable> {

@@ -1,4 +1,5 @@
 import { PawlError } from "../core/errors/pawl-error.ts";
+import type { UseLimits } from "../core/graph/graph.ts";
 import type { JsonObject } from "../core/json.ts";
 import { didYouMean } from "../dialects/did-you-mean.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
@@ -20,6 +21,7 @@ export interface Submission {
   readonly callbackUrl?: string;
   readonly callbackHeaders?: Readonly<Record<string, string>>;
   readonly maxCostUsd?: number;
+  readonly uses?: UseLimits;
   /** Who answers agent steps, by name; scripts are files, which a client does not name. */
   readonly agent?: "sandstorm" | "inline" | "simulated";
   readonly runId?: string;
@@ -30,12 +32,13 @@ export interface Submission {
  * `DEFINITION_INVALID`, `INPUT_INVALID`, `AGENT_NOT_CONFIGURED`.
  */
 export async function prepareSubmission(app: Application, submission: Submission): Promise<PreparedRun> {
-  const { agent, maxCostUsd, callbackUrl, callbackHeaders, runId } = submission;
+  const { agent, maxCostUsd, uses, callbackUrl, callbackHeaders, runId } = submission;
   const startable = { ...(await toStartable(app, submission)), ...(runId === undefined ? {} : { runId }) };
   const prepared = await prepareStart(app, startable, {
     folder: app.appDir,
     ...(agent === undefined ? {} : { agent }),
     ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+    ...(uses === undefined ? {} : { uses }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   });
   if (callbackHeaders === undefined) return prepared;

@@ -10,12 +10,15 @@ import { describeRun } from "./describe-run.ts";
 import { RunHistory, type StepHistory } from "./describe-run-history.ts";
 import { type StepStatus, statusOfEnd, statusOfPhase } from "./describe-run-steps.ts";
 import { findRun } from "./find-run.ts";
+import { describeLimits, type LimitDescription } from "./use-limits.ts";
 
 /** What a follower of a run is told. Only what has an id can be asked for again: `status` says how it is now. */
 export type StreamedChange =
   | { readonly event: "status"; readonly data: RunNow }
   | { readonly event: "step"; readonly id: string; readonly data: StepNow }
   | { readonly event: "progress" | "live"; readonly data: StepProgress }
+  /** A limit is near (80 %) or used up: told once for each. */
+  | { readonly event: "limit"; readonly id: string; readonly data: LimitDescription }
   | { readonly event: "error"; readonly id: string; readonly data: { readonly code: string; readonly message: string } }
   | { readonly event: "result"; readonly id: string; readonly data: RunResultNow }
   | { readonly event: "end"; readonly id: string; readonly data: { readonly run_id: string } };
@@ -122,6 +125,9 @@ async function* tellEnd(app: Application, follower: Follower): AsyncGenerator<St
   for (const change of changes) if ("id" in change && follower.isNew(change.id)) yield change;
 }
 
+/** Behind the changes of steps, before the result. */
+const LIMITS_FROM = 900_000;
+
 /** Behind the changes of steps that one event can cause. */
 const RESULT_FROM = 1_000_000;
 
@@ -187,7 +193,18 @@ class Follower {
     }
     const { began, ended } = history.apply(event);
     const touched = new Set([...began, ...ended, ...namedBy(event, history)]);
-    return [...touched].flatMap((step, n) => this.#tell(step, `${seq}.${n}`));
+    const steps = [...touched].flatMap((step, n) => this.#tell(step, `${seq}.${n}`));
+    return [...steps, ...this.#tellLimits(history, seq)];
+  }
+
+  #tellLimits({ state }: RunHistory, seq: number): readonly StreamedChange[] {
+    return describeLimits(state).flatMap((data, n): readonly StreamedChange[] => {
+      const told = `limit ${data.of}`;
+      if (data.is === "ok" || this.#told.get(told) === data.is) return [];
+      this.#told.set(told, data.is);
+      const id = `${seq}.${LIMITS_FROM + n}`;
+      return this.isNew(id) ? [{ event: "limit", id, data }] : [];
+    });
   }
 
   /** Nothing where the step is as it was told to be, or where the follower knows it. */

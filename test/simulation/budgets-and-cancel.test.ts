@@ -61,6 +61,12 @@ test("a step that has used up its own limit is not tried again", () => {
   expect(endingOf(host)).toEqual({ status: "failed", code: "STEP_BUDGET_EXCEEDED" });
 });
 
+test("who has cancelled a run is told so, even if its time is over before it has come down", () => {
+  const script = { a: { output: 1, delayMs: 5_000, onAbort: "hang" } } as const;
+  const host = hostOf(dag(task("a")), { uses: { maxDurationMs: 1_000 }, script }).later(10, () => host.cancel());
+  expect(endingOf(host.run())).toEqual({ status: "cancelled", code: "RUN_CANCELLED" });
+});
+
 test("cancel stops what flies, starts nothing more and books what it has cost", () => {
   const flow = dag(task("a"), task("b", { after: ["a"] }));
   const host = hostOf(flow, { script: { a: { ...costs(70), delayMs: 1_000 } } }).later(10, () => host.cancel());

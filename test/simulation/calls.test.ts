@@ -86,6 +86,13 @@ test("a call shares the budget of its caller", () => {
   expect(pathsOf(host)).toEqual(["c/x", "d/x"]);
 });
 
+test("a call shares the tries of its caller", () => {
+  const flow = dag(call(), call({ id: "d", after: ["c"] }), call({ id: "e", after: ["d"] }));
+  const host = hostOf(flow, { callable, uses: { maxTries: 2 } }).run();
+  expect(endingOf(host)).toEqual({ status: "budget_exceeded", code: "BUDGET_EXCEEDED" });
+  expect(pathsOf(host)).toEqual(["c/x", "d/x"]);
+});
+
 test("cancel reaches into a called workflow", () => {
   const host = hostOf(dag(call()), { callable, script: { x: { output: 1, delayMs: 1_000 } } }).later(10, () =>
     host.cancel(),

@@ -2,7 +2,7 @@ import { bind, loadHandle, type Values } from "../../src/core/binding/bind.ts";
 import { evaluate } from "../../src/core/expressions/evaluate.ts";
 import type { Expr } from "../../src/core/expressions/expr.ts";
 import { readPath } from "../../src/core/expressions/read-path.ts";
-import type { Graph, Step } from "../../src/core/graph/graph.ts";
+import type { Graph, Step, UseLimits } from "../../src/core/graph/graph.ts";
 import { type IndexedGraph, indexGraph } from "../../src/core/graph/indexed-graph.ts";
 import { liftControls } from "../../src/core/graph/lift-controls.ts";
 import type { Command } from "../../src/core/history/commands.ts";
@@ -25,6 +25,7 @@ export interface CoreHostSetup {
   readonly input?: JsonObject;
   readonly behaviour: Behaviour;
   readonly maxCostMicro?: number;
+  readonly uses?: UseLimits;
   /** Off where a thousand steps would make it slow. */
   readonly checks?: boolean;
 }
@@ -77,7 +78,7 @@ export class CoreHost {
   }
 
   start(): this {
-    const { input = {}, maxCostMicro } = this.#setup;
+    const { input = {}, maxCostMicro, uses } = this.#setup;
     const graph = this.#graphs.get("root");
     this.apply(
       {
@@ -87,6 +88,7 @@ export class CoreHost {
         workflow: graph?.name ?? "",
         inputNames: Object.keys(input),
         ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
+        ...(uses === undefined ? {} : { uses }),
         ...projectInput(graph, input),
       },
       input,

@@ -1,4 +1,10 @@
-import type { Event, QuestionAsked, StepFailed, StepSucceeded } from "../../src/core/history/events.ts";
+import type {
+  Event,
+  QuestionAsked,
+  StepFailed,
+  StepInterrupted,
+  StepSucceeded,
+} from "../../src/core/history/events.ts";
 import type { RunState } from "../../src/core/history/run-state.ts";
 import { Downstream } from "../../src/core/interpreter/downstream.ts";
 import type { Json } from "../../src/core/json.ts";
@@ -112,6 +118,22 @@ export const PROPERTIES: readonly Property[] = [
     },
   },
   {
+    name: "no more tries begin than are allowed, but those of finally, and a rebuilt run counts them alike",
+    check: (drawn) => {
+      const random = new Random(drawn.seed);
+      const maxTries = random.int(1, 12);
+      const host = drawHost(drawn, WILD, { uses: { maxTries, maxDurationMs: random.int(20, 400) } });
+      if (random.chance(0.3)) host.later(random.int(0, 30), () => host.cancel());
+      if (random.chance(0.3)) host.dieAfter(random.int(1, 30));
+      host.run();
+      checkRefold(host);
+      const made = new Set(host.calls.map(({ path, attempt }) => `${path}@${attempt}`));
+      const tries = host.events.filter(({ event }) => endsTry(event) && made.has(`${event.path}@${event.attempt}`));
+      const allowed = tries.filter(({ event }) => "path" in event && !event.path.includes("~finally")).length;
+      if (allowed > maxTries) throw new Error(`${allowed} tries were made, ${maxTries} are allowed`);
+    },
+  },
+  {
     name: "whatever sees another input after one output has changed stands downstream of it",
     check: (drawn) => {
       const before = drawHost(drawn, CALM).run();
@@ -150,11 +172,16 @@ function checkDownstream(drawn: Drawn, before: CoreHost, target: string): void {
 function drawHost(
   { seed, size }: Drawn,
   traits: GraphTraits,
-  { isCostly = false, maxCostMicro }: { isCostly?: boolean; maxCostMicro?: number } = {},
+  { isCostly = false, ...limits }: { isCostly?: boolean } & Pick<CoreHostSetup, "maxCostMicro" | "uses"> = {},
 ): CoreHost {
   const behaviour = randomBehaviour({ seed, failing: 0.3, isCostly });
-  const setup: CoreHostSetup = { ...randomRun(seed, size, traits), behaviour };
-  return new CoreHost(maxCostMicro === undefined ? setup : { ...setup, maxCostMicro });
+  return new CoreHost({ ...randomRun(seed, size, traits), behaviour, ...limits });
+}
+
+/** Who only asks, or is laid down, goes on later. */
+function endsTry(event: Event): event is StepSucceeded | StepFailed | StepInterrupted {
+  const isOutcome = event.type === "stepSucceeded" || event.type === "stepFailed";
+  return isOutcome || (event.type === "stepInterrupted" && event.cause === "crash");
 }
 
 function checkRefold(host: CoreHost): void {

@@ -65,6 +65,12 @@ test("the cost of every attempt is booked once, and nothing is reserved while a 
   expect(spent(host)).toBe(200);
 });
 
+test("asking is no other try", () => {
+  const host = playing(dag(task("a"), task("b", { after: ["a"] })), { a: asking(["q"]) }, { uses: { maxTries: 2 } });
+  host.settle().answer("a", "approve");
+  expect(endingOf(host.run())).toEqual({ status: "completed" });
+});
+
 test("an answer without money for what follows ends the run, its budget exceeded", () => {
   const host = playing(dag(task("a")), { a: asking(["q"], { costMicro: 100 }) }, { maxCostMicro: 100 }).settle();
   host.answer("a", "approve");

@@ -49,6 +49,16 @@ export interface RunLimits {
   readonly timeoutMs?: number;
 }
 
+/** What a run may use beside money. */
+export interface UseLimits {
+  /** Of models, in and out, as far as they are counted. */
+  readonly maxTokens?: number;
+  /** Every try of a task counts. */
+  readonly maxTries?: number;
+  /** From the start of the run, waiting included. */
+  readonly maxDurationMs?: number;
+}
+
 /** What must happen after the end. It becomes outbox rows in the commit that ends the run. */
 export interface Ending {
   /** Where the outputs are written on completion, in the application's storage. */

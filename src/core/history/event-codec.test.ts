@@ -16,6 +16,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     projected: { x: 1 },
     sealed: "s",
     maxCostMicro: 5,
+    uses: { maxTokens: 6, maxTries: 7, maxDurationMs: 8 },
     options: { agent: "inline" },
     lineage: { kind: "fork", run: "r0", fromPath: "a" },
   },

@@ -1,3 +1,4 @@
+import type { UseLimits } from "../graph/graph.ts";
 import type { Json, JsonObject } from "../json.ts";
 
 /**
@@ -47,6 +48,7 @@ export interface RunStarted extends EventCommon {
   readonly sealed?: string;
   /** Limits of this run, over those of the graph. */
   readonly maxCostMicro?: number;
+  readonly uses?: UseLimits;
   /** What the host needs to go on with the run elsewhere, e.g. who answers agent steps. */
   readonly options?: JsonObject;
   readonly lineage?: { readonly kind: "rerun" | "fork"; readonly run: string; readonly fromPath: string };

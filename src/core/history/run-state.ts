@@ -1,3 +1,4 @@
+import type { UseLimits } from "../graph/graph.ts";
 import type { IndexedFlow, IndexedGraph, IndexedStep } from "../graph/indexed-graph.ts";
 import type { Shape } from "../graph/shape.ts";
 import type { Json, JsonObject } from "../json.ts";
@@ -80,6 +81,10 @@ export interface Budget {
   /** The dearest outcome by step key. */
   readonly maxSeenMicro: Map<string, number>;
   unpriced: boolean;
+  uses: UseLimits;
+  /** Of attempts that are over. */
+  tokens: number;
+  tries: number;
 }
 
 /** One run of a graph: the root, or a call. Names of inputs mean its input. */

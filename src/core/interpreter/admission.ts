@@ -3,6 +3,7 @@ import { computeCap, computeReservation } from "./budget.ts";
 import { failInstance } from "./conclude.ts";
 import { failScope } from "./fail-scope.ts";
 import type { Turn } from "./turn.ts";
+import { findUsedUp } from "./use-limits.ts";
 
 /** Lets a task fly, or holds it back until there is a place and money for it. Nobody overtakes. */
 export function admitTask(turn: Turn, instance: Instance): void {
@@ -35,9 +36,14 @@ function tryAdmit(turn: Turn, instance: Instance): "decided" | "held" {
     failInstance(turn, instance, { code: "STEP_BUDGET_EXCEEDED", message, seq: 0 }, { mayRetry: false });
     return "decided";
   }
-  const reservation = isInFinally(instance.scope)
-    ? { kind: "unlimited" as const }
-    : computeReservation(state.budget, instance.step.key);
+  const isCleaning = isInFinally(instance.scope);
+  if (!isCleaning && findUsedUp(state.budget) !== undefined) {
+    // What flies is paid for and may end.
+    if (state.tasksInFlight > 0) return "held";
+    stopForBudget(turn, instance);
+    return "decided";
+  }
+  const reservation = isCleaning ? { kind: "unlimited" as const } : computeReservation(state.budget, instance.step.key);
   if (reservation.kind === "hold") return "held";
   if (reservation.kind === "exceeded") {
     stopForBudget(turn, instance);
@@ -56,6 +62,7 @@ function dispatch(turn: Turn, instance: Instance, reservedMicro: number | undefi
   instance.reservedMicro = reservedMicro ?? 0;
   state.budget.reservedMicro += instance.reservedMicro;
   state.tasksInFlight += 1;
+  state.budget.tries += 1;
   const maxCostMicro = computeCap(instance, reservedMicro);
   turn.commands.push({
     type: "startTask",

@@ -1,11 +1,15 @@
-import type { CostReported } from "../history/events.ts";
+import type { CostReported, StepSucceeded } from "../history/events.ts";
 import type { Instance } from "../history/run-state.ts";
+import type { JsonObject } from "../json.ts";
 import { bookOutcome } from "./budget.ts";
 import type { Turn } from "./turn.ts";
+import { countTokens } from "./use-limits.ts";
 
 export interface Cost {
   readonly costMicro?: number;
   readonly unpriced?: boolean;
+  readonly usage?: JsonObject;
+  readonly reused?: StepSucceeded["reused"];
 }
 
 /** Money spent before the outcome is known moves from reserved to spent. */
@@ -32,6 +36,9 @@ export function bookAttempt(turn: Turn, instance: Instance, cost: Cost): void {
   budget.spentMicro += rest;
   instance.costMicro += rest;
   if (cost.unpriced === true) budget.unpriced = true;
+  // Nothing was done.
+  if (cost.reused === undefined) budget.tokens += countTokens(cost.usage);
+  else budget.tries -= 1;
   bookOutcome(budget, instance.step.key, Math.max(total, instance.attemptCostMicro));
   release(turn, instance);
 }
@@ -66,6 +73,7 @@ export function bookLate(
     return;
   }
   budget.spentMicro += Math.max(0, total - booked);
+  budget.tokens += countTokens(event.usage);
   if (event.unpriced === true) budget.unpriced = true;
   orphans.delete(orphan);
 }

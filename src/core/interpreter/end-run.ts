@@ -1,5 +1,6 @@
 import type { RunState, Scope } from "../history/run-state.ts";
 import type { Turn } from "./turn.ts";
+import { findUsedUp } from "./use-limits.ts";
 
 /** The root has ended: the run will, as soon as that is recorded. */
 export function endRun(turn: Turn, root: Scope): void {
@@ -21,8 +22,7 @@ function endingOf(state: RunState, root: Scope): NonNullable<RunState["ending"]>
     case "timeout":
       return { status: "failed", code: "RUN_TIMEOUT", message: "The run took longer than its time-out." };
     case "budget": {
-      const { limitMicro = 0, spentMicro } = state.budget;
-      const message = `The budget of ${toUsd(limitMicro)} does not allow another step; ${toUsd(spentMicro)} is spent.`;
+      const message = explainBudget(state);
       return { status: "budget_exceeded", code: "BUDGET_EXCEEDED", message };
     }
     case undefined:
@@ -30,6 +30,18 @@ function endingOf(state: RunState, root: Scope): NonNullable<RunState["ending"]>
   }
   if (root.failure === undefined) return { status: state.partial ? "partial" : "completed" };
   return { status: "failed", code: root.failure.code, message: root.failure.message };
+}
+
+function explainBudget({ budget, now, startedAt }: RunState): string {
+  const { maxDurationMs } = budget.uses;
+  if (maxDurationMs !== undefined && now - startedAt >= maxDurationMs) {
+    return `The run has taken the ${maxDurationMs / 1_000} s that it may take.`;
+  }
+  const usedUp = findUsedUp(budget);
+  if (usedUp?.of === "tokens") return `The run has used ${usedUp.used} tokens and may use ${usedUp.limit}.`;
+  if (usedUp?.of === "tries") return `The run has made the ${usedUp.limit} tries of steps that it may make.`;
+  const { limitMicro = 0, spentMicro } = budget;
+  return `The budget of ${toUsd(limitMicro)} does not allow another step; ${toUsd(spentMicro)} is spent.`;
 }
 
 function toUsd(micro: number): string {

@@ -36,6 +36,8 @@ export function applyStepFailed(turn: Turn, event: StepFailed): void {
 export function applyStepInterrupted(turn: Turn, event: StepInterrupted): void {
   const instance = turn.state.active.get(event.path);
   if (instance?.phase !== "dispatched" || instance.attempt !== event.attempt) return;
+  // It goes on as if it had not been cut off.
+  if (event.cause === "parked" || event.hasBegun === false) turn.state.budget.tries -= 1;
   if (event.cause === "parked") {
     turn.state.isLaidDown = true;
     // Its executor still lives and may yet say what it cost.

@@ -11,6 +11,8 @@ export function applyQuestionAsked(turn: Turn, event: QuestionAsked): void {
   const instance = currentAttempt(turn, event);
   if (instance?.phase !== "dispatched") return bookLate(turn, event);
   bookAttempt(turn, instance, event);
+  // The attempt after the answer is the rest of this one.
+  turn.state.budget.tries -= 1;
   // Nothing starts here any more, so that no answer could make it go on.
   if (instance.scope.phase !== "open") return concludeInstance(turn, instance, { status: "cancelled" });
   instance.phase = "approval";

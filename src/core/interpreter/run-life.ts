@@ -1,7 +1,7 @@
 import type { RunStarted } from "../history/events.ts";
 import type { Frame } from "../history/run-state.ts";
 import { openScope } from "./open-scope.ts";
-import { RUN_TIMER, startTimer } from "./timers.ts";
+import { BUDGET_TIMER, RUN_TIMER, startTimer } from "./timers.ts";
 import type { Turn } from "./turn.ts";
 
 export function applyRunStarted(turn: Turn, event: RunStarted): void {
@@ -12,6 +12,9 @@ export function applyRunStarted(turn: Turn, event: RunStarted): void {
   state.startedAt = event.at;
   state.phase = "open";
   state.budget.limitMicro = event.maxCostMicro ?? limits.maxCostMicro;
+  state.budget.uses = event.uses ?? {};
+  const { maxDurationMs } = state.budget.uses;
+  if (maxDurationMs !== undefined) startTimer(turn, BUDGET_TIMER, state.now + maxDurationMs);
   if (limits.timeoutMs !== undefined) startTimer(turn, RUN_TIMER, state.now + limits.timeoutMs);
   const frame: Frame = {
     graph: state.graph,

@@ -4,12 +4,14 @@ import { dropTasksInFlight, killRun, stopRun } from "./cancel.ts";
 import { cancelScope } from "./fail-scope.ts";
 import { timeOutApproval } from "./step-kinds/approve.ts";
 import { applyWaitOver } from "./step-kinds/wait.ts";
-import { GRACE_TIMER, LAST_TIMER, RUN_TIMER } from "./timers.ts";
+import { BUDGET_TIMER, GRACE_TIMER, LAST_TIMER, RUN_TIMER } from "./timers.ts";
 import type { Turn } from "./turn.ts";
 
 export function applyTimerFired(turn: Turn, event: TimerFired): void {
   if (!turn.state.timers.delete(event.timer)) return;
   if (event.timer === RUN_TIMER) return stopRun(turn, "timeout");
+  // Who has cancelled the run is told that it is cancelled.
+  if (event.timer === BUDGET_TIMER) return turn.state.stopping === undefined ? stopRun(turn, "budget") : undefined;
   if (event.timer === GRACE_TIMER) return dropTasksInFlight(turn);
   if (event.timer === LAST_TIMER) return killRun(turn);
   const at = event.timer.lastIndexOf("@");

@@ -3,6 +3,7 @@ import type { Turn } from "./turn.ts";
 
 /** Timers carry their purpose in their name, `path@purpose`, so that one that is no longer wanted misses. */
 export const RUN_TIMER = "@run";
+export const BUDGET_TIMER = "@budget";
 export const GRACE_TIMER = "@grace";
 export const LAST_TIMER = "@last";
 

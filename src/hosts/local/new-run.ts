@@ -38,7 +38,7 @@ export function toRunStarted(
     tools,
   }: Birth & { readonly storedInput: JsonObject; readonly sealed: string | undefined; readonly tools: TextTools },
 ): RunStarted {
-  const { definition, input, maxCostMicro, options, lineage } = start;
+  const { definition, input, maxCostMicro, uses, options, lineage } = start;
   return {
     type: "runStarted",
     at,
@@ -46,6 +46,7 @@ export function toRunStarted(
     workflow: definition.graph.name,
     inputNames: Object.keys(input),
     ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
+    ...(uses === undefined ? {} : { uses }),
     ...(options === undefined ? {} : { options }),
     ...(lineage === undefined ? {} : { lineage }),
     ...(sealed === undefined ? {} : { sealed }),

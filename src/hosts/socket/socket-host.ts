@@ -51,7 +51,18 @@ export class SocketHost implements RunHost {
   }
 
   async startRun(start: RunStart): Promise<RunRecord> {
-    const { definition, input, options = {}, maxCostMicro, callbackUrl, runId, tenantId, parentRunId, lineage } = start;
+    const {
+      definition,
+      input,
+      options = {},
+      maxCostMicro,
+      uses,
+      callbackUrl,
+      runId,
+      tenantId,
+      parentRunId,
+      lineage,
+    } = start;
     const { text, source } = definition;
     return this.#callForRecord("startRun", {
       text,
@@ -60,6 +71,7 @@ export class SocketHost implements RunHost {
       ...(runId === undefined ? {} : { run_id: runId }),
       ...(source === undefined ? {} : { source }),
       ...(maxCostMicro === undefined ? {} : { max_cost_micro: maxCostMicro }),
+      ...(uses === undefined ? {} : { uses: { ...uses } }),
       ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
       ...(tenantId === undefined ? {} : { tenant_id: tenantId }),
       ...(parentRunId === undefined ? {} : { parent_run_id: parentRunId }),

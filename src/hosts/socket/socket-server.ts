@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { UseLimits } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { TerminalViews } from "../../ports/terminal-views.ts";
 import type { CompiledDefinition } from "../compiled-definition.ts";
@@ -197,7 +198,7 @@ class Caller {
   }
 
   async #toStart(params: JsonObject): Promise<RunStart> {
-    const { input, options, max_cost_micro: maxCostMicro, source } = params;
+    const { input, options, max_cost_micro: maxCostMicro, uses, source } = params;
     if (!isJsonObject(input) || !isJsonObject(options)) throw refused("`input` and `options` are objects.");
     if (maxCostMicro !== undefined && !Number.isSafeInteger(maxCostMicro))
       throw refused("`max_cost_micro` is an integer.");
@@ -208,6 +209,7 @@ class Caller {
       input,
       options,
       ...(typeof maxCostMicro === "number" ? { maxCostMicro } : {}),
+      ...(uses === undefined ? {} : { uses: toUses(uses) }),
       ...("callback_url" in params ? { callbackUrl: textOf(params, "callback_url") } : {}),
       ...("tenant_id" in params ? { tenantId: textOf(params, "tenant_id") } : {}),
       ...("parent_run_id" in params ? { parentRunId: textOf(params, "parent_run_id") } : {}),
@@ -225,6 +227,18 @@ class Caller {
     this.#socket.write(`${JSON.stringify(reply)}\n`);
     if (this.#socket.writableLength > MAX_UNREAD_BYTES) this.#socket.destroy();
   }
+}
+
+function toUses(given: Json): UseLimits {
+  const uses = isJsonObject(given) ? given : {};
+  const names = ["maxTokens", "maxTries", "maxDurationMs"] as const;
+  const limits = names.flatMap((name) => {
+    const limit = uses[name];
+    if (limit === undefined) return [];
+    if (!Number.isSafeInteger(limit)) throw refused("`uses` are integers.");
+    return [[name, Number(limit)] as const];
+  });
+  return Object.fromEntries(limits);
 }
 
 function textOf(params: JsonObject, name: string): string {

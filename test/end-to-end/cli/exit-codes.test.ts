@@ -95,6 +95,12 @@ const cases: readonly {
     code: 7,
     says: "budget",
   },
+  {
+    name: "a run that has made the tries that it may make",
+    args: ["run", "question.yaml", "-i", "question=why", "--max-steps", "0", ...AGENT],
+    code: 7,
+    says: "0 tries",
+  },
 ];
 
 test.each(cases)("$name ends with $code", async ({ args, code, says }) => {

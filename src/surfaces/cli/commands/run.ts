@@ -1,5 +1,6 @@
 import type { AppHost, OpenApplication } from "../../../operations/application.ts";
 import { type PreparedRun, prepareRun } from "../../../operations/prepare-run.ts";
+import { toUseLimits } from "../../../operations/use-limits.ts";
 import { type CommandParts, type CommonOptions, type Format, formatOf } from "../cli-context.ts";
 import { driveRun } from "../drive-run.ts";
 import { print, printEnvelope, tell } from "../print.ts";
@@ -12,6 +13,9 @@ export interface RunOptions extends CommonOptions {
   readonly request?: string;
   readonly agent?: string;
   readonly maxCost?: number;
+  readonly maxTokens?: number;
+  readonly maxSteps?: number;
+  readonly maxSeconds?: number;
   readonly detach?: true;
 }
 
@@ -27,6 +31,8 @@ export async function run(
   options: RunOptions,
   onlyStep?: string,
 ): Promise<number> {
+  const { maxTokens: max_tokens, maxSteps: max_steps, maxSeconds: max_seconds } = options;
+  const uses = toUseLimits({ max_tokens, max_steps, max_seconds });
   const prepared = await prepareRun(app, {
     workflow,
     folder: process.cwd(),
@@ -35,6 +41,7 @@ export async function run(
     ...(options.input === undefined ? {} : { inputFile: options.input }),
     ...(options.request === undefined ? {} : { requestFile: options.request }),
     ...(options.agent === undefined ? {} : { agent: options.agent }),
+    ...(uses === undefined ? {} : { uses }),
     ...(options.maxCost === undefined ? {} : { maxCostUsd: options.maxCost }),
   });
   const format = formatOf(options);

@@ -44,6 +44,10 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
   for (const { run_id, kind, status } of run.reruns) facts.push([kind, `${run_id} (${status.replaceAll("_", " ")})`]);
   const tokens = ["input_tokens", "output_tokens"].map((name) => run.usage[name]);
   if (tokens.every((count) => typeof count === "number")) facts.push(["tokens", `${tokens[0]} in, ${tokens[1]} out`]);
+  for (const { of, limit, used, is } of run.limits ?? []) {
+    const share = `${Number(used.toFixed(4))} of ${limit} ${of.replace("cost_usd", "USD")}`;
+    facts.push(["limit", is === "ok" ? share : paint("yellow", `${share}, ${is.replace("_", " ")}`)]);
+  }
   return facts.map(([name, value]) => `${paint("dim", name.padEnd(10))}${value}`).join("\n");
 }
 

@@ -4,7 +4,7 @@ import type { PlanOptions } from "../commands/plan.ts";
 import type { RunOptions } from "../commands/run.ts";
 import type { ServeOptions } from "../commands/serve.ts";
 import { collect, withCommon } from "./common-options.ts";
-import { toAmount, toPort, toTokens } from "./option-values.ts";
+import { toAmount, toPort, toWhole } from "./option-values.ts";
 import type { Perform } from "./perform.ts";
 
 /** Verbs that start work: `run`, `plan`, `step`, `serve`. */
@@ -16,6 +16,9 @@ export function addRun(program: Command, perform: Perform): void {
     .option("--request <file>", "a whole request of `POST /execute` as a JSON file, for UHLP workflows")
     .option("--agent <name>", "who answers agent steps: sandstorm, simulated, simulated:SCRIPT.yaml")
     .option("--max-cost <usd>", "stop when this much is spent", toAmount)
+    .option("--max-tokens <n>", "stop when models have used so many tokens", toWhole)
+    .option("--max-steps <n>", "stop after so many tries of steps", toWhole)
+    .option("--max-seconds <n>", "stop when it takes longer, waiting included", toWhole)
     .option("--detach", "run it in the background and print its id")
     .action(async (workflow: string, options: RunOptions) => {
       await perform(options, async (app, voice) =>
@@ -56,8 +59,8 @@ function addPlan(program: Command, perform: Perform): void {
     .option("--input <file>", "the whole input as a JSON file")
     .option("--agent <name>", "who would answer agent steps")
     .option("--max-cost <usd>", "the budget that the run would have", toAmount)
-    .option("--output-tokens <n>", "of an answer, where no limit is set", toTokens)
-    .option("--tool-tokens <n>", "that the result of a tool adds to a conversation", toTokens)
+    .option("--output-tokens <n>", "of an answer, where no limit is set", toWhole)
+    .option("--tool-tokens <n>", "that the result of a tool adds to a conversation", toWhole)
     .action(async (workflow: string, options: PlanOptions) => {
       await perform(options, async (app) => (await import("../commands/plan.ts")).plan(app, workflow, options));
     });

@@ -18,10 +18,10 @@ export function toTime(text: string): number {
   throw new InvalidArgumentError("It must be a day or a time in ISO 8601, such as 2026-05-01.");
 }
 
-export function toTokens(text: string): number {
+export function toWhole(text: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && count <= 10_000_000) return count;
-  throw new InvalidArgumentError("It must be a whole number of tokens, 0 or more.");
+  throw new InvalidArgumentError("It must be a whole number, 0 or more.");
 }
 
 export function toPort(text: string): number {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { agentTask, toGraph } from "../../../../../test/fakes/direct-graph.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { succeed } from "../../../../../test/faults/world.ts";
@@ -86,6 +87,21 @@ describe("a key", () => {
       [3, 500_000],
     ]) {
       const body = { workflow: "hello", ...(asked === undefined ? {} : { max_cost_usd: asked }) };
+      const { run_id: id } = await dataOf(world.post("/workflows/run/sync", body, headers));
+      expect((await world.world.eventsOf(String(id)))[0]).toMatchObject({ maxCostMicro: limit });
+    }
+  });
+  test("lowers what a definition allows, and never raises it", async () => {
+    const cheap = { ...toGraph([agentTask("work")]), name: "cheap", limits: { maxCostMicro: 100_000 } };
+    const world = new HttpWorld([cheap], { agent: { provider: "simulated" }, server: { api_key: "configured" } });
+    for (const [allowed, asked, limit] of [
+      [0.5, undefined, 100_000],
+      [0.5, 0.3, 100_000],
+      [0.05, 0.3, 50_000],
+      [0.5, 0.02, 20_000],
+    ] as const) {
+      const headers = await keyFor(world, { max_cost_usd: allowed });
+      const body = { workflow: "cheap", ...(asked === undefined ? {} : { max_cost_usd: asked }) };
       const { run_id: id } = await dataOf(world.post("/workflows/run/sync", body, headers));
       expect((await world.world.eventsOf(String(id)))[0]).toMatchObject({ maxCostMicro: limit });
     }

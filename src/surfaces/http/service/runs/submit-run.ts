@@ -1,6 +1,7 @@
 import { PawlError } from "../../../../core/errors/pawl-error.ts";
 import { describeRun } from "../../../../operations/describe-run.ts";
 import type { Submission } from "../../../../operations/prepare-submission.ts";
+import { toUseLimits } from "../../../../operations/use-limits.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { acceptedRunSchema, runSchema } from "../schemas/run.ts";
 import { type SubmissionBody, submissionSchema } from "../schemas/submission.ts";
@@ -59,13 +60,9 @@ function toRequest(body: SubmissionBody, header: string | undefined) {
 
 function toSubmission(body: SubmissionBody): Submission {
   const { workflow, workflow_name: name = "", input, input_data: inputData } = body;
-  const {
-    version,
-    callback_url: callbackUrl,
-    callback_headers: callbackHeaders,
-    max_cost_usd: maxCostUsd,
-    agent,
-  } = body;
+  const { version, callback_url: callbackUrl, callback_headers: callbackHeaders, agent, limits = {} } = body;
+  const maxCostUsd = body.max_cost_usd ?? limits.max_cost_usd;
+  const uses = toUseLimits(limits);
   return {
     workflow: workflow ?? name,
     ...(version === undefined ? {} : { version }),
@@ -73,6 +70,7 @@ function toSubmission(body: SubmissionBody): Submission {
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
     ...(callbackHeaders === undefined ? {} : { callbackHeaders }),
     ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+    ...(uses === undefined ? {} : { uses }),
     ...(agent === undefined ? {} : { agent }),
   };
 }

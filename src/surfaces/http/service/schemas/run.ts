@@ -88,6 +88,17 @@ export const runSchema = runSummarySchema
     outputs: jsonSchema,
     usage: jsonObjectSchema,
     unpriced: z.literal(true).optional().describe("The total is a lower bound."),
+    limits: z
+      .array(
+        z.object({
+          of: z.enum(["cost_usd", "tokens", "steps", "seconds"]),
+          limit: z.number(),
+          used: z.number(),
+          is: z.enum(["ok", "near", "used_up"]).describe("`near`: 80 % are used."),
+        }),
+      )
+      .optional()
+      .describe("Absent: it has none."),
     steps: z.array(stepSchema),
   })
   .meta({ id: "Run", description: "A run with its steps." });

@@ -22,6 +22,15 @@ export const submissionSchema = z
     callback_url: z.url().max(2_000).optional().describe("Takes the place of the definition's `on_complete.webhook`."),
     callback_headers: headersSchema.optional(),
     max_cost_usd: z.number().positive().max(1_000_000).optional(),
+    limits: z
+      .strictObject({
+        max_cost_usd: z.number().positive().max(1_000_000).optional(),
+        max_tokens: z.number().int().min(1).max(1_000_000_000_000).optional(),
+        max_steps: z.number().int().min(1).max(1_000_000_000).optional().describe("Every try of a step counts."),
+        max_seconds: z.number().min(1).max(31_536_000).optional(),
+      })
+      .optional()
+      .describe("The run stops with `budget_exceeded` where one is used up."),
     agent: z.enum(["sandstorm", "inline", "simulated"]).optional(),
     idempotency_key: z.string().min(1).max(255).optional().describe("The same as the header `Idempotency-Key`."),
   })
@@ -30,6 +39,9 @@ export const submissionSchema = z
   })
   .refine((body) => body.input === undefined || body.input_data === undefined, {
     message: "`input` and `input_data` are two names of the same: send one",
+  })
+  .refine((body) => body.max_cost_usd === undefined || body.limits?.max_cost_usd === undefined, {
+    message: "`max_cost_usd` and `limits.max_cost_usd` are two names of the same: send one",
   })
   .meta({ id: "Submission" });
 

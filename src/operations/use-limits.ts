@@ -1,0 +1,55 @@
+import { PawlError } from "../core/errors/pawl-error.ts";
+import type { UseLimits } from "../core/graph/graph.ts";
+import type { RunState } from "../core/history/run-state.ts";
+import { type LimitUse, limitUses } from "../core/interpreter/use-limits.ts";
+
+/** How far a run may go beside money, as people write it. */
+export interface WantedLimits {
+  readonly max_tokens?: number | undefined;
+  /** Every try of a step that does work counts. */
+  readonly max_steps?: number | undefined;
+  readonly max_seconds?: number | undefined;
+}
+
+/** Undefined: it is not limited. */
+export function toUseLimits(wanted: WantedLimits): UseLimits | undefined {
+  const { max_tokens: maxTokens, max_steps: maxTries, max_seconds: maxSeconds } = wanted;
+  const uses: UseLimits = {
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxTries === undefined ? {} : { maxTries }),
+    ...(maxSeconds === undefined ? {} : { maxDurationMs: Math.round(maxSeconds * 1_000) }),
+  };
+  for (const limit of Object.values(uses)) {
+    if (!Number.isSafeInteger(limit) || limit < 0) {
+      throw new PawlError("USAGE", { message: `A limit of a run is a number from 0; ${limit} is none.` });
+    }
+  }
+  return Object.keys(uses).length === 0 ? undefined : uses;
+}
+
+/** One limit of a run, and how much of it is used. */
+export interface LimitDescription {
+  readonly of: "cost_usd" | "tokens" | "steps" | "seconds";
+  readonly limit: number;
+  readonly used: number;
+  /** `near`: 80 % are used. */
+  readonly is: "ok" | "near" | "used_up";
+}
+
+const NEAR = 0.8;
+
+const SHOWN = {
+  cost: { of: "cost_usd", unit: 1_000_000 },
+  tokens: { of: "tokens", unit: 1 },
+  tries: { of: "steps", unit: 1 },
+  duration: { of: "seconds", unit: 1_000 },
+} as const satisfies Record<LimitUse["of"], { readonly of: LimitDescription["of"]; readonly unit: number }>;
+
+export function describeLimits(state: RunState): readonly LimitDescription[] {
+  return limitUses(state).map(({ of, limit, used }) => ({
+    of: SHOWN[of].of,
+    limit: limit / SHOWN[of].unit,
+    used: used / SHOWN[of].unit,
+    is: used >= limit ? "used_up" : used >= limit * NEAR ? "near" : "ok",
+  }));
+}
