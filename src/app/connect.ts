@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { PawlError } from "../core/errors/pawl-error.ts";
@@ -41,6 +42,15 @@ export async function connectToData({ dataDir, own }: ConnectOptions): Promise<C
     // Two that ask at the same moment turn each other away: the next time not at the same moment.
     await setTimeout(RETRY_MS * (1 + Math.random()));
   }
+}
+
+/** Undefined: nobody owns the data directory, or its owner does not answer yet. */
+export async function connectToPresent(dataDir: string): Promise<Connection | undefined> {
+  if (!existsSync(dataDir)) return undefined;
+  const lock = acquireOwnerLock(dataDir, { pid: process.pid, host: hostname(), socket: "" });
+  if (!lock.acquired) return lock.heldBy && (await connectToOwner(lock.heldBy));
+  lock.release();
+  return undefined;
 }
 
 /** Undefined: nobody listens there, yet or any more. */

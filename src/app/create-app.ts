@@ -10,6 +10,7 @@ import type {
   OpenApplication,
   Owner,
   Records,
+  ServeRunsOptions,
   ServeTerminalsOptions,
   ServeToolsOptions,
   WantedFile,
@@ -199,6 +200,11 @@ class App implements OpenApplication {
     await serveTerminals({ app: this, library: await this.#terminals.library() }, options);
   }
 
+  async serveRuns(options: ServeRunsOptions): Promise<void> {
+    const { serveRuns } = await import("./serve-runs.ts");
+    await serveRuns({ app: this, openHost: () => this.#openBackgroundHost() }, options);
+  }
+
   async leave(stop: AbortSignal, force: AbortSignal): Promise<void> {
     const connection = await this.#connection();
     if (connection?.role === "owner" && connection.host.driving > 0) {
@@ -260,15 +266,24 @@ class App implements OpenApplication {
     return (await this.#host?.catch(() => undefined))?.connection;
   }
 
-  async #openHost(connect: () => Promise<Connection>): Promise<LastingHost> {
+  async #openHost(connect: () => Promise<Connection>, next = () => this.#connect()): Promise<LastingHost> {
     const [{ LastingHost }, first] = await Promise.all([import("./lasting-host.ts"), connect()]);
     return new LastingHost(first, {
-      connect: () => this.#connect(),
+      connect: next,
       journal: () => this.#parts.journal(),
       callTerminal: (tool, request, signal) => this.#terminals.call(tool, request, signal),
       terminals: () => this.#terminals.views(),
       tell: (line) => this.#options.tell(line),
     });
+  }
+
+  /** One that never makes this process the owner. */
+  #openBackgroundHost(): Promise<LastingHost> {
+    const connect = async () => {
+      const { connectToPresent } = await import("./connect.ts");
+      return (await connectToPresent(this.dataDir)) ?? this.#connectToBackground();
+    };
+    return this.#openHost(connect, connect);
   }
 
   async #connect(): Promise<Connection> {

@@ -89,6 +89,8 @@ export interface OpenApplication extends Application {
   serveTerminals(options: ServeTerminalsOptions): Promise<void>;
   /** Offers the built-in tools (`core.*`) to other programs as an MCP server, until they are gone or `stop` aborts. */
   serveTools(options: ServeToolsOptions): Promise<void>;
+  /** Offers runs, workflows and schedules as an MCP server, until the other program is gone or `stop` aborts. Owns nothing. */
+  serveRuns(options: ServeRunsOptions): Promise<void>;
   /** Lays every run down now. The run named `hold` stays down until somebody resumes it. */
   park(force: AbortSignal, hold?: string): Promise<void>;
   /** Closes what is open without waiting for anything: what is not durable by now never happened. */
@@ -105,16 +107,20 @@ export interface ServeToolsOptions {
   readonly stop: AbortSignal;
 }
 
-export interface ServeTerminalsOptions {
+/** How an MCP server is reached, for who offers something to other programs. */
+export interface ServeRunsOptions {
   /** Absent: over stdin and stdout. Beyond loopback a token is needed: throws `HOST_REFUSED`. */
   readonly http?: { readonly host?: string; readonly port: number };
   /** What every HTTP request must bear. Absent: `server.api_key`. */
   readonly token?: string;
-  /** With the tools over runs. */
-  readonly withRuns: boolean;
   /** A line for people. */
   log(line: string): void;
   readonly stop: AbortSignal;
+}
+
+export interface ServeTerminalsOptions extends ServeRunsOptions {
+  /** With the tools over runs. */
+  readonly withRuns: boolean;
 }
 
 export interface ListenOptions {

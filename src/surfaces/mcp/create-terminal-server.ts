@@ -1,17 +1,14 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
-import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import type { CallsUnderWay } from "./terminal/calls-under-way.ts";
+import { Server } from "@modelcontextprotocol/server";
+import type { PawlError } from "../../core/errors/pawl-error.ts";
+import { addTools } from "./add-tools.ts";
+import type { CallsUnderWay } from "./calls-under-way.ts";
 import { type PerformingParts, performTool } from "./terminal/perform-tool.ts";
-import { ProgressTeller } from "./terminal/progress-teller.ts";
 import { addPrompts } from "./terminal/prompts.ts";
-import { readArguments } from "./terminal/read-arguments.ts";
 import { addResources } from "./terminal/resources.ts";
 import { RUN_TOOLS } from "./terminal/run-tools.ts";
 import { SESSION_TOOLS } from "./terminal/session-tools.ts";
 import { WORKFLOW_TOOL } from "./terminal/workflow-tool.ts";
-import { toCallResult, toErrorResult } from "./to-call-result.ts";
-import { toListedTool } from "./to-listed-tool.ts";
+import { toErrorResult } from "./to-call-result.ts";
 
 export interface TerminalServerParts extends PerformingParts {
   /** Of this program. */
@@ -41,56 +38,16 @@ export function createTerminalServer(parts: TerminalServerParts): Server {
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
   );
-  addTools(server, parts);
+  addTools(server, {
+    tools: [...SESSION_TOOLS, WORKFLOW_TOOL, ...(parts.withRuns ? RUN_TOOLS : [])],
+    calls: parts.calls,
+    perform: (asked, call) => performTool(parts, asked, call),
+    explain: (error) => toErrorResult(explain(error)),
+    log: parts.log,
+  });
   addResources(server, parts);
   addPrompts(server, parts);
   return server;
-}
-
-function addTools(server: Server, parts: TerminalServerParts): void {
-  const tools = [...SESSION_TOOLS, WORKFLOW_TOOL, ...(parts.withRuns ? RUN_TOOLS : [])];
-  server.setRequestHandler("tools/list", () => ({ tools: tools.map((tool) => toListedTool(tool, tool.name)) }));
-  server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
-    const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool \`${params.name}\`.`);
-    const token = params._meta?.progressToken;
-    const send = (progress: JsonObject) => {
-      if (token === undefined) return;
-      const notification = { method: "notifications/progress", params: { ...progress, progressToken: token } };
-      // Whoever is gone hears of no progress.
-      mcpReq.notify(notification).catch(() => undefined);
-    };
-    // It came as JSON, so it is JSON.
-    const args = readArguments(params.arguments as Json | undefined);
-    return parts.calls.add(perform(parts, { name: tool.name, args, signal: mcpReq.signal, send }));
-  });
-}
-
-interface Call {
-  readonly name: string;
-  readonly args: JsonObject;
-  readonly signal: AbortSignal;
-  send(progress: JsonObject): void;
-}
-
-async function perform(parts: TerminalServerParts, { name, args, signal, send }: Call): Promise<CallToolResult> {
-  const tellers: ProgressTeller[] = [];
-  const follow = (look: ConstructorParameters<typeof ProgressTeller>[0]) => {
-    const teller = new ProgressTeller(look, send);
-    tellers.push(teller);
-    return () => teller.tell();
-  };
-  try {
-    return toCallResult(await performTool(parts, { name, args }, { signal, follow }));
-  } catch (error) {
-    if (isPawlError(error)) return toErrorResult(explain(error));
-    if (signal.aborted) return toErrorResult("The call was cancelled.");
-    parts.log(`pawl: a defect: ${error instanceof Error ? error.stack : String(error)}`);
-    return toErrorResult("The tool broke down. This is a defect of Pawl; its stderr says more.");
-  } finally {
-    for (const teller of tellers) teller.stop();
-  }
 }
 
 /** The message first, word for word: clients know some of them. Then what to do, unless that is said already. */

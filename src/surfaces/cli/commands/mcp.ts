@@ -9,22 +9,35 @@ export interface McpCoreOptions extends CommonOptions {
   readonly plainNames?: true;
 }
 
-export interface McpTerminalOptions extends CommonOptions {
+export interface McpServeOptions extends CommonOptions {
   readonly http?: true;
   readonly host?: string;
   readonly port?: number;
   readonly token?: string;
+}
+
+export interface McpTerminalOptions extends McpServeOptions {
   readonly tools?: readonly string[];
+}
+
+/** `pawl mcp`: runs, workflows and schedules as an MCP server. Stdout belongs to the protocol. */
+export async function mcpServe(app: OpenApplication, options: McpServeOptions): Promise<number> {
+  const signals = listenForStop();
+  try {
+    await app.serveRuns({ ...toReach(options), log: tell, stop: signals.stop });
+    return 0;
+  } finally {
+    signals.close();
+  }
 }
 
 /** `pawl mcp terminal`: terminals and workflows over them as an MCP server. Stdout belongs to the protocol. */
 export async function mcpTerminal(app: OpenApplication, options: McpTerminalOptions): Promise<number> {
   const signals = listenForStop();
-  const { http, host, port = 0, token, tools = [] } = options;
+  const { tools = [] } = options;
   try {
     await app.serveTerminals({
-      ...(http === true ? { http: { port, ...(host === undefined ? {} : { host }) } } : {}),
-      ...(token === undefined ? {} : { token }),
+      ...toReach(options),
       withRuns: tools.includes("runs"),
       log: tell,
       stop: signals.stop,
@@ -50,4 +63,11 @@ export async function mcpCore(app: OpenApplication, options: McpCoreOptions): Pr
   } finally {
     signals.close();
   }
+}
+
+function toReach({ http, host, port = 0, token }: McpServeOptions) {
+  return {
+    ...(http === true ? { http: { port, ...(host === undefined ? {} : { host }) } } : {}),
+    ...(token === undefined ? {} : { token }),
+  };
 }

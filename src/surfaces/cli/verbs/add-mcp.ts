@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { McpCoreOptions, McpTerminalOptions } from "../commands/mcp.ts";
+import type { McpCoreOptions, McpServeOptions, McpTerminalOptions } from "../commands/mcp.ts";
 import { withCommon } from "./common-options.ts";
 import { toPort } from "./option-values.ts";
 import type { Perform } from "./perform.ts";
@@ -7,6 +7,12 @@ import type { Perform } from "./perform.ts";
 /** `pawl mcp`: servers for other programs. */
 export function addMcp(program: Command, perform: Perform): void {
   const mcp = program.command("mcp").description("offer tools to other programs");
+  const serve = mcp
+    .command("serve", { isDefault: true })
+    .description("runs, workflows, schedules and approvals as an MCP server over stdin and stdout (the default)");
+  withReach(withCommon(serve)).action(async (options: McpServeOptions) => {
+    await perform(options, async (app) => (await import("../commands/mcp.ts")).mcpServe(app, options));
+  });
   addMcpTerminal(mcp, perform);
   withCommon(mcp.command("core").description("the built-in tools `core.*` as an MCP server over stdin and stdout"))
     .option("--http", "over HTTP, on this machine only")
@@ -17,12 +23,19 @@ export function addMcp(program: Command, perform: Perform): void {
     });
 }
 
-function addMcpTerminal(mcp: Command, perform: Perform): void {
-  withCommon(mcp.command("terminal").description("terminals and `run_workflow` as an MCP server over stdin and stdout"))
+function withReach(command: Command): Command {
+  return command
     .option("--http", "over HTTP, on this machine only unless --host says more")
     .option("--host <address>", "with --http; beyond this machine only with a token")
     .option("--port <n>", "with --http; 0, the default, picks a free one", toPort)
-    .option("--token <text>", "what HTTP requests must bear (default: server.api_key)")
+    .option("--token <text>", "what HTTP requests must bear (default: server.api_key)");
+}
+
+function addMcpTerminal(mcp: Command, perform: Perform): void {
+  const terminal = mcp
+    .command("terminal")
+    .description("terminals and `run_workflow` as an MCP server over stdin and stdout");
+  withReach(withCommon(terminal))
     .option("--web", "let people watch the terminals in a browser (terminal.web_enabled)")
     .option("--tools <list>", "`runs`: also get_run, list_runs, cancel_run, respond_to_run", toToolsets)
     .action(async (options: McpTerminalOptions) => {

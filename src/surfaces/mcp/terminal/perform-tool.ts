@@ -8,19 +8,13 @@ import { listRuns } from "../../../operations/list-runs.ts";
 import { runTerminalWorkflow, type WorkflowProgress } from "../../../operations/run-terminal-workflow.ts";
 import { readRunWorkflowRequest } from "../../../operations/run-workflow-request.ts";
 import type { WorkflowLibrary } from "../../../ports/workflow-library.ts";
+import type { PerformedCall } from "../add-tools.ts";
+import type { CallProgress } from "../progress-teller.ts";
 import { fitAnswer } from "./fit-answer.ts";
-import type { CallProgress } from "./progress-teller.ts";
 
 export interface PerformingParts {
   readonly app: Application;
   readonly library: WorkflowLibrary;
-}
-
-export interface PerformedCall {
-  /** Breaks the call off; a workflow's run ends with it. */
-  readonly signal: AbortSignal;
-  /** From now on the caller is told from time to time how far it is, and whenever what is returned is called. */
-  follow(look: () => CallProgress): () => void;
 }
 
 const DEFAULT_WAIT_SECONDS = 10;

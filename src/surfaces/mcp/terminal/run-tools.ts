@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { OfferedTool } from "../../../ports/tool-set.ts";
-import { nullable } from "./nullable.ts";
+import { nullable } from "../nullable.ts";
 
 const text: JsonObject = { type: "string" };
 const runId: JsonObject = { ...text, minLength: 1, description: "The run's id, or the beginning of it." };

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { OfferedTool } from "../../../ports/tool-set.ts";
-import { nullable } from "./nullable.ts";
+import { nullable } from "../nullable.ts";
 import { WORKFLOW_LESSON } from "./workflow-lesson.ts";
 
 const text: JsonObject = { type: "string" };

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { JsonObject } from "../../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { type CallProgress, ProgressTeller } from "./progress-teller.ts";
 
 test("progress is told when it changes and from time to time, and grows every time", async () => {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 
 /** How far a call has come. */
 export interface CallProgress {

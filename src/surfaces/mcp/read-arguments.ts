@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 
 /**
  * What a tool is asked for, flat or, as the Python server took it, wrapped into `{"request": {...}}`. Models write objects

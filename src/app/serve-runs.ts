@@ -1,0 +1,49 @@
+import type { AppHost, Application, ServeRunsOptions } from "../operations/application.ts";
+import { withMethods } from "../operations/with-methods.ts";
+import type { LastingHost } from "./lasting-host.ts";
+import { toMcpHttp } from "./mcp-http.ts";
+import { readVersion } from "./read-version.ts";
+import { serveMcp } from "./serve-mcp.ts";
+
+interface Served {
+  readonly app: Application;
+  /** Goes through the owner of the data directory, and starts one in the background where nobody is. */
+  openHost(): Promise<LastingHost>;
+}
+
+/** Offers runs, workflows and schedules. This process never owns the data directory: a `pawl serve` may come at any time. */
+export async function serveRuns(served: Served, options: ServeRunsOptions): Promise<void> {
+  const { log, stop } = options;
+  const http = toMcpHttp(served.app, options);
+  const [{ createServiceServer }, { CallsUnderWay }] = await Promise.all([
+    import("../surfaces/mcp/create-service-server.ts"),
+    import("../surfaces/mcp/calls-under-way.ts"),
+  ]);
+  const calls = new CallsUnderWay();
+  const { app } = served;
+  const parts = { app, lend: lendFrom(served), version: await readVersion(), calls, log };
+  try {
+    await serveMcp({ createServer: () => createServiceServer(parts), ...http, log, stop });
+  } finally {
+    await calls.ended();
+  }
+}
+
+/** A host that lasted longer than its call would keep a process in the background, and that one the data directory. */
+function lendFrom({ app, openHost }: Served) {
+  return async <T>(use: (app: Application) => Promise<T>): Promise<T> => {
+    let opened: Promise<LastingHost> | undefined;
+    const host = (): Promise<AppHost> => {
+      opened ??= openHost();
+      return opened;
+    };
+    try {
+      return await use(withMethods(app, { host, backgroundHost: host }));
+    } finally {
+      await opened?.then(
+        (each) => each.park(AbortSignal.abort()),
+        () => undefined,
+      );
+    }
+  };
+}

@@ -1,0 +1,73 @@
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
+import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { OfferedTool } from "../../ports/tool-set.ts";
+import type { CallsUnderWay } from "./calls-under-way.ts";
+import { type CallProgress, ProgressTeller } from "./progress-teller.ts";
+import { readArguments } from "./read-arguments.ts";
+import { toCallResult, toErrorResult } from "./to-call-result.ts";
+import { toListedTool } from "./to-listed-tool.ts";
+
+export interface PerformedCall {
+  /** Breaks the call off. */
+  readonly signal: AbortSignal;
+  /** From now on the caller is told from time to time how far it is, and whenever what is returned is called. */
+  follow(look: () => CallProgress): () => void;
+}
+
+export interface ToolParts {
+  readonly tools: readonly OfferedTool[];
+  readonly calls: CallsUnderWay;
+  perform(asked: { readonly name: string; readonly args: JsonObject }, call: PerformedCall): Promise<JsonObject>;
+  /** What a model is told of a refusal. */
+  explain(error: PawlError): CallToolResult;
+  /** Defects. */
+  log(line: string): void;
+}
+
+/** Lists tools and does what they do: with progress, and with refusals as results that a model can act upon. */
+export function addTools(server: Server, parts: ToolParts): void {
+  const { tools } = parts;
+  server.setRequestHandler("tools/list", () => ({ tools: tools.map((tool) => toListedTool(tool, tool.name)) }));
+  server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
+    const tool = tools.find(({ name }) => name === params.name);
+    if (tool === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool \`${params.name}\`.`);
+    const token = params._meta?.progressToken;
+    const send = (progress: JsonObject) => {
+      if (token === undefined) return;
+      const notification = { method: "notifications/progress", params: { ...progress, progressToken: token } };
+      // Whoever is gone hears of no progress.
+      mcpReq.notify(notification).catch(() => undefined);
+    };
+    // It came as JSON, so it is JSON.
+    const args = readArguments(params.arguments as Json | undefined);
+    return parts.calls.add(answer(parts, { name: tool.name, args, signal: mcpReq.signal, send }));
+  });
+}
+
+interface Call {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly signal: AbortSignal;
+  send(progress: JsonObject): void;
+}
+
+async function answer(parts: ToolParts, { name, args, signal, send }: Call): Promise<CallToolResult> {
+  const tellers: ProgressTeller[] = [];
+  const follow = (look: () => CallProgress) => {
+    const teller = new ProgressTeller(look, send);
+    tellers.push(teller);
+    return () => teller.tell();
+  };
+  try {
+    return toCallResult(await parts.perform({ name, args }, { signal, follow }));
+  } catch (error) {
+    if (isPawlError(error)) return parts.explain(error);
+    if (signal.aborted) return toErrorResult("The call was cancelled.");
+    parts.log(`pawl: a defect: ${error instanceof Error ? error.stack : String(error)}`);
+    return toErrorResult("The tool broke down. This is a defect of Pawl; its stderr says more.");
+  } finally {
+    for (const teller of tellers) teller.stop();
+  }
+}

@@ -1,0 +1,15 @@
+import { CARE_TOOLS } from "./care-tools.ts";
+import { RUN_TOOLS } from "./run-tools.ts";
+import { SCHEDULE_TOOLS } from "./schedule-tools.ts";
+import type { ServiceTool } from "./service-tool.ts";
+import { START_TOOLS } from "./start-tools.ts";
+import { WORKFLOW_TOOLS } from "./workflow-tools.ts";
+
+/** Every tool of `pawl mcp`, in the order in which they are listed. */
+export const SERVICE_TOOLS: readonly ServiceTool[] = [
+  ...START_TOOLS,
+  ...RUN_TOOLS,
+  ...WORKFLOW_TOOLS,
+  ...SCHEDULE_TOOLS,
+  ...CARE_TOOLS,
+];

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import type { Application } from "../../../operations/application.ts";
+import type { Submission } from "../../../operations/prepare-submission.ts";
+import { RequestRunner, type RunningHost } from "../../../operations/request-runner.ts";
+import { Submissions } from "../../../operations/submit-run.ts";
+import type { PerformedCall } from "../add-tools.ts";
+import { inputArgument, workflowNameArgument } from "./arguments.ts";
+import { describeForModel } from "./describe-for-model.ts";
+import { defineServiceTool, type ServiceTool } from "./service-tool.ts";
+import { waitForRun } from "./wait-for-run.ts";
+
+const DEFAULT_WAIT_SECONDS = 600;
+
+const started = { run_id: z.string(), status: z.string() };
+
+const options = {
+  input_data: inputArgument,
+  wait: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Wait for the end, or until a person is asked, and return the whole run. Cancelling the call cancels it.",
+    ),
+  timeout_seconds: z
+    .number()
+    .positive()
+    .max(3_600)
+    .default(DEFAULT_WAIT_SECONDS)
+    .describe("How long to wait; the run goes on after that."),
+  max_cost_usd: z.number().positive().max(1_000_000).optional().describe("The run stops when this much is spent."),
+  idempotency_key: z
+    .string()
+    .regex(/^[\x20-\x7e]{1,255}$/)
+    .optional()
+    .describe("The same key and arguments have the same run for 24 hours."),
+};
+
+type Options = z.output<z.ZodObject<typeof options>>;
+
+const hints = { readOnly: false, destructive: false, idempotent: false, openWorld: true };
+
+export const START_TOOLS: readonly ServiceTool[] = [
+  defineServiceTool({
+    name: "run_workflow",
+    title: "Run a workflow",
+    description:
+      "Starts a workflow by its name and returns the id of the run at once: see it with `get_run_status`. With `wait`, returns " +
+      "the whole run when it has ended. A run is durable: it goes on whatever happens to this server or to you.",
+    input: z.strictObject({
+      workflow_name: workflowNameArgument,
+      version: z.int().min(1).optional().describe("Of one that was saved; absent: the newest."),
+      ...options,
+    }),
+    output: started,
+    hints,
+    perform: (app, { workflow_name: workflow, version, ...rest }, call) =>
+      start(app, { workflow, ...(version === undefined ? {} : { version }) }, { rest, call }),
+  }),
+  defineServiceTool({
+    name: "run_workflow_yaml",
+    title: "Run the text of a workflow",
+    description:
+      "Starts a workflow whose definition is given as a text (YAML or JSON) and stored nowhere else than with its run. Otherwise " +
+      "as `run_workflow`.",
+    input: z.strictObject({ yaml_content: z.string().min(1).describe("The definition."), ...options }),
+    output: started,
+    hints,
+    // A text has more than one line: one without a line end would be taken for a name.
+    perform: (app, { yaml_content: text, ...rest }, call) => start(app, { workflow: `${text}\n` }, { rest, call }),
+  }),
+];
+
+async function start(
+  app: Application,
+  what: Pick<Submission, "workflow" | "version">,
+  { rest, call }: { readonly rest: Options; readonly call: PerformedCall },
+): Promise<object> {
+  const { input_data: input = {}, max_cost_usd: maxCostUsd, idempotency_key: idempotencyKey } = rest;
+  const submission = { ...what, input, ...(maxCostUsd === undefined ? {} : { maxCostUsd }) };
+  const { runId, record } = await new Submissions(runnerOf(app)).start(app, {
+    submission,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  });
+  if (!rest.wait) return { run_id: runId, status: record?.status ?? "queued" };
+  await waitForRun(app, { runId, timeoutSeconds: rest.timeout_seconds }, call);
+  return describeForModel(app, runId);
+}
+
+/** No host is asked for before the run could begin: that may start a process. */
+function runnerOf(app: Application): RequestRunner {
+  const host: RunningHost = {
+    startRun: async (start) => (await app.host()).startRun(start),
+    settled: async (runId) => (await app.host()).settled(runId),
+    watch: () => () => undefined,
+  };
+  return new RequestRunner(app, host, { maxInFlight: 1 });
+}
