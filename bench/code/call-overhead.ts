@@ -7,6 +7,7 @@ import { createCodeExecutor } from "../../src/executors/code/code-executor.ts";
 import { findPython } from "../../src/executors/code/find-python.ts";
 import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
 import type { Executor } from "../../src/ports/executor.ts";
+import { MemoryFileStorage } from "../../src/storage/memory/memory-file-storage.ts";
 import { type Comparison, compare, timed } from "../support/compare.ts";
 
 const LIMIT_MS = 40;
@@ -82,6 +83,7 @@ async function call(executor: Executor, { name, script }: Language, folder: stri
       attempt: 1,
       idempotencyKey: "key",
       input: { language: name, script, function: "check", input: { id: 1 } },
+      files: new MemoryFileStorage(),
       settings: { folder },
       emit: () => undefined,
       record: async () => undefined,

@@ -1,5 +1,6 @@
 import type { Effect, FinalStatus } from "../core/history/events.ts";
 import type { Json, JsonObject } from "../core/json.ts";
+import type { FileStorage } from "./file-storage.ts";
 
 /**
  * Does outside work. Time-outs, retries, concurrency and rate limits are the host's business, not its own;
@@ -36,6 +37,10 @@ export interface Task {
   /** Integer micro-dollars that this attempt may spend at most, for providers that take a limit. */
   readonly maxCostMicro?: number | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Whose run it is. Absent: the application's own. */
+  readonly tenantId?: string | undefined;
+  /** The stored files of whoever's run it is. */
+  readonly files: FileStorage;
   /** Progress for the live view and the attempt's log. Never blocks. */
   emit(progress: Progress): void;
   /** Durable progress inside the step: resolves when committed. */

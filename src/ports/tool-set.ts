@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Outcome } from "./executor.ts";
+import type { FileStorage } from "./file-storage.ts";
 
 /** Tools of this program, for steps and for other programs. */
 export interface ToolSet {
@@ -41,4 +42,8 @@ export interface CallingStep {
   readonly attempt: number;
   /** Integer micro-dollars. */
   readonly maxCostMicro?: number | undefined;
+  /** Whose run it is. Absent: the application's own. */
+  readonly tenantId?: string | undefined;
+  /** The stored files of whoever's run it is. */
+  readonly files: FileStorage;
 }

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from "../../src/core/json.ts";
 import { type CodeOptions, createCodeExecutor } from "../../src/executors/code/code-executor.ts";
 import { createSandbox, type SandboxOptions } from "../../src/executors/sandbox/create-sandbox.ts";
 import type { Executor, Outcome } from "../../src/ports/executor.ts";
+import { MemoryFileStorage } from "../../src/storage/memory/memory-file-storage.ts";
 
 /** The folder of an application, as `mkdtemp` makes it: for its owner only. */
 export function makeApplication(files: Readonly<Record<string, string>>): string {
@@ -56,6 +57,7 @@ export async function callCode(
       idempotencyKey: "key-1",
       input,
       settings: options.settings ?? {},
+      files: new MemoryFileStorage(),
       timeoutMs: options.timeoutMs,
       emit: (progress) => {
         if (progress.type === "log") log.push(progress.event);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import type { EndedRun, Outcome, Task } from "../../src/ports/executor.ts";
+import { MemoryFileStorage } from "../../src/storage/memory/memory-file-storage.ts";
 import { type RealTerminals, realTerminals } from "./real-terminals.ts";
 
 function taskOf(tool: string, params: Json, more: Partial<Task> = {}): Task {
@@ -13,6 +14,7 @@ function taskOf(tool: string, params: Json, more: Partial<Task> = {}): Task {
     idempotencyKey: "run-1:a#1:1",
     input: { tool, params },
     settings: {},
+    files: new MemoryFileStorage(),
     emit: () => undefined,
     record: async () => undefined,
     recorded: async () => undefined,

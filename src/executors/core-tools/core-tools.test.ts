@@ -302,6 +302,34 @@ test("a failure of what a tool stands on keeps its code", async () => {
   expect(await call("core.state.getRuntimeValue", { key: "k" }, { files })).toMatchObject({ code: "JOURNAL_FULL" });
 });
 
+test("a tenant's run keeps values in the tenant's storage, and has none of the application's files", async () => {
+  const files = new MemoryFileStorage();
+  const step = { stepId: "s", path: "s", attempt: 1, tenantId: "a", files };
+  const callFor = (name: string, args: Json) =>
+    open().call(name, { arguments: args, step, log: () => undefined }, NEVER);
+  for (const set of ["core.state.setRuntimeValue", "community.database.simple_kv.set"]) {
+    await call(set, { key: "k", value: "the application's" });
+    expect(await callFor(set.replace(".set", ".get"), { key: "k" })).toMatchObject({ output: { exists: false } });
+    await callFor(set, { key: "k", value: "the tenant's" });
+    expect(await call(set.replace(".set", ".get"), { key: "k" })).toMatchObject({
+      output: { value: "the application's" },
+    });
+    expect(await callFor(set.replace(".set", ".delete"), { key: "k" })).toMatchObject({ output: { deleted: true } });
+    expect(await call(set.replace(".set", ".get"), { key: "k" })).toMatchObject({ output: { exists: true } });
+  }
+  const path = { file_path: "workflows/a.yaml" };
+  for (const [name, given] of [
+    [READ, path],
+    [WRITE, { ...path, content: "x" }],
+    [DIFF, { ...path, diff: "x" }],
+    [DELETE, path],
+    [LIST, {}],
+  ] as const) {
+    expect(await callFor(name, given)).toMatchObject({ code: "FORBIDDEN", effect: "none" });
+  }
+  expect(readFileSync(join(folder, "workflows/a.yaml"), "utf8")).toBe("startAt: a\n");
+});
+
 const storage = new MemoryFileStorage();
 
 function open(more: Partial<CoreToolsOptions> = {}) {

@@ -21,7 +21,7 @@ export interface CoreToolsOptions {
   readonly folder: string;
   /** Places in it that no tool may touch: the data directory. */
   readonly forbidden: readonly string[];
-  /** Where values are kept. */
+  /** Where values are kept for whoever is no step. */
   files(): Promise<FileStorage>;
   /** All that `core.framework.getConfigValue` may read. */
   readonly configuration: JsonObject;

@@ -9,9 +9,24 @@ const ENCODING = {
   encoding: { type: "string", enum: ["utf8", "base64"], description: "How `content` is written. Default: utf8." },
 };
 
-/** `core.state.*DefinitionFile*`: the files of the application. */
+/** `core.state.*DefinitionFile*`: the files of the application. A tenant's run has none of them. */
 export function definitionTools(folder: DefinitionFolder): readonly CoreTool[] {
-  return [readTool(folder), writeTool(folder), diffTool(folder), deleteTool(folder), listTool(folder)];
+  return [readTool(folder), writeTool(folder), diffTool(folder), deleteTool(folder), listTool(folder)].map(
+    notForTenants,
+  );
+}
+
+function notForTenants(tool: CoreTool): CoreTool {
+  return {
+    ...tool,
+    async run(args, call, signal) {
+      if (call.step?.tenantId === undefined) return tool.run(args, call, signal);
+      throw new PawlError("FORBIDDEN", {
+        message: `\`${tool.name}\` works on the application's files, which belong to no tenant.`,
+        remedy: "Keep what the run needs in the tenant's storage, and read it as `{storage.PATH}`.",
+      });
+    },
+  };
 }
 
 function readTool(folder: DefinitionFolder): CoreTool {

@@ -14,37 +14,39 @@ export interface ValueName {
 }
 
 /**
- * Values by key, durable in the application's storage below one folder. A key may be any text, so its file is named after
+ * Values by key, durable below one folder of the storage that a call is for: the tenant's whose run it is, else the
+ * application's. A key may be any text, so its file is named after
  * its hash, with a beginning that people recognise.
  */
 export class StoredValues {
-  readonly #files: () => Promise<FileStorage>;
+  readonly #own: () => Promise<FileStorage>;
   readonly #folder: string;
 
-  constructor(files: () => Promise<FileStorage>, folder: string) {
-    this.#files = files;
+  /** `own`: the files of the application, for whoever is no step. */
+  constructor(own: () => Promise<FileStorage>, folder: string) {
+    this.#own = own;
     this.#folder = folder;
   }
 
   /** Undefined: there is none. `null` is a value. */
-  async get(name: ValueName): Promise<Json | undefined> {
-    const content = await (await this.#files()).read(this.#pathOf(name));
+  async get(name: ValueName, files: FileStorage | undefined): Promise<Json | undefined> {
+    const content = await (files ?? (await this.#own())).read(this.#pathOf(name));
     if (content === undefined) return undefined;
     const kept = parseJson(Buffer.from(content).toString("utf8"));
     return isJsonObject(kept) ? kept["value"] : undefined;
   }
 
-  async set(name: ValueName, value: Json): Promise<void> {
+  async set(name: ValueName, value: Json, files: FileStorage | undefined): Promise<void> {
     const text = JSON.stringify({ app_id: name.appId, key: name.key, value });
     if (Buffer.byteLength(text) > MAX_VALUE_BYTES) {
       throw new PawlError("MCP_ARGUMENTS_INVALID", { message: `A value has at most ${MAX_VALUE_BYTES} bytes.` });
     }
-    await (await this.#files()).write(this.#pathOf(name), text);
+    await (files ?? (await this.#own())).write(this.#pathOf(name), text);
   }
 
   /** False: there was none. */
-  async remove(name: ValueName): Promise<boolean> {
-    return (await this.#files()).remove(this.#pathOf(name));
+  async remove(name: ValueName, files: FileStorage | undefined): Promise<boolean> {
+    return (files ?? (await this.#own())).remove(this.#pathOf(name));
   }
 
   #pathOf({ appId, key }: ValueName): string {

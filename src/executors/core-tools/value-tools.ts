@@ -28,7 +28,7 @@ function setTool({ values, set, what }: ValueTools): CoreTool {
     hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
     async run(args, call) {
       const key = textOf(args, "key");
-      await values.set({ appId: appIdOf(args, call), key }, args["value"] ?? null);
+      await values.set({ appId: appIdOf(args, call), key }, args["value"] ?? null, call.step?.files);
       return succeeded({ key, success: true });
     },
   };
@@ -47,7 +47,7 @@ function getTool({ values, get, what }: ValueTools): CoreTool {
     hints: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
     async run(args, call) {
       const key = textOf(args, "key");
-      const value = await values.get({ appId: appIdOf(args, call), key });
+      const value = await values.get({ appId: appIdOf(args, call), key }, call.step?.files);
       return succeeded({ key, value: value ?? null, exists: value !== undefined });
     },
   };
@@ -63,7 +63,8 @@ function removeTool({ values, remove, what }: ValueTools): CoreTool {
     hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
     async run(args, call) {
       const key = textOf(args, "key");
-      return succeeded({ key, deleted: await values.remove({ appId: appIdOf(args, call), key }) });
+      const deleted = await values.remove({ appId: appIdOf(args, call), key }, call.step?.files);
+      return succeeded({ key, deleted });
     },
   };
 }

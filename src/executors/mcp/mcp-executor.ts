@@ -73,8 +73,8 @@ async function take(route: Route, journey: Journey): Promise<Outcome> {
   switch (route.to) {
     case "core": {
       const log = (event: JsonObject) => task.emit({ type: "log", event });
-      const { stepId, path, attempt, maxCostMicro } = task;
-      const step = { stepId, path, attempt, maxCostMicro };
+      const { stepId, path, attempt, maxCostMicro, tenantId, files } = task;
+      const step = { stepId, path, attempt, maxCostMicro, tenantId, files };
       return options.coreTools.call(route.tool, { arguments: input.arguments, appId: input.appId, step, log }, signal);
     }
     case "endpoint": {

@@ -2,6 +2,7 @@ import type { TaskStep } from "../../core/graph/graph.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Progress, Task } from "../../ports/executor.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
 import type { LiveText } from "./live-text.ts";
 import type { RunDriver, StartNote } from "./run-driver.ts";
 
@@ -10,6 +11,7 @@ export type Stop = "timeout" | "cancel" | "park";
 
 /** What a flight needs of whoever flies it. */
 export interface FlightControl {
+  filesFor(flight: Flight): FileStorage;
   emit(flight: Flight, progress: Progress): void;
   record(flight: Flight, key: string, value: Json): Promise<void>;
   recorded(flight: Flight, key: string): Promise<Json | undefined>;
@@ -93,6 +95,14 @@ export class Flight implements Task, StartNote {
 
   get timeoutMs(): number | undefined {
     return this.instance.step.step.timeoutMs;
+  }
+
+  get tenantId(): string | undefined {
+    return this.driver.tenantId;
+  }
+
+  get files(): FileStorage {
+    return this.#control.filesFor(this);
   }
 
   emit(progress: Progress): void {

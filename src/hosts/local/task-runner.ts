@@ -9,6 +9,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Asks, Executor, Failed, Outcome, Progress, Succeeded } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { FindExecutor } from "../executors.ts";
+import { filesOfTenant } from "../tenant-files.ts";
 import { andThen } from "./and-then.ts";
 import { Flight, type FlightControl, type Stop } from "./flight.ts";
 import { isStorageFailure } from "./is-storage-failure.ts";
@@ -129,6 +130,10 @@ export class TaskRunner implements FlightControl {
     for (const keeper of keepers) {
       keeper.runEnded?.({ runId, status, options }).catch((error: unknown) => this.#parts.broken(driver, error));
     }
+  }
+
+  filesFor({ driver }: Flight): FileStorage {
+    return filesOfTenant(this.#parts.files, driver.tenantId);
   }
 
   emit(flight: Flight, progress: Progress): void {

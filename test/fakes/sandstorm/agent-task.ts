@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import type { Task } from "../../../src/ports/executor.ts";
+import { MemoryFileStorage } from "../../../src/storage/memory/memory-file-storage.ts";
 
 export interface RecordedTask extends Task {
   /** What the executor emitted as its log. */
@@ -18,6 +19,7 @@ export function agentTask(input: JsonObject = {}, over: Partial<Task> = {}): Rec
     idempotencyKey: "run-1/score/0",
     input: { prompt: "Score the company Acme.", model: "sonnet", max_turns: 5, timeout: 60, ...input },
     settings: {},
+    files: new MemoryFileStorage(),
     emit: (progress) => {
       if (progress.type === "log") logged.push(progress.event as JsonObject);
     },

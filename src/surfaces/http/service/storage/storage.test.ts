@@ -3,6 +3,7 @@ import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { succeed } from "../../../../../test/faults/world.ts";
 import type { JsonObject } from "../../../../core/json.ts";
+import type { Task } from "../../../../ports/executor.ts";
 
 const ADMIN: Record<string, string> = { "x-api-key": "configured" };
 const SCRIPT = "<script>alert(document.domain)</script>";
@@ -62,14 +63,21 @@ test("a file is stored, listed, downloaded and removed; no browser shows it as a
 test("a tenant's storage is a tenant's own, over HTTP and for its runs", async () => {
   const ending = { storagePath: { op: "literal", value: "out.json" }, deadLetter: false } as const;
   const storing = { ...uhlpGraph({ name: "storing", steps: [task("work")] }), ending };
-  const world = new HttpWorld([storing], { agent: { provider: "simulated" }, server: { api_key: "configured" } });
+  const work = async ({ files, tenantId }: Task) => {
+    await files.write("by-step", `of ${tenantId}`);
+    return succeed("done");
+  };
+  const options = { agent: { provider: "simulated" }, server: { api_key: "configured" }, plays: { work } };
+  const world = new HttpWorld([storing], options);
   const [a, b] = [await tenant(world, "a"), await tenant(world, "b")];
   await send(world, "PUT", "/storage/secret", { headers: a, body: "of A" });
   await dataOf(world.post("/workflows/run/sync", { workflow: "storing", input: {} }, a));
   expect((await dataOf(send(world, "GET", "/storage", { headers: a })))["items"]).toMatchObject([
+    { path: "by-step" },
     { path: "out.json" },
     { path: "secret" },
   ]);
+  expect(Buffer.from((await world.world.files.read("tenants/a/by-step")) ?? []).toString()).toBe("of a");
   expect(await dataOf(send(world, "GET", "/storage", { headers: b }))).toMatchObject({ items: [] });
   for (const path of ["secret", "tenants/a/secret", "..%2Fa%2Fsecret"]) {
     const got = await send(world, "GET", `/storage/${path}`, { headers: b });
