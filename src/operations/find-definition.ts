@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import { surroundingsOf } from "./agent-surroundings.ts";
@@ -21,6 +21,8 @@ export interface DefinitionPlaces {
   readonly findSaved?: NamedPlaces["findSaved"];
   /** Whatever the reference looks like, it is a name. */
   readonly onlyNames?: boolean;
+  /** The reference comes from data: a file must lie in one of the folders, and be one that definitions are kept in. */
+  readonly isComputed?: boolean;
 }
 
 export interface FoundDefinition {
@@ -49,9 +51,18 @@ export async function findDefinition(reference: string, places: DefinitionPlaces
   return findByName(reference, places);
 }
 
-function locate(reference: string, { folders }: DefinitionPlaces): string | undefined {
+function locate(reference: string, { folders, isComputed = false }: DefinitionPlaces): string | undefined {
   if (!looksLikeFile(reference) || reference.includes("\0")) return undefined;
-  return folders.map((folder) => resolve(folder, reference)).find((file) => existsSync(file));
+  const found = folders.map((folder) => ({ folder, file: resolve(folder, reference) }));
+  return found.find(({ folder, file }) => existsSync(file) && (!isComputed || mayDataName(file, folder)))?.file;
+}
+
+/** What is wrong with a definition is shown with its lines: data must not choose which file is shown. */
+function mayDataName(file: string, folder: string): boolean {
+  const path = relative(realpathSync(folder), realpathSync(file));
+  const parts = path.split(sep);
+  const isHidden = parts.some((part) => part.startsWith(".") || part === "node_modules");
+  return !isAbsolute(path) && !isHidden && /\.(ya?ml|json)$/i.test(path) && !/^pawl\.ya?ml$/i.test(path);
 }
 
 /** Names may hold `#` as well: what counts is the first one behind a file. Throws `FILE_NOT_FOUND`. */
@@ -105,7 +116,10 @@ async function findByName(name: string, places: DefinitionPlaces): Promise<Refer
   if (named === undefined) {
     throw new PawlError("WORKFLOW_NOT_FOUND", {
       message: `No workflow "${name}" in ${appDir}.`,
-      remedy: "Give a file, or put the definition into `workflows/`.",
+      remedy:
+        places.onlyNames === true
+          ? "Put the definition into `workflows/`, and call it by its name: a text that was sent cannot name files."
+          : "Give a file, or put the definition into `workflows/`.",
     });
   }
   if (named.in === "storage") {

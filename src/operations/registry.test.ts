@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { application } from "../../test/end-to-end/support/application.ts";
@@ -156,7 +156,7 @@ test("a message becomes the input that the called workflow declares", async () =
   expect(await ask("W", "A long story.")).toEqual({ message: "A long story.", session_id: "s" });
 });
 
-test("a step calls what was saved through the service, of its tenant or of the application, and a tenant's text no file", async () => {
+test("a step calls what was saved through the service, of its tenant or of the application, and a sent text no file", async () => {
   const appDir = application({ "elsewhere/s.yaml": SUMMARIZE });
   const config = await loadConfig({ appDir, flags: {}, environment: {} });
   const service = openService();
@@ -167,10 +167,40 @@ test("a step calls what was saved through the service, of its tenant or of the a
   expect((await call("summarize", "t")).definition.graph.name).toBe("summarize");
   await expect(call("summarize")).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
   await expect(call("summarize", "other")).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
-  expect((await call("elsewhere/s.yaml")).definition.graph.name).toBe("summarize");
+  await expect(call("elsewhere/s.yaml")).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
   await expect(call("elsewhere/s.yaml", "t")).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
   await definitions.save({ name: "summarize", text: SUMMARIZE, at: 0 });
   expect((await call("summarize", "other")).definition.graph.name).toBe("summarize");
+});
+
+test("data names a file only where definitions are kept, and a sent text no script either", async () => {
+  const appDir = application({
+    "flows/s.yaml": SUMMARIZE,
+    "app/flows/main.yaml": SUMMARIZE,
+    "app/flows/s.yaml": SUMMARIZE,
+    "app/.hidden/s.yaml": SUMMARIZE,
+    "app/pawl.yaml": "models: {}\n",
+    "app/secret.txt": "top secret",
+    "app/check.py": "def check(): pass\n",
+  });
+  const app = join(appDir, "app");
+  symlinkSync(join(appDir, "flows"), join(app, "link"));
+  const config = await loadConfig({ appDir: app, flags: {}, environment: {} });
+  const service = openService();
+  const call = (workflow: string, isComputed: boolean, source: string | null = join(app, "flows/main.yaml")) => {
+    const options = source === null ? {} : { source };
+    const asked = { workflow, input: { text: "x" }, options, isComputed };
+    return resolveCall({ appDir: app, config, service }, asked);
+  };
+  expect((await call("s.yaml", true)).definition.graph.name).toBe("summarize");
+  expect((await call("flows/s.yaml", true)).definition.graph.name).toBe("summarize");
+  const outside = ["../../flows/s.yaml", join(appDir, "flows/s.yaml"), "link/s.yaml", ".hidden/s.yaml"];
+  for (const path of [...outside, "pawl.yaml", "secret.txt", "../secret.txt", "s.yaml#x\0"]) {
+    await expect(call(path, true), path).rejects.toMatchObject({ code: expect.stringMatching(/NOT_FOUND$/) });
+  }
+  expect((await call("../../flows/s.yaml", false)).definition.graph.name).toBe("summarize");
+  const code = "workflowId: c\nstartAt: a\nsteps:\n  a: {type: jit, target: check.py#check}\n";
+  await expect(call(code, false, null)).rejects.toMatchObject({ code: "DEFINITION_INVALID" });
 });
 
 function openService() {

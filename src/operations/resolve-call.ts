@@ -26,6 +26,8 @@ interface Call {
   readonly options: JsonObject;
   /** Whose run calls. */
   readonly tenantId?: string | undefined;
+  /** The name comes from an input or an output, and not from whoever wrote the workflow. */
+  readonly isComputed?: boolean;
 }
 
 export type CallingApplication = Pick<Application, "appDir" | "config" | "library" | "service">;
@@ -36,20 +38,20 @@ export type CallingApplication = Pick<Application, "appDir" | "config" | "librar
  */
 export async function resolveCall(
   app: CallingApplication,
-  { workflow, input, terms, options, tenantId }: Call,
+  { workflow, input, terms, options, tenantId, isComputed = false }: Call,
 ): Promise<{ readonly definition: CompiledDefinition; readonly input: JsonObject; readonly timeoutMs?: number }> {
   if (!isJsonObject(input)) throw new PawlError("INPUT_INVALID", { message: "The input of a workflow is an object." });
   if (terms === undefined) {
-    const definition = await findCalled(app, workflow, { options, tenantId, onlyNames: false });
+    const definition = await findCalled(app, workflow, { options, tenantId, isComputed, onlyNames: false });
     return { definition, input: await toRunInput(input, definition.graph) };
   }
   if (isMessage(terms)) {
-    const definition = await findCalled(app, workflow, { options, tenantId, onlyNames: false });
+    const definition = await findCalled(app, workflow, { options, tenantId, isComputed, onlyNames: false });
     return { definition, input: await toRunInput(fromMessage(input, definition.graph), definition.graph) };
   }
   const { maxStates, executionTimeoutSeconds } = readWorkflowLimits(terms);
   // A name may come from a screen: it is never a path.
-  const { graph, ...found } = await findCalled(app, workflow, { options, tenantId, onlyNames: true });
+  const { graph, ...found } = await findCalled(app, workflow, { options, tenantId, isComputed, onlyNames: true });
   const definition = { ...found, graph: withMaxStates(graph, maxStates) };
   return { definition, input: await toRunInput(input, graph), timeoutMs: Math.round(executionTimeoutSeconds * 1_000) };
 }
@@ -58,14 +60,21 @@ export async function resolveCall(
 export async function findCalled(
   app: CallingApplication,
   workflow: Json,
-  { options, tenantId, onlyNames }: Pick<Call, "options" | "tenantId"> & { readonly onlyNames: boolean },
+  {
+    options,
+    tenantId,
+    isComputed = false,
+    onlyNames,
+  }: Pick<Call, "options" | "tenantId" | "isComputed"> & { readonly onlyNames: boolean },
 ): Promise<CompiledDefinition> {
   const { source, app_dir: kept } = options;
   const appDir = typeof kept === "string" ? kept : app.appDir;
   const loading = loadOptionsOf(app.config);
   const file = typeof source === "string" ? source : undefined;
+  // Whoever sends a text does not choose files of this machine, neither directly nor through a call.
+  const isSent = file === undefined;
   const origin = {
-    folders: file === undefined ? [appDir] : foldersOf(file, appDir),
+    folders: isSent ? [] : foldersOf(file, appDir),
     ...loading,
     around: surroundingsOf({ appDir, ...loading }, file),
   };
@@ -74,10 +83,8 @@ export async function findCalled(
     throw new PawlError("WORKFLOW_NOT_FOUND", { message: `${JSON.stringify(workflow)} names no workflow.` });
   }
   if (workflow.includes("\n") && !onlyNames) return compileText(workflow, origin);
-  const folders = file === undefined ? [appDir] : [dirname(file), appDir];
-  // Whoever sends a text for a tenant does not choose files of this machine, neither directly nor through a call.
-  const isSent = tenantId !== undefined && file === undefined;
-  const places: DefinitionPlaces = { folders, appDir, ...loading, onlyNames: onlyNames || isSent };
+  const folders = isSent ? [] : [dirname(file), appDir];
+  const places: DefinitionPlaces = { folders, appDir, ...loading, onlyNames: onlyNames || isSent, isComputed };
   if (appDir !== app.appDir) return (await findDefinition(workflow, places)).definition;
   // The library is that of this application; a run of another one has its own registry.
   const { library } = app;

@@ -45,6 +45,8 @@ export type ResolveCall = (call: {
   readonly options: JsonObject;
   /** Whose run calls. */
   readonly tenantId?: string | undefined;
+  /** The name comes from an input or an output, and not from whoever wrote the workflow. */
+  readonly isComputed: boolean;
 }) => Promise<{
   readonly definition: CompiledDefinition;
   readonly input: JsonObject;
@@ -156,7 +158,8 @@ export class CommandPerformer {
     const step = instance.step.step as CallStep;
     const exprs = [step.workflow, step.input, ...(step.terms === undefined ? [] : [step.terms])];
     const [workflow = null, input = null, terms] = await bindAll(driver, instance, exprs);
-    const asked = { workflow, input, options: driver.options, tenantId: driver.tenantId };
+    const isComputed = step.workflow.op !== "literal";
+    const asked = { workflow, input, options: driver.options, tenantId: driver.tenantId, isComputed };
     const call = await this.#parts.resolveCall(terms === undefined ? asked : { ...asked, terms });
     const pinned: Pinned = pinDefinition(call.definition);
     const secret = findSecretLeaves(call.definition.graph.input.schema, call.input);
