@@ -3,12 +3,14 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
 import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
 import { createOutbound } from "../executors/outbound/outbound.ts";
+import { AgentCatalog } from "../operations/agent-catalog.ts";
 import type { AppHost, Application, HttpService, ListenOptions, ServedRoute } from "../operations/application.ts";
 import { checkHealth } from "../operations/check-health.ts";
 import type { DefinitionLibrary, LibraryChange } from "../operations/definition-library.ts";
 import { DeliveryDispatcher } from "../operations/delivery-dispatcher.ts";
 import { EarlyServers } from "../operations/early-servers.ts";
 import { FetchedDefinitions } from "../operations/fetched-definitions.ts";
+import { missingAgentsFile } from "../operations/missing-agents-file.ts";
 import { RequestRunner } from "../operations/request-runner.ts";
 import { Submissions } from "../operations/submit-run.ts";
 import { DefinitionWatch } from "../operations/watch-definitions.ts";
@@ -46,6 +48,7 @@ export async function openServer(parts: ServerParts, options: ListenOptions): Pr
   const runner = new RequestRunner(app, host, { maxInFlight });
   const server = new Server(parts, runner, options);
   server.tellBroken(parts.firstLook);
+  server.tellMissing();
   const http = createHttpApp(server.httpParts({ version: await readVersion(), isLoopback }));
   const listener = await listenOn((request, env) => http.fetch(request, env as HttpEnv["Bindings"]), {
     address,
@@ -157,6 +160,12 @@ class Server implements HttpService {
     }
   }
 
+  /** The host serves all the same: the file may come later. */
+  tellMissing(): void {
+    const missing = missingAgentsFile(this.#parts.app);
+    if (missing !== undefined) this.#log(`${missing.code} ${missing.message} ${missing.remedy}`);
+  }
+
   /** Elsewhere than on loopback a key protects, and a server has names that are not ours to know. */
   httpParts({ version, isLoopback }: { readonly version: string; readonly isLoopback: boolean }): HttpParts {
     const { app, onDefect } = this.#parts;
@@ -173,6 +182,7 @@ class Server implements HttpService {
       checker: this.#checker,
       fetched: new FetchedDefinitions(app),
       triggers: () => this.#armed(),
+      agents: new AgentCatalog(app),
       graphs: new BoundedMap<string, IndexedGraph>(MAX_GRAPHS),
       hosts: isLoopback ? LOOPBACK_HOSTS : undefined,
       log: (entry) => this.#logRequest(entry),

@@ -1,8 +1,10 @@
+import type { Problem } from "../core/errors/problem.ts";
 import type { Dialect } from "../core/graph/graph.ts";
 import { hasAgentsShape } from "./agents/component.ts";
 import { isAgentFile } from "./agents/front-matter.ts";
 import type { Compiled, Definition, LoadOptions } from "./definition.ts";
 import { didYouMean } from "./did-you-mean.ts";
+import { findJsonFault } from "./find-json-fault.ts";
 import { toExcerpt } from "./printable.ts";
 import { ProblemList } from "./problem-list.ts";
 import { compileSandcastle } from "./sandcastle/compile.ts";
@@ -15,12 +17,14 @@ import { readYaml } from "./yaml-source.ts";
 export async function loadDefinition(definition: Definition, options: LoadOptions = {}): Promise<Compiled> {
   const source = new SourceText(definition);
   const problems = new ProblemList(source);
-  if (isAgentFile(definition)) return loadAgentFile(definition);
+  if (isAgentFile(definition)) return loadAgentFile(definition, options);
   const written = readYaml(source, problems);
+  if (written === undefined && isJsonFile(definition)) return { problems: inWordsOfJson(definition, problems) };
   const root = written?.kind === "map" ? unwrapSaved(written) : written;
   const dialect = root && detectDialect(root, problems);
   if (root === undefined || dialect === undefined) return { problems: problems.toArray() };
-  if (root.kind !== "map") return loadAgents(root, { source, problems }, options);
+  const text = { source, problems, isJson: isJsonFile(definition) };
+  if (root.kind !== "map") return loadAgents(root, text, options);
   if (dialect === "sandcastle") return compileSandcastle(root, { source, problems }, options);
   if (dialect === "uhlp") {
     const { compileUhlp } = await import("./uhlp/compile.ts");
@@ -30,22 +34,45 @@ export async function loadDefinition(definition: Definition, options: LoadOption
     const { compileTerminal } = await import("./terminal/compile.ts");
     return compileTerminal(root, { source, problems, envAllowed: options.envAllowed ?? [] });
   }
-  return loadAgents(root, { source, problems }, options);
+  return loadAgents(root, text, options);
 }
 
 interface Text {
   readonly source: SourceText;
   readonly problems: ProblemList;
+  readonly isJson: boolean;
+}
+
+function isJsonFile({ file = "" }: Definition): boolean {
+  return file.endsWith(".json");
+}
+
+/** Who writes JSON is not told what YAML would want. */
+function inWordsOfJson(definition: Definition, found: ProblemList): readonly Problem[] {
+  const problems = found.toArray();
+  const source = new SourceText(definition);
+  const own = new ProblemList(source);
+  if (problems.every(({ code }) => code === "YAML_SYNTAX")) reportJsonFault(source, own);
+  return own.hasErrors ? own.toArray() : problems;
+}
+
+function reportJsonFault({ text }: SourceText, problems: ProblemList): void {
+  const fault = findJsonFault(text);
+  if (fault === undefined) return;
+  const { start, end, message, remedy } = fault;
+  problems.error({ code: "JSON_SYNTAX", at: { start, end }, message, remedy });
 }
 
 /** An agent that other programs read too: Markdown with its settings at the top. */
-async function loadAgentFile(definition: Definition): Promise<Compiled> {
+async function loadAgentFile(definition: Definition, { select }: LoadOptions): Promise<Compiled> {
   const { compileAgentFile } = await import("./agents/compile.ts");
-  return compileAgentFile(definition);
+  return compileAgentFile(definition, select);
 }
 
 async function loadAgents(root: YamlNode, text: Text, options: LoadOptions): Promise<Compiled> {
   const { compileAgents } = await import("./agents/compile.ts");
+  // Such a file is read by others too, which take nothing but JSON.
+  if (text.isJson) reportJsonFault(text.source, text.problems);
   return compileAgents(root, { ...text, ...options });
 }
 

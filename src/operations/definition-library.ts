@@ -1,9 +1,9 @@
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isPawlError } from "../core/errors/pawl-error.ts";
 import type { Graph } from "../core/graph/graph.ts";
 import { isJsonObject } from "../core/json.ts";
 import { listDefinitionFiles } from "./definition-files.ts";
+import { stampAll } from "./file-stamps.ts";
 import { readTextFile } from "./read-text-file.ts";
 import { definitionsIn, type RegisteredDefinition, type RegisteredFile, toRegistered } from "./registry.ts";
 import type { ShownProblem } from "./shown-problem.ts";
@@ -139,19 +139,6 @@ async function isUnchanged({ read, stamps }: Entry): Promise<boolean> {
   if (!read.isValid) return false;
   const now = await stampAll([...stamps.keys()]);
   return [...stamps].every(([file, stamp]) => now.get(file) === stamp);
-}
-
-async function stampAll(files: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  return new Map(await Promise.all(files.map(async (file) => [file, await stampOf(file)] as const)));
-}
-
-async function stampOf(file: string): Promise<string> {
-  try {
-    const { mtimeNs, ctimeNs, size, ino } = await stat(file, { bigint: true });
-    return `${mtimeNs} ${ctimeNs} ${size} ${ino}`;
-  } catch {
-    return "none";
-  }
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {

@@ -1,27 +1,63 @@
+import { basename } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { Application } from "./application.ts";
+import { agentsFileOf, stemOf } from "./definition-files.ts";
 import type { FoundDefinition } from "./find-definition.ts";
 import { loadOptionsOf } from "./load-options.ts";
-import { findRegistered } from "./registry.ts";
+import { missingAgentsFile } from "./missing-agents-file.ts";
+import { findRegistered, listRegistered, type RegistryPlaces } from "./registry.ts";
+import type { ShownProblem } from "./shown-problem.ts";
+
+type Places = Pick<Application, "appDir" | "config" | "library">;
+
+export type AgentsWorkflowKind = "linear" | "graph";
 
 /**
- * A workflow of an agents file. Throws `WORKFLOW_NOT_FOUND`, which names the route of workflows of other dialects, and
- * `DEFINITION_INVALID`.
+ * A workflow of an agents file. Throws `WORKFLOW_NOT_FOUND`, which names the route of workflows of other dialects or of
+ * another kind, `DEFINITION_INVALID` where a file that may have it cannot be used, and `FILE_NOT_FOUND` where the configured
+ * agents file is missing.
  */
 export async function findAgentsWorkflow(
-  { appDir, config, library }: Pick<Application, "appDir" | "config" | "library">,
+  app: Places,
   name: string,
+  kind?: AgentsWorkflowKind,
 ): Promise<FoundDefinition> {
-  const registered = await findRegistered({ appDir, library, ...loadOptionsOf(config) }, name);
-  if (registered === undefined) throw notFound(name, "`pawl agents ls` lists what there is.");
+  const places: RegistryPlaces = { appDir: app.appDir, library: app.library, ...loadOptionsOf(app.config) };
+  const registered = await findRegistered(places, name);
+  if (registered === undefined) throw await explainAbsence(app, places, name);
   const { file, report } = registered;
   if (report.definition === undefined) {
-    const why = report.problems.find(({ severity }) => severity === "error")?.message ?? "it has problems";
-    throw new PawlError("DEFINITION_INVALID", { message: `Workflow '${name}' cannot be used: ${why}` });
+    const message = `Workflow '${name}' cannot be used: ${whyBroken(report.problems)}`;
+    throw new PawlError("DEFINITION_INVALID", { message });
   }
-  const { dialect } = report.definition.graph;
-  if (dialect === "agents") return { definition: report.definition, file };
-  throw notFound(name, `"${name}" is a ${dialect} workflow: ask for it with POST /workflows/run/sync.`);
+  const { dialect, settings } = report.definition.graph;
+  if (dialect !== "agents") {
+    throw notFound(name, `"${name}" is a ${dialect} workflow: ask for it with POST /workflows/run/sync.`);
+  }
+  const own: AgentsWorkflowKind = settings["workflow_kind"] === "graph" ? "graph" : "linear";
+  if (kind === undefined || kind === own) return { definition: report.definition, file };
+  const route = `POST /execution/workflows/${own}/${encodeURIComponent(name.toWellFormed())}/run`;
+  throw notFound(name, `"${name}" is a ${own} workflow: ask for it with ${route}.`);
+}
+
+/** There may be such a workflow in a file that is missing, or that nobody can read. */
+async function explainAbsence(app: Places, places: RegistryPlaces, name: string): Promise<PawlError> {
+  const missing = missingAgentsFile(app);
+  if (missing !== undefined) return missing;
+  const agentsFile = agentsFileOf(places);
+  const broken = (await listRegistered(places)).find(
+    ({ name: stem, file, report }) => file === agentsFile && stem === stemOf(file) && report.definition === undefined,
+  );
+  if (broken === undefined) return notFound(name, "`pawl agents ls` lists what there is.");
+  const message = `${basename(agentsFile)} cannot be used: ${whyBroken(broken.report.problems)}`;
+  return new PawlError("DEFINITION_INVALID", { message });
+}
+
+function whyBroken(problems: readonly ShownProblem[]): string {
+  const first = problems.find(({ severity }) => severity === "error");
+  if (first === undefined) return "it has problems";
+  const { line, column } = first.place ?? {};
+  return line === undefined ? first.message : `${first.message} (line ${line}, column ${column})`;
 }
 
 function notFound(name: string, remedy: string): PawlError {

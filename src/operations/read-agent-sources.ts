@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { isPawlError } from "../core/errors/pawl-error.ts";
 import type { DefinitionPart } from "../dialects/definition.ts";
 import { listAgentNames } from "../dialects/list-names.ts";
-import { readAgentFiles } from "./agent-files.ts";
+import { listAgentFiles } from "./agent-files.ts";
 import { surroundingsOf } from "./agent-surroundings.ts";
 import type { Application } from "./application.ts";
 import { foldersOf } from "./application-folders.ts";
@@ -31,24 +31,42 @@ export interface AgentSource {
 
 /** The agents file, where there is one, before those of `.claude/agents`. Throws `FILE_NOT_FOUND` where one is configured in vain. */
 export async function readAgentSources(places: AgentPlaces): Promise<readonly AgentSource[]> {
+  const files = await listAgentSources(places);
+  const sources = await Promise.all(files.map((file) => readAgentSource(places, file)));
+  return sources.filter((source) => source !== undefined);
+}
+
+/** Where agents are read from, in the order in which they count. Throws as above. */
+export async function listAgentSources(places: AgentPlaces): Promise<readonly string[]> {
   const { appDir, config } = places;
   const missing = missingAgentsFile(places);
   if (missing !== undefined) throw missing;
   const agentsFile = agentsFileOf({ appDir, ...loadOptionsOf(config) });
-  const own = existsSync(agentsFile) ? [{ file: agentsFile, text: await readTextFile(agentsFile) }] : [];
-  const others = (await readAgentFiles(appDir)).map(({ text, file = "" }) => ({ file: join(appDir, file), text }));
-  return Promise.all(
-    [...own, ...others].map(async ({ file, text }): Promise<AgentSource> => {
-      const { parts = [], isValid, problems } = await checkWholeText(text, originOfAgents(places, file));
-      const agents = parts.filter(({ kind }) => kind === "agent");
-      const workflows = parts.filter(({ kind }) => kind === "workflow");
-      return { file, text, agents, workflows, isValid, names: listAgentNames({ text, file }), problems };
-    }),
-  );
+  return [...(existsSync(agentsFile) ? [agentsFile] : []), ...(await listAgentFiles(appDir))];
+}
+
+/** Undefined: it has gone meanwhile, or cannot be read at all. */
+export async function readAgentSource(places: AgentPlaces, file: string): Promise<AgentSource | undefined> {
+  const text = await readIfThere(file);
+  if (text === undefined) return undefined;
+  const { parts = [], isValid, problems } = await checkWholeText(text, originOfAgents(places, file));
+  const agents = parts.filter(({ kind }) => kind === "agent");
+  const workflows = parts.filter(({ kind }) => kind === "workflow");
+  return { file, text, agents, workflows, isValid, names: listAgentNames({ text, file }), problems };
 }
 
 export function originOfAgents({ appDir, config }: AgentPlaces, file: string): TextOrigin {
   const loading = loadOptionsOf(config);
   const around = surroundingsOf({ appDir, ...loading }, file);
   return { source: file, folders: foldersOf(file, appDir), ...loading, around };
+}
+
+/** Of many small files one that cannot be read is not missed; the agents file is. */
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readTextFile(file);
+  } catch (error) {
+    if (isPawlError(error) && (file.endsWith(".md") || !existsSync(file))) return undefined;
+    throw error;
+  }
 }

@@ -4,9 +4,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { application } from "../../test/end-to-end/support/application.ts";
 import { openServiceRecords } from "../app/open-service-records.ts";
 import { loadConfig } from "../config/load-config.ts";
+import { AgentCatalog } from "./agent-catalog.ts";
 import { compileStart } from "./compile-start.ts";
 import { DefinitionLibrary } from "./definition-library.ts";
-import { findAgent } from "./find-agent.ts";
 import { findDefinition } from "./find-definition.ts";
 import { findRegistered } from "./registry.ts";
 import { resolveCall } from "./resolve-call.ts";
@@ -85,11 +85,11 @@ test("agents of `.claude/agents` can be named by workflows, and asked alone", as
   const appDir = application({ "agents.json": agentsFile(["W", "reviewer"]), ".claude/agents/r.md": REVIEWER });
   const config = await loadConfig({ appDir, flags: {}, environment: {} });
   expect((await findRegistered({ appDir }, "W"))?.report.definition).toBeDefined();
-  const { definition, file } = await findAgent({ appDir, config }, "reviewer");
+  const { definition, file } = await new AgentCatalog({ appDir, config }).find("reviewer");
   expect(definition.text).toBe(REVIEWER);
   expect(file).toBe(join(appDir, ".claude/agents/r.md"));
   expect(JSON.stringify(definition.graph)).toContain('"allow":["mcp__github__search"],"tools":["files"]');
-  await expect(findAgent({ appDir, config }, "reviever")).rejects.toMatchObject({
+  await expect(new AgentCatalog({ appDir, config }).find("reviever")).rejects.toMatchObject({
     code: "AGENT_NOT_FOUND",
     remedy: 'Did you mean "reviewer"?',
   });

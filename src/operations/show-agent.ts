@@ -3,8 +3,8 @@ import { readMcpServers } from "../config/read-mcp-servers.ts";
 import type { ProblemPlace } from "../core/errors/problem.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { DefinitionPart } from "../dialects/definition.ts";
+import { notFound } from "./agent-catalog.ts";
 import type { Application } from "./application.ts";
-import { notFound } from "./find-agent.ts";
 import { type AgentSource, readAgentSources } from "./read-agent-sources.ts";
 
 type AgentApplication = Pick<Application, "appDir" | "config" | "mask">;

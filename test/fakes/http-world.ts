@@ -9,6 +9,7 @@ import { JsonSchemaChecker } from "../../src/dialects/json-schema-checker.ts";
 import { createPromptRenderer } from "../../src/executors/llm/prompt/prompt-renderer.ts";
 import { createModelPrices } from "../../src/executors/models/create-model-prices.ts";
 import type { RunHost } from "../../src/hosts/run-host.ts";
+import { AgentCatalog } from "../../src/operations/agent-catalog.ts";
 import type { AppHost, Application, WantedFile } from "../../src/operations/application.ts";
 import { checkHealth } from "../../src/operations/check-health.ts";
 import { FetchedDefinitions } from "../../src/operations/fetched-definitions.ts";
@@ -68,6 +69,7 @@ export class HttpWorld {
       checker: new JsonSchemaChecker(),
       fetched: new FetchedDefinitions(app),
       triggers: () => table,
+      agents: new AgentCatalog(app),
       graphs: new Map(),
       hosts: LOOPBACK_HOSTS,
       log: (entry) => this.logged.push(entry),

@@ -31,7 +31,7 @@ export async function compileAgents(root: YamlNode, options: AgentsOptions): Pro
   const { source, problems, hasWorkflow = nowhere } = options;
   const schemas: SchemaUse[] = [];
   const file = parseAgentsFile(root, { source, problems, schemas });
-  const others = ((await options.agentFiles?.()) ?? []).map(parseAgentFile);
+  const others = ((await options.agentFiles?.()) ?? []).map((other) => parseAgentFile(other));
   checkAgentsFile(file, source, problems);
   const around: Surroundings = {
     otherAgents: others.flatMap(({ agent }) => agent ?? []),
@@ -45,10 +45,11 @@ export async function compileAgents(root: YamlNode, options: AgentsOptions): Pro
   return toCompiled(file, { targets, select: options.select, problems });
 }
 
-/** Compiles an agent that stands in a Markdown file of its own. */
-export async function compileAgentFile(definition: Definition): Promise<Compiled> {
-  const { agent, problems } = parseAgentFile(definition);
-  if (agent === undefined) return { problems };
+/** Compiles an agent that stands in a Markdown file of its own. With the selection `all` the file may be none. */
+export async function compileAgentFile(definition: Definition, select?: Selection): Promise<Compiled> {
+  const { agent, problems } = parseAgentFile(definition, select === "all");
+  const isPassedOver = problems.every(({ severity }) => severity === "warning");
+  if (agent === undefined) return isPassedOver ? { parts: [], problems } : { problems };
   const file: AgentsFile = {
     at: agent.at,
     agents: [agent],

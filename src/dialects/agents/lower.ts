@@ -13,7 +13,12 @@ export function toWorkflowGraph(workflow: WorkflowDefinition, file: AgentsFile, 
       ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     },
-    settings: { ...toSettings(file), part: { workflow: name } },
+    settings: {
+      ...toSettings(file),
+      part: { workflow: name },
+      // A sequence is what everybody means who says nothing.
+      ...(workflow.kind === "graph" ? { workflow_kind: "graph" } : {}),
+    },
   };
 }
 

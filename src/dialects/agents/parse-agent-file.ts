@@ -25,13 +25,16 @@ export interface AgentFile {
 const MAX_CHARS = 1_048_576;
 const NOTHING_THERE: Range = { start: 0, end: 0 };
 
-/** Reads the settings at the top, and the rest as the system prompt. */
-export function parseAgentFile(definition: Definition): AgentFile {
+/**
+ * Reads the settings at the top, and the rest as the system prompt. A file without settings is no agent: among others it is
+ * passed over with a warning, as the programs do that made the format.
+ */
+export function parseAgentFile(definition: Definition, isAmongOthers = false): AgentFile {
   const { text, file = "" } = definition;
   const source = new SourceText(definition);
   const problems = new ProblemList(source);
   const context: ParseContext = { source, problems, schemas: [] };
-  const agent = text.length > MAX_CHARS ? reportSize(problems) : parse(definition, context);
+  const agent = text.length > MAX_CHARS ? reportSize(problems) : parse(definition, context, isAmongOthers);
   const name = agent?.name ?? stemOf(file);
   const isUsable = agent !== undefined && !problems.hasErrors;
   return { file, name, ...(isUsable ? { agent } : {}), problems: problems.toArray() };
@@ -45,14 +48,16 @@ function stemOf(file: string): string {
   return file.replace(/^.*[\\/]/, "").replace(/\.md$/, "");
 }
 
-function parse(definition: Definition, context: ParseContext): AgentDefinition | undefined {
+function parse(definition: Definition, context: ParseContext, isAmongOthers: boolean): AgentDefinition | undefined {
   const { problems, source } = context;
   reportWrongEncoding(source, problems);
   const matter = readFrontMatter(definition);
   if (matter === undefined) {
-    const message = "The file has no settings at its top.";
     const remedy = "Begin it with `---`, the lines `name:` and `description:`, and `---` again.";
-    problems.error({ code: "KEY_MISSING", at: NOTHING_THERE, message, remedy });
+    const finding = { code: "KEY_MISSING", at: NOTHING_THERE, remedy } as const;
+    const message = "The file has no settings at its top";
+    if (isAmongOthers) problems.warning({ ...finding, message: `${message}: it is no agent, and is passed over.` });
+    else problems.error({ ...finding, message: `${message}.` });
     return undefined;
   }
   if (matter.isLoose) reportLoose(matter, problems);

@@ -236,7 +236,7 @@ describe("a definition", () => {
     [
       "JSON that ends early",
       '{"initial_state": "a", "name": ',
-      'error YAML_SYNTAX at <{"initial_state": "a", "name":>: Flow map must end with a }.',
+      'error JSON_SYNTAX at <{"initial_state": "a", "name":>: The file ends where JSON needs a value.',
     ],
     ["no map", "[]", "error DIALECT_UNKNOWN at <[]>: A definition is a map of keys."],
   ])("with %s has an error with its place", async (_, definition, expected) => {

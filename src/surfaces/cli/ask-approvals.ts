@@ -8,6 +8,7 @@ import type { RunRecord } from "../../ports/journal.ts";
 import { paintFor } from "./cli-context.ts";
 import { tell } from "./print.ts";
 import { renderError } from "./render/render-error.ts";
+import { showPath } from "./render/show-path.ts";
 
 /** `later`: nobody wants to answer now. */
 export type Asked = "answered" | "later" | "stopped";
@@ -39,7 +40,7 @@ interface Asking {
 
 async function askOne(asking: Asking, approval: OpenApproval): Promise<Asked> {
   const { app, record, terminal, stop } = asking;
-  tell(`\n${approval.path}: ${approval.message}`);
+  tell(`\n${showPath(approval.path)}: ${approval.message}`);
   tell(JSON.stringify(approval.shown, null, 2));
   const choices = `[a]pprove, [r]eject, [s]kip${approval.allow_edit ? ", [e]dit" : ""}, [l]ater`;
   for (;;) {

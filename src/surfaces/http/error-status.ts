@@ -64,8 +64,9 @@ const AGENTS_STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   REQUEST_INVALID: 422,
   INPUT_INVALID: 422,
   NOT_SUPPORTED: 501,
-  // The host's own file: nobody is ready.
+  // The host's own files: nobody is ready.
   FILE_NOT_FOUND: 503,
+  DEFINITION_INVALID: 503,
 };
 
 /** The sandbox protocol has no 404: what a request names and is not there is a bad request. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Context } from "hono";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
+import type { AgentCatalog } from "../../operations/agent-catalog.ts";
 import type { Application } from "../../operations/application.ts";
 import type { Health } from "../../operations/check-health.ts";
 import type { ExecuteParts } from "../../operations/execute-request.ts";
@@ -19,6 +20,8 @@ export interface HttpParts extends ExecuteParts {
   readonly version: string;
   /** As the definitions are now. */
   triggers(): TriggerTable;
+  /** The application's agents, held ready. */
+  readonly agents: Pick<AgentCatalog, "find">;
   /** Graphs of runs that were answered, for those that follow. */
   readonly graphs: Map<string, IndexedGraph>;
   /** Host names that requests may be for. Undefined: any. */

@@ -10,6 +10,7 @@ import type { LiveRun } from "./live-run.ts";
 import type { Paint } from "./paint.ts";
 import { sanitize } from "./sanitize.ts";
 import { renderSegments, type Segment } from "./segment.ts";
+import { showPath } from "./show-path.ts";
 import { statusSign, statusStyle } from "./status-sign.ts";
 import { padEnd, truncate, widthOf } from "./text-width.ts";
 
@@ -208,7 +209,7 @@ function waitSegments(run: LiveRun, line: LiveLine, status: StepStatus, now: num
   const timer = run.history.state.timers.get(timerOf(instance, status === "waiting" ? "wait" : "approval"));
   const until = timer === undefined ? "" : `  until ${formatTime(timer, now)}`;
   const question = run.questions.get(instance.path);
-  const which = instance.item === SINGLE_ITEM ? "" : `${sanitize(instance.path)}: `;
+  const which = instance.item === SINGLE_ITEM ? "" : `${showPath(instance.path)}: `;
   const since = question === undefined ? "" : `  since ${formatTime(question.at, now)}`;
   const what = question === undefined ? signalOf(instance) : `  ${which}${sanitize(question.message)}`;
   return [{ text: `${since}${until}${what}`, style: status === "waiting" ? "yellow" : "magenta" }];

@@ -8,6 +8,7 @@ import { formatUsd } from "./format-usd.ts";
 import type { LiveLine } from "./live-line.ts";
 import type { LiveNotice, LiveRun } from "./live-run.ts";
 import { sanitize } from "./sanitize.ts";
+import { showPath } from "./show-path.ts";
 
 /** Fan-outs up to this many items are told item by item, larger ones in steps of a tenth. */
 const FEW_ITEMS = 20;
@@ -38,12 +39,12 @@ export class PlainReport {
     const { kind } = step.step;
     if (item >= 0 || life.is !== "live" || this.#isOneOfMany(history)) return [];
     if (kind === "set" || kind === "respond" || kind === "approve") return [];
-    if (life.instance.phase !== "waiting") return [`${sanitize(path)} started`];
+    if (life.instance.phase !== "waiting") return [`${showPath(path)} started`];
     const { timers } = this.#run.history.state;
     const at = timers.get(timerOf(life.instance, "wait"));
     const until = at === undefined ? "" : ` until ${toIsoTime(at)}`;
     const { signal } = life.instance;
-    return [`${sanitize(path)} waits${signal === undefined ? "" : ` for the event ${sanitize(signal)}`}${until}`];
+    return [`${showPath(path)} waits${signal === undefined ? "" : ` for the event ${sanitize(signal)}`}${until}`];
   }
 
   #tellEvent(event: Event): string[] {
@@ -56,7 +57,7 @@ export class PlainReport {
     const instance = this.#run.history.state.active.get(path);
     const at = instance === undefined ? undefined : this.#run.history.state.timers.get(timerOf(instance, "approval"));
     const until = at === undefined ? "" : ` (until ${toIsoTime(at)})`;
-    return `${sanitize(path)} awaits approval${until}: ${sanitize(message)}`;
+    return `${showPath(path)} awaits approval${until}: ${sanitize(message)}`;
   }
 
   /** One after which the step goes on: the last failure is told with the end. */
@@ -68,7 +69,7 @@ export class PlainReport {
     const at = state.timers.get(timerOf(instance, "retry"));
     const next = at === undefined ? "" : `, again in ${formatDuration(at - state.now)}`;
     const what = instance.phase === "catch" ? ", its fallback runs" : next;
-    return [`${sanitize(path)} failed${what}: ${sanitize(`${code} ${message}`)}`];
+    return [`${showPath(path)} failed${what}: ${sanitize(`${code} ${message}`)}`];
   }
 
   #tellEnd(history: StepHistory): string[] {
@@ -80,7 +81,7 @@ export class PlainReport {
     if (line !== undefined && this.#isOneOfMany(history)) return this.#tellTenth(line);
     const took = formatDuration(history.life.at - (history.startedAt ?? history.beganAt));
     const costs = costText(history);
-    const path = sanitize(history.path);
+    const path = showPath(history.path);
     if (status !== "failed") return [`${path} ${status} in ${took}${costs}`];
     const failure = this.#run.history.failures.get(history.path) ?? history.attemptFailure;
     const why = failure === undefined ? "" : `: ${sanitize(`${failure.code} ${failure.message}`)}`;

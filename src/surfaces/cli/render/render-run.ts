@@ -8,6 +8,7 @@ import { renderError } from "./render-error.ts";
 import { type PageOptions, timeOf } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";
 import type { Segment } from "./segment.ts";
+import { showPath } from "./show-path.ts";
 import { statusSign, statusStyle } from "./status-sign.ts";
 import { renderTable } from "./table.ts";
 
@@ -53,7 +54,7 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
 
 /** One line for each, to be given to `pawl storage get`. */
 function renderArtifacts(artifacts: readonly StoredFile[]): string {
-  return artifacts.map(({ path, bytes }) => `artifact  ${sanitize(path)} (${bytes} bytes)`).join("\n");
+  return artifacts.map(({ path, bytes }) => `artifact  ${showPath(path)} (${bytes} bytes)`).join("\n");
 }
 
 function renderSteps(steps: readonly StepDescription[], { paint, width, now }: PageOptions): string {
@@ -79,7 +80,7 @@ function stepRow(step: StepDescription, now: number): Segment[] {
   const ms = isOpen ? now - Date.parse(started_at) : (duration_seconds ?? 0) * 1000;
   return [
     statusSign(status),
-    { text: sanitize(path) },
+    { text: showPath(path) },
     { text: status.replaceAll("_", " "), style: statusStyle(status) },
     { text: started_at === null ? "" : formatDuration(ms) },
     { text: attempt > 1 ? String(attempt) : "" },
@@ -92,5 +93,5 @@ function stepRow(step: StepDescription, now: number): Segment[] {
 function renderPrompt({ path, input_prompt }: StepDescription, paint: Paint): string[] {
   if (input_prompt === null) return [];
   const lines = input_prompt.split(/\r?\n/).map((line) => `  ${/^ */.exec(line)?.[0] ?? ""}${sanitize(line)}`);
-  return [[paint("bold", sanitize(path)), ...lines].join("\n")];
+  return [[paint("bold", showPath(path)), ...lines].join("\n")];
 }

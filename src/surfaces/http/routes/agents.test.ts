@@ -4,6 +4,7 @@ import { HttpWorld, type HttpWorldOptions } from "../../../../test/fakes/http-wo
 import { input, respond, shaped, uhlpGraph } from "../../../../test/fakes/uhlp-graph.ts";
 import { fail, type Play, succeed } from "../../../../test/faults/world.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
+import { loadDefinition } from "../../../dialects/load-definition.ts";
 import type { Task } from "../../../ports/executor.ts";
 import { createHttpApp } from "../create-http-app.ts";
 
@@ -177,6 +178,34 @@ describe("a workflow of agents", () => {
     });
   });
 
+  test("of another kind than its route is 404, with the right route", async () => {
+    const response = await bound(worldOf({})).post("/execution/workflows/graph/Weather%20then%20planning/run", {
+      initial_input: "Paris?",
+    });
+
+    expect([response.status, await bodyOf(response)]).toEqual([
+      404,
+      expect.objectContaining({
+        detail: "Workflow 'Weather then planning' not found",
+        remedy: expect.stringContaining("POST /execution/workflows/linear/Weather%20then%20planning/run"),
+      }),
+    ]);
+  });
+
+  test("of the kind graph is answered at its own route", async () => {
+    const text = JSON.stringify({
+      agents: [{ name: "Weather Agent", client_ids: [] }],
+      graph_workflows: [{ name: "G", type: "graph_workflow", nodes: ["Weather Agent"], edges: [] }],
+    });
+    const { graph } = await loadDefinition({ text }, { select: { workflow: "G" } });
+    const { http } = new HttpWorld(graph === undefined ? [] : [graph], { plays: { "Weather Agent": says("Rain.") } });
+    const statusAt = async (kind: string) => {
+      const init = { method: "POST", body: '{"initial_input": "Paris?"}' };
+      return (await http.request(`/execution/workflows/${kind}/G/run`, init)).status;
+    };
+    expect([await statusAt("graph"), await statusAt("linear")]).toEqual([200, 404]);
+  });
+
   test("that is a Python class is refused with what to write instead", async () => {
     for (const path of ["/custom_workflows/Mine/execute", "/execution/workflows/custom/Mine/run"]) {
       const response = await bound(worldOf({})).post(path, { initial_input: 1 });
@@ -187,6 +216,32 @@ describe("a workflow of agents", () => {
       });
     }
   });
+});
+
+describe("names as they come in paths", () => {
+  const NAMES = ["a/b", "Ünïcode ☂", 'with "quotes" and \\', "100%", "a?b#c", "constructor", "東京"];
+
+  test("are found when they are encoded, whatever they hold", async () => {
+    const graphs = await agentsGraphs({ workflows: Object.fromEntries(NAMES.map((name) => [name, ["A"]])) });
+    const { post } = bound(new HttpWorld(graphs, { plays: { A: says("Yes.") } }));
+    for (const name of NAMES) {
+      const written = encodeURIComponent(name);
+      const response = await post(`/workflows/${written}/execute`, ASKED);
+      expect([name, response.status, (await bodyOf(response))["workflow_name"]]).toEqual([name, 200, name]);
+    }
+  });
+
+  const ODD = ["%", "%ZZ", "%C3", "%C3%28", "%00", "%2e%2e%2f", "__proto__", "toString", "%FF%FE", "a".repeat(5_000)];
+  for (const written of ODD) {
+    test(`${written.slice(0, 20)} is 404 where nothing is called so`, async () => {
+      const world = worldOf({});
+      const asked = { initial_user_message: "Hi", user_message: "Hi", initial_input: "Hi" };
+      for (const path of ["/workflows/*/execute", "/agents/*/execute", "/execution/workflows/linear/*/run"]) {
+        expect((await world.post(path.replace("*", written), asked)).status).toBe(404);
+      }
+      expect(world.defects).toEqual([]);
+    });
+  }
 });
 
 test("an agent that is unknown is 404", async () => {

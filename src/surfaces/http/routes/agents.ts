@@ -9,7 +9,6 @@ import {
 } from "../../../operations/agents-request.ts";
 import type { Application } from "../../../operations/application.ts";
 import { describeHost } from "../../../operations/describe-host.ts";
-import { findAgent } from "../../../operations/find-agent.ts";
 import { findAgentsWorkflow } from "../../../operations/find-agents-workflow.ts";
 import type { FoundDefinition } from "../../../operations/find-definition.ts";
 import { type PreparedRun, prepareStart } from "../../../operations/prepare-run.ts";
@@ -34,7 +33,7 @@ export async function executeWorkflow(parts: HttpParts, c: Context<HttpEnv>): Pr
 export async function executeAgent(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
   const request = await readRequest(parts, c, "user_message");
   const app = parts.appFor(c);
-  const found = await findAgent(app, nameIn(c));
+  const found = await parts.agents.find(nameIn(c));
   const answer = async (record: RunRecord) => readAgentAnswer(await app.records(), record);
   return answerRun(parts, c, { found, request, answer });
 }
@@ -50,7 +49,7 @@ export async function runWorkflow(parts: HttpParts, c: Context<HttpEnv>): Promis
   }
   const request = await readRequest(parts, c, "initial_input");
   const app = parts.appFor(c);
-  const found = await findAgentsWorkflow(app, nameIn(c));
+  const found = await findAgentsWorkflow(app, nameIn(c), kind);
   const answer = async (record: RunRecord) => toLaterWords(await answerWorkflow(app, record, request), request);
   return answerRun(parts, c, { found, request, answer });
 }
