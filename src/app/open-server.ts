@@ -1,8 +1,10 @@
 import { basename, relative } from "node:path";
+import type { Settings } from "../config/settings.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
 import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
 import { createOutbound } from "../executors/outbound/outbound.ts";
+import { createSmtpMailer } from "../executors/outbound/smtp-mailer.ts";
 import { AgentCatalog } from "../operations/agent-catalog.ts";
 import type { AppHost, Application, HttpService, ListenOptions, ServedRoute } from "../operations/application.ts";
 import { checkHealth } from "../operations/check-health.ts";
@@ -14,6 +16,7 @@ import { missingAgentsFile } from "../operations/missing-agents-file.ts";
 import { RequestRunner } from "../operations/request-runner.ts";
 import { Submissions } from "../operations/submit-run.ts";
 import { DefinitionWatch } from "../operations/watch-definitions.ts";
+import type { Mailer } from "../ports/mailer.ts";
 import { createHttpApp } from "../surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../surfaces/http/http-parts.ts";
@@ -112,6 +115,7 @@ class Server implements HttpService {
     this.#dispatcher = new DeliveryDispatcher({
       app,
       outbound: createOutbound({ allow: app.config.settings.outbound.allow }),
+      mailer: toMailer(app.config.settings.notify),
       random: Math.random,
       log: (line) => log(app.mask(line)),
       onDefect: parts.onDefect,
@@ -253,6 +257,11 @@ class Server implements HttpService {
     const when = new Date(this.#parts.app.clock.now()).toISOString();
     this.#log(`${when} ${method} ${path} ${status} ${durationMs}ms request=${requestId}${run}`);
   }
+}
+
+function toMailer({ smtp_url: url, email_from: from }: Settings["notify"]): Mailer | undefined {
+  if (url === undefined) return undefined;
+  return createSmtpMailer({ url, from: from ?? `pawl@${URL.parse(url)?.hostname ?? "localhost"}` });
 }
 
 /** Forgets what was put in first. */

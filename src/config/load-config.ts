@@ -136,7 +136,7 @@ function secretsOf(found: ReadonlyMap<string, Found>): string[] {
 }
 
 /** Keys and headers of providers, headers and variables of servers: what a name such as `api_key` or `TOKEN` holds. */
-function nestedSecrets({ models, mcp }: Settings, env: Config["env"]): string[] {
+function nestedSecrets({ models, mcp, notify }: Settings, env: Config["env"]): string[] {
   const named = [
     ...Object.values(models.providers).map(({ api_key, headers }) => ({ ...headers, api_key })),
     ...Object.values(mcp.servers).map(({ headers, env: variables }) => ({ ...headers, ...variables })),
@@ -144,6 +144,7 @@ function nestedSecrets({ models, mcp }: Settings, env: Config["env"]): string[] 
   const addresses = [
     ...Object.values(models.providers).map(({ base_url: url }) => url),
     ...Object.values(mcp.servers).map(({ url }) => url),
+    notify.smtp_url,
   ];
   return [
     ...named.flatMap(Object.entries).flatMap(([name, value]: [string, string | undefined]) => {

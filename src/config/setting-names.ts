@@ -44,6 +44,8 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("webhook.max_attempts"),
   name("webhook.timeout_ms"),
   name("webhook.retry_delay_ms"),
+  name("notify.smtp_url", { env: ["SMTP_URL"], isSecret: true }),
+  name("notify.email_from", { env: ["SMTP_FROM"] }),
   name("server.api_key", { env: ["API_KEY"], isSecret: true }),
   name("server.host"),
   name("server.port"),

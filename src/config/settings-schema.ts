@@ -121,6 +121,7 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
     timeout_ms: z.coerce.number().int().min(100).max(600_000).default(webhook.timeout_ms),
     retry_delay_ms: z.coerce.number().int().min(1).max(3_600_000).default(webhook.retry_delay_ms),
   }),
+  notify: section({ smtp_url: text, email_from: text }),
   server: section({
     api_key: text,
     host: z.string().default(server.host),

@@ -54,6 +54,12 @@ export interface Settings {
     /** Before the second try; twice as long before each further one. */
     readonly retry_delay_ms: number;
   };
+  readonly notify: {
+    /** Sends the e-mail of schedules: `smtp://user:password@host:587`. */
+    readonly smtp_url?: string | undefined;
+    /** Absent: `pawl@` and the host of `smtp_url`. */
+    readonly email_from?: string | undefined;
+  };
   readonly server: {
     readonly api_key?: string | undefined;
     readonly host: string;
@@ -217,6 +223,7 @@ export const DEFAULTS: Settings = {
   redis: {},
   secrets: { env: [] },
   webhook: { max_attempts: 3, timeout_ms: 15_000, retry_delay_ms: 2_000 },
+  notify: {},
   server: {
     host: "127.0.0.1",
     port: 8080,

@@ -2,10 +2,11 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { NewSlot, ScheduleEdit, StoredSchedule } from "../ports/schedules.ts";
 import type { Application } from "./application.ts";
-import { checkStart, type NewSchedule, neverFires, refuseNotify } from "./create-schedule.ts";
+import { checkStart, type NewSchedule, neverFires } from "./create-schedule.ts";
 import { decideClaim } from "./decide-claim.ts";
 import { describeSchedule, findSchedule, type ScheduleDescription } from "./describe-schedule.ts";
 import { openFireTimes, type Timetable, toNext } from "./fire-times.ts";
+import { checkNotify } from "./schedule-notify.ts";
 
 export type ScheduleChange = Partial<Omit<NewSchedule, "workflow" | "notify">> & {
   readonly notify?: JsonObject | null;
@@ -23,7 +24,7 @@ export async function changeSchedule(
   id: string,
   change: ScheduleChange,
 ): Promise<ScheduleDescription> {
-  refuseNotify(change.notify);
+  if (change.notify !== undefined && change.notify !== null) checkNotify(app, change.notify);
   const { schedules } = await app.service();
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const schedule = await findSchedule(app, id);

@@ -6,6 +6,7 @@ import type { Application } from "./application.ts";
 import { describeSchedule, type ScheduleDescription } from "./describe-schedule.ts";
 import { openFireTimes, toNext } from "./fire-times.ts";
 import { prepareSubmission } from "./prepare-submission.ts";
+import { checkNotify } from "./schedule-notify.ts";
 
 export interface NewSchedule {
   /** A registered name. */
@@ -22,12 +23,12 @@ export interface NewSchedule {
 
 /**
  * Starts a workflow by the clock from now on, for whoever asks and within what they may spend. Throws `CRON_INVALID`,
- * `TIMEZONE_INVALID`, `WORKFLOW_NOT_FOUND`, `DEFINITION_INVALID`, `INPUT_INVALID`.
+ * `TIMEZONE_INVALID`, `WORKFLOW_NOT_FOUND`, `DEFINITION_INVALID`, `INPUT_INVALID`, and as `checkNotify`.
  */
 export async function createSchedule(app: Application, wanted: NewSchedule): Promise<ScheduleDescription> {
   const { workflow, cron, timezone = "UTC", input = {}, notify, enabled = true } = wanted;
   const { overlap = "skip", catchUp = "one", jitterSeconds = 0 } = wanted;
-  refuseNotify(notify);
+  if (notify !== undefined) checkNotify(app, notify);
   const times = await openFireTimes({ cron, timezone });
   await checkStart(app, workflow, input);
   const now = app.clock.now();
@@ -50,6 +51,7 @@ export async function createSchedule(app: Application, wanted: NewSchedule): Pro
     createdAt: now,
     updatedAt: now,
     ...next,
+    ...(notify === undefined ? {} : { notify }),
     ...(enabled ? {} : { disabledReason: "paused" as const }),
     ...(tenantId === undefined ? {} : { tenantId }),
     ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
@@ -60,15 +62,6 @@ export async function createSchedule(app: Application, wanted: NewSchedule): Pro
 
 export function neverFires(cron: string): PawlError {
   return new PawlError("CRON_INVALID", { message: `"${cron}" names no time that ever comes.` });
-}
-
-/** Nothing delivers it yet: a schedule that seems to tell somebody would be worse than none. */
-export function refuseNotify(notify: JsonObject | null | undefined): void {
-  if (notify === undefined || notify === null) return;
-  throw new PawlError("NOT_SUPPORTED", {
-    message: "`notify` of schedules is not delivered yet.",
-    remedy: "Leave it out, and look at `pawl schedules slots ID`.",
-  });
 }
 
 /** What could be known of a run: who answers agents may be configured where the schedule is fired, and not here. */

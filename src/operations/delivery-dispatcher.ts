@@ -1,5 +1,6 @@
 import type { Delivery } from "../ports/deliveries.ts";
-import { showUrl } from "./show-url.ts";
+import { showReceiver } from "./show-receiver.ts";
+import { takeUpNotices } from "./take-up-notices.ts";
 import { takeUpWebhooks } from "./take-up-webhooks.ts";
 import { type TryParts, tryDelivery } from "./try-delivery.ts";
 
@@ -80,6 +81,7 @@ export class DeliveryDispatcher {
         this.#isWanted = false;
         await this.#forgetOld();
         await takeUpWebhooks(this.#parts.app, this.#unreadable, this.#parts.onDefect);
+        await takeUpNotices(this.#parts.app, this.#unreadable, this.#parts.onDefect);
         await this.#sendDue();
       }
     } catch (error) {
@@ -135,7 +137,7 @@ export class DeliveryDispatcher {
   }
 
   #send(delivery: Delivery): void {
-    this.#warnUnsigned();
+    if (delivery.channel === "webhook") this.#warnUnsigned();
     const landed = this.#tryOnce(delivery).then(
       (isRecorded) => {
         this.#flying.delete(delivery.id);
@@ -154,7 +156,7 @@ export class DeliveryDispatcher {
     const { app, log } = this.#parts;
     const tried = await tryDelivery(delivery, this.#parts, this.#stopTries.signal);
     const { deliveries } = await app.service();
-    const named = `webhook ${delivery.id} (${delivery.event}) to ${showUrl(delivery.url, (text) => app.mask(text))}`;
+    const named = `${delivery.channel} ${delivery.id} (${delivery.event}) to ${showReceiver(delivery, (text) => app.mask(text))}`;
     switch (tried.is) {
       case "made":
         await deliveries.record(delivery, tried);

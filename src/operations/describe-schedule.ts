@@ -4,9 +4,10 @@ import type { JsonObject } from "../core/json.ts";
 import type { DisabledReason, SlotRecord, StoredSchedule } from "../ports/schedules.ts";
 import type { Application } from "./application.ts";
 import { openFireTimes } from "./fire-times.ts";
+import { showNotify } from "./schedule-notify.ts";
 import { toZonedTime } from "./zoned-time.ts";
 
-export type ScheduleApplication = Pick<Application, "service" | "clock" | "tenantId">;
+export type ScheduleApplication = Pick<Application, "service" | "clock" | "mask" | "tenantId">;
 
 export interface ScheduleDescription {
   readonly schedule_id: string;
@@ -59,7 +60,7 @@ export async function findSchedule(app: ScheduleApplication, id: string): Promis
 }
 
 export async function describeSchedule(
-  { clock }: Pick<Application, "clock">,
+  { clock, mask }: Pick<Application, "clock" | "mask">,
   schedule: StoredSchedule,
 ): Promise<ScheduleDescription> {
   const { enabled, nextFireAt } = schedule;
@@ -69,7 +70,7 @@ export async function describeSchedule(
     cron_expression: schedule.cron,
     timezone: schedule.timezone,
     input_data: schedule.input,
-    notify: schedule.notify ?? null,
+    notify: showNotify(schedule.notify, mask),
     enabled,
     disabled_reason: schedule.disabledReason ?? null,
     overlap: schedule.overlap,

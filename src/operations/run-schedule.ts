@@ -47,11 +47,13 @@ export async function prepareScheduled(
     graph.trigger?.kind === "cron"
       ? await toRequestInput({ requestId: runId, requestData, context: {} }, graph)
       : await toRunInput(schedule.input, graph);
-  return prepareStart(
+  const prepared = await prepareStart(
     app,
     { definition, input, runId, ...(file === undefined ? {} : { file }) },
     { folder: app.appDir },
   );
+  // Its end is told as the schedule says.
+  return { ...prepared, options: { ...prepared.options, schedule_id: schedule.id } };
 }
 
 function toOwner(app: Application, { tenantId, maxCostMicro }: StoredSchedule): Application {

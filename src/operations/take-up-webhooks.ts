@@ -1,42 +1,25 @@
-import { isPawlError } from "../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { ToldApproval } from "../hosts/local/tell-approval.ts";
 import type { OutboxRecord, RunRecord } from "../ports/journal.ts";
-import { addDelivery, type WantedDelivery } from "./add-delivery.ts";
+import type { WantedDelivery } from "./add-delivery.ts";
 import type { Application } from "./application.ts";
 import { describeApprovalRequest } from "./describe-approval-request.ts";
 import { describeEnd } from "./describe-end.ts";
 import { readRunHistory } from "./describe-run-reading.ts";
+import { takeUpEntries } from "./take-up-entries.ts";
 
-const PAGE = 100;
-
-/**
- * Makes deliveries of the webhooks that were committed with ends of runs, and with questions to people. An entry is marked done only when its delivery is
- * durable, and the delivery's id comes from the entry: after a crash in between it is the same one. Entries in `unreadable`
- * are left alone; those that cannot be read now are added there and reported, and are in nobody's way.
- */
+/** Makes deliveries of the webhooks that were committed with ends of runs, and with questions to people. */
 export async function takeUpWebhooks(
   app: Pick<Application, "records" | "service">,
   unreadable: Set<number>,
   failed: (error: unknown) => void,
 ): Promise<void> {
-  const { journal } = await app.records();
-  for (;;) {
-    const limit = PAGE + unreadable.size;
-    const entries = await journal.readOutbox({ kind: "webhook", limit });
-    for (const entry of entries) {
-      if (unreadable.has(entry.id)) continue;
-      const wanted = await readWanted(app, entry).catch((error: unknown) => {
-        if (isStorageFailure(error)) throw error;
-        unreadable.add(entry.id);
-        failed(error);
-      });
-      if (wanted === undefined) continue;
-      await addDelivery(app, wanted);
-      await journal.finishOutbox([entry.id]);
-    }
-    if (entries.length < limit) return;
-  }
+  await takeUpEntries(app, {
+    kind: "webhook",
+    unreadable,
+    failed,
+    read: async (entry) => [await readWanted(app, entry)],
+  });
 }
 
 async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord): Promise<WantedDelivery> {
@@ -54,6 +37,7 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
   const headers = options["callback_headers"];
   const isCallback = options["callback_url"] === url;
   return {
+    channel: "webhook",
     names: [record.id, entry.id],
     event,
     runId: record.id,
@@ -72,9 +56,4 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
 async function readOptions(app: Pick<Application, "records">, { no }: RunRecord): Promise<JsonObject> {
   const [first] = await (await app.records()).journal.readEvents(no, { afterSeq: 0, limit: 1 });
   return first?.event.type === "runStarted" ? (first.event.options ?? {}) : {};
-}
-
-/** Then the others would fail too. */
-function isStorageFailure(error: unknown): boolean {
-  return isPawlError(error) && (error.code === "JOURNAL_FULL" || error.code === "JOURNAL_IO");
 }

@@ -2,6 +2,7 @@ import { createMask } from "../config/create-mask.ts";
 import { isPawlError } from "../core/errors/pawl-error.ts";
 import { resolveEnv } from "../core/expressions/resolve-env.ts";
 import type { Delivery, DeliveryState, MadeTry } from "../ports/deliveries.ts";
+import type { Mailer, MailMessage, MailResult } from "../ports/mailer.ts";
 import type { Outbound, OutboundResult } from "../ports/outbound.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import { readBodyOf } from "./add-delivery.ts";
@@ -11,6 +12,8 @@ import { signWebhook } from "./sign-webhook.ts";
 export interface TryParts {
   readonly app: Pick<Application, "clock" | "config" | "mask" | "records" | "secrets" | "service">;
   readonly outbound: Outbound;
+  /** Absent: nobody sends e-mail. */
+  readonly mailer?: Mailer | undefined;
   /** 0 up to 1. */
   random(): number;
 }
@@ -44,7 +47,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 
 /** Sends a message once. Records nothing. */
 export async function tryDelivery(delivery: Delivery, parts: TryParts, signal: AbortSignal): Promise<Tried> {
-  const { app, outbound } = parts;
+  const { app } = parts;
   const { deliveries } = await app.service();
   if (delivery.round === 1 && (await deliveries.isClosed(delivery))) {
     return { is: "skipped", reason: "The receiver has answered 410 before: nobody is there any more." };
@@ -63,11 +66,36 @@ export async function tryDelivery(delivery: Delivery, parts: TryParts, signal: A
     throw error;
   });
   if (body === undefined) return { is: "skipped", reason: "What was to be sent is damaged or gone." };
+  if (delivery.channel === "email") return mail({ delivery, at, body }, parts, signal);
+  return post({ delivery, at, body, written }, parts, signal);
+}
+
+interface Posted {
+  readonly delivery: Delivery;
+  readonly at: number;
+  readonly body: string;
+}
+
+async function mail({ delivery, at, body }: Posted, parts: TryParts, signal: AbortSignal): Promise<Tried> {
+  const { app, mailer } = parts;
+  if (mailer === undefined) return { is: "skipped", reason: "Nobody sends e-mail any more: SMTP_URL is not set." };
+  const message = { id: delivery.id, ...(JSON.parse(body) as Omit<MailMessage, "id">) };
+  const { timeout_ms: timeoutMs } = app.config.settings.webhook;
+  const result = await mailer.send(message, { timeoutMs, signal });
+  if (!result.ok && result.reason === "aborted") return { is: "stopped" };
+  return { is: "made", ...judgeMail(result, { delivery, at, parts, sent: {} }) };
+}
+
+async function post(
+  { delivery, at, body, written }: Posted & { readonly written: string },
+  parts: TryParts,
+  signal: AbortSignal,
+): Promise<Tried> {
+  const { app, outbound } = parts;
   const given = openHeaders(delivery, await app.secrets());
   if (given === undefined) return { is: "skipped", reason: "Its headers were sealed with another key." };
   const { url, headers } = toTarget(written, given);
-  const { secret, timeout_ms: timeoutMs } = app.config.settings.webhook;
-  const signed = secret === undefined ? { "webhook-id": delivery.id } : undefined;
+  const { timeout_ms: timeoutMs } = app.config.settings.webhook;
   const result = await outbound.request(
     {
       url,
@@ -76,8 +104,7 @@ export async function tryDelivery(delivery: Delivery, parts: TryParts, signal: A
       headers: {
         ...headers,
         "content-type": "application/json",
-        "x-sandcastle-event": delivery.event,
-        ...(signed ?? signWebhook({ secret: secret ?? "", id: delivery.id, atMs: at, body })),
+        ...(delivery.channel === "webhook" ? ownHeaders({ delivery, at, body }, app) : {}),
       },
       timeoutMs,
       maxBytes: READ_BYTES,
@@ -88,6 +115,15 @@ export async function tryDelivery(delivery: Delivery, parts: TryParts, signal: A
   );
   if (!result.ok && result.reason === "aborted") return { is: "stopped" };
   return { is: "made", ...judge(result, { delivery, at, parts, sent: headers }) };
+}
+
+/** What says who sends this, and what it is: nothing that Slack would want to know. */
+function ownHeaders({ delivery: { id, event }, at, body }: Posted, app: TryParts["app"]): Record<string, string> {
+  const { secret } = app.config.settings.webhook;
+  return {
+    "x-sandcastle-event": event,
+    ...(secret === undefined ? { "webhook-id": id } : signWebhook({ secret, id, atMs: at, body })),
+  };
 }
 
 interface Target {
@@ -133,6 +169,20 @@ interface Made {
   readonly parts: TryParts;
   /** Headers that are not ours. */
   readonly sent: Target["headers"];
+}
+
+function judgeMail(result: MailResult, { delivery, at, parts }: Made): MadeTry {
+  const { app } = parts;
+  const now = app.clock.now();
+  const timed = { at, durationMs: now - at };
+  if (result.ok) {
+    const excerpt = app.mask(result.answer).slice(0, EXCERPT_CHARACTERS);
+    return { made: { ...timed, excerpt }, next: { status: "delivered", endedAt: now }, gone: false };
+  }
+  const error = app.mask(result.message).slice(0, EXCERPT_CHARACTERS);
+  const nextAt = result.reason === "refused" ? undefined : decideNextAt(delivery, { parts, now, askedForMs: 0 });
+  const next: DeliveryState = nextAt === undefined ? failed(now, error) : { status: "pending", nextAt };
+  return { made: { ...timed, error }, next, gone: false };
 }
 
 function judge(result: OutboundResult, { delivery, at, parts, sent }: Made): MadeTry {

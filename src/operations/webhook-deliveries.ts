@@ -1,15 +1,24 @@
 import { ERRORS } from "../core/errors/error-table.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { toIsoTime } from "../core/iso-time.ts";
-import type { Deliveries, Delivery, DeliverySelection, DeliveryStatus, DeliveryTry } from "../ports/deliveries.ts";
+import type {
+  Deliveries,
+  Delivery,
+  DeliveryChannel,
+  DeliverySelection,
+  DeliveryStatus,
+  DeliveryTry,
+} from "../ports/deliveries.ts";
 import type { Application } from "./application.ts";
 import type { ErrorDescription } from "./describe-run.ts";
 import { findRun } from "./find-run.ts";
-import { showUrl } from "./show-url.ts";
+import { showReceiver } from "./show-receiver.ts";
 
 /** A message to one receiver, as people see it. Times are ISO 8601. */
 export interface WebhookDescription {
   readonly webhook_id: string;
+  /** `slack` and `email`: what a schedule tells people. */
+  readonly channel: DeliveryChannel;
   readonly event: string;
   readonly run_id: string | null;
   readonly workflow_name: string;
@@ -113,10 +122,11 @@ function describe(app: WebhookApplication, delivery: Delivery): WebhookDescripti
   const { state } = delivery;
   return {
     webhook_id: delivery.id,
+    channel: delivery.channel,
     event: delivery.event,
     run_id: delivery.runId ?? null,
     workflow_name: delivery.workflow,
-    url: showUrl(delivery.url, (text) => app.mask(text)),
+    url: showReceiver(delivery, (text) => app.mask(text)),
     status: state.status,
     attempt: delivery.tries,
     next_attempt_at: state.status === "pending" ? toIsoTime(state.nextAt) : null,

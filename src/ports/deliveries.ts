@@ -36,6 +36,8 @@ export interface NewDelivery {
   /** What the receiver tells repetitions by: equal for all tries. */
   readonly id: string;
   readonly tenantId?: string;
+  /** How it is sent: signed JSON to an address, JSON as Slack takes it, or e-mail to a `mailto:` address. */
+  readonly channel: DeliveryChannel;
   readonly event: string;
   readonly runId?: string;
   /** For whose messages an address can be closed. */
@@ -52,6 +54,8 @@ export interface NewDelivery {
   readonly lane: string;
   readonly createdAt: number;
 }
+
+export type DeliveryChannel = "webhook" | "slack" | "email";
 
 export type DeliveryState =
   | { readonly status: "pending"; readonly nextAt: number }

@@ -147,7 +147,7 @@ export type AppendResult =
   | { readonly ok: false; readonly reason: "conflict" | "refused"; readonly message: string };
 
 export interface NewOutbox {
-  /** `storage`, `webhook`, `dead_letter` ... */
+  /** `storage`, `webhook`, `notify`, `dead_letter` ... */
   readonly kind: string;
   /** JSON text. */
   readonly body: string;

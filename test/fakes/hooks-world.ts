@@ -2,6 +2,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import type { Graph } from "../../src/core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../src/core/json.ts";
 import { createOutbound, type OutboundOptions } from "../../src/executors/outbound/outbound.ts";
+import { createSmtpMailer } from "../../src/executors/outbound/smtp-mailer.ts";
 import { DeliveryDispatcher } from "../../src/operations/delivery-dispatcher.ts";
 import { succeed } from "../faults/world.ts";
 import type { FakeClock } from "./fake-clock.ts";
@@ -45,9 +46,11 @@ export class Hooks {
 
   /** What another process would begin with: nothing but the disk. */
   restart(): DeliveryDispatcher {
+    const { smtp_url: url } = this.world.parts.app.config.settings.notify;
     this.dispatcher = new DeliveryDispatcher({
       app: this.world.parts.app,
       outbound: createOutbound({ allow: ["127.0.0.1"], ...this.#outbound }),
+      mailer: url === undefined ? undefined : createSmtpMailer({ url, from: "pawl@example.org" }),
       random: () => 1,
       log: (line) => this.said.push(line),
       onDefect: (error) => this.defects.push(error),

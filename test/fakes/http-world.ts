@@ -31,6 +31,7 @@ export interface HttpWorldOptions extends WorldOptions {
   readonly uhlp?: Partial<Settings["uhlp"]>;
   readonly agent?: Partial<Settings["agent"]>;
   readonly webhook?: Partial<Settings["webhook"]>;
+  readonly notify?: Settings["notify"];
   /** Variables of the environment, whose values count as secrets. */
   readonly env?: Readonly<Record<string, string>>;
   readonly models?: Partial<Settings["models"]>;
@@ -116,7 +117,7 @@ function toRegistered(graph: Graph): RegisteredDefinition {
 function toApplication(
   world: World,
   definitions: readonly RegisteredDefinition[],
-  { server, uhlp, agent, models, webhook, env = {}, remote, toolServers = [] }: HttpWorldOptions,
+  { server, uhlp, agent, models, webhook, notify = {}, env = {}, remote, toolServers = [] }: HttpWorldOptions,
 ): Application {
   const settings: Settings = {
     ...DEFAULTS,
@@ -124,6 +125,7 @@ function toApplication(
     uhlp: { ...DEFAULTS.uhlp, ...uhlp },
     agent: { ...DEFAULTS.agent, ...agent },
     webhook: { ...DEFAULTS.webhook, ...webhook },
+    notify,
     models: { ...DEFAULTS.models, ...models },
   };
   const secrets = Object.values(env);

@@ -473,6 +473,11 @@ export const ERRORS = {
     "Look at the tries with `pawl webhooks show ID`, mend the receiver, and send it again with `pawl webhooks resend ID`.",
     1,
   ),
+  EMAIL_NOT_CONFIGURED: row(
+    "Nobody sends e-mail for this installation.",
+    "Set SMTP_URL, for example `smtp://user:password@host:587`, and SMTP_FROM.",
+    2,
+  ),
   WEBHOOK_NOT_FOUND: row("There is no such webhook delivery.", "List them with `pawl webhooks ls`.", 5),
   WEBHOOK_SIGNATURE_WRONG: row(
     "The signature does not fit the message.",

@@ -105,6 +105,8 @@ function collectOutbox(driver: RunDriver, { status }: FinishRun, env: FinishPart
     // An unset variable means "not configured". What is stored is the text with the name, never the value.
     if (resolveEnv(url, env).trim() !== "") outbox.push(entry("webhook", { event, url }));
   }
+  const schedule = driver.options["schedule_id"];
+  if (typeof schedule === "string") outbox.push(entry("notify", { schedule }));
   if (ending.deadLetter) for (const failure of deadLetters(driver.state)) outbox.push(entry("dead_letter", failure));
   return outbox;
 }

@@ -1,5 +1,6 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { isRefusal, prepareScheduled, runIdOf } from "../../operations/run-schedule.ts";
+import { tellRefused } from "../../operations/take-up-notices.ts";
 import type { SlotOutcome, SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
 import type { SchedulerParts } from "./scheduler-parts.ts";
 
@@ -100,6 +101,7 @@ export class SlotStarter {
       if (isPawlError(error) && error.code === "RUN_ID_TAKEN") return { state: "started", runId };
       if (!isRefusal(error)) throw error;
       failed(schedule.workflow, error);
+      await tellRefused(app, schedule, { slot, error });
       return { state: "skipped", reason: "refused", message: `${error.code}: ${error.message}`.slice(0, 1_000) };
     }
   }

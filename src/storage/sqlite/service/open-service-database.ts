@@ -149,6 +149,7 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
     CREATE INDEX schedule_slots_pending ON schedule_slots (schedule_id, slot) WHERE state IN ('claimed', 'queued');
     CREATE INDEX schedule_slots_running ON schedule_slots (schedule_id) WHERE state = 'started' AND is_over = 0`,
   },
+  { name: "deliveries-2", sql: "ALTER TABLE deliveries ADD COLUMN channel TEXT NOT NULL DEFAULT 'webhook'" },
 ];
 
 const BUSY_TIMEOUT_MS = 5_000;

@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type {
   Deliveries,
   Delivery,
+  DeliveryChannel,
   DeliveryFilter,
   DeliverySelection,
   DeliveryState,
@@ -16,6 +17,7 @@ interface DeliveryRow {
   readonly no: number;
   readonly id: string;
   readonly tenant_id: string | null;
+  readonly channel: DeliveryChannel;
   readonly event: string;
   readonly run_id: string | null;
   readonly workflow: string;
@@ -42,12 +44,12 @@ interface TryRow {
 }
 
 /** Everything but the body, which may be long and is read for a try only. */
-const COLUMNS = `no, id, tenant_id, event, run_id, workflow, url, reads_env, headers, lane, created_at, status,
+const COLUMNS = `no, id, tenant_id, channel, event, run_id, workflow, url, reads_env, headers, lane, created_at, status,
   next_at, ended_at, reason, round, tries, tries_in_round`;
 
 const INSERT = `INSERT INTO deliveries
-  (id, tenant_id, event, run_id, workflow, url, reads_env, headers, body, lane, created_at, status, next_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) ON CONFLICT (id) DO NOTHING`;
+  (id, tenant_id, channel, event, run_id, workflow, url, reads_env, headers, body, lane, created_at, status, next_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) ON CONFLICT (id) DO NOTHING`;
 
 const SELECT_DUE = `SELECT ${COLUMNS} FROM deliveries
   WHERE status = 'pending' AND next_at <= ?
@@ -72,9 +74,12 @@ export class SqliteDeliveries implements Deliveries {
   }
 
   async add(delivery: NewDelivery): Promise<boolean> {
-    const { id, tenantId, event, runId, workflow, url, readsEnv, sealedHeaders, body, lane, createdAt } = delivery;
+    const { id, tenantId, channel, event, runId, workflow, url, readsEnv, sealedHeaders, body, lane, createdAt } =
+      delivery;
     const target = [workflow, url, readsEnv ? 1 : 0, sealedHeaders, body, lane];
-    return this.#run(INSERT, id, tenantId ?? null, event, runId ?? null, ...target, createdAt, createdAt) === 1;
+    return (
+      this.#run(INSERT, id, tenantId ?? null, channel, event, runId ?? null, ...target, createdAt, createdAt) === 1
+    );
   }
 
   async find(id: string): Promise<Delivery | undefined> {
@@ -213,6 +218,7 @@ function toDelivery(row: DeliveryRow): Delivery {
   return {
     no: row.no,
     id: row.id,
+    channel: row.channel,
     event: row.event,
     workflow: row.workflow,
     url: row.url,

@@ -18,6 +18,10 @@ export interface CreateScheduleOptions extends CommonOptions {
   readonly overlap: Overlap;
   readonly catchUp: CatchUp;
   readonly jitter?: number;
+  readonly notifyWebhook?: string;
+  readonly notifySlack?: string;
+  readonly notifyEmail?: readonly string[];
+  readonly notifyOn?: string;
 }
 
 type ScheduleCommand = (app: OpenApplication, id: string, options: CommonOptions) => Promise<number>;
@@ -51,6 +55,7 @@ export async function createScheduleCommand(
     overlap,
     catchUp,
     ...(jitter === undefined ? {} : { jitterSeconds: jitter }),
+    ...toNotify(options),
   });
   if (formatOf(options) !== "text") printEnvelope(created);
   else {
@@ -61,6 +66,16 @@ export async function createScheduleCommand(
     if (!isServed) tell("Nobody serves at the moment, and only who serves fires schedules: pawl serve");
   }
   return 0;
+}
+
+function toNotify({ notifyWebhook, notifySlack, notifyEmail, notifyOn: on }: CreateScheduleOptions) {
+  const notify = {
+    ...(on === undefined ? {} : { on }),
+    ...(notifyWebhook === undefined ? {} : { webhook: { url: notifyWebhook } }),
+    ...(notifySlack === undefined ? {} : { slack: { url: notifySlack } }),
+    ...(notifyEmail === undefined ? {} : { email: { to: [...notifyEmail] } }),
+  };
+  return Object.keys(notify).length === 0 ? {} : { notify };
 }
 
 const enable =

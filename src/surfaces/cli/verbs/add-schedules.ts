@@ -28,6 +28,10 @@ export function addSchedules(program: Command, perform: Perform): void {
         .default("one"),
     )
     .option("--jitter <seconds>", "start up to so much later", toJitter)
+    .option("--notify-webhook <url>", "tell this address what became of its runs")
+    .option("--notify-slack <url>", "tell a channel, by its incoming webhook")
+    .option("--notify-email <address>", "tell by e-mail (SMTP_URL); may be given more than once", collect)
+    .addOption(new Option("--notify-on <outcome>", "of which runs").choices(["always", "failure", "success"]))
     .action(async (workflow: string, cron: string, options: CreateScheduleOptions) => {
       await perform(options, async (app) => (await load()).createScheduleCommand(app, { workflow, cron }, options));
     });

@@ -79,7 +79,14 @@ test.each([
   [{ timezone: "Mars/Olympus" }, 400, "TIMEZONE_INVALID"],
   [{ workflow: "helo" }, 404, "WORKFLOW_NOT_FOUND"],
   [{ workflow: "name: x\nsteps: []\n" }, 400, "REQUEST_INVALID"],
-  [{ notify: { slack: { url: "https://hooks.slack.com/x" } } }, 400, "NOT_SUPPORTED"],
+  [{ notify: { email: { to: "ops@example.org" } } }, 400, "EMAIL_NOT_CONFIGURED"],
+  [{ notify: {} }, 400, "REQUEST_INVALID"],
+  [{ notify: { on: "failure" } }, 400, "REQUEST_INVALID"],
+  [{ notify: { pager: { url: "https://x.example" } } }, 400, "REQUEST_INVALID"],
+  [{ notify: { slack: { url: "ftp://x.example" } } }, 400, "REQUEST_INVALID"],
+  [{ notify: { webhook: { url: `https://x.example/\${ANTHROPIC_API_KEY}` } } }, 400, "REQUEST_INVALID"],
+  [{ notify: { email: { to: "a@b.example\r\nBcc: all@example.org" } } }, 400, "REQUEST_INVALID"],
+  [{ notify: { email: { to: ["a@b.example, c@d.example"] } } }, 400, "REQUEST_INVALID"],
   [{ jitter_seconds: -1 }, 400, "REQUEST_INVALID"],
 ])("%j is refused and stores nothing", async (wrong, status, code) => {
   const world = newWorld();

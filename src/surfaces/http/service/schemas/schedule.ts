@@ -15,7 +15,7 @@ export const scheduleSchema = z
     cron_expression: z.string(),
     timezone: z.string(),
     input_data: jsonObjectSchema,
-    notify: jsonObjectSchema.nullable(),
+    notify: jsonObjectSchema.nullable().describe("Without what gives access."),
     enabled: z.boolean(),
     disabled_reason: z.enum(["paused", "definition_removed"]).nullable(),
     overlap: overlapSchema,
@@ -51,7 +51,12 @@ const fields = {
   timezone: z.string().min(1).max(100).optional().describe("A name of the IANA database; UTC where there is none."),
   input: jsonObjectSchema.optional(),
   input_data: jsonObjectSchema.optional(),
-  notify: jsonObjectSchema.nullable().optional(),
+  notify: jsonObjectSchema
+    .nullable()
+    .optional()
+    .describe(
+      '`{on?: "always" | "failure" | "success", webhook?: {url}, slack?: {url}, email?: {to}}`: whom to tell what became of its runs.',
+    ),
   enabled: z.boolean().optional(),
   overlap: overlapSchema.optional(),
   catch_up: catchUpSchema.optional(),

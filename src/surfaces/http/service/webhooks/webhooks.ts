@@ -10,6 +10,7 @@ const statusSchema = z
 const webhookSchema = z
   .object({
     webhook_id: z.string().describe("What its receiver gets as `webhook-id`, the same with each try."),
+    channel: z.enum(["webhook", "slack", "email"]).describe("`slack` and `email`: what a schedule tells people."),
     event: z.string(),
     run_id: z.string().nullable(),
     workflow_name: z.string(),

@@ -1,0 +1,49 @@
+import type { Mailer, MailResult } from "../../ports/mailer.ts";
+
+export interface SmtpOptions {
+  /** `smtp://user:password@host:587`, `smtps://` for TLS from the first byte. */
+  readonly url: string;
+  readonly from: string;
+}
+
+/** E-mail over SMTP. The library is loaded with the first message, and each message has its own connection. */
+export function createSmtpMailer({ url, from }: SmtpOptions): Mailer {
+  return {
+    async send({ id, to, subject, text, html }, { timeoutMs, signal }) {
+      const { createTransport } = await import("nodemailer");
+      const limits = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs };
+      const transport = createTransport({ url, ...limits, disableFileAccess: true, disableUrlAccess: true });
+      const stop = () => transport.close();
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        const sent = transport.sendMail({ from, to, subject, text, html, messageId: `<${id}@pawl>` });
+        // A connection that is closed under it may never settle.
+        const done = await Promise.race([sent, aborted(signal)]);
+        if (done === undefined) return ABORTED;
+        return { ok: true, answer: done.response };
+      } catch (error) {
+        return signal.aborted ? ABORTED : toFailure(error);
+      } finally {
+        signal.removeEventListener("abort", stop);
+        transport.close();
+      }
+    },
+  };
+}
+
+const ABORTED: MailResult = { ok: false, reason: "aborted", message: "The message was stopped." };
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}
+
+/** A password that is wrong today may be set right before the next try; a mailbox that is not there stays away. */
+function toFailure(error: unknown): MailResult {
+  if (!(error instanceof Error)) return { ok: false, reason: "failed", message: String(error) };
+  const { responseCode = 0, code } = error as Error & { readonly responseCode?: number; readonly code?: string };
+  const isFinal = responseCode >= 500 && code !== "EAUTH";
+  return { ok: false, reason: isFinal ? "refused" : "failed", message: error.message };
+}
