@@ -17,6 +17,7 @@ import type {
 } from "../operations/application.ts";
 import type { DefinitionLibrary } from "../operations/definition-library.ts";
 import { loadOptionsOf } from "../operations/load-options.ts";
+import { RunObservers } from "../operations/run-observers.ts";
 import type { ServiceRecords } from "../operations/service-records.ts";
 import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
@@ -72,6 +73,7 @@ class App implements OpenApplication {
   readonly #work: WorkParts;
   readonly #terminals: TerminalParts;
   readonly #agents: AgentParts;
+  readonly #observers: RunObservers;
   #host: Promise<LastingHost> | undefined;
 
   constructor(appDir: string, config: Config, options: AppOptions) {
@@ -81,6 +83,7 @@ class App implements OpenApplication {
     this.#secrets = new SecretBook(config.secrets);
     this.mask = this.#secrets.mask;
     this.#options = options;
+    this.#observers = new RunObservers(options.onDefect);
     this.#parts = new OpenedParts(this.dataDir, config.settings.data.durability);
     const parts = { appDir, dataDir: this.dataDir, config };
     this.#work = new WorkParts(parts);
@@ -242,7 +245,8 @@ class App implements OpenApplication {
     this.#tools.holdEager().catch((error: unknown) => this.#options.onDefect(error));
     const announce = (url: string) => ownership.announce(url);
     const onDefect = (error: unknown) => this.#options.onDefect(error);
-    return openServer({ app: this, host, library, firstLook, announce, onDefect }, options);
+    const observers = this.#observers;
+    return openServer({ app: this, host, library, firstLook, observers, announce, onDefect }, options);
   }
 
   async park(force: AbortSignal, hold?: string): Promise<void> {
@@ -307,6 +311,7 @@ class App implements OpenApplication {
       mask: this.mask,
       maskPieces: this.#secrets.maskPieces,
       secrets: await this.secrets(),
+      observer: this.#observers,
       resolveCall: async (call) => (await import("../operations/resolve-call.ts")).resolveCall(this, call),
       compile: async (text, source, options) =>
         (await import("../operations/compile-start.ts")).compileStart(this, { text, source, options }),

@@ -7,6 +7,7 @@ import type { ResolveCall } from "../hosts/local/command-performer.ts";
 import type { PieceMask } from "../hosts/local/live-text.ts";
 import { LocalHost } from "../hosts/local/local-host.ts";
 import { SocketServer, type SocketServerOptions } from "../hosts/socket/socket-server.ts";
+import type { RunObservers } from "../operations/run-observers.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
@@ -30,6 +31,7 @@ export interface OwnershipParts {
   mask(text: string): string;
   maskPieces(): PieceMask;
   readonly secrets: RunSecrets;
+  readonly observer: RunObservers;
   onDefect(error: unknown): void;
 }
 
@@ -39,7 +41,8 @@ export async function openOwnership(
   socketPath: string,
   parts: OwnershipParts,
 ): Promise<{ readonly ownership: Ownership; readonly resumed: number }> {
-  const { dataDir, config, blobs, files, findExecutor, resolveCall, mask, maskPieces, secrets, onDefect } = parts;
+  const { dataDir, config, blobs, files, findExecutor, resolveCall, mask, maskPieces, secrets, observer, onDefect } =
+    parts;
   const { data, limits } = config.settings;
   const clock = new SystemClock();
   const journal = SqliteJournal.open({ path: join(dataDir, "pawl.db"), durability: data.durability });
@@ -58,6 +61,7 @@ export async function openOwnership(
     matches: (text, pattern) => regexes.matches(text, pattern),
     maxOutputBytes: limits.max_output_bytes,
     maxRowsPerCommit: limits.max_rows_per_commit,
+    observer,
     onDefect,
   });
   const { resumed } = await host.recover();

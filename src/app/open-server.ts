@@ -11,9 +11,11 @@ import { checkHealth } from "../operations/check-health.ts";
 import type { DefinitionLibrary, LibraryChange } from "../operations/definition-library.ts";
 import { DeliveryDispatcher } from "../operations/delivery-dispatcher.ts";
 import { EarlyServers } from "../operations/early-servers.ts";
+import { EventFeed } from "../operations/event-feed.ts";
 import { FetchedDefinitions } from "../operations/fetched-definitions.ts";
 import { missingAgentsFile } from "../operations/missing-agents-file.ts";
 import { RequestRunner } from "../operations/request-runner.ts";
+import type { RunObservers } from "../operations/run-observers.ts";
 import { Submissions } from "../operations/submit-run.ts";
 import { DefinitionWatch } from "../operations/watch-definitions.ts";
 import type { Mailer } from "../ports/mailer.ts";
@@ -34,6 +36,8 @@ export interface ServerParts {
   readonly library: DefinitionLibrary;
   /** What was found when the library was filled. */
   readonly firstLook: LibraryChange;
+  /** Everybody who sees what happens in runs. */
+  readonly observers: RunObservers;
   /** Tells other processes where the owner listens. */
   announce(url: string): void;
   onDefect(error: unknown): void;
@@ -95,6 +99,8 @@ class Server implements HttpService {
   readonly #earlyServers: EarlyServers;
   readonly #dispatcher: DeliveryDispatcher;
   readonly #streams = new OpenStreams();
+  readonly #feed: EventFeed;
+  readonly #stopObserving: () => void;
   #stopTicking: (() => void) | undefined;
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
@@ -112,6 +118,8 @@ class Server implements HttpService {
       onDefect,
     });
     this.#earlyServers = new EarlyServers(app);
+    this.#feed = new EventFeed(app.clock.now().toString(36));
+    this.#stopObserving = parts.observers.add(this.#feed);
     this.#dispatcher = new DeliveryDispatcher({
       app,
       outbound: createOutbound({ allow: app.config.settings.outbound.allow }),
@@ -180,6 +188,7 @@ class Server implements HttpService {
       submissions: new Submissions(this.#runner),
       version,
       streams: this.#streams,
+      feed: this.#feed,
       authorize: (c, scope) => gatekeeper.authorize(c, scope),
       appFor: (c) => gatekeeper.appFor(c),
       checkHealth: () => checkHealth(app),
@@ -220,6 +229,7 @@ class Server implements HttpService {
     await fired;
     this.#listener?.hurry(force);
     await Promise.all([closed, sent]);
+    this.#stopObserving();
   }
 
   #armed(): TriggerTable {

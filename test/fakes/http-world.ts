@@ -12,9 +12,11 @@ import type { RunHost } from "../../src/hosts/run-host.ts";
 import { AgentCatalog } from "../../src/operations/agent-catalog.ts";
 import type { AppHost, Application, WantedFile } from "../../src/operations/application.ts";
 import { checkHealth } from "../../src/operations/check-health.ts";
+import { EventFeed } from "../../src/operations/event-feed.ts";
 import { FetchedDefinitions } from "../../src/operations/fetched-definitions.ts";
 import type { RegisteredDefinition } from "../../src/operations/registry.ts";
 import { RequestRunner } from "../../src/operations/request-runner.ts";
+import { RunObservers } from "../../src/operations/run-observers.ts";
 import { Submissions } from "../../src/operations/submit-run.ts";
 import type { ToolServerState } from "../../src/ports/agent-toolbox.ts";
 import { FileSealer } from "../../src/storage/files/file-sealer.ts";
@@ -50,9 +52,13 @@ export class HttpWorld {
   readonly logged: RequestEntry[] = [];
   readonly defects: unknown[] = [];
   readonly streams = new OpenStreams();
+  readonly feed = new EventFeed("epoch");
+  readonly observers: RunObservers;
 
   constructor(graphs: readonly Graph[], options: HttpWorldOptions = {}) {
-    this.world = new World(options);
+    this.observers = new RunObservers((error) => this.defects.push(error));
+    this.observers.add(this.feed);
+    this.world = new World({ ...options, host: { observer: this.observers, ...options.host } });
     const definitions = graphs.map(toRegistered);
     const app = toApplication(this.world, definitions, options);
     this.runner = new RequestRunner(app, this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
@@ -64,6 +70,7 @@ export class HttpWorld {
       submissions: new Submissions(this.runner),
       version: "0.0.0",
       streams: this.streams,
+      feed: this.feed,
       authorize: (c, scope) => gatekeeper.authorize(c, scope),
       appFor: (c) => gatekeeper.appFor(c),
       checkHealth: () => checkHealth(app),

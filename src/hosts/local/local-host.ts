@@ -28,7 +28,7 @@ import { ParsedTexts } from "./parsed-texts.ts";
 import { PatientBlobs } from "./patient-blobs.ts";
 import { rebuildRun } from "./rebuild-run.ts";
 import { loadReusable, type ReusableOutcomes } from "./reuse.ts";
-import { type DriverHooks, type DriverRun, RunDriver } from "./run-driver.ts";
+import { type DriverHooks, type DriverRun, RunDriver, type WantedObserver } from "./run-driver.ts";
 import { RunTimers } from "./run-timers.ts";
 import { RunValues, type ValueSources } from "./run-values.ts";
 import { RunWatchers } from "./run-watchers.ts";
@@ -59,6 +59,8 @@ export interface LocalHostOptions {
   readonly maxOutputBytes?: number;
   readonly maxRowsPerCommit?: number;
   readonly cacheBytes?: number;
+  /** Told of everything that happens in the runs of this host, while it is wanted. */
+  readonly observer?: WantedObserver;
   /** A defect: reported, never hidden. */
   onDefect(error: unknown): void;
 }
@@ -178,6 +180,7 @@ export class LocalHost implements RunHost {
       },
       notify: (driver, notice) => this.#watchers.tell(driver.runId, notice),
       hasWatchers: (runId) => this.#watchers.has(runId),
+      observer: options.observer,
       afterCommit: (driver) => this.#afterCommit(driver),
       discarded: (driver, result) => this.#abandon(driver, new Error(result.message)),
       broken: (driver, error) => this.#abandon(driver, error),

@@ -16,6 +16,7 @@ import type {
   RunPatch,
   RunRecord,
 } from "../../ports/journal.ts";
+import type { ObservedEvent, RunObserver } from "../../ports/run-observer.ts";
 import type { RunNotice } from "../run-host.ts";
 import type { CommitQueue, Committer } from "./commit-queue.ts";
 import type { RunValues } from "./run-values.ts";
@@ -41,12 +42,19 @@ export interface DriverHooks {
   finishAtOnce(driver: RunDriver, command: Extract<Command, { type: "finishRun" }>): boolean;
   notify(driver: RunDriver, notice: RunNotice): void;
   hasWatchers(runId: string): boolean;
+  /** Absent, or not wanted: nobody observes runs. */
+  readonly observer: WantedObserver | undefined;
   /** The commit is durable and what it wished is under way. */
   afterCommit(driver: RunDriver): void;
   /** The run's record on disk has become another: nothing that is in memory counts any more. */
   discarded(driver: RunDriver, result: AppendResult & { ok: false }): void;
   /** A defect has spoilt the state in memory. */
   broken(driver: RunDriver, error: unknown): void;
+}
+
+/** Asked each time: who observes may come and go. */
+export interface WantedObserver extends RunObserver {
+  readonly isWanted: boolean;
 }
 
 /** What the runs table says of a run. */
@@ -63,6 +71,8 @@ export interface StartNote {
 
 interface Commit {
   readonly events: readonly NewEvent[];
+  /** Who did the work, by the event that tells the outcome. */
+  readonly executors: ReadonlyMap<Event, string>;
   readonly commands: readonly Command[];
   readonly firstSeq: number;
 }
@@ -80,6 +90,7 @@ export class RunDriver implements Committer {
   readonly #about: NewRun;
   readonly #hooks: DriverHooks;
   #events: NewEvent[] = [];
+  #executors = new Map<Event, string>();
   #commands: Command[] = [];
   readonly #outbox: NewOutbox[] = [];
   readonly #pins: { hash: string; text: string }[] = [];
@@ -109,6 +120,10 @@ export class RunDriver implements Committer {
     this.#durableSeq = run.state.seq;
   }
 
+  get workflow(): string {
+    return this.#about.workflow;
+  }
+
   /** Whose run it is. */
   get tenantId(): string | undefined {
     return this.#about.tenantId;
@@ -123,10 +138,12 @@ export class RunDriver implements Committer {
   apply(event: Event, value?: string): number {
     // After the end the record is closed: what still comes in has nowhere to go.
     if (this.isDiscarded || this.state.phase === "finished") return 0;
+    const executor = this.#hooks.observer?.isWanted === true ? this.#executorOf(event) : undefined;
     const step = this.#step(event);
     if (step === undefined) return 0;
     const { commands, decided } = step;
     const stored = decided.length === 0 ? event : { ...event, decided };
+    if (executor !== undefined) this.#executors.set(stored, executor);
     this.#events.push(value === undefined ? { event: stored } : { event: stored, value });
     const { seq } = this.state;
     for (const command of commands) {
@@ -135,6 +152,13 @@ export class RunDriver implements Committer {
     }
     this.#hooks.queue.mark(this);
     return seq;
+  }
+
+  /** Asked before the outcome is applied: afterwards the instance may be gone. */
+  #executorOf(event: Event): string | undefined {
+    if (event.type !== "stepSucceeded" && event.type !== "stepFailed") return undefined;
+    const step = this.state.active.get(event.path)?.step.step;
+    return step?.kind === "task" ? step.executor : undefined;
   }
 
   /** Where the core breaks down half-way its state is worth nothing: the run's record decides again, elsewhere or later. */
@@ -207,7 +231,8 @@ export class RunDriver implements Committer {
     if (this.isDiscarded || this.#events.length === 0) return undefined;
     const afterSeq = this.#committedSeq;
     const events = this.#events;
-    this.#inCommit = { events, commands: this.#commands, firstSeq: afterSeq + 1 };
+    this.#inCommit = { events, executors: this.#executors, commands: this.#commands, firstSeq: afterSeq + 1 };
+    if (this.#executors.size > 0) this.#executors = new Map();
     this.#committedSeq += events.length;
     this.#events = [];
     this.#commands = [];
@@ -246,7 +271,13 @@ export class RunDriver implements Committer {
     }
   }
 
-  #publish({ events, firstSeq }: Commit): void {
+  #publish(commit: Commit): void {
+    const { observer } = this.#hooks;
+    if (observer?.isWanted === true) observer.committed(this, toObserved(commit));
+    this.#tellWatchers(commit);
+  }
+
+  #tellWatchers({ events, firstSeq }: Commit): void {
     if (!this.isWatched) return;
     for (const [index, { event }] of events.entries()) {
       const graph = event.type === "callResolved" ? this.state.graphs.get(event.graph)?.graph : undefined;
@@ -315,6 +346,10 @@ export class RunDriver implements Committer {
     this.#shown = patched(was, patch);
     return patch;
   }
+}
+
+function toObserved({ events, executors, firstSeq }: Commit): readonly ObservedEvent[] {
+  return events.map(({ event }, index) => ({ seq: firstSeq + index, event, executor: executors.get(event) }));
 }
 
 function patched(was: ShownRun, { wakeAt, error, ...changes }: RunPatch): ShownRun {

@@ -4,6 +4,7 @@ import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { AgentCatalog } from "../../operations/agent-catalog.ts";
 import type { Application } from "../../operations/application.ts";
 import type { Health } from "../../operations/check-health.ts";
+import type { EventFeed } from "../../operations/event-feed.ts";
 import type { ExecuteParts } from "../../operations/execute-request.ts";
 import type { RequestRunner } from "../../operations/request-runner.ts";
 import type { Submissions } from "../../operations/submit-run.ts";
@@ -34,6 +35,8 @@ export interface HttpParts extends ExecuteParts {
   checkHealth(): Promise<Health>;
   /** Those that follow something. */
   readonly streams: OpenStreams;
+  /** What happens in all runs. */
+  readonly feed: EventFeed;
   /** One line for each request. */
   log(entry: RequestEntry): void;
   onDefect(error: unknown): void;

@@ -7,6 +7,7 @@ import {
   retryDeadLetter,
 } from "./dead-letters/dead-letters.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { streamEventsEndpoint } from "./events/stream-events.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys/keys.ts";
 import { compareRunsEndpoint } from "./runs/compare-runs.ts";
 import { deleteRunEndpoint } from "./runs/delete-run.ts";
@@ -55,6 +56,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getRun,
   deleteRunEndpoint,
   streamRunEndpoint,
+  streamEventsEndpoint,
   cancelRunEndpoint,
   resumeRunEndpoint,
   signalRun,

@@ -134,6 +134,8 @@ describe("a tenant", () => {
       for (const id of named) {
         // What is put there is the tenant's own.
         if (method === "PUT") continue;
+        // Has no end, and a test of its own.
+        if (path === "/events") continue;
         const asked = path.replaceAll(/\{\w+\}/g, encodeURIComponent(id));
         if (path.startsWith("/workflows/run") || (path === "/keys" && method === "POST")) continue;
         const sent = body === undefined ? {} : { body: JSON.stringify(bodyFor(path)) };

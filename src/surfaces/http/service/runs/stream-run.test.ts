@@ -1,9 +1,8 @@
-import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { expect, test } from "vitest";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
+import { dataOf, readEvents } from "../../../../../test/fakes/read-events.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { fail, succeed } from "../../../../../test/faults/world.ts";
-import type { JsonObject } from "../../../../core/json.ts";
 
 const FAN_OUT = `
 name: many
@@ -27,27 +26,6 @@ function newWorld(options: HttpWorldOptions = {}): HttpWorld {
 async function startRun(world: HttpWorld, body: unknown, way = "/sync"): Promise<string> {
   const response = await world.post(`/workflows/run${way}`, body);
   return ((await response.json()) as { readonly data: { readonly run_id: string } }).data.run_id;
-}
-
-/** Reads until the stream ends, or until what was read is enough. */
-async function readEvents(
-  response: Response,
-  isEnough: (event: EventSourceMessage) => boolean = () => false,
-): Promise<readonly EventSourceMessage[]> {
-  expect(response.headers.get("content-type")).toContain("text/event-stream");
-  const events: EventSourceMessage[] = [];
-  const parser = createParser({ onEvent: (event) => events.push(event) });
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    parser.feed(decoder.decode(chunk, { stream: true }));
-    const last = events.at(-1);
-    if (last !== undefined && isEnough(last)) break;
-  }
-  return events;
-}
-
-function dataOf(event: EventSourceMessage | undefined): JsonObject {
-  return JSON.parse(event?.data ?? "null") as JsonObject;
 }
 
 test("a run that has ended is told from its beginning to its end", async () => {
