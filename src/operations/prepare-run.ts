@@ -88,7 +88,8 @@ export async function prepareStart(
     ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
   };
   const limit = limitCost([app.maxRunCostMicro, toMicro(maxCostUsd), definition.graph.limits.maxCostMicro]);
-  await refuseUnpriced(app, definition.graph, { ...limit, options });
+  const { default: defaultModel } = app.config.settings.models;
+  await refuseUnpriced(app, definition.graph, { ...limit, options, defaultModel });
   return {
     runId: runId ?? newRunId(app.clock.now()),
     definition,

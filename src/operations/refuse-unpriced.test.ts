@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { agentsGraphs } from "../../test/fakes/agents-graphs.ts";
 import type { Graph } from "../core/graph/graph.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import { loadDefinition } from "../dialects/load-definition.ts";
 import { refuseUnpriced } from "./refuse-unpriced.ts";
 
@@ -32,6 +32,41 @@ test("a budget that could not hold is refused before anything begins", async () 
   await expect(refuseUnpriced(app, ownLimit, { options: {} })).rejects.toMatchObject(refused);
   const step = await sandcastle("");
   await expect(refuseUnpriced(app, step, { maxCostMicro: 1, options: INLINE })).rejects.toMatchObject(refused);
+});
+
+describe("a step of a UHLP workflow that asks a model", () => {
+  const uhlp = async (steps: JsonObject): Promise<Graph> => {
+    const { graph, problems } = await loadDefinition({
+      text: JSON.stringify({ workflowId: "x", startAt: "a", steps }),
+    });
+    if (graph === undefined) throw new Error(problems.map(({ message }) => message).join("\n"));
+    return graph;
+  };
+  const asking = (model: string | undefined, transitions: Json): JsonObject => {
+    return { type: "llm", target: { prompt: "Hi.", ...(model === undefined ? {} : { model }) }, transitions };
+  };
+  const refuse = (graph: Graph, defaultModel?: string) =>
+    refuseUnpriced(app, graph, { maxCostMicro: 1, options: { agent: "simulated" }, defaultModel });
+
+  test("is refused like an agent, also behind other steps, and by the default model", async () => {
+    await expect(refuse(await uhlp({ a: asking("dear", { end: true }) }))).rejects.toMatchObject(refused);
+    const second = { a: asking("priced", { onSuccess: "b" }), b: asking("dear", { end: true }) };
+    await expect(refuse(await uhlp(second))).rejects.toMatchObject(refused);
+    await expect(refuse(await uhlp({ a: asking(undefined, { end: true }) }), "dear")).rejects.toMatchObject(refused);
+  });
+
+  test("is not where it may never be reached, or its failure is provided for", async () => {
+    const choice = [{ condition: "trigger.payload.x == 1", nextStep: "b" }, { nextStep: "c" }];
+    const branches = {
+      a: asking("priced", choice),
+      b: asking("dear", { end: true }),
+      c: asking("priced", { end: true }),
+    };
+    await refuse(await uhlp(branches));
+    const caught = { a: asking("dear", { onSuccess: "c", onFailure: "c" }), c: asking("priced", { end: true }) };
+    await refuse(await uhlp(caught));
+    await refuse(await uhlp({ a: asking(undefined, { end: true }) }));
+  });
 });
 
 test("and nothing else is", async () => {

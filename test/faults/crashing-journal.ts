@@ -14,22 +14,24 @@ export function parseCrashPoint(text: string): CrashPoint {
 }
 
 /**
- * A journal with one event a commit, counted, that kills the process at one of them. The host is told of success only
+ * A journal with one event a commit, counted, that kills the process at one of them, or does what `die` does: one that
+ * never resolves leaves the host behind as it is. The host is told of success only
  * when all events of its entry are durable, so that each commit here is a state that a crash can leave.
  */
 export function crashingJournal(
   journal: Journal,
   crash: CrashPoint | undefined,
+  die: () => Promise<void> = async () => void process.kill(process.pid, "SIGKILL"),
 ): { readonly journal: Journal; commits(): number } {
   let commits = 0;
-  const dieAt = (when: CrashPoint["when"]) => {
-    if (crash?.commit === commits && crash.when === when) process.kill(process.pid, "SIGKILL");
+  const dieAt = async (when: CrashPoint["when"]) => {
+    if (crash?.commit === commits && crash.when === when) await die();
   };
   const appendOne = async (entry: Append): Promise<AppendResult> => {
     commits += 1;
-    dieAt("before");
+    await dieAt("before");
     const [result] = await journal.append([entry]);
-    dieAt("after");
+    await dieAt("after");
     return result ?? { ok: false, reason: "refused", message: "No result." };
   };
   const appendAll = async (entry: Append): Promise<AppendResult> => {

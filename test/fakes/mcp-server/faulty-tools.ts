@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
-import type { CallToolResult, ServerContext, Tool } from "@modelcontextprotocol/server";
+import type { CallToolResult, InputRequiredResult, ServerContext, Tool } from "@modelcontextprotocol/server";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
 interface FaultyTool {
   readonly definition: Omit<Tool, "name">;
-  run(args: Arguments, context: ServerContext): Promise<CallToolResult>;
+  run(args: Arguments, context: ServerContext): Promise<CallToolResult | InputRequiredResult>;
 }
 
 const ANY = { type: "object" } as const;
@@ -38,12 +38,22 @@ export const FAULTY_TOOLS: Readonly<Record<string, FaultyTool>> = {
       structured({ pid: process.pid, variables: Object.keys(process.env), token: process.env["TOKEN"] ?? "" }),
   },
   helper: { definition: { inputSchema: ANY }, run: async () => structured({ pid: startHelper() }) },
+  /** Wants to know something first, and says in the end what it was told. */
+  need: { definition: { inputSchema: ANY }, run: need },
+  /** Wants to know more, whatever it is told. */
+  need_for_ever: {
+    definition: { inputSchema: ANY },
+    run: async (args) => need(args, undefined),
+  },
   die: { definition: { inputSchema: ANY }, run: die },
   die_repeatable: { definition: { inputSchema: ANY, annotations: REPEATABLE }, run: die },
   hang: { definition: { inputSchema: ANY }, run: async (_, context) => hang(context) },
   cancelled: { definition: { inputSchema: ANY }, run: async () => structured({ cancelled }) },
   work: { definition: { inputSchema: ANY }, run: work },
-  huge: { definition: { inputSchema: ANY }, run: async ({ bytes }) => text("x".repeat(Number(bytes))) },
+  huge: {
+    definition: { inputSchema: ANY },
+    run: async ({ bytes, of = "x" }) => text(filled(String(of), Number(bytes))),
+  },
   fail: {
     definition: { inputSchema: ANY },
     run: async () => ({
@@ -78,9 +88,33 @@ function text(said: string): CallToolResult {
   return { content: [{ type: "text", text: said }] };
 }
 
+function filled(part: string, length: number): string {
+  return part.repeat(Math.ceil(length / part.length)).slice(0, length);
+}
+
 function structured(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: { ...value } };
 }
+
+async function need({ what }: Arguments, context: ServerContext | undefined) {
+  const told = context?.mcpReq.inputResponses;
+  if (told !== undefined) return text(JSON.stringify(told));
+  const asked = NEEDS[String(what)];
+  if (asked === undefined) return text("Nothing is needed.");
+  return { resultType: "input_required", inputRequests: { it: asked } } as const;
+}
+
+const NEEDS: Readonly<Record<string, NonNullable<InputRequiredResult["inputRequests"]>[string]>> = {
+  roots: { method: "roots/list" },
+  elicitation: {
+    method: "elicitation/create",
+    params: { message: "Your password?", requestedSchema: { type: "object", properties: { p: { type: "string" } } } },
+  },
+  sampling: {
+    method: "sampling/createMessage",
+    params: { messages: [{ role: "user", content: { type: "text", text: "Hi" } }], maxTokens: 10 },
+  },
+};
 
 async function die(): Promise<CallToolResult> {
   process.stderr.write(`I cannot go on, said ${process.env["TOKEN"] ?? "nobody"}.\n`, () => process.exit(7));

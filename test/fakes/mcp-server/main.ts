@@ -45,12 +45,21 @@ function settingOf(fault: string): string | undefined {
 
 function createFake(): Server {
   const server = new Server({ name: "fake", version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } });
+  const toIdle = (name: string) => ({ name, inputSchema: { type: "object" } }) as const;
+  const grown: string[] = [];
   server.setRequestHandler("tools/list", () => ({
-    tools:
-      idleTools?.map((name) => ({ name, inputSchema: { type: "object" } })) ??
-      Object.entries(FAULTY_TOOLS).map(([name, { definition }]) => ({ name, ...definition })),
+    tools: [
+      ...(idleTools?.map(toIdle) ??
+        Object.entries(FAULTY_TOOLS).map(([name, { definition }]) => ({ name, ...definition }))),
+      ...(idleTools === undefined ? ["grow", ...grown] : []).map(toIdle),
+    ],
   }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
+    if (params.name === "grow") {
+      grown.push("grown");
+      await server.sendToolListChanged();
+      return { content: [{ type: "text", text: "grown" }] };
+    }
     const tool = FAULTY_TOOLS[params.name];
     if (tool === undefined) throw new Error(`There is no ${params.name}.`);
     return await tool.run(params.arguments ?? {}, context);

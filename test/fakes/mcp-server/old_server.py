@@ -9,6 +9,7 @@ A fault is `many=N` (N tools in pages of 100), `endless` (a list that never ends
 
 import json
 import os
+import queue
 import random
 import sys
 import threading
@@ -119,12 +120,24 @@ def silence(*_):
     pass
 
 
-TOOLS = {f.__name__: f for f in [whoami, where, wrong_ids, garbage, flood, chatter, huge, grow, deafen, silence]}
+def ask(id, arguments, _):
+    """Asks the client something in the middle of a call, whether or not the client has said that it can be asked."""
+    own = f"ask-{id}"
+    asked[own] = queue.Queue()
+    send({"id": own, "method": arguments["method"], "params": arguments.get("params") or {}})
+    say(id, json.dumps(asked[own].get(timeout=20)))
+
+
+asked = {}
+TOOLS = {f.__name__: f for f in [ask, whoami, where, wrong_ids, garbage, flood, chatter, huge, grow, deafen, silence]}
 
 
 def answer(message):
     id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
-    if method == "initialize":
+    if method is None:
+        if id in asked:
+            asked[id].put(message)
+    elif method == "initialize":
         capabilities = {"tools": {"listChanged": True}}
         server = {"name": "old", "version": "0.1"}
         send({"id": id, "result": {"protocolVersion": "2024-11-05", "capabilities": capabilities, "serverInfo": server}})

@@ -3,7 +3,7 @@ import { McpServers } from "../../../src/executors/mcp-servers/mcp-servers.ts";
 import type { ServerPoolOptions } from "../../../src/executors/mcp-servers/server-pool.ts";
 import { McpToolbox } from "../../../src/executors/mcp-servers/toolbox.ts";
 import { createSchemaValidators } from "../../../src/executors/output/schema-validators.ts";
-import { openPool } from "./open-pool.ts";
+import { type CloseWith, openPool } from "./open-pool.ts";
 
 interface Options extends Partial<ServerPoolOptions> {
   readonly idleMs?: number;
@@ -11,9 +11,13 @@ interface Options extends Partial<ServerPoolOptions> {
 }
 
 /** A toolbox as the application has it, without servers of its own. */
-export function openToolbox(variables: Readonly<Record<string, string>> = {}, options: Options = {}) {
+export function openToolbox(
+  variables: Readonly<Record<string, string>> = {},
+  options: Options = {},
+  closeWith?: CloseWith,
+) {
   const { idleMs = 300_000, timeoutMs = 30_000, ...more } = options;
-  const pool = openPool(more);
+  const pool = openPool(more, closeWith);
   const around = { folder: process.cwd(), env: (name: string) => variables[name], pool, timeoutMs };
   const toolbox = new McpToolbox({
     own: new McpServers({ ...around, entries: async () => new Map() }),

@@ -23,6 +23,7 @@ export const ANTHROPIC_WORDS: ApiWords = {
   }),
   toDocument(said, { model }) {
     const content = [
+      ...searchBlocks(said),
       ...(said.text === "" ? [] : [{ type: "text", text: said.text }]),
       ...said.calls.map((call) => ({ ...toToolUse(call), input: parsedArguments(call) })),
     ];
@@ -31,7 +32,10 @@ export const ANTHROPIC_WORDS: ApiWords = {
   toEvents(said, { model }) {
     const { output_tokens: outputTokens, ...input } = toUsage(said);
     const message = { ...start(model), content: [], stop_reason: null, usage: { ...input, output_tokens: 1 } };
+    const [asked, found] = searchBlocks(said);
     const blocks = [
+      ...(asked === undefined ? [] : [inputBlock({ ...asked, input: {} }, JSON.stringify(asked["input"]))]),
+      ...(found === undefined ? [] : [[{ type: "content_block_start", content_block: found }, STOP]]),
       // A text of nothing is still begun, unless tools are called without a word.
       ...(said.text === "" && said.calls.length > 0 ? [] : [textBlock(said.text)]),
       ...said.calls.map(toolBlock),
@@ -62,15 +66,41 @@ function textBlock(text: string): readonly Event[] {
   ];
 }
 
-/** The arguments come as pieces of JSON, of which the first is empty. */
 function toolBlock(call: UtteredCall): readonly Event[] {
+  return inputBlock({ ...toToolUse(call), input: {} }, call.json);
+}
+
+/** The arguments come as pieces of JSON, of which the first is empty. */
+function inputBlock(block: JsonObject, json: string): readonly Event[] {
   return [
-    { type: "content_block_start", content_block: { ...toToolUse(call), input: {} } },
-    ...["", ...inPieces(call.json)].map((piece) => ({
+    { type: "content_block_start", content_block: block },
+    ...["", ...inPieces(json)].map((piece) => ({
       type: "content_block_delta",
       delta: { type: "input_json_delta", partial_json: piece },
     })),
-    { type: "content_block_stop" },
+    STOP,
+  ];
+}
+
+const STOP: Event = { type: "content_block_stop" };
+
+/** What is asked of the web, and what was found: none where nothing is searched for. */
+function searchBlocks({ search }: Utterance): readonly JsonObject[] {
+  if (search === undefined) return [];
+  const id = "srvtoolu_fake";
+  return [
+    { type: "server_tool_use", id, name: "web_search", input: { query: search.query } },
+    {
+      type: "web_search_tool_result",
+      tool_use_id: id,
+      content: search.found.map(({ url, title }) => ({
+        type: "web_search_result",
+        url,
+        title,
+        page_age: null,
+        encrypted_content: "c2VjcmV0",
+      })),
+    },
   ];
 }
 

@@ -25,6 +25,8 @@ export interface SaidReply {
   readonly text?: string;
   /** In parallel where there are several. */
   readonly calls?: readonly SaidCall[];
+  /** The provider's own search of the web, before anything is said (Anthropic, OpenAI's Responses). */
+  readonly search?: SaidSearch;
   /** Absent: `stop`, or `tools` where tools are called. */
   readonly ended?: Ended;
   /** `input` is the whole, what was cached included. Absent: a few. */
@@ -44,6 +46,11 @@ interface SaidCall {
   readonly json?: string;
   /** Absent: one that no other call has. */
   readonly id?: string;
+}
+
+export interface SaidSearch {
+  readonly query: string;
+  readonly found: readonly { readonly url: string; readonly title: string }[];
 }
 
 /** After so many events: half of the next one and the end of the connection, an event that is no JSON, or the provider's own error event. */
@@ -93,6 +100,7 @@ export interface StreamEvent {
 /** What is said, with nothing left out. */
 export interface Utterance {
   readonly text: string;
+  readonly search?: SaidSearch | undefined;
   readonly calls: readonly UtteredCall[];
   readonly ended: Ended;
   readonly usage: { readonly input: number; readonly output: number; readonly cached: number };
@@ -105,9 +113,10 @@ export interface UtteredCall {
 }
 
 /** `index` is that of the request. */
-export function toUtterance({ text = "", calls = [], ended, usage }: SaidReply, index: number): Utterance {
+export function toUtterance({ text = "", search, calls = [], ended, usage }: SaidReply, index: number): Utterance {
   return {
     text,
+    search,
     calls: calls.map(({ name, input = {}, json, id }, nth) => ({
       id: id ?? `call_${index + 1}_${nth + 1}`,
       name,

@@ -1,5 +1,12 @@
 import type { JsonObject } from "../../../src/core/json.ts";
-import { type ApiWords, inPieces, type StreamEvent, type Utterance, type UtteredCall } from "./model-reply.ts";
+import {
+  type ApiWords,
+  inPieces,
+  type SaidSearch,
+  type StreamEvent,
+  type Utterance,
+  type UtteredCall,
+} from "./model-reply.ts";
 import { objectsIn, parsedOr, type ShownMessage, textIn } from "./shown.ts";
 
 /** POST /v1/responses */
@@ -13,7 +20,7 @@ export const RESPONSES_WORDS: ApiWords = {
       system: [textIn(body["instructions"]), ...systems].filter((text) => text !== "").join("\n"),
       messages: all.filter((item) => !isSystem(item)).flatMap(toMessage),
       tools: objectsIn(body["tools"]).map((tool) => ({
-        name: String(tool["name"]),
+        name: String(tool["name"] ?? tool["type"]),
         description: textIn(tool["description"]),
         schema: tool["parameters"] ?? null,
       })),
@@ -38,7 +45,12 @@ export const RESPONSES_WORDS: ApiWords = {
 };
 
 type Event = JsonObject & { readonly type: string };
-type Item = MessageItem | CallItem;
+type Item = MessageItem | CallItem | SearchItem;
+
+interface SearchItem extends JsonObject {
+  readonly type: "web_search_call";
+  readonly id: string;
+}
 
 interface MessageItem extends JsonObject {
   readonly type: "message";
@@ -52,8 +64,17 @@ interface CallItem extends JsonObject {
   readonly arguments: string;
 }
 
-function outputOf({ text, calls }: Utterance): readonly Item[] {
-  return [...(text === "" && calls.length > 0 ? [] : [toMessageItem(text)]), ...calls.map(toCallItem)];
+function outputOf({ text, calls, search }: Utterance): readonly Item[] {
+  return [
+    ...(search === undefined ? [] : [toSearchItem(search)]),
+    ...(text === "" && calls.length > 0 ? [] : [toMessageItem(text)]),
+    ...calls.map(toCallItem),
+  ];
+}
+
+function toSearchItem({ query, found }: SaidSearch): SearchItem {
+  const sources = found.map(({ url }) => ({ type: "url", url }));
+  return { type: "web_search_call", id: "ws_fake", status: "completed", action: { type: "search", query, sources } };
 }
 
 function toMessageItem(text: string): MessageItem {
@@ -82,6 +103,10 @@ function itemEvents(item: Item, index: number): readonly StreamEvent[] {
       ),
       done,
     ];
+  }
+  if (item.type === "web_search_call") {
+    const begun = { type: item.type, id: item.id, status: "in_progress" };
+    return [named({ type: "response.output_item.added", output_index: index, item: begun }), done];
   }
   const added = { ...item, arguments: "", status: "in_progress" };
   return [
