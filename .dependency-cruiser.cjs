@@ -7,6 +7,7 @@ const layers = {
   storage: ["core", "ports"],
   hosts: ["core", "ports"],
   config: ["core"],
+  telemetry: ["core", "ports"],
   triggers: ["core", "ports", "operations"],
   operations: ["core", "dialects", "ports", "hosts", "config"],
   surfaces: ["core", "operations", "triggers", "config", "ports"],
@@ -18,6 +19,7 @@ const siblings = {
   executors: ["output", "models", "sandbox", "mcp-servers", "outbound"],
   storage: ["sql"],
   surfaces: [],
+  telemetry: [],
   triggers: [],
 };
 

@@ -230,9 +230,10 @@ class App implements OpenApplication {
   }
 
   async listen(options: ListenOptions): Promise<HttpService> {
-    const [{ DefinitionLibrary }, { openServer }] = await Promise.all([
+    const [{ DefinitionLibrary }, { openServer }, { createLog }] = await Promise.all([
       import("../operations/definition-library.ts"),
       import("./open-server.ts"),
+      import("../telemetry/logs/create-log.ts"),
     ]);
     const library = new DefinitionLibrary({ appDir: this.appDir, ...loadOptionsOf(this.config) });
     const firstLook = await library.refresh();
@@ -245,8 +246,11 @@ class App implements OpenApplication {
     this.#tools.holdEager().catch((error: unknown) => this.#options.onDefect(error));
     const announce = (url: string) => ownership.announce(url);
     const onDefect = (error: unknown) => this.#options.onDefect(error);
+    const { level, format: wanted } = this.config.settings.log;
+    const format = wanted !== "auto" ? wanted : options.isTerminal === true ? "pretty" : "json";
+    const log = await createLog({ level, format, mask: this.mask, write: (line) => options.log(line) });
     const observers = this.#observers;
-    return openServer({ app: this, host, library, firstLook, observers, announce, onDefect }, options);
+    return openServer({ app: this, host, library, firstLook, observers, log, announce, onDefect }, options);
   }
 
   async park(force: AbortSignal, hold?: string): Promise<void> {

@@ -18,12 +18,14 @@ import { RequestRunner } from "../operations/request-runner.ts";
 import type { RunObservers } from "../operations/run-observers.ts";
 import { Submissions } from "../operations/submit-run.ts";
 import { DefinitionWatch } from "../operations/watch-definitions.ts";
+import type { Log } from "../ports/log.ts";
 import type { Mailer } from "../ports/mailer.ts";
 import { createHttpApp } from "../surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../surfaces/http/http-parts.ts";
 import { LOOPBACK_HOSTS } from "../surfaces/http/middleware/check-host.ts";
 import { OpenStreams } from "../surfaces/http/open-streams.ts";
+import { RunLog } from "../telemetry/logs/run-log.ts";
 import { Scheduler } from "../triggers/schedules/scheduler.ts";
 import { timetableOf } from "../triggers/schedules/sync-definitions.ts";
 import { buildTriggerTable, type TriggerTable } from "../triggers/trigger-table.ts";
@@ -38,6 +40,7 @@ export interface ServerParts {
   readonly firstLook: LibraryChange;
   /** Everybody who sees what happens in runs. */
   readonly observers: RunObservers;
+  readonly log: Log;
   /** Tells other processes where the owner listens. */
   announce(url: string): void;
   onDefect(error: unknown): void;
@@ -53,7 +56,7 @@ export async function openServer(parts: ServerParts, options: ListenOptions): Pr
   const { address, port, isLoopback } = await whereToListen(app, options);
   const { max_in_flight: maxInFlight } = app.config.settings.server;
   const runner = new RequestRunner(app, host, { maxInFlight });
-  const server = new Server(parts, runner, options);
+  const server = new Server(parts, runner);
   server.tellBroken(parts.firstLook);
   server.tellMissing();
   const http = createHttpApp(server.httpParts({ version: await readVersion(), isLoopback }));
@@ -92,7 +95,7 @@ async function whereToListen(app: Application, options: ListenOptions): Promise<
 class Server implements HttpService {
   readonly #parts: ServerParts;
   readonly #runner: RequestRunner;
-  readonly #log: (line: string) => void;
+  readonly #log: Log;
   readonly #checker = new JsonSchemaChecker();
   readonly #scheduler: Scheduler;
   readonly #watch: DefinitionWatch;
@@ -105,7 +108,8 @@ class Server implements HttpService {
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
 
-  constructor(parts: ServerParts, runner: RequestRunner, { log }: ListenOptions) {
+  constructor(parts: ServerParts, runner: RequestRunner) {
+    const { log } = parts;
     this.#parts = parts;
     this.#runner = runner;
     this.#log = log;
@@ -114,18 +118,21 @@ class Server implements HttpService {
       app,
       host,
       runner,
-      failed: (workflow, error) => log(`schedule: "${workflow}" was not started: ${messageOf(error)}`),
+      failed: (workflow, error) => log.write("warn", `schedule: "${workflow}" was not started: ${messageOf(error)}`),
       onDefect,
     });
     this.#earlyServers = new EarlyServers(app);
     this.#feed = new EventFeed(app.clock.now().toString(36));
-    this.#stopObserving = parts.observers.add(this.#feed);
+    const observing = [this.#feed, new RunLog(log)].map((observer) => parts.observers.add(observer));
+    this.#stopObserving = () => {
+      for (const stop of observing) stop();
+    };
     this.#dispatcher = new DeliveryDispatcher({
       app,
       outbound: createOutbound({ allow: app.config.settings.outbound.allow }),
       mailer: toMailer(app.config.settings.notify),
       random: Math.random,
-      log: (line) => log(app.mask(line)),
+      log: (line) => log.write("warn", line),
       onDefect: parts.onDefect,
     });
     this.#watch = new DefinitionWatch({
@@ -166,16 +173,16 @@ class Server implements HttpService {
   tellBroken({ broken }: LibraryChange): void {
     const { appDir } = this.#parts.app;
     for (const { file, problems, hasGoodVersion } of broken) {
-      for (const { rendered } of problems) this.#log(rendered);
+      for (const { rendered } of problems) this.#log.write("warn", rendered);
       const rest = hasGoodVersion ? "its last good version stays in use" : "it is not served";
-      this.#log(`${relative(appDir, file) || basename(file)} has problems: ${rest}.`);
+      this.#log.write("warn", `${relative(appDir, file) || basename(file)} has problems: ${rest}.`);
     }
   }
 
   /** The host serves all the same: the file may come later. */
   tellMissing(): void {
     const missing = missingAgentsFile(this.#parts.app);
-    if (missing !== undefined) this.#log(`${missing.code} ${missing.message} ${missing.remedy}`);
+    if (missing !== undefined) this.#log.write("warn", `${missing.code} ${missing.message} ${missing.remedy}`);
   }
 
   /** Elsewhere than on loopback a key protects, and a server has names that are not ours to know. */
@@ -242,7 +249,7 @@ class Server implements HttpService {
     const known = new Set(this.#table?.problems.map(({ message }) => message));
     this.#table = buildTriggerTable(library.list(), { appDir: app.appDir, before: this.#table });
     for (const { code, message, remedy } of this.#table.problems) {
-      if (!known.has(message)) this.#log(`${code} ${message} ${remedy}`);
+      if (!known.has(message)) this.#log.write("warn", `${code} ${message} ${remedy}`);
     }
     return this.#table;
   }
@@ -254,18 +261,15 @@ class Server implements HttpService {
       await this.#earlyServers.update(this.#parts.library.list());
       this.#arm();
       await this.#scheduler.update(this.#parts.library.list());
-      this.#log("The definitions have been read again. Runs that are under way keep theirs.");
+      this.#log.write("info", "The definitions have been read again. Runs that are under way keep theirs.");
     } catch (error) {
       this.#parts.onDefect(error);
     }
   }
 
-  #logRequest({ method, path, status, durationMs, requestId, runId }: RequestEntry): void {
-    const { level } = this.#parts.app.config.settings.log;
-    if (level === "silent" || level === "error" || level === "warn") return;
-    const run = runId === undefined ? "" : ` run=${runId}`;
-    const when = new Date(this.#parts.app.clock.now()).toISOString();
-    this.#log(`${when} ${method} ${path} ${status} ${durationMs}ms request=${requestId}${run}`);
+  #logRequest({ method, route, status, durationMs, requestId, runId }: RequestEntry): void {
+    const fields = { method, route, status, ms: durationMs, request_id: requestId, run_id: runId };
+    this.#log.write("info", `${method} ${route}`, fields);
   }
 }
 

@@ -103,6 +103,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("terminal.web_token", { isSecret: true }),
   name("terminal.web_input"),
   name("log.level", { env: ["LOG_LEVEL"] }),
+  name("log.format", { env: ["LOG_FORMAT"] }),
 ];
 
 /** The first one goes before the others. */

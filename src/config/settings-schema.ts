@@ -178,7 +178,10 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
     allow_commands: flag.default(mcp.allow_commands),
   }),
   terminal: terminalSettingsSchema,
-  log: section({ level: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default(log.level) }),
+  log: section({
+    level: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default(log.level),
+    format: z.enum(["auto", "json", "pretty"]).default(log.format),
+  }),
 });
 
 /** In the environment: JSON. */

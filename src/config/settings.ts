@@ -133,7 +133,11 @@ export interface Settings {
   };
   /** What is absent is looked up in `terminal-control.toml`, then has the default of `loadTerminalOptions`. */
   readonly terminal: TerminalSettings;
-  readonly log: { readonly level: "trace" | "debug" | "info" | "warn" | "error" | "silent" };
+  readonly log: {
+    readonly level: "trace" | "debug" | "info" | "warn" | "error" | "silent";
+    /** `auto`: readable at a terminal, JSON lines elsewhere. */
+    readonly format: "auto" | "json" | "pretty";
+  };
 }
 
 export interface TerminalSettings {
@@ -249,5 +253,5 @@ export const DEFAULTS: Settings = {
   mcp: { servers: {}, timeout_ms: 60_000, idle_ms: 300_000, allow_commands: false },
   outbound: { allow: [] },
   terminal: {},
-  log: { level: "info" },
+  log: { level: "info", format: "auto" },
 };

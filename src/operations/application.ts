@@ -127,8 +127,10 @@ export interface ListenOptions {
   readonly host?: string;
   /** 0 picks a free one. */
   readonly port?: number;
-  /** A line for people: each request, each change of the definitions. */
+  /** Takes a line of the log, without its end. */
   log(line: string): void;
+  /** Whether a person reads these lines at a terminal. */
+  readonly isTerminal?: boolean;
 }
 
 /** The server while it listens. */

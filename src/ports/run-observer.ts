@@ -13,6 +13,10 @@ export interface ObservedRun {
   readonly runId: string;
   readonly workflow: string;
   readonly tenantId?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** So far, in integer micro-dollars. */
+  readonly costMicro: number;
 }
 
 export interface ObservedEvent {

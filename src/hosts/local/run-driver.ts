@@ -124,6 +124,14 @@ export class RunDriver implements Committer {
     return this.#about.workflow;
   }
 
+  get startedAt(): number {
+    return this.state.startedAt;
+  }
+
+  get costMicro(): number {
+    return this.state.budget.spentMicro;
+  }
+
   /** Whose run it is. */
   get tenantId(): string | undefined {
     return this.#about.tenantId;

@@ -44,8 +44,8 @@ export interface HttpParts extends ExecuteParts {
 
 export interface RequestEntry {
   readonly method: string;
-  /** Without the query, which may hold secrets. */
-  readonly path: string;
+  /** The pattern that fitted, never the path: that and its query may hold what is not for a log. */
+  readonly route: string;
   readonly status: number;
   readonly durationMs: number;
   readonly requestId: string;
@@ -65,6 +65,8 @@ export interface HttpEnv {
     sentRequestId: string | undefined;
     traceId: string | undefined;
     runId: string | undefined;
+    /** Of a route of the application. */
+    route: string | undefined;
     /** With which the caller came in. Absent: the configured one, or none is needed. */
     key: StoredKey | undefined;
     errorShape: ErrorShape | undefined;

@@ -16,7 +16,8 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
     const service = await app.listen({
       ...(host === undefined ? {} : { host }),
       ...(port === undefined ? {} : { port }),
-      log: (line) => voice.say(app.mask(line)),
+      log: (line) => voice.say(line),
+      isTerminal: process.stderr.isTTY === true,
     });
     if (formatOf(options) === "text") describe(service);
     else printEnvelope({ url: service.url, pid: process.pid, routes: service.routes, triggers: service.triggers });

@@ -1,15 +1,15 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
+import { matchedRoutes } from "hono/route";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
-import { pathOf } from "../path-of.ts";
 
-/** One line for each request; no body and no query. */
+/** One entry for each request; no body, no path and no query. */
 export function logRequests(log: HttpParts["log"]): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const beganAt = performance.now();
     await next();
     log({
       method: c.req.method,
-      path: pathOf(c.req.raw.url),
+      route: c.get("route") ?? patternOf(c),
       status: c.res.status,
       durationMs: Math.round(performance.now() - beganAt),
       // As it was sent back: that of the body can be any text.
@@ -17,4 +17,9 @@ export function logRequests(log: HttpParts["log"]): MiddlewareHandler<HttpEnv> {
       runId: c.get("runId"),
     });
   };
+}
+
+/** Of the handler that answered: middleware stands for every path. */
+function patternOf(c: Context<HttpEnv>): string {
+  return matchedRoutes(c).find(({ path }) => !path.endsWith("*"))?.path ?? "(none)";
 }

@@ -245,18 +245,18 @@ test("the document of the application names its routes, their parameters and bod
   });
 });
 
-test("a request is logged with its path, without its query", async () => {
+test("a request is logged with the pattern of its route, without its path and query", async () => {
   const world = answering(literal(1));
   await world.request("/it?token=secret");
+  await world.request("/runs/an-id?token=secret");
+  await world.request("/api/storage/a/path?token=secret");
+  await world.request("/nothing/here?token=secret");
+  const entry = { method: "GET", durationMs: expect.any(Number), requestId: expect.any(String), runId: undefined };
   expect(world.logged).toEqual([
-    {
-      method: "GET",
-      path: "/it",
-      status: 200,
-      durationMs: expect.any(Number),
-      requestId: expect.any(String),
-      runId: expect.any(String),
-    },
+    { ...entry, route: "/it", status: 200, runId: expect.any(String) },
+    { ...entry, route: "/runs/:id", status: 404 },
+    { ...entry, route: "/api/storage/:path{.+}", status: 404 },
+    { ...entry, route: "(none)", status: 404 },
   ]);
 });
 

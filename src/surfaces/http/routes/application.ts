@@ -38,6 +38,7 @@ type Matched = RouteMatch<FoundDefinition> & { readonly is: "route" };
 async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, parameters }: Matched): Promise<Response> {
   const { app, runner, checker } = parts;
   const { target } = route;
+  c.set("route", route.pattern.written);
   const { graph } = target.definition;
   runner.refuseWhereFull();
   const body = await readBody(c.req.raw, app.config.settings.server.max_body_bytes);

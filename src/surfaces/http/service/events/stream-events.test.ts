@@ -68,7 +68,9 @@ test("an id of another process, or of what is not kept any more, begins with a r
     expect(dataOf(reset)).toMatchObject({ missed: null });
   }
   for (let n = 1; n <= 10_003; n += 1) {
-    world.feed.committed({ runId: "r", workflow: "w" }, [{ seq: 1, event: { type: "runHeld", at: n } }]);
+    world.feed.committed({ runId: "r", workflow: "w", startedAt: 0, costMicro: 0 }, [
+      { seq: 1, event: { type: "runHeld", at: n } },
+    ]);
   }
   const events = await readEvents(await world.request("/events?after=epoch-1"), ({ id }) => id === "epoch-10003");
   expect(dataOf(events[0])).toMatchObject({ missed: 2 });
