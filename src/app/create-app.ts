@@ -30,6 +30,7 @@ import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { AcquiredLock } from "./acquired-lock.ts";
 import { AgentParts } from "./agent-parts.ts";
 import type { Connection } from "./connect.ts";
+import { ExportParts } from "./export-parts.ts";
 import { createFindExecutor } from "./find-executor.ts";
 import type { LastingHost } from "./lasting-host.ts";
 import type { Ownership } from "./open-ownership.ts";
@@ -97,7 +98,14 @@ class App implements OpenApplication {
       tell,
     });
     this.#agents = new AgentParts({ ...parts, mask: this.mask, work: this.#work, tools: this.#tools });
-    const executors = { tools: this.#tools, work: this.#work, terminals: this.#terminals, agents: this.#agents };
+    const exports = new ExportParts({ config, mask: this.mask });
+    const executors = {
+      tools: this.#tools,
+      work: this.#work,
+      terminals: this.#terminals,
+      agents: this.#agents,
+      exports,
+    };
     this.findExecutor = createFindExecutor(config, executors);
   }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type { Executor } from "../ports/executor.ts";
 import type { AgentParts } from "./agent-parts.ts";
+import type { ExportParts } from "./export-parts.ts";
 import type { TerminalParts } from "./terminal-parts.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { WorkParts } from "./work-parts.ts";
@@ -14,10 +15,14 @@ interface ExecutorParts {
   readonly work: WorkParts;
   readonly terminals: TerminalParts;
   readonly agents: AgentParts;
+  readonly exports: ExportParts;
 }
 
 /** Finds who does a step's work, by the options that its run keeps. Modules of executors are loaded when needed. */
-export function createFindExecutor(config: Config, { tools, work, terminals, agents }: ExecutorParts): FindExecutor {
+export function createFindExecutor(
+  config: Config,
+  { tools, work, terminals, agents, exports }: ExecutorParts,
+): FindExecutor {
   return async (kind, { options }) => {
     if (kind === "agent") return findAgent(options, config, agents);
     // Who answers is not chosen for these, except that nobody may.
@@ -26,6 +31,8 @@ export function createFindExecutor(config: Config, { tools, work, terminals, age
     if (kind === "code") return work.code();
     if (kind === "llm") return work.llm();
     if (kind === "terminal") return terminals.executor();
+    if (kind === "csv") return exports.csv();
+    if (kind === "report") return exports.report();
     throw new PawlError("EXECUTOR_UNKNOWN", { message: `Steps of the kind \`${kind}\` arrive in a later version.` });
   };
 }

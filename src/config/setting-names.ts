@@ -83,6 +83,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("mcp.idle_ms"),
   name("mcp.allow_commands"),
   name("outbound.allow"),
+  name("reports.chromium"),
   name("terminal.level"),
   name("terminal.backend"),
   name("terminal.max_calls_per_minute"),

@@ -170,6 +170,7 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
     prices: mapOf(price),
   }),
   outbound: section({ allow: listOfTexts.default([]) }),
+  reports: section({ chromium: text }),
   mcp: section({
     audit_log_path: text,
     servers: mapOf(mcpServerSchema),

@@ -131,6 +131,10 @@ export interface Settings {
     /** Hosts, addresses and networks that are asked though they are not public: `localhost:3000`, `10.1.0.0/16`. */
     readonly allow: readonly string[];
   };
+  readonly reports: {
+    /** The browser that prints PDF: a path or a name; `off`: none. Absent: the first that is found. */
+    readonly chromium?: string | undefined;
+  };
   /** What is absent is looked up in `terminal-control.toml`, then has the default of `loadTerminalOptions`. */
   readonly terminal: TerminalSettings;
   readonly log: {
@@ -252,6 +256,7 @@ export const DEFAULTS: Settings = {
   models: { repairs: 2, timeout_ms: 120_000, aliases: {}, providers: {}, prices: {} },
   mcp: { servers: {}, timeout_ms: 60_000, idle_ms: 300_000, allow_commands: false },
   outbound: { allow: [] },
+  reports: {},
   terminal: {},
   log: { level: "info", format: "auto" },
 };

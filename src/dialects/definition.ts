@@ -58,6 +58,8 @@ export interface LoadOptions {
   readonly envAllowed?: readonly string[];
   /** Agent steps are answered in this process, with no tools but those that they list. */
   readonly hasInlineAgents?: boolean;
+  /** Whether reports can be printed as PDF. Absent: nothing is said of it. */
+  hasChromium?(): boolean;
   /** Of a file of agents. Absent: its only workflow, or its only agent where it has no workflow. */
   readonly select?: Selection;
   /** Markdown files of the application's agents, which workflows may name beside those of their own file. */

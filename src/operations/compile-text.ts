@@ -33,6 +33,8 @@ export interface TextOrigin {
   readonly envAllowed?: readonly string[];
   /** Agent steps are answered in this process: what they could not do there is warned about. */
   readonly hasInlineAgents?: boolean;
+  /** Whether reports can be printed as PDF. Absent: nothing is said of it. */
+  hasChromium?(): boolean;
   /** Which part of a file of agents is meant. */
   readonly select?: Exclude<Selection, "all">;
   /** What a file of agents may name beside its own. Absent: nothing. */
@@ -74,12 +76,13 @@ export async function checkWholeText(text: string, origin: TextOrigin): Promise<
 }
 
 function load(text: string, origin: TextOrigin, selection: Pick<LoadOptions, "select">): Promise<Compiled> {
-  const { source, maxSteps, envAllowed = [], hasInlineAgents = false, around } = origin;
+  const { source, maxSteps, envAllowed = [], hasInlineAgents = false, hasChromium = () => true, around } = origin;
   const definition = { text, ...(source === undefined ? {} : { file: source }) };
   return loadDefinition(definition, {
     ...(maxSteps === undefined ? {} : { maxSteps }),
     envAllowed,
     hasInlineAgents,
+    hasChromium,
     ...around,
     ...selection,
   });

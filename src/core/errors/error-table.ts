@@ -467,6 +467,16 @@ export const ERRORS = {
   ),
   STORAGE_PATH_INVALID: row("The path leaves the storage.", "Use a relative path without `..`.", 2),
   STORAGE_MISSING: row("There is no such stored file.", "List what there is with `pawl storage ls`.", 5),
+  CSV_BROKEN: row(
+    "Rows cannot be added to a CSV file.",
+    "Move the file away, or let the step write new files (`mode: new_file`).",
+    1,
+  ),
+  CHROMIUM_MISSING: row(
+    "No Chromium was found, so a report stays an HTML page.",
+    "Install Chromium, or name it: `reports.chromium`.",
+    3,
+  ),
   ENV_NOT_ALLOWED: row("Prompts may read only variables listed under `env.allow`.", "Add the name to `env.allow`.", 3),
   WEBHOOK_NOT_DELIVERED: row(
     "The webhook has not arrived: its receiver refused it, cannot be reached, or may not be asked.",

@@ -138,6 +138,8 @@ interface StepCommon {
   readonly maxCostMicro?: number;
   /** Scope variables, set together with the outcome and before transitions are read. */
   readonly assign?: { readonly [name: string]: Expr };
+  /** Writes down what another step has brought: its own output is not among those of its flow. */
+  readonly isAside?: boolean;
   /** In a machine: the first that holds is taken. None: the flow ends on success, fails on failure. */
   readonly transitions?: readonly Transition[];
   /** Filled by `liftControls`: what control reads of this step's output, evaluated when the output arrives. */

@@ -60,7 +60,9 @@ export function resultOf(scope: Scope): Handle {
   if (wanted !== undefined) return outputOf(scope, scope.flow.indexOf.get(wanted) ?? -1);
   return {
     kind: "steps",
-    steps: scope.flow.steps.map(({ step, index }) => [step.id, outputOf(scope, index)] as const),
+    steps: scope.flow.steps
+      .filter(({ step }) => step.isAside !== true)
+      .map(({ step, index }) => [step.id, outputOf(scope, index)] as const),
   };
 }
 

@@ -17,10 +17,10 @@ import type { Workflow } from "./workflow.ts";
 export async function compileSandcastle(
   root: YamlMap,
   { source, problems }: { readonly source: SourceText; readonly problems: ProblemList },
-  { hasInlineAgents = false }: Pick<LoadOptions, "hasInlineAgents">,
+  { hasInlineAgents = false, hasChromium = () => true }: Pick<LoadOptions, "hasInlineAgents" | "hasChromium">,
 ): Promise<Compiled> {
   const uses: Pick<ParseContext, "schemas" | "crons"> = { schemas: [], crons: [] };
-  const workflow = parseWorkflow(root, { source, problems, ...uses });
+  const workflow = parseWorkflow(root, { source, problems, ...uses, hasChromium });
   const steps = buildStepGraph(workflow.steps);
   checkWorkflow(workflow, steps, problems);
   if (hasInlineAgents && workflow.sandstormUrl === undefined) reportUnreachableSites(workflow.steps, problems);

@@ -87,7 +87,7 @@ function lowerFallback(
 }
 
 /** Without the file: the graph of a text is the same wherever it lies. */
-function toPlace(start: number, source: SourceText): Place {
+export function toPlace(start: number, source: SourceText): Place {
   const { line, column } = source.place({ start, end: start });
   return { line, column };
 }

@@ -1,6 +1,7 @@
 import type { Ending, Graph, RunLimits } from "../../core/graph/graph.ts";
 import type { SourceText } from "../source-text.ts";
 import { computeItemDomains, declaredNames } from "./items.ts";
+import { lowerExports } from "./lower-exports.ts";
 import { lowerTemplate } from "./lower-expr.ts";
 import { lowerStep } from "./lower-step.ts";
 import type { StepGraph } from "./step-graph.ts";
@@ -10,6 +11,7 @@ import type { Workflow } from "./workflow.ts";
 export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: SourceText): Graph {
   const declared = declaredNames(workflow);
   const { domainOf } = computeItemDomains(steps.order, declared);
+  const context = { workflow, source, declared, domainOf };
   return {
     format: 1,
     dialect: "sandcastle",
@@ -18,7 +20,7 @@ export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: Sour
     input: workflow.input,
     flow: {
       kind: "dag",
-      steps: workflow.steps.map((step) => lowerStep(step, { workflow, source, declared, domainOf })),
+      steps: workflow.steps.flatMap((step) => [lowerStep(step, context), ...lowerExports(step, context)]),
     },
     limits: lowerLimits(workflow),
     ending: lowerEnding(workflow, declared),

@@ -7,6 +7,8 @@ import type { TemplateContext } from "./template.ts";
 export interface ParseContext extends TemplateContext {
   readonly schemas: SchemaUse[];
   readonly crons: Text[];
+  /** Pages can be printed as PDF here. */
+  hasChromium(): boolean;
 }
 
 export interface SchemaUse {

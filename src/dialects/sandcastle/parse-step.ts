@@ -4,6 +4,7 @@ import { toExcerpt } from "../printable.ts";
 import { describeNode, type YamlMap, type YamlNode } from "../yaml-node.ts";
 import { parseBody } from "./parse-body.ts";
 import type { ParseContext, StepDefaults } from "./parse-context.ts";
+import { checkExports, parseExports } from "./parse-exports.ts";
 import { parseFanOutKeys, toFanOut } from "./parse-fan-out.ts";
 import { parseTemplate } from "./template.ts";
 import type { AgentCall, Dependency, Fallback, OnFailure, StepDefinition } from "./workflow.ts";
@@ -23,7 +24,9 @@ export function parseSteps(top: MapReader, defaults: StepDefaults, context: Pars
     context.problems.error({ code: "TOO_MANY_STEPS", at: top.at("steps"), message });
     return [];
   }
-  return list.items.flatMap((node) => parseStep(node, defaults, context) ?? []);
+  const steps = list.items.flatMap((node) => parseStep(node, defaults, context) ?? []);
+  checkExports(steps, context);
+  return steps;
 }
 
 function parseStep(node: YamlNode, defaults: StepDefaults, context: ParseContext): StepDefinition | undefined {
@@ -36,9 +39,10 @@ function parseStep(node: YamlNode, defaults: StepDefaults, context: ParseContext
   const id = parseId(step, context);
   reportLater(step, context);
   const common = parseCommon(step, node, context);
+  const exports = parseExports(step, context);
   const work = parseWork(step, defaults, context);
   step.reportUnknownKeys("a step", MISPLACED);
-  return id === undefined ? undefined : { ...id, ...common, ...work };
+  return id === undefined ? undefined : { ...id, ...common, ...work, exports };
 }
 
 const MISPLACED = new Map([
@@ -49,7 +53,7 @@ const MISPLACED = new Map([
   ["sub_workflow", "Add `type: sub_workflow`."],
 ]);
 
-const LATER = ["csv_output", "pdf_report", "autopilot", "policies", "slo", "model_pool"];
+const LATER = ["autopilot", "policies", "slo", "model_pool"];
 
 function reportLater(step: MapReader, { problems }: ParseContext): void {
   for (const key of LATER) {

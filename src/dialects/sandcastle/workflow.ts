@@ -36,6 +36,35 @@ export interface StepDefinition {
   readonly timeoutMs?: number;
   readonly atMostOnce: boolean;
   readonly maxCostMicro?: number;
+  readonly exports: readonly Export[];
+}
+
+/** A file that a step's output is written to. */
+export type Export = CsvExport | ReportExport;
+
+/** Where it lies in the application's storage. */
+export interface ExportPlace {
+  readonly at: Range;
+  readonly directory: Template;
+  /** Absent: named after the step. */
+  readonly filename?: Template;
+}
+
+export interface CsvExport extends ExportPlace {
+  readonly kind: "csv";
+  readonly mode: "new_file" | "append";
+  /** The field of the output that has the rows. */
+  readonly rows?: string;
+  /** Texts that a spreadsheet would take for formulas stay as they are. */
+  readonly keepsFormulas: boolean;
+}
+
+export interface ReportExport extends ExportPlace {
+  readonly kind: "report";
+  readonly key: "report" | "pdf_report";
+  readonly format: "html" | "markdown" | "pdf";
+  readonly title?: string;
+  readonly language?: string;
 }
 
 export type OnFailure = "abort" | "skip" | "continue" | "fallback";

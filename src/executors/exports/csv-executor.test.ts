@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import { agentTask } from "../../../test/fakes/sandstorm/agent-task.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import { MemoryFileStorage } from "../../storage/memory/memory-file-storage.ts";
+import { createCsvExecutor } from "./csv-executor.ts";
+
+const NEVER = new AbortController().signal;
+const LEADS = [
+  { name: "Acme", score: 7 },
+  { name: "Bee, Inc.", note: null, tags: ["a", "b"] },
+];
+
+interface Wanted {
+  readonly output: Json;
+  readonly more?: JsonObject;
+  readonly files?: FileStorage;
+  readonly runId?: string;
+  readonly path?: string;
+}
+
+async function write({ output, more = {}, files = new MemoryFileStorage(), runId = "r1", path = "leads.csv" }: Wanted) {
+  const input = { output, step: "leads", directory: "./out/", mode: "new_file", is_fan_out: false, ...more };
+  const task = { ...agentTask({}, { files, runId, path, idempotencyKey: `${runId}:${path}:0` }), input };
+  const outcome = await createCsvExecutor({ mask: (text) => text.replaceAll("s3cret", "***") }).run(task, NEVER);
+  return { outcome, files };
+}
+
+async function textOf(files: FileStorage, path: string): Promise<string> {
+  return Buffer.from((await files.read(path)) ?? "").toString();
+}
+
+test("each run writes a file of its own, which is its artifact too", async () => {
+  const { outcome, files } = await write({ output: LEADS });
+  const text = 'name,score,note,tags\r\nAcme,7,,\r\n"Bee, Inc.",,,"[""a"",""b""]"\r\n';
+  expect(outcome).toMatchObject({
+    status: "succeeded",
+    output: { path: "out/leads-r1.csv", rows: 2, columns: ["name", "score", "note", "tags"] },
+    files: [{ name: "leads-r1.csv", content: Buffer.from(text) }],
+  });
+  expect(await textOf(files, "out/leads-r1.csv")).toBe(text);
+  const called = await write({ output: LEADS, path: "call[2]/leads.csv" });
+  expect(called.outcome).toMatchObject({ output: { path: "out/leads-r1-call-2.csv" } });
+  const named = await write({ output: LEADS, more: { filename: "r1.csv", directory: "." } });
+  expect(named.outcome).toMatchObject({ output: { path: "r1.csv" } });
+});
+
+test("an object is a row, a text too, a fan-out's items are rows or lists of them, nothing is no file", async () => {
+  const rowsOf = async (output: Json, more: JsonObject = {}) => {
+    const { outcome, files } = await write({ output, more });
+    const path = outcome.status === "succeeded" ? (outcome.output as { readonly path: string | null }).path : null;
+    return path === null ? outcome : textOf(files, path);
+  };
+  expect(await rowsOf({ a: 1 })).toBe("a\r\n1\r\n");
+  expect(await rowsOf("hello")).toBe("value\r\nhello\r\n");
+  expect(await rowsOf([1, null, "x"])).toBe("value\r\n1\r\nx\r\n");
+  expect(await rowsOf([[{ a: 1 }, { a: 2 }], null, { a: 3 }], { is_fan_out: true })).toBe("a\r\n1\r\n2\r\n3\r\n");
+  expect(await rowsOf({ items: [{ a: 1 }, { a: 2 }], more: 1 }, { rows: "items" })).toBe("a\r\n1\r\n2\r\n");
+  expect(await rowsOf(null)).toMatchObject({ output: { path: null, rows: 0 } });
+  expect(await rowsOf({ a: 1 }, { rows: "toString" })).toMatchObject({ output: { path: null } });
+});
+
+test("rows of many runs are added to one file, whose header stays and grows to the right", async () => {
+  const files = new MemoryFileStorage();
+  const more = { mode: "append", filename: "all.csv" };
+  await write({ output: [{ a: 1, b: "=x" }], more, files, runId: "r1" });
+  await write({ output: [{ b: 2, a: 3 }], more, files, runId: "r2" });
+  const third = await write({ output: { c: "new", a: 5 }, more, files, runId: "r3" });
+  expect(third.outcome).toMatchObject({ output: { columns: ["a", "b", "c"], new_columns: ["c"], rows: 1 } });
+  expect(third.outcome).toMatchObject({ files: [{ name: "all.csv", content: Buffer.from("c,a\r\nnew,5\r\n") }] });
+  expect(await textOf(files, "out/all.csv")).toBe("a,b,c\r\n1,'=x,\r\n3,2,\r\n5,,new\r\n");
+});
+
+test("additions at once all arrive", async () => {
+  const files = new MemoryFileStorage();
+  const executor = createCsvExecutor({ mask: (text) => text });
+  const input = { output: { a: 1 }, step: "s", directory: "", mode: "append", is_fan_out: false };
+  const tasks = Array.from({ length: 20 }, (_, n) => ({ ...agentTask({}, { files, idempotencyKey: `k${n}` }), input }));
+  await Promise.all(tasks.map((task) => executor.run(task, NEVER)));
+  expect((await textOf(files, "s.csv")).split("\r\n")).toHaveLength(22);
+});
+
+test("wherever the process dies, a row is added once", async () => {
+  const more = { mode: "append" };
+  for (const dieAt of [0, 1, 2, 3]) {
+    const files = new MemoryFileStorage();
+    await write({ output: { a: "before" }, more, files, runId: "r0" });
+    const dying = new DyingStorage(files, dieAt);
+    await write({ output: { a: "once" }, more, files: dying, runId: "r1" }).catch(() => undefined);
+    // Another run may be the first after the crash.
+    await write({ output: { a: "other" }, more, files, runId: "r2" });
+    for (let again = 0; again < 2; again += 1) await write({ output: { a: "once" }, more, files, runId: "r1" });
+    const lines = (await textOf(files, "out/leads.csv")).trimEnd().split("\r\n");
+    expect(lines.toSorted(), `died at ${dieAt}`).toEqual(["a", "before", "once", "other"]);
+  }
+});
+
+test("what cannot be added to is left as it is, and said", async () => {
+  for (const text of ['a,"b', "a;b\n1;2\n"]) {
+    const files = new MemoryFileStorage();
+    await files.write("out/leads.csv", text);
+    const { outcome } = await write({ output: LEADS, more: { mode: "append" }, files });
+    expect(outcome).toMatchObject({ status: "failed", code: "CSV_BROKEN", message: expect.stringContaining("out/") });
+    expect(await textOf(files, "out/leads.csv")).toBe(text);
+  }
+  const files = new MemoryFileStorage();
+  await files.write("out/leads.csv", "\ufeffname\nOld");
+  await write({ output: { name: "New" }, more: { mode: "append" }, files });
+  expect(await textOf(files, "out/leads.csv")).toBe("\ufeffname\nOld\r\nNew\r\n");
+});
+
+test("a path that leaves the storage is refused, and a secret stands in none", async () => {
+  for (const directory of ["../x", "/etc", "a/../../b", "a\\b"]) {
+    expect((await write({ output: LEADS, more: { directory } })).outcome).toMatchObject({
+      status: "failed",
+      code: "STORAGE_PATH_INVALID",
+    });
+  }
+  const { outcome } = await write({ output: LEADS, more: { filename: "of-s3cret" } });
+  expect(outcome).toMatchObject({ output: { path: "out/of-***-r1.csv" } });
+});
+
+/** A storage whose process dies at its Nth write, after it or before it. */
+class DyingStorage implements FileStorage {
+  readonly #files: FileStorage;
+  #left: number;
+
+  constructor(files: FileStorage, dieAt: number) {
+    this.#files = files;
+    this.#left = dieAt;
+  }
+
+  async write(path: string, content: string | Uint8Array): Promise<void> {
+    if (this.#left <= 0) throw new Error("The process died.");
+    await this.#files.write(path, content);
+    this.#left -= 1;
+    if (this.#left <= 0) throw new Error("The process died.");
+  }
+
+  read = (path: string) => this.#files.read(path);
+  list = (prefix: string) => this.#files.list(prefix);
+  remove = (path: string) => this.#files.remove(path);
+}

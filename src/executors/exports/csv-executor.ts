@@ -1,0 +1,84 @@
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import type { Executor, Outcome, Task } from "../../ports/executor.ts";
+import { toFailed } from "../output/failure.ts";
+import { appendRows } from "./append-rows.ts";
+import { type Rows, toRows } from "./csv-rows.ts";
+import { guardFormula, toCsv, toFields } from "./csv-text.ts";
+import { readPlace, toOwnPath, toSharedPath } from "./export-path.ts";
+
+export interface ExportOptions {
+  /** Takes secrets out of a text. */
+  mask(text: string): string;
+}
+
+/**
+ * Writes a step's output as CSV into the storage of whoever's run it is, and keeps the run's own rows as its artifact. A
+ * task that is done again after a crash leaves the same file: what was added is not added twice.
+ */
+export function createCsvExecutor({ mask }: ExportOptions): Executor<Outcome> {
+  const turns = new Turns();
+  return {
+    recordsInput: false,
+    async run(task) {
+      const input = isJsonObject(task.input) ? task.input : {};
+      const { output = null, rows: field } = input;
+      const options = { isFanOut: input["is_fan_out"] === true, field: typeof field === "string" ? field : undefined };
+      const rows = toRows(output, options);
+      if (rows.rows.length === 0) return succeeded({ path: null, rows: 0, columns: [] }, undefined);
+      try {
+        const isShared = input["mode"] === "append";
+        return await (isShared ? turns.take(() => add(task, input, rows, mask)) : write(task, input, rows, mask));
+      } catch (error) {
+        if (!isPawlError(error)) throw error;
+        const isTransient = error.code === "JOURNAL_FULL" || error.code === "JOURNAL_IO";
+        return toFailed(error.code, {
+          message: error.message,
+          retryable: isTransient,
+          effect: "unknown",
+          costMicro: 0,
+        });
+      }
+    },
+  };
+}
+
+/** One addition follows the other, so that none overwrites what another is adding. */
+class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+type Mask = ExportOptions["mask"];
+
+async function write(task: Task, input: JsonObject, rows: Rows, mask: Mask): Promise<Outcome> {
+  const path = mask(toOwnPath(readPlace(input), ".csv", task));
+  const text = toText(rows, input["keep_formulas"] === true);
+  await task.files.write(path, text);
+  return succeeded({ path, rows: rows.rows.length, columns: rows.columns }, text);
+}
+
+async function add(task: Task, input: JsonObject, rows: Rows, mask: Mask): Promise<Outcome> {
+  const path = mask(toSharedPath(readPlace(input), ".csv"));
+  const keepsFormulas = input["keep_formulas"] === true;
+  const added = await appendRows(task.files, { path, key: task.idempotencyKey, rows, keepsFormulas });
+  const { newColumns, columns } = added;
+  const more = newColumns.length === 0 ? {} : { new_columns: newColumns };
+  return succeeded({ path, rows: rows.rows.length, columns, ...more }, toText(rows, keepsFormulas));
+}
+
+function toText({ rows, columns }: Rows, keepsFormulas: boolean): string {
+  const header = keepsFormulas ? columns : columns.map(guardFormula);
+  return toCsv([header, ...rows.map((row) => toFields(row, columns, keepsFormulas))]);
+}
+
+function succeeded(output: JsonObject, text: string | undefined): Outcome {
+  if (text === undefined) return { status: "succeeded", output, costMicro: 0 };
+  const name = String(output["path"]).split("/").at(-1) ?? "rows.csv";
+  return { status: "succeeded", output, costMicro: 0, files: [{ name, content: Buffer.from(text) }] };
+}

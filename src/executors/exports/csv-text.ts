@@ -1,0 +1,60 @@
+import type { Json, JsonObject } from "../../core/json.ts";
+
+/** Lines as RFC 4180 has them: CRLF, quotes where a field needs them, quotes in it twice. */
+export function toCsv(records: readonly (readonly string[])[]): string {
+  return records.map((fields) => `${toLine(fields)}\r\n`).join("");
+}
+
+function toLine(fields: readonly string[]): string {
+  // An empty line would be no record at all.
+  return fields.length === 1 && fields[0] === "" ? '""' : fields.map(quote).join(",");
+}
+
+function quote(field: string): string {
+  return /[",\r\n]|^\s|\s$/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+}
+
+/** A row's fields in the order of the columns: texts as they are, lists and objects as JSON, nothing for null. */
+export function toFields(row: JsonObject, columns: readonly string[], keepsFormulas: boolean): readonly string[] {
+  return columns.map((column) => {
+    const text = toText(Object.hasOwn(row, column) ? row[column] : null);
+    return typeof row[column] === "string" && !keepsFormulas ? guardFormula(text) : text;
+  });
+}
+
+function toText(value: Json | undefined): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string"
+    ? value.toWellFormed()
+    : typeof value === "object"
+      ? JSON.stringify(value)
+      : String(value);
+}
+
+/**
+ * A spreadsheet runs a text that begins like a formula, whoever wrote it. With an apostrophe before it, it is shown.
+ * Numbers and telephone numbers are none.
+ */
+export function guardFormula(text: string): string {
+  if (!/^[\s]*[=+\-@\uff0b\uff0d\uff1d\uff20|%]/.test(text) && !/^[\t\r\n]/.test(text)) return text;
+  return /^[+-]?[\d\s().,/-]+$/.test(text) && /^[+-]?[\d(]/.test(text) ? text : `'${text}`;
+}
+
+/** Undefined: it is no CSV with commas, e.g. since a quote is never closed. A BOM belongs to nobody's first field. */
+export function parseCsv(text: string): readonly (readonly string[])[] | undefined {
+  const records: string[][] = [];
+  const fields = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/gy;
+  let at = text.startsWith("\ufeff") ? 1 : 0;
+  let record: string[] = [];
+  while (at < text.length || record.length > 0) {
+    fields.lastIndex = at;
+    const found = fields.exec(text);
+    if (found === null) return undefined;
+    record.push(found[1] === undefined ? (found[2] ?? "") : found[1].replaceAll('""', '"'));
+    at = fields.lastIndex;
+    if (found[3] === ",") continue;
+    records.push(record);
+    record = [];
+  }
+  return records;
+}

@@ -1,0 +1,40 @@
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Task } from "../../ports/executor.ts";
+
+/** Where a file goes, as the step's input says it. */
+export interface ExportPlace {
+  readonly directory: string;
+  readonly filename: string;
+}
+
+export function readPlace(input: JsonObject): ExportPlace {
+  const { directory, filename, step } = input;
+  return { directory: toText(directory) ?? "", filename: toText(filename) ?? toText(step) ?? "file" };
+}
+
+/** One file for all runs. The storage refuses a path that leaves it. */
+export function toSharedPath(place: ExportPlace, ending: string): string {
+  return toPath(place, ending, "");
+}
+
+/** A file of this run alone, and of this call where a workflow is called more than once. */
+export function toOwnPath(place: ExportPlace, ending: string, { runId, path }: Pick<Task, "runId" | "path">): string {
+  const calls = path.split("/").slice(0, -1).join("-");
+  const call = calls.replace(/[^A-Za-z0-9_]+/g, "-").replace(/^-|-$/g, "");
+  const isNamed = `${place.directory}/${place.filename}`.includes(runId);
+  return toPath(place, ending, [isNamed ? "" : `-${runId}`, call === "" ? "" : `-${call}`].join(""));
+}
+
+function toPath({ directory, filename }: ExportPlace, ending: string, suffix: string): string {
+  const folders = directory
+    .trim()
+    .split("/")
+    .filter((part, index) => part !== "." || index > 0);
+  while (folders.at(-1) === "") folders.pop();
+  const stem = filename.toLowerCase().endsWith(ending) ? filename.slice(0, -ending.length) : filename;
+  return [...folders, `${stem}${suffix}${ending}`].join("/");
+}
+
+function toText(value: Json | undefined): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}

@@ -1,0 +1,113 @@
+import { hash } from "node:crypto";
+import MarkdownIt from "markdown-it";
+
+export interface ReportPage {
+  readonly title: string;
+  /** Markdown that nobody vouches for. */
+  readonly markdown: string;
+  readonly language: string;
+  /** What stands below the title, e.g. whose report it is. */
+  readonly facts: readonly string[];
+}
+
+/** What is longer, or has more brackets, is shown as it is written: reading it would keep everything else waiting. */
+const MAX_CHARS = 200_000;
+const MAX_BRACKETS = 5_000;
+
+/**
+ * A page for reading and printing that asks for nothing from outside and runs nothing: raw HTML is shown as text, links
+ * lead to web and mail addresses only, images become links, and the policy in its head forbids the rest.
+ */
+export function renderReport({ title, markdown, language, facts }: ReportPage): string {
+  const policy = `default-src 'none'; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; base-uri 'none'; form-action 'none'`;
+  return `<!doctype html>
+<html lang="${escapeHtml(language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<header>
+<h1>${escapeHtml(title)}</h1>
+<p>${facts.map(escapeHtml).join(" · ")}</p>
+</header>
+<main>
+${renderBody(markdown)}</main>
+</body>
+</html>
+`;
+}
+
+function renderBody(markdown: string): string {
+  const brackets = markdown.split("[").length - 1;
+  return markdown.length > MAX_CHARS || brackets > MAX_BRACKETS ? toPlain(markdown) : newReader().render(markdown);
+}
+
+function toPlain(text: string): string {
+  return `<pre>${escapeHtml(text)}</pre>\n`;
+}
+
+/** Raw HTML is text (`html: false`), and nothing becomes a link that was not written as one. */
+function newReader(): InstanceType<typeof MarkdownIt> {
+  const reader = new MarkdownIt({ html: false, linkify: false });
+  reader.validateLink = isSafe;
+  const { link_open: openLink } = reader.renderer.rules;
+  reader.renderer.rules.link_open = (tokens, index, options, env, self) => {
+    tokens[index]?.attrSet("rel", "noopener noreferrer nofollow");
+    return openLink === undefined
+      ? self.renderToken(tokens, index, options)
+      : openLink(tokens, index, options, env, self);
+  };
+  reader.renderer.rules.image = (tokens, index) => {
+    const { content = "", attrGet } = tokens[index] ?? {};
+    const source = String(attrGet?.call(tokens[index], "src") ?? "");
+    const name = escapeHtml(content === "" ? "image" : `image: ${content}`);
+    return `<a href="${escapeHtml(source)}" rel="noopener noreferrer nofollow">${name}</a>`;
+  };
+  return reader;
+}
+
+function isSafe(href: string): boolean {
+  const url = URL.parse(href);
+  return url !== null && ["http:", "https:", "mailto:"].includes(url.protocol);
+}
+
+function escapeHtml(text: string): string {
+  const signs: Readonly<Record<string, string>> = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "'": "&#39;",
+  };
+  return text.replaceAll(/[&<>"']/g, (sign) => signs[sign] ?? sign);
+}
+
+const STYLE = `
+:root { color-scheme: light; }
+body { margin: 0 auto; max-width: 46rem; padding: 3rem 1.5rem 4rem; color: #1d2025; background: #fff;
+  font: 1rem/1.6 system-ui, "Segoe UI", "Helvetica Neue", "Noto Sans", sans-serif; overflow-wrap: break-word; hyphens: auto; }
+header { border-bottom: 2px solid #1d2025; margin-bottom: 2rem; }
+header p { color: #5a616b; font-size: .85rem; margin: .2rem 0 .8rem; }
+h1, h2, h3, h4, h5, h6 { line-height: 1.25; margin: 2rem 0 .6rem; break-after: avoid; text-wrap: balance; hyphens: manual; }
+h1 { font-size: 1.9rem; } header h1 { margin: 0; } h2 { font-size: 1.35rem; } h3 { font-size: 1.12rem; } h4, h5, h6 { font-size: 1rem; }
+p, ul, ol { margin: .6rem 0; } li { margin: .2rem 0; }
+a { color: #0b5394; }
+blockquote { border-left: 3px solid #c5cad1; color: #454b54; margin: 1rem 0; padding: .1rem 1rem; }
+code, pre { font: .88em/1.5 ui-monospace, "SFMono-Regular", "DejaVu Sans Mono", monospace; background: #f3f4f6; border-radius: 4px; hyphens: manual; }
+code { padding: .1em .3em; } pre { padding: .8rem 1rem; white-space: pre-wrap; } pre code { padding: 0; background: none; font-size: 1em; }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0; font-size: .92rem; font-variant-numeric: tabular-nums; }
+th, td { border-bottom: 1px solid #d9dde3; padding: .4rem .6rem; text-align: left; vertical-align: top; }
+th { border-bottom-color: #1d2025; }
+hr { border: 0; border-top: 1px solid #d9dde3; margin: 2rem 0; }
+@page { size: A4; margin: 20mm 18mm 22mm; }
+@media print {
+  body { max-width: none; padding: 0; font-size: 10.5pt; }
+  tr, blockquote, pre { break-inside: avoid; } thead { display: table-header-group; }
+  a { color: inherit; } main a[href^="http"]::after { content: " (" attr(href) ")"; font-size: .85em; color: #5a616b; }
+}
+`;

@@ -1,0 +1,84 @@
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { Executor, Outcome, Task } from "../../ports/executor.ts";
+import { toFailed } from "../output/failure.ts";
+import { readPlace, toOwnPath } from "./export-path.ts";
+import { printPdf } from "./print-pdf.ts";
+import { renderReport } from "./render-report.ts";
+import { toMarkdown } from "./to-markdown.ts";
+
+export interface ReportOptions {
+  /** Takes secrets out of a text. */
+  mask(text: string): string;
+  /** The browser that prints. Undefined: there is none, and who asks for a PDF gets the page. */
+  chromium(): string | undefined;
+}
+
+interface Report {
+  readonly format: "html" | "markdown" | "pdf";
+  readonly content: string | Uint8Array;
+  /** Why it is not what was asked for. */
+  readonly note?: string;
+}
+
+const ENDINGS = { html: ".html", markdown: ".md", pdf: ".pdf" };
+
+/** Writes a step's output as a report into the storage of whoever's run it is; it is the run's artifact too. */
+export function createReportExecutor(options: ReportOptions): Executor<Outcome> {
+  return {
+    recordsInput: false,
+    async run(task, signal) {
+      const input = isJsonObject(task.input) ? task.input : {};
+      const { output = null } = input;
+      if (output === null) return { status: "succeeded", output: { path: null }, costMicro: 0 };
+      const report = await make(task, input, { output, options, signal });
+      if (report.note !== undefined) task.emit({ type: "log", event: { type: "report", note: report.note } });
+      const path = options.mask(toOwnPath(readPlace(input), ENDINGS[report.format], task));
+      try {
+        await task.files.write(path, report.content);
+      } catch (error) {
+        if (!isPawlError(error)) throw error;
+        const isTransient = error.code === "JOURNAL_FULL" || error.code === "JOURNAL_IO";
+        return toFailed(error.code, {
+          message: error.message,
+          retryable: isTransient,
+          effect: "unknown",
+          costMicro: 0,
+        });
+      }
+      const { format, content, note } = report;
+      const file = { name: path.split("/").at(-1) ?? "report", content: Buffer.from(content) };
+      const told = { path, format, ...(note === undefined ? {} : { note }) };
+      return { status: "succeeded", output: told, costMicro: 0, files: [file] };
+    },
+  };
+}
+
+interface Making {
+  readonly output: Json;
+  readonly options: ReportOptions;
+  readonly signal: AbortSignal;
+}
+
+async function make(task: Task, input: JsonObject, { output, options, signal }: Making): Promise<Report> {
+  const markdown = toMarkdown(output);
+  const title = toText(input["title"]) ?? task.workflow;
+  if (input["format"] === "markdown") return { format: "markdown", content: `# ${title}\n\n${markdown}` };
+  const facts = [task.workflow, toText(input["date"]), `run ${task.runId}`].filter((fact) => fact !== undefined);
+  const html = renderReport({ title, markdown, language: toText(input["language"]) ?? "en", facts });
+  if (input["format"] !== "pdf") return { format: "html", content: html };
+  const chromium = options.chromium();
+  if (chromium === undefined)
+    return { format: "html", content: html, note: "No Chromium was found: the report is a page." };
+  const printed = await printPdf(html, chromium, signal);
+  if (printed.ok) return { format: "pdf", content: printed.pdf };
+  return {
+    format: "html",
+    content: html,
+    note: `The report is a page, since Chromium could not print it. ${printed.reason}`,
+  };
+}
+
+function toText(value: Json | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
