@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { openToolbox } from "../../../test/fakes/mcp-server/open-toolbox.ts";
 import { fakeSettings, oldSettings } from "../../../test/fakes/mcp-server/server-entries.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -16,10 +16,7 @@ const SERVERS = {
   modernRooted: fakeSettings([], { ...MODERN, roots: [folder] }),
 };
 
-let world: ReturnType<typeof openToolbox>;
-beforeAll(() => {
-  world = openToolbox({}, { timeoutMs: 20_000 }, (close) => afterAll(close));
-});
+const world = openToolbox({}, { timeoutMs: 20_000 }, (close) => afterAll(close));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function callTool(server: keyof typeof SERVERS, tool: string, args: JsonObject) {

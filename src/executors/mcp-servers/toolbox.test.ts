@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isAlive } from "../../../test/fakes/is-alive.ts";
 import { openToolbox } from "../../../test/fakes/mcp-server/open-toolbox.ts";
-import { everythingSettings, fakeSettings } from "../../../test/fakes/mcp-server/server-entries.ts";
+import { everythingSettings, fakeSettings, oldSettings } from "../../../test/fakes/mcp-server/server-entries.ts";
 import { namesIn, toolIn } from "../../../test/fakes/mcp-server/tool-in.ts";
 import type { ToolboxOffer } from "../../ports/agent-toolbox.ts";
 
@@ -10,7 +10,7 @@ const CALL = { idempotencyKey: "run:step:1" };
 
 test("an agent is shown the tools of the servers that it names, and absent means all, empty none", async () => {
   const { toolbox } = openToolbox();
-  const servers = { one: fakeSettings(["tools=alpha,beta"]), two: fakeSettings(["tools=gamma"]) };
+  const servers = { one: oldSettings(["tools=alpha,beta"]), two: oldSettings(["tools=gamma"]) };
   const shown = async (clients?: readonly string[]) => namesIn(await toolbox.offer({ servers, clients }, NEVER));
   expect(await shown()).toEqual(["alpha", "beta", "gamma"]);
   expect(await shown(["two"])).toEqual(["gamma"]);
@@ -21,7 +21,7 @@ test("an agent is shown the tools of the servers that it names, and absent means
 test("a server that is not there is told of, and the others are offered", async () => {
   const { toolbox } = openToolbox();
   const servers = {
-    fake: fakeSettings(["tools=alpha"]),
+    fake: oldSettings(["tools=alpha"]),
     gone: { command: "/no/such/program" },
     unset: { url: `http://127.0.0.1:1/${variable("NO_SUCH_NAME")}` },
     odd: { command: 7 },
@@ -39,8 +39,8 @@ test("a server that is not there is told of, and the others are offered", async 
 test("of two servers with one tool the heavier has the name, and both have qualified ones", async () => {
   const { toolbox } = openToolbox();
   const servers = {
-    light: fakeSettings(["tools=search"]),
-    heavy: fakeSettings(["tools=search"], { routing_weight: 5 }),
+    light: oldSettings(["tools=search"]),
+    heavy: oldSettings(["tools=search"], { routing_weight: 5 }),
   };
   const offer = await toolbox.offer({ servers }, NEVER);
   expect(offer.tools.map(({ name, server }) => [name, server])).toEqual([
@@ -53,8 +53,8 @@ test("of two servers with one tool the heavier has the name, and both have quali
 test("what is excluded by a server or an agent is not offered, by any of its names", async () => {
   const { toolbox } = openToolbox();
   const servers = {
-    one: fakeSettings(["tools=alpha,beta,gamma"], { exclude: ["alpha"] }),
-    two: fakeSettings(["tools=delta,epsilon"]),
+    one: oldSettings(["tools=alpha,beta,gamma"], { exclude: ["alpha"] }),
+    two: oldSettings(["tools=delta,epsilon"]),
   };
   const offer = await toolbox.offer({ servers, exclude: ["one.beta", "mcp__two__del*"] }, NEVER);
   expect(namesIn(offer)).toEqual(["gamma", "epsilon"]);
@@ -150,7 +150,7 @@ test("a server that asks is told its roots; folders are those of the definition"
 
 test("the state of each server is told, without connecting any", async () => {
   const { toolbox } = openToolbox();
-  const servers = { fake: fakeSettings(["tools=alpha,beta"]), gone: { command: "/no/such/program" } };
+  const servers = { fake: oldSettings(["tools=alpha,beta"]), gone: { command: "/no/such/program" } };
   expect(await toolbox.states()).toEqual([]);
   await toolbox.offer({ servers }, NEVER);
   expect(await toolbox.states()).toMatchObject([
@@ -162,7 +162,7 @@ test("the state of each server is told, without connecting any", async () => {
 test("those that start early are connected before anybody asks, and start again by themselves", async () => {
   const { toolbox } = openToolbox();
   const eager = fakeSettings([], { start: "eager" });
-  toolbox.hold("agents.json", { servers: { eager, lazy: fakeSettings(["tools=alpha"]) } });
+  toolbox.hold("agents.json", { servers: { eager, lazy: oldSettings(["tools=alpha"]) } });
   const stateOf = async () => (await toolbox.states()).map(({ server, state }) => `${server} ${state}`);
   await expect.poll(stateOf, { timeout: 20_000 }).toEqual(["eager ready"]);
   const offer = await toolbox.offer({ servers: { eager } }, NEVER);

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createApp } from "../../../src/app/create-app.ts";
+import { readRunResult } from "../../../src/operations/read-run-result.ts";
 import type { Play } from "../../fakes/model-server/fake-model-server.ts";
 import type { ModelRequest } from "../../fakes/model-server/model-reply.ts";
 import { playScript } from "../../fakes/model-server/play-script.ts";
@@ -120,9 +122,17 @@ function callsIn(folder: string): readonly string[] {
   return existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
 }
 
+/** Read here: to start `pawl` again is what takes the time. */
 async function finalOf(folder: string): Promise<unknown> {
-  const { stdout: list } = await pawl(["runs", "ls", "--json"], { cwd: folder });
-  const [run] = JSON.parse(list).data.items;
-  const { stdout } = await pawl(["runs", "show", run.run_id, "--json"], { cwd: folder });
-  return JSON.parse(stdout).data.outputs;
+  const options = { appDir: folder, flags: {}, environment: {}, program: [], tell: () => {}, onDefect: () => {} };
+  const app = await createApp(options);
+  try {
+    const records = await app.records();
+    const [run] = await records.journal.listRuns({ limit: 1 });
+    if (run === undefined) throw new Error("There is no run.");
+    const { outcome } = await readRunResult(records, run);
+    return outcome.is === "failed" ? outcome : outcome.output;
+  } finally {
+    await app.close();
+  }
 }

@@ -7,9 +7,7 @@ import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import { toNodeHandler } from "@modelcontextprotocol/node";
-import { createMcpHandler, Server } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { Server } from "@modelcontextprotocol/server";
 import { FAULTY_TOOLS } from "./faulty-tools.ts";
 
 const faults = new Set(process.argv.slice(2));
@@ -36,8 +34,9 @@ if (faults.has("die-at-discover")) {
 }
 
 if (faults.has("silent")) process.stdin.resume();
-else if (faults.has("--http")) listen();
-else serveStdio(createFake);
+else if (faults.has("--http")) await listen();
+// What is not needed is not loaded: tests start very many of these.
+else (await import("@modelcontextprotocol/server/stdio")).serveStdio(createFake);
 
 function settingOf(fault: string): string | undefined {
   return [...faults].find((candidate) => candidate.startsWith(fault))?.slice(fault.length);
@@ -68,7 +67,11 @@ function createFake(): Server {
 }
 
 /** Says on stdout where it listens. */
-function listen(): void {
+async function listen(): Promise<void> {
+  const [{ toNodeHandler }, { createMcpHandler }] = await Promise.all([
+    import("@modelcontextprotocol/node"),
+    import("@modelcontextprotocol/server"),
+  ]);
   const handle = toNodeHandler(createMcpHandler(createFake));
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = "GET", url = "/", headers } = request;

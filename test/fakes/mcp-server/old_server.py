@@ -4,7 +4,7 @@ An MCP server as people wrote them by hand: the standard library alone, revision
     python3 old_server.py [FAULT...]
 
 A fault is `many=N` (N tools in pages of 100), `endless` (a list that never ends), `broken` (tools that are none),
-`deaf` (pings are not answered once `deafen` was called).
+`deaf` (pings are not answered once `deafen` was called), `tools=NAME,NAME` (these, which do nothing, in place of its own).
 """
 
 import json
@@ -47,6 +47,8 @@ def list_tools(cursor):
         count = int(faults["many"])
         page = [tool(f"tool_{index}") for index in range(start, min(count, start + 100))]
         return {"tools": page, **({"nextCursor": str(start + 100)} if start + 100 < count else {})}
+    if "tools" in faults:
+        return {"tools": [tool(name) for name in faults["tools"].split(",")]}
     tools = [tool(name) for name in TOOLS] + [tool(name) for name in grown]
     if "broken" in faults:
         tools += [
