@@ -2,6 +2,8 @@
 const layers = {
   core: [],
   dialects: ["core"],
+  // What other programs import as `pawl/client`: it knows the server by its document alone.
+  client: ["core"],
   ports: ["core"],
   executors: ["core", "ports"],
   storage: ["core", "ports"],
@@ -10,7 +12,7 @@ const layers = {
   telemetry: ["core", "ports"],
   triggers: ["core", "ports", "operations"],
   operations: ["core", "dialects", "ports", "hosts", "config"],
-  surfaces: ["core", "operations", "triggers", "config", "ports"],
+  surfaces: ["core", "operations", "triggers", "config", "ports", "client"],
 };
 
 /** Folders whose subfolders do not know each other, with the subfolders that are there to be shared. */

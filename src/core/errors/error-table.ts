@@ -429,6 +429,18 @@ export const ERRORS = {
   // Storage and ownership
   DATA_LOCKED: row("Another process owns the data directory.", "Go through it, or end it.", 1),
   OWNER_GONE: row("The process that drove the run is gone.", "Run `pawl runs resume ID`.", 1),
+  SERVER_UNREACHABLE: row("The server cannot be reached.", "Look whether `pawl serve` runs there.", 1),
+  NOT_A_PAWL_SERVER: row(
+    "Something else answers at this address.",
+    "Look whether the address is right: `pawl serve` prints its own.",
+    2,
+  ),
+  SERVER_REFUSED: row("The server refused with a code that is not known here.", "Use the same version of Pawl.", 1),
+  LOCAL_ONLY: row(
+    "The command works on the machine that has the data.",
+    "Leave out `--url`, or log in on the server's machine.",
+    2,
+  ),
   OWNER_UNREACHABLE: row(
     "The owner of the data directory does not answer.",
     "End the process named, then try again.",

@@ -27,6 +27,9 @@ export interface CommonOptions {
   readonly data?: string;
   /** Only of commands that may own terminals. */
   readonly web?: true;
+  /** The server that does the command. Absent: PAWL_URL, or this machine. */
+  readonly url?: string;
+  readonly apiKey?: string;
   readonly json?: true;
   readonly jsonLines?: true;
 }

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { OpenApp } from "./cli-context.ts";
+import { performCommand } from "./perform-command.ts";
 import { addAgents } from "./verbs/add-agents.ts";
 import { addAnswers, addApprovals } from "./verbs/add-answers.ts";
 import { addCosts } from "./verbs/add-costs.ts";
@@ -18,11 +19,11 @@ import { addTerminals } from "./verbs/add-terminals.ts";
 import { addWebhooks } from "./verbs/add-webhooks.ts";
 import { addWorkflows } from "./verbs/add-workflows.ts";
 import type { Perform } from "./verbs/perform.ts";
-import { withApp } from "./with-app.ts";
 
 /** The verbs in the order in which the help lists them. What a verb does is loaded when it is called. */
 export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void): Command {
-  const perform: Perform = async (options, command) => exitWith(await withApp(openApp, options, command));
+  const perform: Perform = async (options, local, remote) =>
+    exitWith(await performCommand(openApp, options, { local, remote }));
   const program = new Command("pawl")
     .description("Durable agent workflows. Every finished step stays finished, whatever crashes.")
     .option("-V, --version", "show which Pawl this is")

@@ -1,5 +1,5 @@
 import type { OpenApplication } from "../../../operations/application.ts";
-import { type CostsWanted, sumCosts } from "../../../operations/sum-costs.ts";
+import { type Costs, type CostsWanted, sumCosts } from "../../../operations/sum-costs.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
 
@@ -13,6 +13,10 @@ export async function costs(app: OpenApplication, options: CostsOptions): Promis
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
   });
+  return showCosts(summed, options);
+}
+
+export async function showCosts(summed: Costs, options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope(summed);
   else {
     const { renderCosts } = await import("../render/render-costs.ts");

@@ -1,5 +1,5 @@
 import type { AppHost, OpenApplication } from "../../../operations/application.ts";
-import { listDeadLetters } from "../../../operations/list-dead-letters.ts";
+import { type DeadLetter, type DeadLetterList, listDeadLetters } from "../../../operations/list-dead-letters.ts";
 import { resolveDeadLetter } from "../../../operations/resolve-dead-letter.ts";
 import { prepareDeadLetterRetry } from "../../../operations/retry-dead-letter.ts";
 import { type CommandParts, type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
@@ -22,6 +22,10 @@ export async function listDeadLettersCommand(app: OpenApplication, options: Dead
     ...(workflow === undefined ? {} : { workflow }),
     ...(cursor === undefined ? {} : { cursor }),
   });
+  return showDeadLetters(list, options);
+}
+
+export async function showDeadLetters(list: DeadLetterList, options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope(list);
   else {
     const { renderDeadLetters } = await import("../render/render-dead-letters.ts");
@@ -55,7 +59,10 @@ export async function resolveDeadLetterCommand(
   id: string,
   options: ResolveOptions,
 ): Promise<number> {
-  const letter = await resolveDeadLetter(app, id, options.note);
+  return showResolved(await resolveDeadLetter(app, id, options.note), options);
+}
+
+export function showResolved(letter: DeadLetter, options: CommonOptions): number {
   if (formatOf(options) !== "text") printEnvelope(letter);
   else tell(`Resolved. The run stays as it ended; see it with: pawl runs show ${letter.run_id}`);
   return 0;

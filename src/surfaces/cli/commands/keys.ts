@@ -6,7 +6,10 @@ import { print, printEnvelope, tell } from "../print.ts";
 
 /** `pawl keys ls`: revoked and expired ones too. */
 export async function listKeysCommand(app: OpenApplication, options: CommonOptions): Promise<number> {
-  const items = await listKeys(app);
+  return showKeys(await listKeys(app), options);
+}
+
+export async function showKeys(items: Awaited<ReturnType<typeof listKeys>>, options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope({ items, next_cursor: null });
   else {
     const { renderKeys } = await import("../render/render-keys.ts");
@@ -34,6 +37,10 @@ export async function createKeyCommand(app: OpenApplication, name: string, optio
     ...(maxCost === undefined ? {} : { maxCostUsd: maxCost }),
     ...(days === undefined ? {} : { expiresAt: app.clock.now() + days * DAY_MS }),
   });
+  return showNewKey(created, options);
+}
+
+export function showNewKey(created: Awaited<ReturnType<typeof createKey>>, options: CommonOptions): number {
   if (formatOf(options) !== "text") printEnvelope(created);
   else {
     print(created.key);
@@ -47,6 +54,10 @@ export async function createKeyCommand(app: OpenApplication, name: string, optio
 /** `pawl keys revoke`. */
 export async function revokeKeyCommand(app: OpenApplication, id: string, options: CommonOptions): Promise<number> {
   await revokeKey(app, id);
+  return showRevoked(id, options);
+}
+
+export function showRevoked(id: string, options: CommonOptions): number {
   if (formatOf(options) !== "text") printEnvelope({ key_id: id });
   else tell(`Revoked ${id}: it opens nothing any more.`);
   return 0;

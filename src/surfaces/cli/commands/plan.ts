@@ -1,5 +1,5 @@
 import type { OpenApplication } from "../../../operations/application.ts";
-import { planRun } from "../../../operations/plan-run.ts";
+import { type Plan, planRun } from "../../../operations/plan-run.ts";
 import { findStartable } from "../../../operations/prepare-run.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
@@ -32,6 +32,10 @@ export async function plan(app: OpenApplication, workflow: string, options: Plan
       ...(toolTokens === undefined ? {} : { tool_tokens: toolTokens }),
     },
   });
+  return showPlan(planned, options);
+}
+
+export async function showPlan(planned: Plan, options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope(planned);
   else {
     const { renderPlan } = await import("../render/render-plan.ts");

@@ -153,12 +153,12 @@ async function reportAnswer(
   return 0;
 }
 
-async function readPayload(written: string): Promise<Json> {
+export async function readPayload(written: string): Promise<Json> {
   const text = written.startsWith("@") ? await readTextFile(written.slice(1)) : written;
   return parseJson(text, "The payload");
 }
 
-async function readEdit(written: string): Promise<Json> {
+export async function readEdit(written: string): Promise<Json> {
   const text = written.startsWith("@") ? await readTextFile(written.slice(1)) : written;
   try {
     return JSON.parse(text) as Json;

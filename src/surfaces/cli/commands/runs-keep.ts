@@ -1,5 +1,5 @@
 import type { OpenApplication } from "../../../operations/application.ts";
-import { compareRuns } from "../../../operations/compare-runs.ts";
+import { compareRuns, type RunComparison } from "../../../operations/compare-runs.ts";
 import { deleteRun } from "../../../operations/delete-run.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
@@ -10,7 +10,10 @@ export async function diffRuns(
   { a, b }: { readonly a: string; readonly b: string },
   options: CommonOptions,
 ): Promise<number> {
-  const comparison = await compareRuns(app, a, b);
+  return showComparison(await compareRuns(app, a, b), options);
+}
+
+export async function showComparison(comparison: RunComparison, options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope(comparison);
   else {
     const { renderComparison } = await import("../render/render-comparison.ts");
@@ -22,9 +25,13 @@ export async function diffRuns(
 /** `pawl runs rm`: a run that has ended. */
 export async function removeRun(app: OpenApplication, id: string, options: CommonOptions): Promise<number> {
   const removed = await deleteRun(app, id);
-  if (formatOf(options) !== "text") printEnvelope({ run_id: removed });
-  else tell(`Deleted ${removed}. Values over 64 kB that it stored stay, since others may share them.`);
+  showRemovedRun(removed, options);
   // As the owner this process may have taken up other runs: they are laid down in good order.
   await app.park(AbortSignal.abort());
   return 0;
+}
+
+export function showRemovedRun(id: string, options: CommonOptions): void {
+  if (formatOf(options) !== "text") printEnvelope({ run_id: id });
+  else tell(`Deleted ${id}. Values over 64 kB that it stored stay, since others may share them.`);
 }

@@ -1,15 +1,16 @@
 import type { OpenApplication } from "../../../operations/application.ts";
-import { describeRun } from "../../../operations/describe-run.ts";
-import { describeStepLogs } from "../../../operations/describe-run-logs.ts";
+import { describeRun, type RunDescription } from "../../../operations/describe-run.ts";
+import type { OpenApproval } from "../../../operations/describe-run-approvals.ts";
 import { findRun } from "../../../operations/find-run.ts";
 import { listArtifacts } from "../../../operations/list-artifacts.ts";
 import { listOpenApprovals } from "../../../operations/list-open-approvals.ts";
-import { listRuns } from "../../../operations/list-runs.ts";
+import { listRuns, type RunList } from "../../../operations/list-runs.ts";
 import { readRunEvents } from "../../../operations/read-run-events.ts";
+import type { StoredFile } from "../../../operations/stored-files.ts";
 import { toArtifactFolder } from "../../../ports/artifact-folder.ts";
 import type { EventRow } from "../../../ports/journal.ts";
 import { type CommonOptions, formatOf, pageOptions, paintFor } from "../cli-context.ts";
-import { print, printEnvelope } from "../print.ts";
+import { print, printEnvelope, tell } from "../print.ts";
 
 export interface ListOptions extends CommonOptions {
   readonly status?: string;
@@ -27,10 +28,15 @@ export async function listRunsCommand(app: OpenApplication, options: ListOptions
     ...(workflow === undefined ? {} : { workflow }),
     ...(cursor === undefined ? {} : { cursor }),
   });
+  return showRunList(list, options);
+}
+
+export async function showRunList(list: RunList, options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope(list);
   else {
     const { renderRuns } = await import("../render/render-runs.ts");
     print(renderRuns(list.items, pageOptions()));
+    if (list.next_cursor !== null) tell(`There are more: --cursor ${list.next_cursor}`);
   }
   return 0;
 }
@@ -45,12 +51,17 @@ export async function showRun(app: OpenApplication, id: string, options: ShowOpt
   const isText = formatOf(options) === "text";
   const withPrompts = options.prompts === true || !isText;
   const run = await describeRun(await app.records(), record, { withPrompts });
-  // With their whole paths, as `pawl storage get` takes them.
-  const artifacts = (await listArtifacts(app, run.run_id)).map((artifact) => ({
-    ...artifact,
-    path: toArtifactFolder(run.run_id) + artifact.path,
-  }));
-  if (!isText) printEnvelope({ ...run, artifacts });
+  return showRunDescription(run, await listArtifacts(app, run.run_id), options);
+}
+
+/** Artifacts come with their paths in the run, and are shown with their whole paths, as `pawl storage get` takes them. */
+export async function showRunDescription(
+  run: RunDescription,
+  inRun: readonly StoredFile[],
+  options: ShowOptions,
+): Promise<number> {
+  const artifacts = inRun.map((artifact) => ({ ...artifact, path: toArtifactFolder(run.run_id) + artifact.path }));
+  if (formatOf(options) !== "text") printEnvelope({ ...run, artifacts });
   else {
     const { renderRun } = await import("../render/render-run.ts");
     print(renderRun(run, { ...pageOptions(), artifacts, prompts: options.prompts === true }));
@@ -73,18 +84,12 @@ export async function showEvents(app: OpenApplication, id: string, options: Comm
   return 0;
 }
 
-/** `pawl runs logs`: what executors emitted, one JSON object a line. */
-export async function showLogs(app: OpenApplication, id: string, step: string | undefined): Promise<number> {
-  const record = await findRun(app, id);
-  for await (const log of describeStepLogs(await app.records(), record, step)) {
-    for (const event of log.events) print(JSON.stringify({ path: log.path, attempt: log.attempt, event }));
-  }
-  return 0;
-}
-
 /** `pawl approvals ls`. */
 export async function listApprovalsCommand(app: OpenApplication, options: CommonOptions): Promise<number> {
-  const approvals = await listOpenApprovals(app);
+  return showApprovals(await listOpenApprovals(app), options);
+}
+
+export async function showApprovals(approvals: readonly OpenApproval[], options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope({ items: approvals, next_cursor: null });
   else {
     const { renderApprovals } = await import("../render/render-approvals.ts");

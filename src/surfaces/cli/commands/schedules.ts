@@ -1,6 +1,7 @@
 import type { OpenApplication } from "../../../operations/application.ts";
 import { changeSchedule } from "../../../operations/change-schedule.ts";
 import { createSchedule } from "../../../operations/create-schedule.ts";
+import type { ScheduleDescription, SlotDescription } from "../../../operations/describe-schedule.ts";
 import { gatherInput } from "../../../operations/gather-input.ts";
 import { listScheduleSlots, listSchedules, showSchedule } from "../../../operations/list-schedules.ts";
 import { removeSchedule } from "../../../operations/remove-schedule.ts";
@@ -30,7 +31,10 @@ const SHOWN_SLOTS = 50;
 
 /** `pawl schedules ls`. */
 export async function listSchedulesCommand(app: OpenApplication, options: CommonOptions): Promise<number> {
-  const items = await listSchedules(app);
+  return showSchedules(await listSchedules(app), options);
+}
+
+export async function showSchedules(items: readonly ScheduleDescription[], options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope({ items, next_cursor: null });
   else {
     const { renderSchedules } = await import("../render/render-schedules.ts");
@@ -83,14 +87,20 @@ const enable =
   async (app, id, options) => {
     const { schedule_id: whole } = await showSchedule(app, id);
     const changed = await changeSchedule(app, whole, { enabled });
-    if (formatOf(options) !== "text") printEnvelope(changed);
-    else if (enabled) tell(`Resumed ${whole}. Next: ${changed.next_fire_times[0] ?? "never"}`);
-    else tell(`Paused ${whole}. Fire it again: pawl schedules resume ${shortId(whole)}`);
-    return 0;
+    return showEnabled(changed, options);
   };
 
-const next: ScheduleCommand = async (app, id, options) => {
-  const schedule = await showSchedule(app, id);
+export function showEnabled(changed: ScheduleDescription, options: CommonOptions): number {
+  const { schedule_id: id, enabled, next_fire_times: next } = changed;
+  if (formatOf(options) !== "text") printEnvelope(changed);
+  else if (enabled) tell(`Resumed ${id}. Next: ${next[0] ?? "never"}`);
+  else tell(`Paused ${id}. Fire it again: pawl schedules resume ${shortId(id)}`);
+  return 0;
+}
+
+const next: ScheduleCommand = async (app, id, options) => showNext(await showSchedule(app, id), options);
+
+export function showNext(schedule: ScheduleDescription, options: CommonOptions): number {
   if (formatOf(options) !== "text") printEnvelope(schedule);
   else {
     print(schedule.next_fire_times.join("\n"));
@@ -98,26 +108,39 @@ const next: ScheduleCommand = async (app, id, options) => {
       tell(`It is disabled. Fire it again: pawl schedules resume ${shortId(schedule.schedule_id)}`);
   }
   return 0;
-};
+}
 
 const slots: ScheduleCommand = async (app, id, options) => {
   const { schedule_id: whole } = await showSchedule(app, id);
   const { items, nextCursor } = await listScheduleSlots(app, whole, { limit: SHOWN_SLOTS });
-  if (formatOf(options) !== "text") printEnvelope({ items, next_cursor: nextCursor });
+  return showSlots({ items, next_cursor: nextCursor }, options);
+};
+
+interface SlotList {
+  readonly items: readonly SlotDescription[];
+  readonly next_cursor: string | null;
+}
+
+export async function showSlots(list: SlotList, options: CommonOptions): Promise<number> {
+  if (formatOf(options) !== "text") printEnvelope(list);
   else {
     const { renderSlots } = await import("../render/render-schedules.ts");
-    print(renderSlots(items, pageOptions()));
+    print(renderSlots(list.items, pageOptions()));
   }
   return 0;
-};
+}
 
 const rm: ScheduleCommand = async (app, id, options) => {
   const { schedule_id: whole } = await showSchedule(app, id);
   await removeSchedule(app, whole);
+  return showRemovedSchedule(whole, options);
+};
+
+export function showRemovedSchedule(whole: string, options: CommonOptions): number {
   if (formatOf(options) !== "text") printEnvelope({ schedule_id: whole });
   else tell(`Removed ${whole}. Its runs stay.`);
   return 0;
-};
+}
 
 const run: ScheduleCommand = async (app, id, options) => {
   const { schedule_id: whole } = await showSchedule(app, id);

@@ -6,6 +6,7 @@ import {
   listStoredFiles,
   readStoredFile,
   removeStoredFile,
+  type StoredFile,
   writeStoredFile,
 } from "../../../operations/stored-files.ts";
 import { forTenant } from "../../../operations/tenant-application.ts";
@@ -18,7 +19,10 @@ export interface StorageOptions extends CommonOptions {
 
 /** `pawl storage ls`. */
 export async function listStorage(app: OpenApplication, prefix: string, options: StorageOptions): Promise<number> {
-  const files = await listStoredFiles(seenBy(app, options), prefix);
+  return showStoredFiles(await listStoredFiles(seenBy(app, options), prefix), options);
+}
+
+export function showStoredFiles(files: readonly StoredFile[], options: CommonOptions): number {
   if (formatOf(options) !== "text") printEnvelope({ items: files, next_cursor: null });
   else
     for (const { path, bytes, modified_at: modifiedAt } of files)
@@ -43,7 +47,7 @@ export async function putStorage(
   { path, source }: Put,
   options: StorageOptions,
 ): Promise<number> {
-  const content = source === "-" ? await buffer(process.stdin) : await readSource(source);
+  const content = await readContent(source);
   await writeStoredFile(seenBy(app, options), path, content);
   tell(`Stored ${path}.`);
   return 0;
@@ -58,6 +62,11 @@ export async function removeStorage(app: OpenApplication, path: string, options:
 
 function seenBy(app: OpenApplication, { tenant }: StorageOptions): Application {
   return tenant === undefined ? app : forTenant(app, tenant);
+}
+
+/** Of a file, or of stdin where it is `-`. */
+export async function readContent(source: string): Promise<Uint8Array> {
+  return source === "-" ? buffer(process.stdin) : readSource(source);
 }
 
 async function readSource(file: string): Promise<Uint8Array> {

@@ -24,6 +24,13 @@ export async function listWebhooksCommand(app: OpenApplication, options: ListWeb
     ...(status === undefined ? {} : { status }),
     ...(cursor === undefined ? {} : { cursor }),
   });
+  return showWebhooks(page, options);
+}
+
+export async function showWebhooks(
+  page: Awaited<ReturnType<typeof listWebhooks>>,
+  options: CommonOptions,
+): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope(page);
   else {
     const { renderWebhooks } = await import("../render/render-webhooks.ts");
@@ -35,7 +42,13 @@ export async function listWebhooksCommand(app: OpenApplication, options: ListWeb
 
 /** `pawl webhooks show`. */
 export async function showWebhookCommand(app: OpenApplication, id: string, options: CommonOptions): Promise<number> {
-  const webhook = await showWebhook(app, id);
+  return showOneWebhook(await showWebhook(app, id), options);
+}
+
+export async function showOneWebhook(
+  webhook: Awaited<ReturnType<typeof showWebhook>>,
+  options: CommonOptions,
+): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope(webhook);
   else {
     const { renderWebhook } = await import("../render/render-webhooks.ts");

@@ -6,7 +6,13 @@ import { listSavedWorkflows } from "../../../operations/list-saved-workflows.ts"
 import { listWorkflows } from "../../../operations/list-workflows.ts";
 import { removeSavedWorkflow } from "../../../operations/remove-saved-workflow.ts";
 import { renameSavedWorkflow } from "../../../operations/rename-saved-workflow.ts";
-import { listVersions, removeWorkflow, saveWorkflow } from "../../../operations/save-workflow.ts";
+import {
+  listVersions,
+  removeWorkflow,
+  type SavedVersion,
+  type SavedWorkflowVersion,
+  saveWorkflow,
+} from "../../../operations/save-workflow.ts";
 import { findSaved } from "../../../operations/saved-definitions.ts";
 import { showSavedWorkflow } from "../../../operations/show-saved-workflow.ts";
 import { showWorkflow } from "../../../operations/show-workflow.ts";
@@ -70,8 +76,10 @@ export async function saveWorkflowCommand(
   file: string,
   options: WorkflowOptions,
 ): Promise<number> {
-  const text = file === "-" ? await readText(process.stdin) : await readSource(file);
-  const saved = await saveWorkflow(seenBy(app, options), { text });
+  return showSaved(await saveWorkflow(seenBy(app, options), { text: await readDefinition(file) }), options);
+}
+
+export function showSaved(saved: SavedWorkflowVersion, options: CommonOptions): number {
   if (formatOf(options) !== "text") printEnvelope(saved);
   else {
     const { name, version, is_new: isNew } = saved;
@@ -86,7 +94,10 @@ export async function listVersionsCommand(
   name: string,
   options: WorkflowOptions,
 ): Promise<number> {
-  const items = await listVersions(seenBy(app, options), name);
+  return showVersions(await listVersions(seenBy(app, options), name), options);
+}
+
+export function showVersions(items: readonly SavedVersion[], options: CommonOptions): number {
   if (formatOf(options) !== "text") printEnvelope({ items, next_cursor: null });
   else for (const { version, saved_at: at } of items) print(`${String(version).padStart(4)}  ${at}`);
   return 0;
@@ -132,6 +143,11 @@ export async function renameWorkflow(
 
 function seenBy(app: OpenApplication, { tenant }: WorkflowOptions): Application {
   return tenant === undefined ? app : forTenant(app, tenant);
+}
+
+/** Of a file, or of stdin where it is `-`. */
+export async function readDefinition(file: string): Promise<string> {
+  return file === "-" ? readText(process.stdin) : readSource(file);
 }
 
 async function readSource(file: string): Promise<string> {

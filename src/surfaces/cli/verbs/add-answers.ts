@@ -12,10 +12,14 @@ export function addAnswers(parent: Command, perform: Perform): void {
       .option("--comment <text>");
     if (verdict === "approve") command.option("--edit <json>", "replace the data: JSON, or @FILE");
     command.action(async (address: string, options: AnswerOptions) => {
-      await perform(options, async (app, voice) => {
-        const { answer } = await import("../commands/runs-drive.ts");
-        return answer({ app, voice }, { address, verdict }, options);
-      });
+      await perform(
+        options,
+        async (app, voice) => {
+          const { answer } = await import("../commands/runs-drive.ts");
+          return answer({ app, voice }, { address, verdict }, options);
+        },
+        async (parts) => (await import("../remote/runs.ts")).answer(parts, { address, verdict }, options),
+      );
     });
   }
 }
@@ -24,8 +28,10 @@ export function addAnswers(parent: Command, perform: Perform): void {
 export function addApprovals(program: Command, perform: Perform): void {
   const approvals = program.command("approvals").description("questions that wait for a person");
   withCommon(approvals.command("ls").description("list them")).action(async (options: CommonOptions) => {
-    await perform(options, async (app) =>
-      (await import("../commands/runs-read.ts")).listApprovalsCommand(app, options),
+    await perform(
+      options,
+      async (app) => (await import("../commands/runs-read.ts")).listApprovalsCommand(app, options),
+      async (parts) => (await import("../remote/runs.ts")).listApprovals(parts, options),
     );
   });
 }

@@ -11,6 +11,10 @@ export function addCosts(program: Command, perform: Perform): void {
     .option("--since <time>", "of runs that were started then or later (default: 30 days ago)", toTime)
     .option("--until <time>", "of runs that were started before", toTime)
     .action(async (options: CostsOptions) => {
-      await perform(options, async (app) => (await import("../commands/costs.ts")).costs(app, options));
+      await perform(
+        options,
+        async (app) => (await import("../commands/costs.ts")).costs(app, options),
+        async (parts) => (await import("../remote/care.ts")).sumCosts(parts, options),
+      );
     });
 }

@@ -10,7 +10,11 @@ import type { Perform } from "./perform.ts";
 export function addKeys(program: Command, perform: Perform): void {
   const keys = program.command("keys").description("who may use the service over HTTP");
   withCommon(keys.command("ls").description("list them")).action(async (options: CommonOptions) => {
-    await perform(options, async (app) => (await import("../commands/keys.ts")).listKeysCommand(app, options));
+    await perform(
+      options,
+      async (app) => (await import("../commands/keys.ts")).listKeysCommand(app, options),
+      async (parts) => (await import("../remote/care.ts")).listKeys(parts, options),
+    );
   });
   withCommon(keys.command("create").description("make a key; it is shown this once"))
     .argument("<name>", "who it is for")
@@ -19,12 +23,20 @@ export function addKeys(program: Command, perform: Perform): void {
     .option("--max-cost <usd>", "what one run that it starts may cost", toAmount)
     .option("--days <n>", "it expires after so many", toCount)
     .action(async (name: string, options: CreateKeyOptions) => {
-      await perform(options, async (app) => (await import("../commands/keys.ts")).createKeyCommand(app, name, options));
+      await perform(
+        options,
+        async (app) => (await import("../commands/keys.ts")).createKeyCommand(app, name, options),
+        async (parts) => (await import("../remote/care.ts")).createKey(parts, name, options),
+      );
     });
   withCommon(keys.command("revoke").description("from now on it opens nothing"))
     .argument("<id>")
     .action(async (id: string, options: CommonOptions) => {
-      await perform(options, async (app) => (await import("../commands/keys.ts")).revokeKeyCommand(app, id, options));
+      await perform(
+        options,
+        async (app) => (await import("../commands/keys.ts")).revokeKeyCommand(app, id, options),
+        async (parts) => (await import("../remote/care.ts")).revokeKey(parts, id, options),
+      );
     });
 }
 

@@ -21,8 +21,10 @@ export function addRun(program: Command, perform: Perform): void {
     .option("--max-seconds <n>", "stop when it takes longer, waiting included", toWhole)
     .option("--detach", "run it in the background and print its id")
     .action(async (workflow: string, options: RunOptions) => {
-      await perform(options, async (app, voice) =>
-        (await import("../commands/run.ts")).run({ app, voice }, workflow, options),
+      await perform(
+        options,
+        async (app, voice) => (await import("../commands/run.ts")).run({ app, voice }, workflow, options),
+        async (parts) => (await import("../remote/start-run.ts")).run(parts, workflow, options),
       );
     });
   addPlan(program, perform);
@@ -62,6 +64,10 @@ function addPlan(program: Command, perform: Perform): void {
     .option("--output-tokens <n>", "of an answer, where no limit is set", toWhole)
     .option("--tool-tokens <n>", "that the result of a tool adds to a conversation", toWhole)
     .action(async (workflow: string, options: PlanOptions) => {
-      await perform(options, async (app) => (await import("../commands/plan.ts")).plan(app, workflow, options));
+      await perform(
+        options,
+        async (app) => (await import("../commands/plan.ts")).plan(app, workflow, options),
+        async (parts) => (await import("../remote/start-run.ts")).plan(parts, workflow, options),
+      );
     });
 }

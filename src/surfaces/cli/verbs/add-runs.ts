@@ -3,6 +3,7 @@ import type { CommonOptions } from "../cli-context.ts";
 import type { CancelOptions, ResumeOptions, SignalOptions } from "../commands/runs-drive.ts";
 import type { ListOptions, ShowOptions } from "../commands/runs-read.ts";
 import type { ForkOptions, RerunOptions } from "../commands/runs-repeat.ts";
+import type { LogsOptions } from "../commands/runs-watch.ts";
 import { addAnswers } from "./add-answers.ts";
 import { collect, withCommon } from "./common-options.ts";
 import { toCount } from "./option-values.ts";
@@ -17,13 +18,21 @@ export function addRuns(program: Command, perform: Perform): void {
     .option("--limit <n>", "at most so many", toCount, 20)
     .option("--cursor <id>", "go on after this run")
     .action(async (options: ListOptions) => {
-      await perform(options, async (app) => (await import("../commands/runs-read.ts")).listRunsCommand(app, options));
+      await perform(
+        options,
+        async (app) => (await import("../commands/runs-read.ts")).listRunsCommand(app, options),
+        async (parts) => (await import("../remote/runs.ts")).listRuns(parts, options),
+      );
     });
   withCommon(runs.command("show").description("show a run and its steps"))
     .argument("<id>")
     .option("--prompts", "with what each step was asked")
     .action(async (id: string, options: ShowOptions) => {
-      await perform(options, async (app) => (await import("../commands/runs-read.ts")).showRun(app, id, options));
+      await perform(
+        options,
+        async (app) => (await import("../commands/runs-read.ts")).showRun(app, id, options),
+        async (parts) => (await import("../remote/runs.ts")).showRun(parts, id, options),
+      );
     });
   withCommon(runs.command("events").description("show a run's journal"))
     .argument("<id>")
@@ -33,23 +42,41 @@ export function addRuns(program: Command, perform: Perform): void {
   withCommon(runs.command("logs").description("show what agents said, as JSON lines"))
     .argument("<id>")
     .argument("[step]", "a step's id, or the path of one instance")
-    .action(async (id: string, step: string | undefined, options: CommonOptions) => {
-      await perform(options, async (app) => (await import("../commands/runs-read.ts")).showLogs(app, id, step));
+    .option("--follow", "go on with what they say until the run has ended")
+    .action(async (id: string, step: string | undefined, options: LogsOptions) => {
+      await perform(
+        options,
+        async (app) => (await import("../commands/runs-watch.ts")).showLogs(app, { id, step }, options),
+        async (parts) => (await import("../remote/runs.ts")).showLogs(parts, { id, step }, options),
+      );
+    });
+  withCommon(runs.command("watch").description("show a run that is under way until it ends; Ctrl-C leaves it"))
+    .argument("<id>")
+    .action(async (id: string, options: CommonOptions) => {
+      await perform(
+        options,
+        async (app, voice) => (await import("../commands/runs-watch.ts")).watchRun({ app, voice }, id, options),
+        async (parts) => (await import("../remote/runs.ts")).watchRun(parts, id, options),
+      );
     });
   withCommon(runs.command("resume").description("go on with a run that was laid down or cut off"))
     .argument("[id]")
     .option("--all", "with every run that can go on")
     .action(async (id: string | undefined, options: ResumeOptions) => {
-      await perform(options, async (app, voice) =>
-        (await import("../commands/runs-drive.ts")).resume({ app, voice }, id, options),
+      await perform(
+        options,
+        async (app, voice) => (await import("../commands/runs-drive.ts")).resume({ app, voice }, id, options),
+        async (parts) => (await import("../remote/runs.ts")).resumeRun(parts, id, options),
       );
     });
   withCommon(runs.command("cancel").description("end a run before its end"))
     .argument("<id>")
     .option("--reason <text>")
     .action(async (id: string, options: CancelOptions) => {
-      await perform(options, async (app, voice) =>
-        (await import("../commands/runs-drive.ts")).cancel({ app, voice }, id, options),
+      await perform(
+        options,
+        async (app, voice) => (await import("../commands/runs-drive.ts")).cancel({ app, voice }, id, options),
+        async (parts) => (await import("../remote/runs.ts")).cancelRun(parts, id, options),
       );
     });
   withCommon(runs.command("signal").description("tell a run that the event it waits for has happened"))
@@ -57,8 +84,10 @@ export function addRuns(program: Command, perform: Perform): void {
     .argument("<event>")
     .option("--payload <json>", "what the waiting step gets as its output: JSON, or @FILE")
     .action(async (id: string, name: string, options: SignalOptions) => {
-      await perform(options, async (app, voice) =>
-        (await import("../commands/runs-drive.ts")).signal({ app, voice }, { id, name }, options),
+      await perform(
+        options,
+        async (app, voice) => (await import("../commands/runs-drive.ts")).signal({ app, voice }, { id, name }, options),
+        async (parts) => (await import("../remote/runs.ts")).signalRun(parts, { id, name }, options),
       );
     });
   addRepetitions(runs, perform);
@@ -66,14 +95,20 @@ export function addRuns(program: Command, perform: Perform): void {
     .argument("<a>")
     .argument("<b>")
     .action(async (a: string, b: string, options: CommonOptions) => {
-      await perform(options, async (app) =>
-        (await import("../commands/runs-keep.ts")).diffRuns(app, { a, b }, options),
+      await perform(
+        options,
+        async (app) => (await import("../commands/runs-keep.ts")).diffRuns(app, { a, b }, options),
+        async (parts) => (await import("../remote/runs.ts")).diffRuns(parts, { a, b }, options),
       );
     });
   withCommon(runs.command("rm").description("delete a run that has ended"))
     .argument("<id>")
     .action(async (id: string, options: CommonOptions) => {
-      await perform(options, async (app) => (await import("../commands/runs-keep.ts")).removeRun(app, id, options));
+      await perform(
+        options,
+        async (app) => (await import("../commands/runs-keep.ts")).removeRun(app, id, options),
+        async (parts) => (await import("../remote/runs.ts")).removeRun(parts, id, options),
+      );
     });
   addAnswers(runs, perform);
 }
@@ -82,16 +117,20 @@ function addRepetitions(runs: Command, perform: Perform): void {
   withRepetition(
     runs.command("rerun").alias("replay").description("do a run again from a step; the rest is taken over"),
   ).action(async (id: string, options: RerunOptions) => {
-    await perform(options, async (app, voice) =>
-      (await import("../commands/runs-repeat.ts")).rerun({ app, voice }, id, options),
+    await perform(
+      options,
+      async (app, voice) => (await import("../commands/runs-repeat.ts")).rerun({ app, voice }, id, options),
+      async (parts) => (await import("../remote/runs.ts")).rerun(parts, id, options),
     );
   });
   withRepetition(runs.command("fork").description("do a run again from a step, with something changed"))
     .option("--set <change>", "STEP.FIELD=VALUE, input.NAME=VALUE, max_cost_usd=N or timeout=SECONDS", collect)
     .option("--changes <file>", "all changes as a JSON file")
     .action(async (id: string, options: ForkOptions) => {
-      await perform(options, async (app, voice) =>
-        (await import("../commands/runs-repeat.ts")).fork({ app, voice }, id, options),
+      await perform(
+        options,
+        async (app, voice) => (await import("../commands/runs-repeat.ts")).fork({ app, voice }, id, options),
+        async (parts) => (await import("../remote/runs.ts")).fork(parts, id, options),
       );
     });
 }

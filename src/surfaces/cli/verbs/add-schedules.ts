@@ -9,7 +9,11 @@ export function addSchedules(program: Command, perform: Perform): void {
   const schedules = program.command("schedules").description("workflows that start by the clock");
   const load = () => import("../commands/schedules.ts");
   withCommon(schedules.command("ls").description("list them")).action(async (options: CommonOptions) => {
-    await perform(options, async (app) => (await load()).listSchedulesCommand(app, options));
+    await perform(
+      options,
+      async (app) => (await load()).listSchedulesCommand(app, options),
+      async (parts) => (await import("../remote/schedules.ts")).listSchedules(parts, options),
+    );
   });
   withCommon(schedules.command("create").description("start a workflow by the clock from now on"))
     .argument("<workflow>", "the name of a registered workflow")
@@ -33,7 +37,11 @@ export function addSchedules(program: Command, perform: Perform): void {
     .option("--notify-email <address>", "tell by e-mail (SMTP_URL); may be given more than once", collect)
     .addOption(new Option("--notify-on <outcome>", "of which runs").choices(["always", "failure", "success"]))
     .action(async (workflow: string, cron: string, options: CreateScheduleOptions) => {
-      await perform(options, async (app) => (await load()).createScheduleCommand(app, { workflow, cron }, options));
+      await perform(
+        options,
+        async (app) => (await load()).createScheduleCommand(app, { workflow, cron }, options),
+        async (parts) => (await import("../remote/schedules.ts")).createSchedule(parts, { workflow, cron }, options),
+      );
     });
   for (const [verb, text] of [
     ["pause", "fire it no more until it is resumed"],
@@ -46,7 +54,11 @@ export function addSchedules(program: Command, perform: Perform): void {
     withCommon(schedules.command(verb).description(text))
       .argument("<id>", "its id, or the beginning of it")
       .action(async (id: string, options: CommonOptions) => {
-        await perform(options, async (app) => (await load()).scheduleCommands[verb](app, id, options));
+        await perform(
+          options,
+          async (app) => (await load()).scheduleCommands[verb](app, id, options),
+          async (parts) => (await import("../remote/schedules.ts")).scheduleCommands[verb](parts, id, options),
+        );
       });
   }
 }

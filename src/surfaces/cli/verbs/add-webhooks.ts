@@ -15,22 +15,28 @@ export function addWebhooks(program: Command, perform: Perform): void {
     .option("--limit <n>", "at most so many", toCount, 20)
     .option("--cursor <id>", "go on after this one")
     .action(async (options: ListWebhooksOptions) => {
-      await perform(options, async (app) =>
-        (await import("../commands/webhooks.ts")).listWebhooksCommand(app, options),
+      await perform(
+        options,
+        async (app) => (await import("../commands/webhooks.ts")).listWebhooksCommand(app, options),
+        async (parts) => (await import("../remote/care.ts")).listWebhooks(parts, options),
       );
     });
   withCommon(webhooks.command("show").description("show a delivery and its tries"))
     .argument("<id>")
     .action(async (id: string, options: CommonOptions) => {
-      await perform(options, async (app) =>
-        (await import("../commands/webhooks.ts")).showWebhookCommand(app, id, options),
+      await perform(
+        options,
+        async (app) => (await import("../commands/webhooks.ts")).showWebhookCommand(app, id, options),
+        async (parts) => (await import("../remote/care.ts")).showWebhook(parts, id, options),
       );
     });
   withCommon(webhooks.command("resend").description("deliver it again, with the same id"))
     .argument("<id>")
     .action(async (id: string, options: CommonOptions) => {
-      await perform(options, async (app) =>
-        (await import("../commands/webhooks.ts")).resendWebhookCommand(app, id, options),
+      await perform(
+        options,
+        async (app) => (await import("../commands/webhooks.ts")).resendWebhookCommand(app, id, options),
+        async (parts) => (await import("../remote/care.ts")).resendWebhook(parts, id, options),
       );
     });
   withCommon(webhooks.command("verify").description("check a message that was received, with WEBHOOK_SECRET"))

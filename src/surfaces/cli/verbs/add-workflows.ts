@@ -12,29 +12,49 @@ export function addWorkflows(program: Command, perform: Perform): void {
   const own = (command: Command) => withCommon(command).option("--tenant <id>", "those of this tenant");
   own(workflows.command("ls").description("list what can be run by its name, and the terminal library")).action(
     async (options: WorkflowOptions) => {
-      await perform(options, async (app) => (await load()).listWorkflowsCommand(app, options));
+      await perform(
+        options,
+        async (app) => (await load()).listWorkflowsCommand(app, options),
+        async (parts) => (await import("../remote/files.ts")).listWorkflows(parts, options),
+      );
     },
   );
   own(workflows.command("show").description("show a definition"))
     .argument("<name>")
     .option("--version <n>", "of one that was saved through the service", toCount)
     .action(async (name: string, options: ShowWorkflowOptions) => {
-      await perform(options, async (app) => (await load()).showWorkflowCommand(app, name, options));
+      await perform(
+        options,
+        async (app) => (await load()).showWorkflowCommand(app, name, options),
+        async (parts) => (await import("../remote/files.ts")).showWorkflow(parts, name, options),
+      );
     });
   own(workflows.command("save").description("save a definition, to be run by its name; an older one stays a version"))
     .argument("<file>", "where it is; - is stdin")
     .action(async (file: string, options: WorkflowOptions) => {
-      await perform(options, async (app) => (await load()).saveWorkflowCommand(app, file, options));
+      await perform(
+        options,
+        async (app) => (await load()).saveWorkflowCommand(app, file, options),
+        async (parts) => (await import("../remote/files.ts")).saveWorkflow(parts, file, options),
+      );
     });
   own(workflows.command("versions").description("list the versions of a saved one, newest first"))
     .argument("<name>")
     .action(async (name: string, options: WorkflowOptions) => {
-      await perform(options, async (app) => (await load()).listVersionsCommand(app, name, options));
+      await perform(
+        options,
+        async (app) => (await load()).listVersionsCommand(app, name, options),
+        async (parts) => (await import("../remote/files.ts")).listVersions(parts, name, options),
+      );
     });
   own(workflows.command("rm").description("remove a saved one with its versions, or one of the terminal library"))
     .argument("<name>")
     .action(async (name: string, options: WorkflowOptions) => {
-      await perform(options, async (app) => (await load()).removeWorkflowCommand(app, name, options));
+      await perform(
+        options,
+        async (app) => (await load()).removeWorkflowCommand(app, name, options),
+        async (parts) => (await import("../remote/files.ts")).removeWorkflow(parts, name, options),
+      );
     });
   withCommon(workflows.command("rename").description("give one of the terminal library another name"))
     .argument("<name>")

@@ -1,9 +1,17 @@
 import type { OpenApplication } from "../../../operations/application.ts";
 import type { CommonOptions } from "../cli-context.ts";
+import type { RemoteCommand } from "../remote/remote-parts.ts";
 import type { Voice } from "../voice.ts";
 
-/** Opens the application that the options name, does what a verb does with it, and closes it. */
+/** What a verb does with the application that the options name. */
+export type LocalCommand = (app: OpenApplication, voice: Voice) => Promise<number>;
+
+/**
+ * Does what a verb does: on this machine with an application that is opened and closed, or by a server. A verb without a
+ * second form works on this machine only.
+ */
 export type Perform = <Options extends CommonOptions>(
   options: Options,
-  command: (app: OpenApplication, voice: Voice) => Promise<number>,
+  local: LocalCommand,
+  remote?: RemoteCommand,
 ) => Promise<void>;

@@ -11,6 +11,7 @@ import { streamEventsEndpoint } from "./events/stream-events.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys/keys.ts";
 import { compareRunsEndpoint } from "./runs/compare-runs.ts";
 import { deleteRunEndpoint } from "./runs/delete-run.ts";
+import { readRunLogsEndpoint } from "./runs/read-logs.ts";
 import { getRun, listRunsEndpoint } from "./runs/read-runs.ts";
 import { forkRunEndpoint, replayRunEndpoint, rerunRunEndpoint } from "./runs/repeat-runs.ts";
 import { cancelRunEndpoint, resumeRunEndpoint, signalRun } from "./runs/steer-runs.ts";
@@ -57,6 +58,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteRunEndpoint,
   streamRunEndpoint,
   streamEventsEndpoint,
+  readRunLogsEndpoint,
   cancelRunEndpoint,
   resumeRunEndpoint,
   signalRun,

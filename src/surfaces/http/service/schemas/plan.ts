@@ -38,7 +38,7 @@ const costSchema = z.object({
 
 const stepSchema = z.object({
   step: z.string(),
-  kind: z.string(),
+  kind: z.enum(["task", "flow", "call", "wait", "approve", "set", "respond"]),
   executor: z.string().nullable(),
   instances: z.object({
     is: z.enum(["exact", "at_most", "unknown"]),

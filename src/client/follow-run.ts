@@ -1,0 +1,84 @@
+import { setTimeout } from "node:timers/promises";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import type { Json } from "../core/json.ts";
+import { ApiError } from "./api-error.ts";
+import { explainFailure, explainRefusal, notPawl } from "./explain-answer.ts";
+import type { RunStreamEvent } from "./run-stream.ts";
+
+export interface FollowOptions {
+  /** The id of the last event that was seen. Absent: from the beginning. */
+  readonly after?: string;
+  /** Also what steps tell while they work. */
+  readonly progress?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+interface Connection {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof fetch;
+}
+
+const FIRST_DELAY_MS = 250;
+const LAST_DELAY_MS = 5_000;
+const MAX_FAILURES = 12;
+
+/**
+ * What happens in a run until it has ended, without a gap and without a repetition: a connection that is lost is made again
+ * from the last event. Throws `ApiError`, also when a server stays away for about a minute.
+ */
+export async function* followRun(
+  { url, headers, fetch }: Connection,
+  runId: string,
+  { after, progress = false, signal }: FollowOptions,
+): AsyncGenerator<RunStreamEvent> {
+  const address = `${url}/runs/${encodeURIComponent(runId)}/stream?progress=${progress}`;
+  let last = after;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      const since = last === undefined ? {} : { "last-event-id": last };
+      const asked = {
+        redirect: "manual" as const,
+        headers: { ...headers, accept: "text/event-stream", ...since },
+        ...(signal ? { signal } : {}),
+      };
+      for await (const event of readEvents(url, await fetch(address, asked))) {
+        failures = 0;
+        if ("id" in event) last = event.id;
+        yield event;
+        if (event.event === "end") return;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof ApiError && !isPassing(error)) throw error;
+      if (failures >= MAX_FAILURES) throw error instanceof ApiError ? error : explainFailure(url, error);
+    }
+    await setTimeout(Math.min(FIRST_DELAY_MS * 2 ** failures, LAST_DELAY_MS), undefined, signal ? { signal } : {});
+  }
+}
+
+/** A server that is busy, stops or starts again. */
+function isPassing({ status = 0 }: ApiError): boolean {
+  return status === 429 || status >= 500;
+}
+
+async function* readEvents(url: string, response: Response): AsyncGenerator<RunStreamEvent> {
+  if (!response.ok) throw explainRefusal(url, response.status, await readJson(response));
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  if (!isStream || response.body === null) throw notPawl(url, response.status);
+  const events = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { event = "message", data, id } of events) {
+    // A server that stops says so without an id: the next connection finds out.
+    if (event === "error" && id === undefined) continue;
+    // The names and shapes are those of the server's own document.
+    yield { event, data: JSON.parse(data) as Json, ...(id === undefined ? {} : { id }) } as unknown as RunStreamEvent;
+  }
+}
+
+async function readJson(response: Response): Promise<Json | undefined> {
+  try {
+    return (await response.json()) as Json;
+  } catch {
+    return undefined;
+  }
+}

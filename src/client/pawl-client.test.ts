@@ -1,0 +1,117 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { HttpWorld } from "../../test/fakes/http-world.ts";
+import { task, uhlpGraph } from "../../test/fakes/uhlp-graph.ts";
+import type { StreamedChange } from "../operations/stream-run.ts";
+import { ApiError, createPawlClient, dataOf, type RunStreamEvent } from "./pawl-client.ts";
+
+const THREE = uhlpGraph({
+  name: "three",
+  steps: [task("a", [{ on: "success", to: "b" }]), task("b", [{ on: "success", to: "c" }]), task("c")],
+});
+
+function newWorld(wrap: (response: Response, request: Request) => Response = (response) => response) {
+  const world = new HttpWorld([THREE]);
+  const own: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    return wrap(await world.http.fetch(request), request);
+  };
+  return { world, client: createPawlClient({ url: "http://localhost/", fetch: own }) };
+}
+
+test("routes are called with the types of their document, and answers come without their envelope", async () => {
+  const { client } = newWorld();
+  const body = { workflow: "three", input: {} };
+  const run = await dataOf(client.api.POST("/workflows/run/sync", { body }));
+  expectTypeOf(run.status).toEqualTypeOf<
+    | "queued"
+    | "running"
+    | "waiting"
+    | "awaiting_approval"
+    | "completed"
+    | "partial"
+    | "failed"
+    | "cancelled"
+    | "budget_exceeded"
+  >();
+  expect(run).toMatchObject({ status: "completed", steps: [{ path: "a#1" }, { path: "b#1" }, { path: "c#1" }] });
+  const { items } = await dataOf(client.api.GET("/runs", { params: { query: { workflow: "three", limit: 1 } } }));
+  expect(items).toMatchObject([{ run_id: run.run_id }]);
+});
+
+test("a refusal is an error with its code, what to do, and its status", async () => {
+  const { client } = newWorld();
+  const error = await dataOf(client.api.GET("/runs/{id}", { params: { path: { id: "none" } } })).catch(String);
+  expect(error).toContain('There is no run "none".');
+  await expect(dataOf(client.api.GET("/runs/{id}", { params: { path: { id: "none" } } }))).rejects.toMatchObject({
+    name: "ApiError",
+    code: "RUN_NOT_FOUND",
+    remedy: expect.stringContaining("pawl runs ls"),
+    status: 404,
+  });
+});
+
+test("a run is followed without a gap or a repetition though every connection breaks", async () => {
+  const lasts: (string | null)[] = [];
+  const { client } = newWorld((response, request) => {
+    if (!request.url.includes("/stream")) return response;
+    lasts.push(request.headers.get("last-event-id"));
+    return cutAfter(response, 3);
+  });
+  const { run_id: id } = await dataOf(
+    client.api.POST("/workflows/run/sync", { body: { workflow: "three", input: {} } }),
+  );
+  const seen: RunStreamEvent[] = [];
+  for await (const event of client.followRun(id)) seen.push(event);
+  const ids = seen.flatMap((event) => ("id" in event ? [event.id] : []));
+  expect(lasts.length).toBeGreaterThan(2);
+  expect(lasts.slice(1).every((last) => last !== null)).toBe(true);
+  expect(new Set(ids).size).toBe(ids.length);
+  const ended = seen.flatMap((event) =>
+    event.event === "step" && event.data.status === "completed" ? [event.data.path] : [],
+  );
+  expect(ended).toEqual(["a#1", "b#1", "c#1"]);
+  expect(seen.at(-1)).toMatchObject({ event: "end", data: { run_id: id } });
+});
+
+test("who answers otherwise is no Pawl server, and who does not answer cannot be reached", async () => {
+  const page: typeof fetch = async () => new Response("<html>", { headers: { "content-type": "text/html" } });
+  const other = createPawlClient({ url: "http://127.0.0.1:9", fetch: page });
+  await expect(dataOf(other.api.GET("/runs"))).rejects.toMatchObject({ code: "NOT_A_PAWL_SERVER" });
+  await expect(other.followRun("x").next()).rejects.toMatchObject({ code: "NOT_A_PAWL_SERVER" });
+  const nobody: typeof fetch = async () => {
+    throw new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:9") });
+  };
+  const none = createPawlClient({ url: "http://127.0.0.1:9", fetch: nobody });
+  const error = await dataOf(none.api.GET("/runs")).catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({ code: "SERVER_UNREACHABLE", remedy: expect.stringContaining("pawl serve") });
+});
+
+test("a key is sent to the server, and not to where it points", async () => {
+  const sent: (string | null)[] = [];
+  const pointing: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    sent.push(`${request.redirect} ${request.headers.get("x-api-key")}`);
+    return new Response(null, { status: 302, headers: { location: "http://elsewhere.example/" } });
+  };
+  const client = createPawlClient({ url: "http://localhost", apiKey: "k", fetch: pointing });
+  await expect(dataOf(client.api.GET("/runs"))).rejects.toMatchObject({ code: "NOT_A_PAWL_SERVER" });
+  expect(sent).toEqual(["manual k"]);
+});
+
+test("the events of a stream are those that the server sends", () => {
+  expectTypeOf<StreamedChange>().toExtend<RunStreamEvent>();
+});
+
+/** The response as a connection brings it that breaks after some events. */
+function cutAfter(response: Response, events: number): Response {
+  let left = events;
+  const cut = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      controller.enqueue(chunk);
+      if (new TextDecoder().decode(chunk).includes("id:")) left -= 1;
+      if (left === 0) controller.error(new Error("The connection broke."));
+    },
+  });
+  return new Response(response.body?.pipeThrough(cut), { headers: response.headers });
+}

@@ -1,0 +1,73 @@
+import createFetchClient, { type Client } from "openapi-fetch";
+import type { Json } from "../core/json.ts";
+import type { components, operations, paths } from "./api.ts";
+import { ApiError } from "./api-error.ts";
+import { explainFailure, explainRefusal, notPawl } from "./explain-answer.ts";
+import { type FollowOptions, followRun } from "./follow-run.ts";
+import type { RunStreamEvent } from "./run-stream.ts";
+
+export { ApiError, type components, type FollowOptions, type operations, type paths, type RunStreamEvent };
+
+export interface PawlClientOptions {
+  /** Where `pawl serve` listens, for example `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly apiKey?: string;
+  /** Takes the place of the global one. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface PawlClient {
+  readonly url: string;
+  /** Every route with its types: `api.GET("/runs/{id}", { params: { path: { id } } })`. */
+  readonly api: Client<paths>;
+  /** Follows a run to its end, through lost connections. Throws `ApiError`. */
+  followRun(runId: string, options?: FollowOptions): AsyncGenerator<RunStreamEvent>;
+  /** A request as it is, for files. Throws `ApiError` where it is not answered with a success. */
+  request(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** A client of the service. Nothing is sent before it is used. */
+export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClientOptions): PawlClient {
+  const url = written.replace(/\/+$/, "");
+  const headers: Record<string, string> = apiKey === undefined ? {} : { "x-api-key": apiKey };
+  const fetch = own ?? globalThis.fetch;
+  // A key is for this server, and for no other that it may point to.
+  const redirect = "manual";
+  const api = createFetchClient<paths>({ baseUrl: url, headers, redirect, fetch: (request) => fetch(request) });
+  api.use({
+    onResponse: ({ response }) => {
+      const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+      if (!isJson) throw notPawl(url, response.status);
+    },
+    onError: ({ error }) => (error instanceof ApiError ? error : explainFailure(url, error)),
+  });
+  return {
+    url,
+    api,
+    followRun: (runId, options = {}) => followRun({ url, headers, fetch }, runId, options),
+    async request(path, init = {}) {
+      const sent = new Headers(init.headers);
+      for (const [name, value] of Object.entries(headers)) sent.set(name, value);
+      const response = await fetch(url + path, { ...init, redirect, headers: sent }).catch((error: unknown) => {
+        throw explainFailure(url, error);
+      });
+      if (response.ok) return response;
+      throw explainRefusal(url, response.status, (await response.json().catch(() => undefined)) as Json | undefined);
+    },
+  };
+}
+
+interface Answered<Data> {
+  readonly data?: { readonly data: Data };
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** What is in the envelope of an answer. Throws `ApiError` for one that is no success. */
+export async function dataOf<Data>(asked: Promise<Answered<Data>>): Promise<Data> {
+  const { data, error, response } = await asked;
+  const origin = URL.parse(response.url)?.origin ?? "The server";
+  if (error !== undefined) throw explainRefusal(origin, response.status, error as Json);
+  if (data === undefined || !("data" in data)) throw notPawl(origin, response.status);
+  return data.data;
+}

@@ -1,0 +1,167 @@
+import { dataOf } from "../../../client/pawl-client.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { CommonOptions } from "../cli-context.ts";
+import { formatOf } from "../cli-context.ts";
+import type { AnswerOptions, CancelOptions, ResumeOptions, SignalOptions } from "../commands/runs-drive.ts";
+import { readEdit, readPayload } from "../commands/runs-drive.ts";
+import { showComparison, showRemovedRun } from "../commands/runs-keep.ts";
+import {
+  type ListOptions,
+  type ShowOptions,
+  showApprovals,
+  showRunDescription,
+  showRunList,
+} from "../commands/runs-read.ts";
+import { type ForkOptions, type RerunOptions, readChanges } from "../commands/runs-repeat.ts";
+import { type LogsOptions, printLog } from "../commands/runs-watch.ts";
+import { printEnvelope, tell } from "../print.ts";
+import { sanitize } from "../render/sanitize.ts";
+import { shortId } from "../short-id.ts";
+import { listenForStop } from "../stop-signals.ts";
+import { followRemote } from "./follow-remote.ts";
+import { given, type RemoteParts } from "./remote-parts.ts";
+
+const INTERRUPTED = 130;
+const byId = (id: string) => ({ params: { path: { id } } });
+
+export async function listRuns({ client }: RemoteParts, options: ListOptions): Promise<number> {
+  const { status, workflow, limit, cursor } = options;
+  const query = { limit, ...given({ status, workflow, cursor }) };
+  return showRunList(await dataOf(client.api.GET("/runs", { params: { query } })), options);
+}
+
+export async function showRun({ client }: RemoteParts, id: string, options: ShowOptions): Promise<number> {
+  const prompts = options.prompts === true || formatOf(options) !== "text";
+  const run = await dataOf(
+    client.api.GET("/runs/{id}", { params: { path: { id }, query: { prompts: String(prompts) } } }),
+  );
+  const artifacts = await dataOf(client.api.GET("/runs/{id}/artifacts", byId(run.run_id)));
+  return showRunDescription(run, artifacts.items, options);
+}
+
+/** What agents said, one JSON object a line, and as it comes where it is followed. */
+export async function showLogs(
+  { client }: RemoteParts,
+  { id, step }: { readonly id: string; readonly step: string | undefined },
+  { follow }: LogsOptions,
+): Promise<number> {
+  const wanted = follow === true ? undefined : step;
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const query = given({ step: wanted, cursor });
+    const page = await dataOf(client.api.GET("/runs/{id}/logs", { params: { path: { id }, query } }));
+    for (const { path, attempt, events } of page.items)
+      for (const event of events) printLog({ path, attempt }, event, step);
+    cursor = page.next_cursor;
+  }
+  if (follow !== true) return 0;
+  const signals = listenForStop();
+  try {
+    for await (const event of client.followRun(id, { progress: true, signal: signals.stop })) {
+      if (event.event === "progress") printLog(event.data, event.data.event, step);
+    }
+    return 0;
+  } catch (error) {
+    if (signals.stop.aborted) return INTERRUPTED;
+    throw error;
+  } finally {
+    signals.close();
+  }
+}
+
+export async function watchRun(parts: RemoteParts, id: string, options: CommonOptions): Promise<number> {
+  const { run_id: runId } = await dataOf(parts.client.api.GET("/runs/{id}", byId(id)));
+  return followRemote(parts, runId, options);
+}
+
+export async function resumeRun(parts: RemoteParts, id: string | undefined, options: ResumeOptions): Promise<number> {
+  if (id === undefined) {
+    throw new PawlError("USAGE", {
+      message: "A server goes on with all its runs by itself when it starts: name the run that was laid down.",
+      remedy: "List them with `pawl runs ls --status running`.",
+    });
+  }
+  const { run_id: runId, changes } = await dataOf(parts.client.api.POST("/runs/{id}/resume", byId(id)));
+  for (const change of changes) tell(change);
+  return followRemote(parts, runId, options);
+}
+
+/** The server ends it: whoever wants to see that watches it. */
+export async function cancelRun({ client }: RemoteParts, id: string, options: CancelOptions): Promise<number> {
+  const body = given({ reason: options.reason });
+  const cancelled = await dataOf(client.api.POST("/runs/{id}/cancel", { ...byId(id), body }));
+  if (formatOf(options) !== "text") printEnvelope(cancelled);
+  else
+    tell(`The run ${cancelled.run_id} is being cancelled. See its end: pawl runs watch ${shortId(cancelled.run_id)}`);
+  return 0;
+}
+
+export async function signalRun(
+  { client }: RemoteParts,
+  { id, name }: { readonly id: string; readonly name: string },
+  options: SignalOptions,
+): Promise<number> {
+  const payload = options.payload === undefined ? null : await readPayload(options.payload);
+  const told = await dataOf(client.api.POST("/runs/{id}/signals", { ...byId(id), body: { name, payload } }));
+  if (formatOf(options) !== "text") printEnvelope(told);
+  else tell(`Recorded. The run goes on at ${client.url}: pawl runs watch ${shortId(told.run_id)}`);
+  return 0;
+}
+
+export async function rerun(parts: RemoteParts, id: string, options: RerunOptions): Promise<number> {
+  const body = toRepetition(options);
+  return follow(parts, id, await dataOf(parts.client.api.POST("/runs/{id}/rerun", { ...byId(id), body })), options);
+}
+
+export async function fork(parts: RemoteParts, id: string, options: ForkOptions): Promise<number> {
+  // What is wrong with a change is said by the server, which checks them all.
+  const body = { ...toRepetition(options), changes: (await readChanges(options)) as Record<string, never> };
+  return follow(parts, id, await dataOf(parts.client.api.POST("/runs/{id}/fork", { ...byId(id), body })), options);
+}
+
+function toRepetition({ from, current }: RerunOptions) {
+  return given({ from_step: from, definition: current === true ? ("current" as const) : undefined });
+}
+
+interface Repeated {
+  readonly run_id: string;
+  readonly from_path: string;
+  readonly changes: readonly string[];
+}
+
+function follow(parts: RemoteParts, id: string, started: Repeated, options: CommonOptions): Promise<number> {
+  for (const change of started.changes) tell(change);
+  const from = started.from_path === "" ? "all of" : `from ${sanitize(started.from_path)} of`;
+  tell(`The run ${shortId(started.run_id)} does ${from} ${sanitize(id)} again.`);
+  return followRemote(parts, started.run_id, options);
+}
+
+export async function diffRuns(
+  { client }: RemoteParts,
+  query: { readonly a: string; readonly b: string },
+  options: CommonOptions,
+): Promise<number> {
+  return showComparison(await dataOf(client.api.GET("/runs/compare", { params: { query } })), options);
+}
+
+export async function removeRun({ client }: RemoteParts, id: string, options: CommonOptions): Promise<number> {
+  showRemovedRun((await dataOf(client.api.DELETE("/runs/{id}", byId(id)))).run_id, options);
+  return 0;
+}
+
+export async function listApprovals({ client }: RemoteParts, options: CommonOptions): Promise<number> {
+  return showApprovals((await dataOf(client.api.GET("/approvals"))).items, options);
+}
+
+export async function answer(
+  { client }: RemoteParts,
+  { address, verdict }: { readonly address: string; readonly verdict: "approve" | "reject" },
+  options: AnswerOptions,
+): Promise<number> {
+  const { edit, comment } = options;
+  const body = given({ comment, edited_data: edit === undefined ? undefined : await readEdit(edit) });
+  const route = `/approvals/{id}/${verdict}` as const;
+  const answered = await dataOf(client.api.POST(route, { ...byId(address), body }));
+  if (formatOf(options) !== "text") printEnvelope(answered);
+  else tell(`Recorded. The run goes on at ${client.url}: pawl runs watch ${shortId(address.split(":")[0] ?? address)}`);
+  return 0;
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { dataOf, type PawlClient } from "../../../client/pawl-client.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { isJsonObject, type JsonObject } from "../../../core/json.ts";
+import { gatherInput } from "../../../operations/gather-input.ts";
+import { looksLikeFile } from "../../../operations/looks-like-file.ts";
+import type { Plan } from "../../../operations/plan-run.ts";
+import { formatOf } from "../cli-context.ts";
+import { type PlanOptions, showPlan } from "../commands/plan.ts";
+import type { RunOptions } from "../commands/run.ts";
+import { readDefinition } from "../commands/workflows.ts";
+import { print, printEnvelope, tell } from "../print.ts";
+import { shortId } from "../short-id.ts";
+import { followRemote } from "./follow-remote.ts";
+import { given, type RemoteParts } from "./remote-parts.ts";
+
+const AGENTS = ["sandstorm", "inline", "simulated"] as const;
+
+/** `pawl run` by a server: a file of this machine is sent as it is, without the scripts and prompts that it names. */
+export async function run(parts: RemoteParts, workflow: string, options: RunOptions): Promise<number> {
+  if (options.request !== undefined) {
+    throw new PawlError("LOCAL_ONLY", {
+      message: "`--request` is a request of `POST /execute`, which answers it itself.",
+      remedy: `Send it: curl ${parts.client.url}/execute -d @${options.request}`,
+    });
+  }
+  const { client } = parts;
+  const body = {
+    ...(await toSubmission(client, workflow, options)),
+    // Sent again after an answer that was lost, it starts nothing twice.
+    idempotency_key: randomUUID(),
+  };
+  const { run_id: runId } = await dataOf(client.api.POST("/workflows/run", { body }));
+  if (options.detach !== true) return followRemote(parts, runId, options);
+  if (formatOf(options) !== "text") printEnvelope({ run_id: runId });
+  else {
+    print(runId);
+    tell(`The run is under way at ${client.url}. See it with: pawl runs watch ${shortId(runId)}`);
+  }
+  return 0;
+}
+
+export async function plan({ client }: RemoteParts, workflow: string, options: PlanOptions): Promise<number> {
+  const { outputTokens, toolTokens } = options;
+  const assume = given({ output_tokens: outputTokens, tool_tokens: toolTokens });
+  const body = { ...(await toSubmission(client, workflow, options)), assume };
+  // The document is looser than what the server makes: it does not tell which fields come together.
+  return showPlan((await dataOf(client.api.POST("/workflows/plan", { body }))) as Plan, options);
+}
+
+type Wanted = Pick<RunOptions, "i" | "input" | "agent" | "maxCost">;
+
+async function toSubmission(client: PawlClient, reference: string, { i = [], input, agent, maxCost }: Wanted) {
+  const isFile = looksLikeFile(reference) || existsSync(reference);
+  if (isFile && reference.includes("#")) {
+    throw new PawlError("LOCAL_ONLY", {
+      message: `"${reference}" names one workflow of a file, and a server is sent whole texts.`,
+      remedy: "Name a workflow that the server knows: pawl workflows ls",
+    });
+  }
+  const workflow = isFile ? `${await readDefinition(reference)}\n` : reference;
+  const schema = isFile || i.length === 0 ? undefined : await schemaOf(client, reference);
+  const values = await gatherInput({ pairs: i, folder: process.cwd(), ...given({ file: input }) }, schema);
+  return { workflow, input: values, ...given({ agent: toAgent(agent), max_cost_usd: maxCost }) };
+}
+
+/** By which it is decided what is a text. */
+async function schemaOf(client: PawlClient, name: string): Promise<JsonObject | undefined> {
+  const { input_schema: schema } = await dataOf(client.api.GET("/workflows/{name}", { params: { path: { name } } }));
+  return isJsonObject(schema) ? schema : undefined;
+}
+
+function toAgent(written: string | undefined): (typeof AGENTS)[number] | undefined {
+  const known = AGENTS.find((agent) => agent === written);
+  if (known !== undefined || written === undefined) return known;
+  throw new PawlError("LOCAL_ONLY", {
+    message: `"${written}" is no agent that a server can be asked for.`,
+    remedy: `Use one of ${AGENTS.join(", ")}: scripts of simulated agents are files of the machine that runs.`,
+  });
+}
