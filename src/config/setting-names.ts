@@ -84,6 +84,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("mcp.allow_commands"),
   name("outbound.allow"),
   name("reports.chromium"),
+  name("inputs.folders"),
   name("terminal.level"),
   name("terminal.backend"),
   name("terminal.max_calls_per_minute"),

@@ -171,6 +171,7 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
   }),
   outbound: section({ allow: listOfTexts.default([]) }),
   reports: section({ chromium: text }),
+  inputs: section({ folders: listOfTexts.default([]) }),
   mcp: section({
     audit_log_path: text,
     servers: mapOf(mcpServerSchema),

@@ -131,6 +131,10 @@ export interface Settings {
     /** Hosts, addresses and networks that are asked though they are not public: `localhost:3000`, `10.1.0.0/16`. */
     readonly allow: readonly string[];
   };
+  readonly inputs: {
+    /** Folders that a client may name as an input, relative to the application. */
+    readonly folders: readonly string[];
+  };
   readonly reports: {
     /** The browser that prints PDF: a path or a name; `off`: none. Absent: the first that is found. */
     readonly chromium?: string | undefined;
@@ -257,6 +261,7 @@ export const DEFAULTS: Settings = {
   mcp: { servers: {}, timeout_ms: 60_000, idle_ms: 300_000, allow_commands: false },
   outbound: { allow: [] },
   reports: {},
+  inputs: { folders: [] },
   terminal: {},
   log: { level: "info", format: "auto" },
 };

@@ -7,6 +7,7 @@ import type { RunStart } from "../hosts/run-host.ts";
 import type { Application } from "./application.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { executorKindsOf } from "./executor-kinds.ts";
+import { fillDirectories } from "./fill-directories.ts";
 import { findDefinition, type ReferredDefinition } from "./find-definition.ts";
 import { type GivenInput, gatherInput } from "./gather-input.ts";
 import { limitCost, toMicro } from "./limit-cost.ts";
@@ -56,7 +57,7 @@ export async function findStartable(app: Application, request: RunRequest): Prom
     ...loadOptionsOf(app.config),
     findSaved: (name: string) => findSaved(app, name),
   };
-  return readAskedFor(await findDefinition(workflow, places), request);
+  return readAskedFor(app, await findDefinition(workflow, places), request);
 }
 
 /** A definition, the input in the form that its dialect reads, and where it comes from. */
@@ -102,13 +103,17 @@ export async function prepareStart(
   };
 }
 
-async function readAskedFor(found: ReferredDefinition, request: RunRequest): Promise<Startable> {
+async function readAskedFor(app: Application, found: ReferredDefinition, request: RunRequest): Promise<Startable> {
   const { folder, inputPairs = [], inputFile, requestFile, onlyStep: step } = request;
   if (requestFile !== undefined) return readRequested(found, { requestFile, inputPairs, inputFile, folder });
   const given: GivenInput = { pairs: inputPairs, folder, ...(inputFile === undefined ? {} : { file: inputFile }) };
   const { graph } = found.definition;
   if (step !== undefined) return { ...found, onlyStep: step, input: await gatherInput(given, undefined) };
-  return { ...found, input: await toRunInput(await gatherInput(given, graph.input.schema), graph) };
+  const gathered = await gatherInput(given, graph.input.schema);
+  return {
+    ...found,
+    input: await toRunInput(await fillDirectories(app, gathered, { graph, standsIn: folder }), graph),
+  };
 }
 
 interface RequestedRun {

@@ -5,6 +5,7 @@ import { didYouMean } from "../dialects/did-you-mean.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import type { Application } from "./application.ts";
 import { compileText, definitionInvalid } from "./compile-text.ts";
+import { fillDirectories } from "./fill-directories.ts";
 import { findNamed } from "./find-named.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { type PreparedRun, prepareStart, type Startable } from "./prepare-run.ts";
@@ -53,7 +54,8 @@ export async function toStartable(
   submission: Pick<Submission, "workflow" | "version" | "input">,
 ): Promise<Startable> {
   const { definition, file } = await findSubmitted(app, submission);
-  const input = await toRunInput(submission.input, definition.graph);
+  const { graph } = definition;
+  const input = await toRunInput(await fillDirectories(app, submission.input, { graph }), graph);
   return { definition, input, ...(file === undefined ? {} : { file }) };
 }
 

@@ -4,6 +4,7 @@ import type { SlotRecord, StoredSchedule } from "../ports/schedules.ts";
 import type { Application } from "./application.ts";
 import { deriveRunId } from "./derive-run-id.ts";
 import { findSchedule } from "./describe-schedule.ts";
+import { fillDirectories } from "./fill-directories.ts";
 import { type PreparedRun, prepareStart } from "./prepare-run.ts";
 import { findSubmitted } from "./prepare-submission.ts";
 import { forTenant } from "./tenant-application.ts";
@@ -46,7 +47,7 @@ export async function prepareScheduled(
   const input =
     graph.trigger?.kind === "cron"
       ? await toRequestInput({ requestId: runId, requestData, context: {} }, graph)
-      : await toRunInput(schedule.input, graph);
+      : await toRunInput(await fillDirectories(app, schedule.input, { graph }), graph);
   const prepared = await prepareStart(
     app,
     { definition, input, runId, ...(file === undefined ? {} : { file }) },
