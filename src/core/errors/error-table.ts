@@ -478,6 +478,7 @@ export const ERRORS = {
     2,
   ),
   STORAGE_PATH_INVALID: row("The path leaves the storage.", "Use a relative path without `..`.", 2),
+  TEMPLATE_NOT_FOUND: row("There is no such template.", "List them with `pawl init --list`.", 5),
   STORAGE_MISSING: row("There is no such stored file.", "List what there is with `pawl storage ls`.", 5),
   CSV_BROKEN: row(
     "Rows cannot be added to a CSV file.",

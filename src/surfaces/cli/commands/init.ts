@@ -22,6 +22,44 @@ export async function initTerminal(dir: string, { json }: { readonly json?: true
   return 0;
 }
 
+/** `pawl init --list`. */
+export async function listTemplatesCommand({ json }: { readonly json?: true }): Promise<number> {
+  const { listTemplates } = await import("../../../operations/templates.ts");
+  const templates = await listTemplates();
+  if (json === true) {
+    printEnvelope({ items: templates, next_cursor: null });
+    return 0;
+  }
+  const width = Math.max(...templates.map(({ name }) => name.length));
+  for (const { name, title, dialect } of templates) print(`${name.padEnd(width)}  ${dialect.padEnd(10)}  ${title}`);
+  tell(
+    "\nNext:\n  pawl init research        lays it out in the folder research\n  pawl init terminal        examples of terminal workflows",
+  );
+  return 0;
+}
+
+/** `pawl init TEMPLATE`: its files, what it needs, and what to type next. */
+export async function initTemplate(name: string, dir: string, { json }: { readonly json?: true }): Promise<number> {
+  const { layOutTemplate } = await import("../../../operations/templates.ts");
+  const { template, folder, written, alike, kept } = await layOutTemplate(name, dir);
+  if (json === true) {
+    printEnvelope({ template, folder, written, already_there: alike, left_alone: kept });
+    return 0;
+  }
+  for (const file of written) print(file);
+  tell(
+    `${written.length} files written to ${folder}${alike.length > 0 ? `; ${alike.length} were there already` : ""}.`,
+  );
+  for (const file of kept) tell(`${file} is there already and says something else: it is left alone.`);
+  tell(`\n${template.description}\nIt needs ${template.needs.join("; ")}.`);
+  const agent = template.dialect === "sandcastle" ? " --agent simulated" : "";
+  tell(`
+Next:
+${dir === "." ? "" : `  cd ${toShellWord(dir)}\n`}  pawl run ${toShellWord(template.workflow)} --input ${toShellWord(template.input)}${agent}
+README.md says what it does, and what to change.`);
+  return 0;
+}
+
 function toNext(dir: string): string {
   return `
 Next:

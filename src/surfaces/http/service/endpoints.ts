@@ -29,6 +29,7 @@ import {
 import { getArtifact, listArtifactsEndpoint } from "./storage/artifacts.ts";
 import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndpoint } from "./storage/storage.ts";
 import { getHealth } from "./system/health.ts";
+import { getTemplate, listTemplatesEndpoint } from "./templates/templates.ts";
 import { getWebhook, listWebhooksEndpoint, resendWebhookEndpoint } from "./webhooks/webhooks.ts";
 import { putWorkflow, removeWorkflowEndpoint, saveWorkflowEndpoint } from "./workflows/change-workflows.ts";
 import { planRunEndpoint } from "./workflows/plan-run.ts";
@@ -94,5 +95,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getStoredFile,
   putStoredFile,
   removeStoredFileEndpoint,
+  listTemplatesEndpoint,
+  getTemplate,
   getHealth,
 ];

@@ -1,0 +1,5 @@
+def average(values):
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values)
