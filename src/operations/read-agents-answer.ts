@@ -32,7 +32,8 @@ interface AnsweredStep {
   readonly error: string | null;
   /** Of an agent: the tools that it has used. */
   readonly tool_uses: Json;
-  readonly cost_usd: number;
+  /** Null: nobody knows, since its model has no price. */
+  readonly cost_usd: number | null;
   readonly duration_seconds: number;
 }
 
@@ -110,7 +111,7 @@ async function readSteps(reading: RunReading): Promise<readonly ReadStep[]> {
         message: messageOf(output),
         error: failure === undefined ? null : explainAgentsFailure(step, failure),
         tool_uses: toolUsesOf(output),
-        cost_usd: (entry.history?.costMicro ?? 0) / 1_000_000,
+        cost_usd: costOf(entry.history),
         duration_seconds: durationOf(entry.history) / 1_000,
         code: failure?.code,
       },
@@ -125,6 +126,12 @@ function handleOf(begun: StepHistory | undefined): Handle {
 function failureOf({ history }: RunReading, { path, history: begun }: StepEntry) {
   const failure = history.failures.get(path) ?? begun?.attemptFailure;
   return { code: failure?.code ?? "STEP_FAILED", message: failure?.message ?? "The step has failed." };
+}
+
+/** As runs are described everywhere: nothing is not unknown. */
+function costOf(begun: StepHistory | undefined): number | null {
+  const { costMicro = 0, unpriced = false } = begun ?? {};
+  return unpriced && costMicro === 0 ? null : costMicro / 1_000_000;
 }
 
 function durationOf(begun: StepHistory | undefined): number {

@@ -124,6 +124,8 @@ test("a result of 1 MB that looks like templates is cut for the model, kept whol
   expect(text.length).toBeLessThan(66_000);
   expect(text.startsWith(ODD.repeat(100))).toBe(true);
   expect(text).toMatch(/\[Cut here: \d+ more of 1000000 characters\./);
+  // A model without a price has not cost nothing.
+  expect(body.steps[0].cost_usd).toBeNull();
   // What an agent says is the next one's message as it stands.
   const heard = last("You listen");
   expect(heard === undefined ? [] : saidIn(heard)).toEqual([ODD]);

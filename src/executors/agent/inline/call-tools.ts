@@ -217,7 +217,6 @@ function toResult(call: ToolCallPart, { server, edited, result }: Answer): ToolR
     edited,
     isError: result.isError,
     server,
-    structured: result.structured,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../../core/json.ts";
+import type { JsonObject } from "../../../core/json.ts";
 import type { Exchange } from "../../../ports/conversations.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
 import type { ToolCallPart } from "../../models/turn-part.ts";
@@ -29,5 +29,4 @@ export interface ToolResult {
   /** What a person has put in the place of the arguments. */
   readonly edited?: JsonObject | undefined;
   readonly server?: string | undefined;
-  readonly structured?: Json | undefined;
 }
