@@ -20,6 +20,7 @@ import { Submissions } from "../operations/submit-run.ts";
 import { DefinitionWatch } from "../operations/watch-definitions.ts";
 import type { Log } from "../ports/log.ts";
 import type { Mailer } from "../ports/mailer.ts";
+import type { Metrics } from "../ports/metrics.ts";
 import { createHttpApp } from "../surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../surfaces/http/http-parts.ts";
@@ -57,6 +58,7 @@ export async function openServer(parts: ServerParts, options: ListenOptions): Pr
   const { max_in_flight: maxInFlight } = app.config.settings.server;
   const runner = new RequestRunner(app, host, { maxInFlight });
   const server = new Server(parts, runner);
+  await server.openMetrics();
   server.tellBroken(parts.firstLook);
   server.tellMissing();
   const http = createHttpApp(server.httpParts({ version: await readVersion(), isLoopback }));
@@ -103,7 +105,8 @@ class Server implements HttpService {
   readonly #dispatcher: DeliveryDispatcher;
   readonly #streams = new OpenStreams();
   readonly #feed: EventFeed;
-  readonly #stopObserving: () => void;
+  readonly #observing: (() => void)[];
+  #metrics: Metrics | undefined;
   #stopTicking: (() => void) | undefined;
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
@@ -123,10 +126,7 @@ class Server implements HttpService {
     });
     this.#earlyServers = new EarlyServers(app);
     this.#feed = new EventFeed(app.clock.now().toString(36));
-    const observing = [this.#feed, new RunLog(log)].map((observer) => parts.observers.add(observer));
-    this.#stopObserving = () => {
-      for (const stop of observing) stop();
-    };
+    this.#observing = [this.#feed, new RunLog(log)].map((observer) => parts.observers.add(observer));
     this.#dispatcher = new DeliveryDispatcher({
       app,
       outbound: createOutbound({ allow: app.config.settings.outbound.allow }),
@@ -170,6 +170,17 @@ class Server implements HttpService {
     ];
   }
 
+  async openMetrics(): Promise<void> {
+    const { app, observers } = this.#parts;
+    const { enabled, tenant_label: tenantLabel } = app.config.settings.metrics;
+    if (!enabled) return;
+    const { createServiceMetrics } = await import("../telemetry/metrics/service-metrics.ts");
+    const { describeGauges } = await import("./describe-gauges.ts");
+    const gauges = describeGauges(app, { runner: this.#runner, streams: this.#streams });
+    this.#metrics = await createServiceMetrics({ tenantLabel, gauges });
+    this.#observing.push(observers.add(this.#metrics));
+  }
+
   tellBroken({ broken }: LibraryChange): void {
     const { appDir } = this.#parts.app;
     for (const { file, problems, hasGoodVersion } of broken) {
@@ -196,6 +207,8 @@ class Server implements HttpService {
       version,
       streams: this.#streams,
       feed: this.#feed,
+      metrics: this.#metrics,
+      isLoopback,
       authorize: (c, scope) => gatekeeper.authorize(c, scope),
       appFor: (c) => gatekeeper.appFor(c),
       checkHealth: () => checkHealth(app),
@@ -236,7 +249,7 @@ class Server implements HttpService {
     await fired;
     this.#listener?.hurry(force);
     await Promise.all([closed, sent]);
-    this.#stopObserving();
+    for (const stop of this.#observing) stop();
   }
 
   #armed(): TriggerTable {
@@ -270,6 +283,7 @@ class Server implements HttpService {
   #logRequest({ method, route, status, durationMs, requestId, runId }: RequestEntry): void {
     const fields = { method, route, status, ms: durationMs, request_id: requestId, run_id: runId };
     this.#log.write("info", `${method} ${route}`, fields);
+    this.#metrics?.countRequest({ method, route, status, durationMs });
   }
 }
 

@@ -106,6 +106,9 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("terminal.web_input"),
   name("log.level", { env: ["LOG_LEVEL"] }),
   name("log.format", { env: ["LOG_FORMAT"] }),
+  name("metrics.enabled"),
+  name("metrics.access"),
+  name("metrics.tenant_label"),
 ];
 
 /** The first one goes before the others. */

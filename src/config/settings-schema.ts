@@ -27,7 +27,7 @@ const listOfOrigins = z.preprocess(
   z.array(z.string().refine((text) => URL.parse(text)?.origin === text, "is no origin such as `https://app.example`")),
 );
 const flag = z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
-const { data, limits, agent, storage, webhook, log, server, uhlp, code, models, mcp, secrets } = DEFAULTS;
+const { data, limits, agent, storage, webhook, log, metrics, server, uhlp, code, models, mcp, secrets } = DEFAULTS;
 
 const provider = z.strictObject({
   kind: z.enum(["anthropic", "openai", "google", "openai-compatible"]),
@@ -183,6 +183,11 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
   log: section({
     level: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default(log.level),
     format: z.enum(["auto", "json", "pretty"]).default(log.format),
+  }),
+  metrics: section({
+    enabled: flag.default(metrics.enabled),
+    access: z.enum(["read", "open"]).default(metrics.access),
+    tenant_label: flag.default(metrics.tenant_label),
   }),
 });
 

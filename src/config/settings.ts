@@ -146,6 +146,12 @@ export interface Settings {
     /** `auto`: readable at a terminal, JSON lines elsewhere. */
     readonly format: "auto" | "json" | "pretty";
   };
+  readonly metrics: {
+    readonly enabled: boolean;
+    /** `open`: a server on loopback answers `/metrics` without a key. */
+    readonly access: "read" | "open";
+    readonly tenant_label: boolean;
+  };
 }
 
 export interface TerminalSettings {
@@ -264,4 +270,5 @@ export const DEFAULTS: Settings = {
   inputs: { folders: [] },
   terminal: {},
   log: { level: "info", format: "auto" },
+  metrics: { enabled: true, access: "read", tenant_label: false },
 };

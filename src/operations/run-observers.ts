@@ -1,4 +1,4 @@
-import type { ObservedEvent, ObservedRun, RunObserver } from "../ports/run-observer.ts";
+import type { ObservedCall, ObservedEvent, ObservedRun, RunObserver } from "../ports/run-observer.ts";
 
 /** Everybody who observes runs. While there is nobody, `isWanted` is false and nothing is put together for them. */
 export class RunObservers implements RunObserver {
@@ -20,9 +20,17 @@ export class RunObservers implements RunObserver {
   }
 
   committed(run: ObservedRun, events: readonly ObservedEvent[]): void {
+    this.#tell((observer) => observer.committed(run, events));
+  }
+
+  called(run: ObservedRun, call: ObservedCall): void {
+    this.#tell((observer) => observer.called?.(run, call));
+  }
+
+  #tell(tell: (observer: RunObserver) => void): void {
     for (const observer of this.#observers) {
       try {
-        observer.committed(run, events);
+        tell(observer);
       } catch (error) {
         this.#onDefect(error);
       }

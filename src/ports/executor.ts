@@ -1,6 +1,7 @@
 import type { Effect, FinalStatus } from "../core/history/events.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { FileStorage } from "./file-storage.ts";
+import type { WorkCall } from "./run-observer.ts";
 
 /**
  * Does outside work. Time-outs, retries, concurrency and rate limits are the host's business, not its own;
@@ -56,6 +57,8 @@ export type Progress =
    * whoever reads too slowly. The text of an event's `text` goes on from event to event; secrets are masked across them.
    */
   | { readonly type: "live"; readonly event: JsonObject }
+  /** A call of a model or a tool that is over, for who observes: never stored. */
+  | { readonly type: "call"; readonly call: WorkCall }
   /** Money spent before the outcome is known; the outcome's cost is the total, this included. */
   | { readonly type: "cost"; readonly costMicro: number };
 

@@ -6,6 +6,8 @@ import type { Event } from "../core/history/events.ts";
  */
 export interface RunObserver {
   committed(run: ObservedRun, events: readonly ObservedEvent[]): void;
+  /** A call inside an attempt is over. Nothing of it may be on record yet, or ever. */
+  called?(run: ObservedRun, call: ObservedCall): void;
 }
 
 /** A run as its observers know it. */
@@ -24,4 +26,27 @@ export interface ObservedEvent {
   readonly event: Event;
   /** Of the outcome of a task: who did the work. */
   readonly executor?: string | undefined;
+}
+
+/** A call of a model or of a tool. Neither what was asked nor what was answered is told. */
+export interface WorkCall {
+  readonly kind: "model" | "tool";
+  /** `provider:model`, or the tool's name. */
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Absent: it succeeded. */
+  readonly errorCode?: string | undefined;
+  /** The model that answered, in the provider's words. */
+  readonly answeredBy?: string | undefined;
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  /** What the model calls the call of a tool. */
+  readonly callId?: string | undefined;
+}
+
+export interface ObservedCall extends WorkCall {
+  readonly path: string;
+  readonly attempt: number;
 }

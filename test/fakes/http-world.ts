@@ -19,6 +19,7 @@ import { RequestRunner } from "../../src/operations/request-runner.ts";
 import { RunObservers } from "../../src/operations/run-observers.ts";
 import { Submissions } from "../../src/operations/submit-run.ts";
 import type { ToolServerState } from "../../src/ports/agent-toolbox.ts";
+import type { Metrics } from "../../src/ports/metrics.ts";
 import { FileSealer } from "../../src/storage/files/file-sealer.ts";
 import { createHttpApp } from "../../src/surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../../src/surfaces/http/gatekeeper.ts";
@@ -34,6 +35,8 @@ export interface HttpWorldOptions extends WorldOptions {
   readonly agent?: Partial<Settings["agent"]>;
   readonly webhook?: Partial<Settings["webhook"]>;
   readonly notify?: Settings["notify"];
+  readonly metrics?: Metrics;
+  readonly metricsAccess?: Settings["metrics"]["access"];
   /** Variables of the environment, whose values count as secrets. */
   readonly env?: Readonly<Record<string, string>>;
   readonly models?: Partial<Settings["models"]>;
@@ -58,6 +61,7 @@ export class HttpWorld {
   constructor(graphs: readonly Graph[], options: HttpWorldOptions = {}) {
     this.observers = new RunObservers((error) => this.defects.push(error));
     this.observers.add(this.feed);
+    if (options.metrics !== undefined) this.observers.add(options.metrics);
     this.world = new World({ ...options, host: { observer: this.observers, ...options.host } });
     const definitions = graphs.map(toRegistered);
     const app = toApplication(this.world, definitions, options);
@@ -71,6 +75,8 @@ export class HttpWorld {
       version: "0.0.0",
       streams: this.streams,
       feed: this.feed,
+      metrics: options.metrics,
+      isLoopback: true,
       authorize: (c, scope) => gatekeeper.authorize(c, scope),
       appFor: (c) => gatekeeper.appFor(c),
       checkHealth: () => checkHealth(app),
@@ -80,7 +86,10 @@ export class HttpWorld {
       agents: new AgentCatalog(app),
       graphs: new Map(),
       hosts: LOOPBACK_HOSTS,
-      log: (entry) => this.logged.push(entry),
+      log: (entry) => {
+        this.logged.push(entry);
+        options.metrics?.countRequest(entry);
+      },
       onDefect: (error) => this.defects.push(error),
     };
     this.http = createHttpApp(this.parts);
@@ -124,7 +133,18 @@ function toRegistered(graph: Graph): RegisteredDefinition {
 function toApplication(
   world: World,
   definitions: readonly RegisteredDefinition[],
-  { server, uhlp, agent, models, webhook, notify = {}, env = {}, remote, toolServers = [] }: HttpWorldOptions,
+  {
+    server,
+    uhlp,
+    agent,
+    models,
+    webhook,
+    notify = {},
+    metricsAccess = "read",
+    env = {},
+    remote,
+    toolServers = [],
+  }: HttpWorldOptions,
 ): Application {
   const settings: Settings = {
     ...DEFAULTS,
@@ -133,6 +153,7 @@ function toApplication(
     agent: { ...DEFAULTS.agent, ...agent },
     webhook: { ...DEFAULTS.webhook, ...webhook },
     notify,
+    metrics: { ...DEFAULTS.metrics, access: metricsAccess },
     models: { ...DEFAULTS.models, ...models },
   };
   const secrets = Object.values(env);

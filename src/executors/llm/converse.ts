@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
+import type { WorkCall } from "../../ports/run-observer.ts";
 import { askModel, type Message, type ModelAnswer } from "../models/ask-model.ts";
 import type { AskedStep } from "../models/asked-step.ts";
 import type { CallParameters } from "../models/call-parameters.ts";
@@ -33,6 +34,8 @@ export interface Conversation {
 export interface TurnKeeper {
   record(key: string, value: Json): Promise<void>;
   recorded(key: string): Promise<Json | undefined>;
+  /** For who observes. */
+  called(call: WorkCall): void;
   /** Just paid. */
   paid(costMicro: number): void;
   warn(message: string): void;
@@ -86,9 +89,15 @@ async function takeTurn({ conversation, messages, turn, spending }: Turn, signal
     if (known.costMicro === null) spending.addCost(null);
     return { ok: true, answer: known };
   }
+  const startedAt = Date.now();
   const reply = await ask({ conversation, messages, turn }, signal);
-  if (!reply.ok) return reply;
+  const called = { kind: "model" as const, name: conversation.model.id, startedAt, endedAt: Date.now() };
+  if (!reply.ok) {
+    keeper.called({ ...called, errorCode: reply.failed.code });
+    return reply;
+  }
   const { answer } = reply;
+  keeper.called({ ...called, inputTokens: answer.usage.input, outputTokens: answer.usage.output });
   spending.add(answer);
   for (const warning of answer.warnings) keeper.warn(warning);
   // Before the record: what is recorded has been paid by then, whatever happens.

@@ -73,6 +73,7 @@ export function createGenerate(options: GenerateOptions) {
 const FORGETFUL: TurnKeeper = {
   record: async () => {},
   recorded: async () => undefined,
+  called: () => {},
   paid: () => {},
   warn: () => {},
 };

@@ -88,6 +88,7 @@ function begin(
     keeper: {
       record: (key, value) => task.record(key, value),
       recorded: (key) => task.recorded(key),
+      called: (call) => task.emit({ type: "call", call }),
       paid: (costMicro) => task.emit({ type: "cost", costMicro }),
       warn,
     },

@@ -16,7 +16,7 @@ import type {
   RunPatch,
   RunRecord,
 } from "../../ports/journal.ts";
-import type { ObservedEvent, RunObserver } from "../../ports/run-observer.ts";
+import type { ObservedCall, ObservedEvent, RunObserver } from "../../ports/run-observer.ts";
 import type { RunNotice } from "../run-host.ts";
 import type { CommitQueue, Committer } from "./commit-queue.ts";
 import type { RunValues } from "./run-values.ts";
@@ -227,6 +227,12 @@ export class RunDriver implements Committer {
 
   get isWatched(): boolean {
     return this.#hooks.hasWatchers(this.runId);
+  }
+
+  /** A call inside an attempt, for who observes. */
+  noteCall(call: ObservedCall): void {
+    const { observer } = this.#hooks;
+    if (observer?.isWanted === true) observer.called?.(this, call);
   }
 
   notify(notice: RunNotice): void {

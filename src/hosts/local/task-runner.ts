@@ -144,6 +144,7 @@ export class TaskRunner implements FlightControl {
       driver.apply({ type: "costReported", at: this.#parts.clock.now(), path, attempt, costMicro: progress.costMicro });
       return;
     }
+    if (progress.type === "call") return driver.noteCall({ ...progress.call, path, attempt });
     if (progress.type === "live") return this.#showLive(flight, progress.event);
     flight.log ??= [];
     if (flight.log.length < MAX_LOG_ENTRIES) flight.log.push(progress.event);

@@ -15,6 +15,7 @@ import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, show
 import { answerApplication } from "./routes/application.ts";
 import { execute } from "./routes/execute.ts";
 import { deliverEvent, deliverToQueue } from "./routes/messages.ts";
+import { answerMetrics } from "./routes/metrics.ts";
 import { describeService } from "./service/describe-service.ts";
 import { ENDPOINTS } from "./service/endpoints.ts";
 import { mountEndpoints } from "./service/mount-endpoints.ts";
@@ -42,6 +43,8 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   on("POST", "/execute", "execute", execute);
   on("GET", "/app/openapi.json", "route", appDocument);
   on("GET", "/openapi.json", "envelope", (_, c) => c.json(describeService(ENDPOINTS, parts.version)));
+  http.get("/metrics", (c) => answerMetrics(parts, c));
+  http.all("/metrics", (c) => refuseMethod(c, "envelope", "GET"));
   on("POST", "/queues/:name/messages", "envelope", deliverToQueue);
   on("POST", "/triggers/:event", "envelope", deliverEvent);
   on("GET", "/status", "agents", showStatus);

@@ -9,6 +9,7 @@ import type { ExecuteParts } from "../../operations/execute-request.ts";
 import type { RequestRunner } from "../../operations/request-runner.ts";
 import type { Submissions } from "../../operations/submit-run.ts";
 import type { KeyScope, StoredKey } from "../../ports/api-keys.ts";
+import type { Metrics } from "../../ports/metrics.ts";
 import type { TriggerTable } from "../../triggers/trigger-table.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
@@ -37,6 +38,10 @@ export interface HttpParts extends ExecuteParts {
   readonly streams: OpenStreams;
   /** What happens in all runs. */
   readonly feed: EventFeed;
+  /** Absent: nothing is counted. */
+  readonly metrics: Metrics | undefined;
+  /** Whether only this machine can reach the server. */
+  readonly isLoopback: boolean;
   /** One line for each request. */
   log(entry: RequestEntry): void;
   onDefect(error: unknown): void;

@@ -172,6 +172,8 @@ test("no planted secret is in the data directory, in an answer or in a line of t
   expect(stream).toContain("event: end");
   const { data: runs } = JSON.parse(await second.ask("/runs"));
   for (const { run_id: id } of runs.items) await second.ask(`/runs/${id}`);
+  expect(await second.ask("/metrics")).toContain("pawl_runs_finished_total");
+  for (const path of ["/webhooks", "/dead-letter", "/costs", "/schedules"]) await second.ask(path);
   await second.close();
 
   const [before, after] = sandstorm.requests.map(({ body }) => String(body["prompt"]));

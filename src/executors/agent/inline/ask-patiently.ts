@@ -8,6 +8,8 @@ export interface Patience {
   readonly totalMs: number;
   /** Tells of a try that has failed, before the next. */
   onFailure(failed: Failed, delayMs: number): void;
+  /** Told of each try, answered or not. */
+  onReply(call: TurnCall, reply: TurnReply, startedAt: number): void;
 }
 
 const FIRST_DELAY_MS = 500;
@@ -23,12 +25,15 @@ const PASSING: ReadonlySet<string> = new Set(["MODEL_RATE_LIMITED", "MODEL_UNAVA
  */
 export async function askPatiently(
   call: (tries: number) => TurnCall,
-  { totalMs, onFailure }: Patience,
+  { totalMs, onFailure, onReply }: Patience,
   signal: AbortSignal,
 ): Promise<TurnReply> {
   let waitedMs = 0;
   for (let tries = 0; ; tries += 1) {
-    const reply = await streamTurn(call(tries), signal);
+    const asked = call(tries);
+    const startedAt = Date.now();
+    const reply = await streamTurn(asked, signal);
+    onReply(asked, reply, startedAt);
     if (reply.ok || !PASSING.has(reply.failed.code) || !reply.failed.retryable || signal.aborted) return reply;
     const delayMs = retryAfterMs(reply.failed) ?? Math.min(FIRST_DELAY_MS * 2 ** Math.min(tries, 10), MAX_DELAY_MS);
     if (waitedMs + delayMs > totalMs) return reply;

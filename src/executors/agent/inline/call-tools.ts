@@ -122,7 +122,16 @@ async function findAnswer(call: ToolCallPart, asked: Asked, signal: AbortSignal)
   calls.onStart();
   if (!hasStarted) await task.record(`${key}/started`, { tool: tool.name });
   signal.throwIfAborted();
-  const result = await callSafely(tool, edited ?? call.input, { task, key }, signal);
+  const startedAt = Date.now();
+  const tell = (errorCode?: string) => {
+    const told = { kind: "tool" as const, name: tool.name, callId: call.id, startedAt, endedAt: Date.now(), errorCode };
+    task.emit({ type: "call", call: told });
+  };
+  const result = await callSafely(tool, edited ?? call.input, { task, key }, signal).catch((error: unknown) => {
+    tell("INTERRUPTED");
+    throw error;
+  });
+  tell(result.isError ? "TOOL_FAILED" : undefined);
   // Whoever was told to stop and yet has done it has done it; else nobody knows, and the next attempt says so.
   if (result.isError) signal.throwIfAborted();
   return { server: tool.server, edited, result };

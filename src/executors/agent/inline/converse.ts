@@ -4,7 +4,7 @@ import type { Asks, Failed, Task } from "../../../ports/executor.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { CallOptions, ModelTool } from "../../models/language-model.ts";
 import { Spending } from "../../models/spending.ts";
-import type { ModelTurn, TurnCall } from "../../models/stream-turn.ts";
+import type { ModelTurn, TurnCall, TurnReply } from "../../models/stream-turn.ts";
 import type { ToolCallPart } from "../../models/turn-part.ts";
 import { toFailed, toInterrupted } from "../../output/failure.ts";
 import type { SchemaValidators, Validate } from "../../output/schema-validators.ts";
@@ -151,6 +151,13 @@ class Talk {
   #patience() {
     return {
       totalMs: this.#agent.patienceMs,
+      onReply: ({ model }: TurnCall, reply: TurnReply, startedAt: number) => {
+        const told = reply.ok
+          ? { answeredBy: reply.turn.model, inputTokens: reply.turn.usage.input, outputTokens: reply.turn.usage.output }
+          : { errorCode: reply.failed.code };
+        const call = { kind: "model" as const, name: model.id, startedAt, endedAt: Date.now(), ...told };
+        this.#agent.task.emit({ type: "call", call });
+      },
       onFailure: (failed: Failed, delayMs: number) => {
         this.#lostTries += 1;
         this.#spending.addCost(failed.costMicro);
