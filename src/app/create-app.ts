@@ -27,6 +27,7 @@ import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { TerminalViews } from "../ports/terminal-views.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
+import type { Tracing } from "../telemetry/spans/open-tracing.ts";
 import type { AcquiredLock } from "./acquired-lock.ts";
 import { AgentParts } from "./agent-parts.ts";
 import type { Connection } from "./connect.ts";
@@ -75,6 +76,7 @@ class App implements OpenApplication {
   readonly #terminals: TerminalParts;
   readonly #agents: AgentParts;
   readonly #observers: RunObservers;
+  #tracing: Tracing | undefined;
   #host: Promise<LastingHost> | undefined;
 
   constructor(appDir: string, config: Config, options: AppOptions) {
@@ -271,6 +273,7 @@ class App implements OpenApplication {
     await this.#terminals.finishRecordings();
     if (connection?.role === "owner") await connection.ownership.close();
     else await connection?.host.park();
+    await this.#tracing?.close();
     await this.#terminals.close();
     await this.#tools.close();
     await this.#agents.close();
@@ -312,8 +315,27 @@ class App implements OpenApplication {
     return startBackgroundOwner({ program: this.#options.program, appDir: this.appDir, dataDir: this.dataDir });
   }
 
+  /** Before runs go on: nothing of them is missed. */
+  async #openTracing(): Promise<void> {
+    const {
+      otlp_endpoint: endpoint,
+      otlp_headers: headers = "",
+      service_name: serviceName,
+    } = this.config.settings.telemetry;
+    if (endpoint === undefined || this.#tracing !== undefined) return;
+    const [{ openTracing }, { readVersion }] = await Promise.all([
+      import("../telemetry/spans/open-tracing.ts"),
+      import("./read-version.ts"),
+    ]);
+    const { mask } = this;
+    const tell = (line: string) => this.#options.tell(line);
+    this.#tracing = openTracing({ endpoint, headers, serviceName, version: await readVersion(), mask, tell });
+    this.#observers.add(this.#tracing.observer);
+  }
+
   async #own(lock: AcquiredLock, socketPath: string): Promise<Ownership> {
     const { openOwnership } = await import("./open-ownership.ts");
+    await this.#openTracing();
     const { ownership, resumed } = await openOwnership(lock, socketPath, {
       dataDir: this.dataDir,
       config: this.config,
@@ -324,6 +346,7 @@ class App implements OpenApplication {
       maskPieces: this.#secrets.maskPieces,
       secrets: await this.secrets(),
       observer: this.#observers,
+      isTracing: this.#tracing !== undefined,
       resolveCall: async (call) => (await import("../operations/resolve-call.ts")).resolveCall(this, call),
       compile: async (text, source, options) =>
         (await import("../operations/compile-start.ts")).compileStart(this, { text, source, options }),

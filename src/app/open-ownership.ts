@@ -32,6 +32,7 @@ export interface OwnershipParts {
   maskPieces(): PieceMask;
   readonly secrets: RunSecrets;
   readonly observer: RunObservers;
+  readonly isTracing: boolean;
   onDefect(error: unknown): void;
 }
 
@@ -41,8 +42,20 @@ export async function openOwnership(
   socketPath: string,
   parts: OwnershipParts,
 ): Promise<{ readonly ownership: Ownership; readonly resumed: number }> {
-  const { dataDir, config, blobs, files, findExecutor, resolveCall, mask, maskPieces, secrets, observer, onDefect } =
-    parts;
+  const {
+    dataDir,
+    config,
+    blobs,
+    files,
+    findExecutor,
+    resolveCall,
+    mask,
+    maskPieces,
+    secrets,
+    observer,
+    isTracing,
+    onDefect,
+  } = parts;
   const { data, limits } = config.settings;
   const clock = new SystemClock();
   const journal = SqliteJournal.open({ path: join(dataDir, "pawl.db"), durability: data.durability });
@@ -62,6 +75,7 @@ export async function openOwnership(
     maxOutputBytes: limits.max_output_bytes,
     maxRowsPerCommit: limits.max_rows_per_commit,
     observer,
+    isTracing,
     onDefect,
   });
   const { resumed } = await host.recover();

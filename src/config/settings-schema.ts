@@ -27,7 +27,8 @@ const listOfOrigins = z.preprocess(
   z.array(z.string().refine((text) => URL.parse(text)?.origin === text, "is no origin such as `https://app.example`")),
 );
 const flag = z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
-const { data, limits, agent, storage, webhook, log, metrics, server, uhlp, code, models, mcp, secrets } = DEFAULTS;
+const { data, limits, agent, storage, webhook, log, metrics, telemetry, server, uhlp, code, models, mcp, secrets } =
+  DEFAULTS;
 
 const provider = z.strictObject({
   kind: z.enum(["anthropic", "openai", "google", "openai-compatible"]),
@@ -183,6 +184,11 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
   log: section({
     level: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default(log.level),
     format: z.enum(["auto", "json", "pretty"]).default(log.format),
+  }),
+  telemetry: section({
+    otlp_endpoint: z.url({ protocol: /^https?$/ }).optional(),
+    otlp_headers: text,
+    service_name: z.string().min(1).default(telemetry.service_name),
   }),
   metrics: section({
     enabled: flag.default(metrics.enabled),

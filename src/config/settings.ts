@@ -146,6 +146,13 @@ export interface Settings {
     /** `auto`: readable at a terminal, JSON lines elsewhere. */
     readonly format: "auto" | "json" | "pretty";
   };
+  readonly telemetry: {
+    /** Where spans go, over OTLP/HTTP. Absent: nowhere. */
+    readonly otlp_endpoint?: string | undefined;
+    /** `name=value`, separated by commas. */
+    readonly otlp_headers?: string | undefined;
+    readonly service_name: string;
+  };
   readonly metrics: {
     readonly enabled: boolean;
     /** `open`: a server on loopback answers `/metrics` without a key. */
@@ -270,5 +277,6 @@ export const DEFAULTS: Settings = {
   inputs: { folders: [] },
   terminal: {},
   log: { level: "info", format: "auto" },
+  telemetry: { service_name: "pawl" },
   metrics: { enabled: true, access: "read", tenant_label: false },
 };

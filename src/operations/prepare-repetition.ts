@@ -95,7 +95,7 @@ interface NextDefinition {
 
 /** What the new run is compiled from stands in its options, so that whichever process owns the data compiles the same. */
 async function findDefinition(app: Application, record: RunRecord, asked: DefinitionWanted): Promise<NextDefinition> {
-  const { pinned: _, changes: __, schedule_id: ___, ...kept } = asked.options;
+  const { pinned: _, changes: __, schedule_id: ___, traceparent: ____, ...kept } = asked.options;
   const isPinned = asked.choice === "pinned";
   const file = typeof kept["source"] === "string" ? kept["source"] : undefined;
   const text = isPinned ? await readPinnedText(app, record) : await readCurrentText(record, file);

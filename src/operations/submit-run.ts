@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { newRunId } from "../hosts/local/new-run-id.ts";
+import { readTraceParent, TRACE_OPTION } from "../hosts/trace-context.ts";
 import type { GivenKey } from "../ports/idempotency-keys.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
@@ -12,6 +13,8 @@ interface SubmitRequest {
   readonly submission: Submission;
   /** The same key and the same request have the same run for 24 hours. */
   readonly idempotencyKey?: string;
+  /** W3C trace context of whoever asks; no part of the request, as each try has another. */
+  readonly traceParent?: string | undefined;
 }
 
 /** What became of a request: a run of its own, or the run that an equal request has had. */
@@ -59,7 +62,8 @@ export class Submissions {
 
   async #once<T>(app: Application, request: SubmitRequest, answer: (submitted: Submitted) => Promise<T>): Promise<T> {
     const { submission, idempotencyKey: key } = request;
-    if (key === undefined) return answer({ is: "new", prepared: await prepareSubmission(app, submission) });
+    const traced = (prepared: PreparedRun) => withTrace(prepared, request.traceParent);
+    if (key === undefined) return answer({ is: "new", prepared: traced(await prepareSubmission(app, submission)) });
     const scoped = JSON.stringify([app.tenantId ?? null, key]);
     if (this.#inFlight.has(scoped)) {
       throw new PawlError("IDEMPOTENCY_IN_FLIGHT", {
@@ -68,11 +72,18 @@ export class Submissions {
     }
     this.#inFlight.add(scoped);
     try {
-      return await answer(await claim(app, submission, key));
+      const submitted = await claim(app, submission, key);
+      return await answer(submitted.is === "new" ? { is: "new", prepared: traced(submitted.prepared) } : submitted);
     } finally {
       this.#inFlight.delete(scoped);
     }
   }
+}
+
+function withTrace(prepared: PreparedRun, sent: string | undefined): PreparedRun {
+  const traceParent = readTraceParent(sent);
+  if (traceParent === undefined) return prepared;
+  return { ...prepared, options: { ...prepared.options, [TRACE_OPTION]: traceParent } };
 }
 
 /** Nothing that is refused leaves a trace: the key is claimed when the run could begin. */

@@ -7,6 +7,7 @@ import type { Outbound, OutboundResult } from "../ports/outbound.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import { readBodyOf } from "./add-delivery.ts";
 import type { Application } from "./application.ts";
+import { readRunTrace } from "./read-run-trace.ts";
 import { signWebhook } from "./sign-webhook.ts";
 
 export interface TryParts {
@@ -104,7 +105,7 @@ async function post(
       headers: {
         ...headers,
         "content-type": "application/json",
-        ...(delivery.channel === "webhook" ? ownHeaders({ delivery, at, body }, app) : {}),
+        ...(delivery.channel === "webhook" ? await ownHeaders({ delivery, at, body }, app) : {}),
       },
       timeoutMs,
       maxBytes: READ_BYTES,
@@ -118,9 +119,12 @@ async function post(
 }
 
 /** What says who sends this, and what it is: nothing that Slack would want to know. */
-function ownHeaders({ delivery: { id, event }, at, body }: Posted, app: TryParts["app"]): Record<string, string> {
+async function ownHeaders({ delivery, at, body }: Posted, app: TryParts["app"]): Promise<Record<string, string>> {
+  const { id, event, runId } = delivery;
   const { secret } = app.config.settings.webhook;
+  const traceparent = runId === undefined ? undefined : await readRunTrace(app, runId);
   return {
+    ...(traceparent === undefined ? {} : { traceparent }),
     "x-sandcastle-event": event,
     ...(secret === undefined ? { "webhook-id": id } : signWebhook({ secret, id, atMs: at, body })),
   };

@@ -58,6 +58,8 @@ export interface AgentTool {
 export interface AgentToolCall {
   /** The server is told, so that it can make an effect happen once. */
   readonly idempotencyKey: string;
+  /** W3C trace context, for the server. */
+  readonly traceParent?: string | undefined;
   /** Bounded in length and number. */
   onProgress?(message: string): void;
 }

@@ -38,6 +38,8 @@ export interface Task {
   /** Integer micro-dollars that this attempt may spend at most, for providers that take a limit. */
   readonly maxCostMicro?: number | undefined;
   readonly timeoutMs?: number | undefined;
+  /** W3C trace context, for programs elsewhere that work for this attempt. */
+  readonly traceParent?: string | undefined;
   /** Whose run it is. Absent: the application's own. */
   readonly tenantId?: string | undefined;
   /** The stored files of whoever's run it is. */

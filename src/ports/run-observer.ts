@@ -19,6 +19,16 @@ export interface ObservedRun {
   readonly startedAt: number;
   /** So far, in integer micro-dollars. */
   readonly costMicro: number;
+  readonly trace: RunTrace;
+}
+
+/** Where a run stands in a trace. All ids follow from the run's own, so that whichever process goes on with it names the same. */
+export interface RunTrace {
+  readonly traceId: string;
+  /** The span of whoever asked for the run. */
+  readonly parentSpanId: string | undefined;
+  readonly spanId: string;
+  attemptSpanId(path: string, attempt: number): string;
 }
 
 export interface ObservedEvent {

@@ -36,6 +36,7 @@ export interface HttpWorldOptions extends WorldOptions {
   readonly webhook?: Partial<Settings["webhook"]>;
   readonly notify?: Settings["notify"];
   readonly metrics?: Metrics;
+  readonly telemetry?: Partial<Settings["telemetry"]>;
   readonly metricsAccess?: Settings["metrics"]["access"];
   /** Variables of the environment, whose values count as secrets. */
   readonly env?: Readonly<Record<string, string>>;
@@ -141,6 +142,7 @@ function toApplication(
     webhook,
     notify = {},
     metricsAccess = "read",
+    telemetry,
     env = {},
     remote,
     toolServers = [],
@@ -153,6 +155,7 @@ function toApplication(
     agent: { ...DEFAULTS.agent, ...agent },
     webhook: { ...DEFAULTS.webhook, ...webhook },
     notify,
+    telemetry: { ...DEFAULTS.telemetry, ...telemetry },
     metrics: { ...DEFAULTS.metrics, access: metricsAccess },
     models: { ...DEFAULTS.models, ...models },
   };

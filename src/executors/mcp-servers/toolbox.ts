@@ -145,7 +145,10 @@ export class McpToolbox implements AgentToolbox {
           server,
           tool: name,
           arguments: args,
-          meta: { "pawl/idempotency-key": call.idempotencyKey },
+          meta: {
+            "pawl/idempotency-key": call.idempotencyKey,
+            ...(call.traceParent === undefined ? {} : { traceparent: call.traceParent }),
+          },
           check: (tool) => checkArguments(tool, args, this.#options.validators),
           onProgress: ({ progress, total, message }) => {
             const share = total === undefined ? `${progress}` : `${progress} of ${total}`;

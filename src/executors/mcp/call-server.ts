@@ -56,6 +56,7 @@ function toMeta(task: Task, { requestId, traceId }: McpInput): JsonObject {
     ...(traceId === undefined ? {} : { "pawl/trace-id": traceId }),
     // W3C trace context: nothing but its own form may stand there.
     ...(traceId !== undefined && TRACEPARENT.test(traceId) ? { traceparent: traceId } : {}),
+    ...(task.traceParent === undefined ? {} : { traceparent: task.traceParent }),
   };
 }
 

@@ -89,6 +89,10 @@ export class Flight implements Task, StartNote {
     return this.instance.scope.frame.graph.graph.settings;
   }
 
+  get traceParent(): string | undefined {
+    return this.driver.traceParentOf(this.path, this.attempt);
+  }
+
   get maxCostMicro(): number | undefined {
     return this.#maxCostMicro;
   }

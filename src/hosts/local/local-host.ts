@@ -61,6 +61,8 @@ export interface LocalHostOptions {
   readonly cacheBytes?: number;
   /** Told of everything that happens in the runs of this host, while it is wanted. */
   readonly observer?: WantedObserver;
+  /** Spans are told somewhere. Absent: what a run was asked with is passed on as it came. */
+  readonly isTracing?: boolean;
   /** A defect: reported, never hidden. */
   onDefect(error: unknown): void;
 }
@@ -181,6 +183,7 @@ export class LocalHost implements RunHost {
       notify: (driver, notice) => this.#watchers.tell(driver.runId, notice),
       hasWatchers: (runId) => this.#watchers.has(runId),
       observer: options.observer,
+      isTracing: options.isTracing ?? false,
       afterCommit: (driver) => this.#afterCommit(driver),
       discarded: (driver, result) => this.#abandon(driver, new Error(result.message)),
       broken: (driver, error) => this.#abandon(driver, error),

@@ -16,8 +16,9 @@ import type {
   RunPatch,
   RunRecord,
 } from "../../ports/journal.ts";
-import type { ObservedCall, ObservedEvent, RunObserver } from "../../ports/run-observer.ts";
+import type { ObservedCall, ObservedEvent, RunObserver, RunTrace } from "../../ports/run-observer.ts";
 import type { RunNotice } from "../run-host.ts";
+import { traceOf, traceParentOf } from "../trace-context.ts";
 import type { CommitQueue, Committer } from "./commit-queue.ts";
 import type { RunValues } from "./run-values.ts";
 
@@ -42,6 +43,8 @@ export interface DriverHooks {
   finishAtOnce(driver: RunDriver, command: Extract<Command, { type: "finishRun" }>): boolean;
   notify(driver: RunDriver, notice: RunNotice): void;
   hasWatchers(runId: string): boolean;
+  /** Whether spans of runs and attempts are told somewhere, so that others may name them as parents. */
+  readonly isTracing: boolean;
   /** Absent, or not wanted: nobody observes runs. */
   readonly observer: WantedObserver | undefined;
   /** The commit is durable and what it wished is under way. */
@@ -104,6 +107,7 @@ export class RunDriver implements Committer {
   #costShownAt = 0;
   #durableSeq: number;
   #waiting: { readonly seq: number; resolve(): void; reject(error: Error): void }[] = [];
+  #trace: RunTrace | undefined;
   isDiscarded = false;
 
   constructor(run: DriverRun, hooks: DriverHooks) {
@@ -122,6 +126,16 @@ export class RunDriver implements Committer {
 
   get workflow(): string {
     return this.#about.workflow;
+  }
+
+  get trace(): RunTrace {
+    this.#trace ??= traceOf(this.runId, this.options);
+    return this.#trace;
+  }
+
+  /** W3C trace context for whoever works for an attempt. */
+  traceParentOf(path: string, attempt: number): string | undefined {
+    return traceParentOf(this, { tracing: this.#hooks.isTracing, path, attempt });
   }
 
   get startedAt(): number {

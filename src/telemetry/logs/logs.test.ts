@@ -13,7 +13,14 @@ async function openLog(format: "json" | "pretty", level: LogLevel | "silent" = "
   return { log, lines, parsed: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
-const RUN: ObservedRun = { runId: "r-1", workflow: "hello", tenantId: "acme", startedAt: 1_000, costMicro: 12_500 };
+const RUN: ObservedRun = {
+  runId: "r-1",
+  workflow: "hello",
+  tenantId: "acme",
+  startedAt: 1_000,
+  costMicro: 12_500,
+  trace: { traceId: "t", parentSpanId: undefined, spanId: "s", attemptSpanId: () => "a" },
+};
 
 describe("a log", () => {
   test("is one JSON object a line, whatever stands in it", async () => {

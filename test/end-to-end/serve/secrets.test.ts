@@ -6,6 +6,7 @@ import { startFakeModelServer } from "../../fakes/model-server/fake-model-server
 import { result } from "../../fakes/sandstorm/documents.ts";
 import { type ReceivedRequest, startFakeSandstorm, toStreamReply } from "../../fakes/sandstorm/fake-sandstorm.ts";
 import { toEvents } from "../../fakes/sandstorm/framing.ts";
+import { WebhookReceiver } from "../../fakes/webhook-receiver.ts";
 import { application } from "../support/application.ts";
 import { startServer } from "../support/server.ts";
 
@@ -91,6 +92,7 @@ function echo(request: ReceivedRequest) {
 test("no planted secret is in the data directory, in an answer or in a line of the log, and steps still get them", async () => {
   const sandstorm = await startFakeSandstorm({ play: echo, apiKey: PLANTED.sandstorm });
   onTestFinished(() => sandstorm.close());
+  const collector = await WebhookReceiver.listen();
   const model = await startFakeModelServer({
     replies: (request) => ({ do: "say", text: `You said ${JSON.stringify(request)}` }),
     keepsRequests: true,
@@ -124,6 +126,7 @@ test("no planted secret is in the data directory, in an answer or in a line of t
     MCP_SESAME: PLANTED.mcp,
     SCREEN_VALUE: PLANTED.screen,
     PROMPT_TOKEN: PLANTED.prompt,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url(""),
     LOG_LEVEL: "trace",
   };
   const answers: string[] = [];
@@ -182,6 +185,9 @@ test("no planted secret is in the data directory, in an answer or in a line of t
   expect(findPlanted(answers.join("\n"))).toEqual([]);
   expect(answers.join("\n")).not.toContain("pawl:sealed");
   expect(findPlanted(logs.join("\n"))).toEqual([]);
+  const spans = collector.received.map(({ body }) => body).join("\n");
+  expect(spans).toContain("invoke_workflow vault");
+  expect(findPlanted(spans)).toEqual([]);
   const found = readdirSync(join(cwd, ".pawl"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .flatMap((entry) => {

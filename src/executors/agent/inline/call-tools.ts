@@ -151,7 +151,11 @@ async function callSafely(
   const { name } = tool;
   const onProgress = (message: string) => task.emit({ type: "log", event: { type: "tool_progress", name, message } });
   try {
-    return await tool.call(args, { idempotencyKey: `${task.idempotencyKey}:${key}`, onProgress }, signal);
+    return await tool.call(
+      args,
+      { idempotencyKey: `${task.idempotencyKey}:${key}`, traceParent: task.traceParent, onProgress },
+      signal,
+    );
   } catch (error) {
     signal.throwIfAborted();
     // A defect of ours, and nothing that the agent can mend; but it may know another way.

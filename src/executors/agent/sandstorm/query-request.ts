@@ -30,6 +30,7 @@ export function toQueryHeaders(task: Task, keys: Keys, body: string): OutgoingHt
     // Never compressed: a small answer that unpacks to gigabytes cannot be sent to us.
     "accept-encoding": "identity",
     "idempotency-key": encodeURIComponent(task.idempotencyKey),
+    ...(task.traceParent !== undefined && { traceparent: task.traceParent }),
     ...(keys.apiKey !== undefined && { authorization: `Bearer ${keys.apiKey.trim()}` }),
   };
 }

@@ -4,6 +4,7 @@ import { dataOf, readEvents } from "../../../../../test/fakes/read-events.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { fail, succeed } from "../../../../../test/faults/world.ts";
 import type { JsonObject } from "../../../../core/json.ts";
+import { traceOf } from "../../../../hosts/trace-context.ts";
 
 const ADMIN = { "x-api-key": "configured" };
 
@@ -68,7 +69,7 @@ test("an id of another process, or of what is not kept any more, begins with a r
     expect(dataOf(reset)).toMatchObject({ missed: null });
   }
   for (let n = 1; n <= 10_003; n += 1) {
-    world.feed.committed({ runId: "r", workflow: "w", startedAt: 0, costMicro: 0 }, [
+    world.feed.committed({ runId: "r", workflow: "w", startedAt: 0, costMicro: 0, trace: traceOf("r", {}) }, [
       { seq: 1, event: { type: "runHeld", at: n } },
     ]);
   }

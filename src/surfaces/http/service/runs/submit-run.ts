@@ -1,7 +1,9 @@
+import type { Context } from "hono";
 import { PawlError } from "../../../../core/errors/pawl-error.ts";
 import { describeRun } from "../../../../operations/describe-run.ts";
 import type { Submission } from "../../../../operations/prepare-submission.ts";
 import { toUseLimits } from "../../../../operations/use-limits.ts";
+import type { HttpEnv } from "../../http-parts.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { acceptedRunSchema, runSchema } from "../schemas/run.ts";
 import { type SubmissionBody, submissionSchema } from "../schemas/submission.ts";
@@ -18,7 +20,7 @@ export const submitRun = defineEndpoint({
   answer: acceptedRunSchema,
   status: 202,
   async handle({ app, parts, body, c }) {
-    const { runId, record } = await parts.submissions.start(app, toRequest(body, c.req.header("idempotency-key")));
+    const { runId, record } = await parts.submissions.start(app, toRequest(body, c));
     c.set("runId", runId);
     return { data: { run_id: runId, status: record?.status ?? "queued" } };
   },
@@ -36,7 +38,7 @@ export const runSync = defineEndpoint({
   answer: runSchema,
   otherStatuses: [202],
   async handle({ app, parts, body, c }) {
-    const request = toRequest(body, c.req.header("idempotency-key"));
+    const request = toRequest(body, c);
     const { runId, ran } = await parts.submissions.run(app, request);
     c.set("runId", runId);
     if (ran.is === "unanswered") throw withRun(ran.error, runId);
@@ -45,7 +47,8 @@ export const runSync = defineEndpoint({
   },
 });
 
-function toRequest(body: SubmissionBody, header: string | undefined) {
+function toRequest(body: SubmissionBody, c: Context<HttpEnv>) {
+  const header = c.req.header("idempotency-key");
   const { idempotency_key: sent } = body;
   if (header !== undefined && sent !== undefined && header !== sent) {
     throw new PawlError("REQUEST_INVALID", { message: "The header and the body name two idempotency keys." });
@@ -55,7 +58,11 @@ function toRequest(body: SubmissionBody, header: string | undefined) {
     throw new PawlError("REQUEST_INVALID", { message: "An idempotency key has 1 to 255 printable ASCII characters." });
   }
   const submission = toSubmission(body);
-  return { submission, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
+  return {
+    submission,
+    traceParent: c.req.header("traceparent"),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  };
 }
 
 function toSubmission(body: SubmissionBody): Submission {
