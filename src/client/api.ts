@@ -726,6 +726,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List templates of workflows */
+        get: operations["listTemplates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a template with its files */
+        get: operations["showTemplate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -1339,6 +1373,35 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
+        };
+        Template: {
+            name: string;
+            title: string;
+            description: string;
+            /** @enum {string} */
+            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
+            /** @description What to run, relative to its folder. */
+            workflow: string;
+            /** @description A file with an input to try it with. */
+            input: string;
+            needs: string[];
+        };
+        TemplateDetails: {
+            name: string;
+            title: string;
+            description: string;
+            /** @enum {string} */
+            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
+            /** @description What to run, relative to its folder. */
+            workflow: string;
+            /** @description A file with an input to try it with. */
+            input: string;
+            needs: string[];
+            readme: string;
+            files: {
+                path: string;
+                text: string;
+            }[];
         };
     };
     responses: never;
@@ -3437,6 +3500,79 @@ export interface operations {
                         data: {
                             path: string;
                         };
+                        error: null;
+                    };
+                };
+            };
+            /** @description It could not be done; `error` says why, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listTemplates: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["Template"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            /** @description It could not be done; `error` says why, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    showTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TemplateDetails"];
                         error: null;
                     };
                 };
