@@ -4,12 +4,14 @@ import { unescapeId } from "../core/graph/step-path.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import { newRunId } from "../hosts/local/new-run-id.ts";
+import { hideLeaves, type SecretLeaf, showLeaves } from "../hosts/local/secret-leaves.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
 import { checkInput, checkPayload } from "./check-input.ts";
 import { compareWithSource } from "./compare-with-source.ts";
 import { compileStart } from "./compile-start.ts";
 import { type RunReading, readRunHistory, readValues } from "./describe-run-reading.ts";
+import { fillDirectories } from "./fill-directories.ts";
 import { findRerunStep } from "./find-rerun-step.ts";
 import { findRun } from "./find-run.ts";
 import { type ForkChanges, readForkChanges } from "./fork-changes.ts";
@@ -56,10 +58,11 @@ export async function prepareRepetition(
   const reading = await readRunHistory(await app.records(), record);
   const fromPath = findRerunStep(reading, request.fromStep);
   const wanted = changes === undefined ? undefined : readForkChanges(changes, addressOf(fromPath));
-  const { maxCostMicro, uses, options = {} } = await readRunStarted(app, record);
+  const { maxCostMicro, uses, sealed, options = {} } = await readRunStarted(app, record);
   const next = await findDefinition(app, record, { options, choice: request.definition ?? "pinned", wanted });
   if (request.definition === "current") refuseMissing(next.definition.graph, fromPath);
-  const input = await changeInput(await readInput(reading), next.definition.graph, wanted?.input ?? {});
+  const { graph } = next.definition;
+  const input = await changeInput(app, await readInput(reading), { graph, sealed, change: wanted?.input ?? {} });
   const { callbackUrl } = record;
   const tenantId = app.tenantId ?? record.tenantId;
   return {
@@ -168,13 +171,36 @@ async function readInput(reading: RunReading): Promise<JsonObject> {
   return isJsonObject(input) ? input : {};
 }
 
-/** Of a request its payload is the input that a person knows. Throws `INPUT_INVALID`. */
-async function changeInput(input: JsonObject, graph: Graph, change: JsonObject): Promise<JsonObject> {
-  if (Object.keys(change).length === 0) return input;
-  const request = graph.dialect === "uhlp" ? input["requestData"] : undefined;
-  if (!isJsonObject(request)) return checkInput({ ...input, ...change }, graph.input);
-  const { payload } = request;
-  const changed = { ...(isJsonObject(payload) ? payload : {}), ...change };
-  if (graph.input.schema !== undefined) await checkPayload(changed, graph.input.schema);
-  return { ...input, requestData: { ...request, payload: changed } };
+interface InputChange {
+  readonly graph: Graph;
+  /** What of the old run's input is hidden in what was read of it. */
+  readonly sealed: string | undefined;
+  readonly change: JsonObject;
+}
+
+/**
+ * Of a request its payload is the input that a person knows. A secret is checked as what it is, and handed on hidden: who
+ * begins the run finds it again. Throws `INPUT_INVALID`, `SECRET_UNREADABLE`.
+ */
+async function changeInput(
+  app: Application,
+  input: JsonObject,
+  { graph, sealed, change: given }: InputChange,
+): Promise<JsonObject> {
+  if (Object.keys(given).length === 0) return input;
+  const change = await fillDirectories(app, given, { graph });
+  const hidden = sealed === undefined ? [] : (JSON.parse((await app.secrets()).open(sealed)) as SecretLeaf[]);
+  const isRequest = graph.dialect === "uhlp" && isJsonObject(input["requestData"]);
+  const depth = isRequest ? 2 : 0;
+  const kept = hidden.filter(({ at }) => !Object.hasOwn(change, String(at[depth])));
+  const shown = toObject(showLeaves(input, kept));
+  if (!isRequest) return hideLeaves(await checkInput({ ...shown, ...change }, graph.input), kept);
+  const request = toObject(shown["requestData"]);
+  const payload = { ...toObject(request["payload"]), ...change };
+  if (graph.input.schema !== undefined) await checkPayload(payload, graph.input.schema);
+  return hideLeaves({ ...shown, requestData: { ...request, payload } }, kept);
+}
+
+function toObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
 }

@@ -7,13 +7,14 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { CompiledDefinition } from "../compiled-definition.ts";
 import { bindAll, outcomeArrival, projectValue } from "./bind-step.ts";
+import { findInputSecrets } from "./find-input-secrets.ts";
 import { inputProjection, type TextTools } from "./input-projection.ts";
 import { isStorageFailure } from "./is-storage-failure.ts";
 import { type Pinned, pinDefinition } from "./pin-definition.ts";
 import { type Arrival, maskProjection, type Projection } from "./project-output.ts";
 import { type AskedBefore, findAnswer, type ReusableOutcomes } from "./reuse.ts";
 import type { RunDriver } from "./run-driver.ts";
-import { findMaskedLeaves, findSecretLeaves, hideLeaves, type SecretLeaf } from "./secret-leaves.ts";
+import { findMaskedLeaves, hideLeaves, type SecretLeaf } from "./secret-leaves.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import { toStoredValue, type ValueWriter } from "./to-value.ts";
 
@@ -162,7 +163,7 @@ export class CommandPerformer {
     const asked = { workflow, input, options: driver.options, tenantId: driver.tenantId, isComputed };
     const call = await this.#parts.resolveCall(terms === undefined ? asked : { ...asked, terms });
     const pinned: Pinned = pinDefinition(call.definition);
-    const secret = findSecretLeaves(call.definition.graph.input.schema, call.input);
+    const secret = findInputSecrets(call.definition.graph, call.input);
     const hidden = hideLeaves(call.input, secret);
     const stored = await toStoredValue(hidden, this.#parts.writer);
     if (stored === "too large") throw tooLarge(`The input of "${instance.path}"`);

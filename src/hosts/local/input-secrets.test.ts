@@ -48,3 +48,30 @@ test("a rerun has the secrets of the run that it repeats; with another key its s
   const other = world.next({ host: keeping(join(temporaryFolder(), "other")) });
   await expect(other.run(graph, shown, { lineage })).rejects.toMatchObject({ code: "SECRET_UNREADABLE" });
 });
+
+test("a request's secrets are those of its payload, wherever it has one", async () => {
+  const uhlp = { ...toGraph([task("work", { input: path("input") })]), dialect: "uhlp" } as const;
+  const request = { ...uhlp, input: { ...uhlp.input, schema } };
+  const body = JSON.stringify({ key: "planted-4711" });
+  for (const requestData of [
+    { source: "internal", payload: input },
+    { source: "queue", queueDetails: { payload: { pin: 71_934_526 } } },
+    { source: "http", httpDetails: { method: "POST", body } },
+    {
+      source: "http",
+      httpDetails: { method: "POST", body: Buffer.from(body).toString("base64"), bodyEncoding: "base64" },
+    },
+  ]) {
+    const work = () => ({ status: "succeeded", output: "It was planted-4711.", costMicro: 0 }) as const;
+    const world = new World({ host: keeping(join(temporaryFolder(), "key")), plays: { work } });
+    const { id, status } = await world.run(request, { requestData, context: {} });
+    expect(status).toBe("completed");
+    // What is known only as a part of the payload is masked in the rest of it as everywhere.
+    const [call] = world.calls.map((each) => JSON.stringify(each.input));
+    expect(call).toContain(JSON.stringify(requestData.httpDetails?.body ?? 71_934_526));
+    const stored = [...(await world.valuesOf(id, "runStarted")), ...(await world.valuesOf(id, "stepSucceeded"))].join();
+    expect(stored).not.toMatch(/71934526/);
+    if (requestData.source !== "queue") expect(stored).not.toMatch(/planted-4711|cGxhbnRlZC00NzEx/);
+    expect(stored).not.toContain(Buffer.from(body).toString("base64"));
+  }
+});

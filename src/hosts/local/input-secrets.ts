@@ -2,7 +2,8 @@ import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Journal, RunNo } from "../../ports/journal.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { RunStart } from "../run-host.ts";
-import { findSecretLeaves, findTakenOver, type SecretLeaf, textsOf } from "./secret-leaves.ts";
+import { findInputSecrets } from "./find-input-secrets.ts";
+import { findTakenOver, type SecretLeaf, textsOf } from "./secret-leaves.ts";
 
 /** Secret inputs of the runs in memory: found, masked for as long as the run goes on, and sealed for the next process. */
 export class InputSecrets {
@@ -16,8 +17,8 @@ export class InputSecrets {
   }
 
   /** Whoever repeats a run has read its input with the secrets hidden, and means the same ones. */
-  find({ definition, input, lineage }: RunStart): SecretLeaf[] | Promise<SecretLeaf[]> {
-    const declared = findSecretLeaves(definition.graph.input.schema, input);
+  find({ definition, input, lineage }: RunStart): readonly SecretLeaf[] | Promise<readonly SecretLeaf[]> {
+    const declared = findInputSecrets(definition.graph, input);
     if (lineage === undefined || this.#secrets === undefined) return declared;
     return this.#sealedOf(lineage.run).then((sealed) => {
       if (sealed === undefined) return declared;
