@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import { createCsvExecutor } from "../../src/executors/exports/csv-executor.ts";
 import { createReportExecutor } from "../../src/executors/exports/report-executor.ts";
+import type { FindExecutor } from "../../src/hosts/executors.ts";
 import { filesOfTenant } from "../../src/hosts/tenant-files.ts";
 import { compileText } from "../../src/operations/compile-text.ts";
 import { describeRun } from "../../src/operations/describe-run.ts";
@@ -27,6 +28,11 @@ const COMPANIES = { companies: [{ name: "Acme" }, { name: "Bad" }, { name: "Bee"
 
 function newWorld(secret = "nothing"): World {
   const mask = (text: string) => text.replaceAll(secret, "***");
+  return new World({ host: { findExecutor: findExecutorOf(secret), mask } });
+}
+
+function findExecutorOf(secret = "nothing"): FindExecutor {
+  const mask = (text: string) => text.replaceAll(secret, "***");
   const csv = createCsvExecutor({ mask });
   const report = createReportExecutor({ mask, chromium: () => undefined });
   const plays: Readonly<Record<string, Play>> = {
@@ -41,8 +47,24 @@ function newWorld(secret = "nothing"): World {
     recordsInput: false,
     run: async (task, signal) => (plays[task.stepId] ?? (() => succeed(null)))(task, signal),
   };
-  const findExecutor = async (kind: string) => (kind === "csv" ? csv : kind === "report" ? report : agent);
-  return new World({ host: { findExecutor, mask } });
+  return async (kind) => (kind === "csv" ? csv : kind === "report" ? report : agent);
+}
+
+/** The rows are written, and the process never gets to say so. */
+function dyingAfterCsv(wasWritten: () => void): FindExecutor {
+  const find = findExecutorOf();
+  return async (kind, run) => {
+    const executor = await find(kind, run);
+    if (kind !== "csv") return executor;
+    return {
+      recordsInput: false,
+      async run(task, signal) {
+        await executor.run(task, signal);
+        wasWritten();
+        return new Promise(() => {});
+      },
+    };
+  };
 }
 
 async function run(world: World, input: JsonObject, tenantId?: string) {
@@ -90,6 +112,25 @@ test("where a file cannot be written the run says so, and keeps its outputs", as
     status: "failed",
     error: { code: "STORAGE_PATH_INVALID" },
   });
+});
+
+test("a process that dies after it has added rows, and before that is on record, leaves them there once", async () => {
+  const first = newWorld();
+  const definition = await compileText(SCORES, { folders: [] });
+  let wasWritten = () => {};
+  const written = new Promise<void>((resolve) => {
+    wasWritten = resolve;
+  });
+  const dying = first.next({ host: { findExecutor: dyingAfterCsv(() => wasWritten()) } });
+  const { id } = await dying.host.startRun({ definition, input: { ...COMPANIES, folder: "out" } });
+  await written;
+  await run(first.next(), { companies: [{ name: "Other" }] });
+  const second = first.next();
+  await second.host.recover();
+  await second.host.settled(id);
+  expect(await second.typesOf(id)).toContain("stepInterrupted");
+  const lines = (await textOf(second.files, "out/score.csv")).trimEnd().split("\r\n");
+  expect(lines.toSorted()).toEqual(["Acme,10", "Bee,9", "Other,11", "name,score"]);
 });
 
 test("a secret that a step lets out is masked in its files as it is in its output", async () => {

@@ -1,11 +1,10 @@
-import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
-import { toFailed } from "../output/failure.ts";
 import { appendRows } from "./append-rows.ts";
 import { type Rows, toRows } from "./csv-rows.ts";
 import { guardFormula, toCsv, toFields } from "./csv-text.ts";
 import { readPlace, toOwnPath, toSharedPath } from "./export-path.ts";
+import { toWriteFailure } from "./to-write-failure.ts";
 
 export interface ExportOptions {
   /** Takes secrets out of a text. */
@@ -30,14 +29,7 @@ export function createCsvExecutor({ mask }: ExportOptions): Executor<Outcome> {
         const isShared = input["mode"] === "append";
         return await (isShared ? turns.take(() => add(task, input, rows, mask)) : write(task, input, rows, mask));
       } catch (error) {
-        if (!isPawlError(error)) throw error;
-        const isTransient = error.code === "JOURNAL_FULL" || error.code === "JOURNAL_IO";
-        return toFailed(error.code, {
-          message: error.message,
-          retryable: isTransient,
-          effect: "unknown",
-          costMicro: 0,
-        });
+        return toWriteFailure(error);
       }
     },
   };

@@ -1,11 +1,10 @@
-import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
-import { toFailed } from "../output/failure.ts";
 import { readPlace, toOwnPath } from "./export-path.ts";
 import { printPdf } from "./print-pdf.ts";
 import { renderReport } from "./render-report.ts";
 import { toMarkdown } from "./to-markdown.ts";
+import { toWriteFailure } from "./to-write-failure.ts";
 
 export interface ReportOptions {
   /** Takes secrets out of a text. */
@@ -37,14 +36,7 @@ export function createReportExecutor(options: ReportOptions): Executor<Outcome> 
       try {
         await task.files.write(path, report.content);
       } catch (error) {
-        if (!isPawlError(error)) throw error;
-        const isTransient = error.code === "JOURNAL_FULL" || error.code === "JOURNAL_IO";
-        return toFailed(error.code, {
-          message: error.message,
-          retryable: isTransient,
-          effect: "unknown",
-          costMicro: 0,
-        });
+        return toWriteFailure(error);
       }
       const { format, content, note } = report;
       const file = { name: path.split("/").at(-1) ?? "report", content: Buffer.from(content) };
