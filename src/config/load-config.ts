@@ -136,7 +136,7 @@ function secretsOf(found: ReadonlyMap<string, Found>): string[] {
 }
 
 /** Keys and headers of providers, headers and variables of servers: what a name such as `api_key` or `TOKEN` holds. */
-function nestedSecrets({ models, mcp, notify }: Settings, env: Config["env"]): string[] {
+function nestedSecrets({ models, mcp, notify, telemetry }: Settings, env: Config["env"]): string[] {
   const named = [
     ...Object.values(models.providers).map(({ api_key, headers }) => ({ ...headers, api_key })),
     ...Object.values(mcp.servers).map(({ headers, env: variables }) => ({ ...headers, ...variables })),
@@ -150,6 +150,9 @@ function nestedSecrets({ models, mcp, notify }: Settings, env: Config["env"]): s
     ...named.flatMap(Object.entries).flatMap(([name, value]: [string, string | undefined]) => {
       return value !== undefined && SECRET_NAME.test(name) ? withoutScheme(resolveEnv(value, env)) : [];
     }),
+    ...(telemetry.otlp_headers ?? "")
+      .split(",")
+      .flatMap((pair) => withoutScheme(pair.split(/=(.*)/s)[1]?.trim() ?? "")),
     ...addresses.flatMap((url) => (url === undefined ? [] : secretsOfUrl(resolveEnv(url, env)))),
   ];
 }

@@ -18,6 +18,14 @@ test("an agent is shown the tools of the servers that it names, and absent means
   expect(await shown([])).toEqual([]);
 });
 
+test("a server is told of whose trace a call is", async () => {
+  const { toolbox } = openToolbox();
+  const traceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const offer = await toolbox.offer({ servers: { fake: fakeSettings() } }, NEVER);
+  const { text } = await toolIn(offer, "echo").call({ x: 1 }, { ...CALL, traceParent }, NEVER);
+  expect(text).toContain(traceParent);
+});
+
 test("a server that is not there is told of, and the others are offered", async () => {
   const { toolbox } = openToolbox();
   const servers = {

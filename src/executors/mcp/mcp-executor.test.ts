@@ -129,6 +129,15 @@ test("the server is told the idempotency key and the ids of the request", async 
   });
 });
 
+test("the server is told the span of the attempt, before what the request names", async () => {
+  const given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const traceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const { task } = mcpTask({ tool: "fake.echo", arguments: {}, context: { requestId: "r", traceId: given } });
+  expect(await open().run({ ...task, traceParent }, NEVER)).toMatchObject({
+    output: { meta: { "pawl/trace-id": given, traceparent: traceParent } },
+  });
+});
+
 test("cancelling the step cancels the call", async () => {
   const stop = new AbortController();
   const executor = open();

@@ -35,6 +35,8 @@ interface Asking {
   readonly signal?: AbortSignal;
 }
 
+const TRACE_PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
 async function ask(play: Play, asking: Asking = {}): Promise<Asked> {
   server = await startFakeSandstorm({ play, ...asking.fake });
   const executor = createSandstormExecutor({ baseUrl: server.url, ...asking.options });
@@ -265,7 +267,7 @@ describe("the request", () => {
   test("carries the task in the words of the server", async () => {
     const { server } = await ask(SCENARIOS.crlf, {
       input: { output_schema: SCHEMA, files: { "a.txt": "A" } },
-      task: { maxCostMicro: 250_000 },
+      task: { maxCostMicro: 250_000, traceParent: TRACE_PARENT },
       options: KEYS,
       fake: { apiKey: KEYS.apiKey },
     });
@@ -286,6 +288,7 @@ describe("the request", () => {
       "content-type": "application/json",
       accept: "text/event-stream",
       "idempotency-key": "run-1%2Fscore%2F0",
+      traceparent: TRACE_PARENT,
     });
   });
 
@@ -293,6 +296,7 @@ describe("the request", () => {
     const { server } = await ask(SCENARIOS.crlf, { input: { model: null, max_turns: null, timeout: null } });
     expect(server.requests[0]?.body).toEqual({ prompt: "Score the company Acme." });
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
+    expect(server.requests[0]?.headers).not.toHaveProperty("traceparent");
   });
 
   for (const [given, sent] of [
