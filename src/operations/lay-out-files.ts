@@ -1,6 +1,7 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { makeFolder } from "./make-folder.ts";
 
 /** What was made of files in a folder. Paths are relative to it. */
 export interface LaidOut {
@@ -31,7 +32,7 @@ type Outcome = "written" | "alike" | "kept";
 async function layOut(file: string, source: string, folder: string): Promise<Outcome> {
   const content = await readFile(join(source, file));
   const target = join(folder, file);
-  await mkdir(dirname(target), { recursive: true });
+  await makeFolder(dirname(target));
   try {
     await writeFile(target, content, { flag: "wx" });
     return "written";

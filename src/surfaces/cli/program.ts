@@ -3,9 +3,11 @@ import type { OpenApp } from "./cli-context.ts";
 import { performCommand } from "./perform-command.ts";
 import { addAgents } from "./verbs/add-agents.ts";
 import { addAnswers, addApprovals } from "./verbs/add-answers.ts";
+import { addCompletion } from "./verbs/add-completion.ts";
 import { addCosts } from "./verbs/add-costs.ts";
 import { addDeadLetters } from "./verbs/add-dead-letters.ts";
 import { addDefinitions } from "./verbs/add-definitions.ts";
+import { addDev } from "./verbs/add-dev.ts";
 import { addInit } from "./verbs/add-init.ts";
 import { addKeys } from "./verbs/add-keys.ts";
 import { addMcp } from "./verbs/add-mcp.ts";
@@ -47,6 +49,8 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addMcp(program, perform);
   addStorage(program, perform);
   addSettings(program, perform);
+  addDev(program, openApp, exitWith);
+  addCompletion(program, exitWith);
   for (const command of allOf(program)) command.exitOverride().configureOutput({ outputError: () => undefined });
   return program;
 }

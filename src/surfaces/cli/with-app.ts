@@ -14,19 +14,24 @@ export async function withApp(
   const voice = new Voice();
   let app: OpenApplication | undefined;
   try {
-    app = await openApp({
-      appDir: options.app,
-      flags: toFlags(options),
-      environment: process.env,
-      tell: (line) => voice.say(line),
-      onDefect: tellDefect,
-    });
+    app = await openApp(toOpenOptions(options, voice));
     return await command(app, voice);
   } catch (error) {
     return reportError(error, formatOf(options));
   } finally {
     await app?.close().catch(tellDefect);
   }
+}
+
+/** How the options of a command ask for an application. */
+export function toOpenOptions(options: CommonOptions, voice: Voice): Parameters<OpenApp>[0] {
+  return {
+    appDir: options.app,
+    flags: toFlags(options),
+    environment: process.env,
+    tell: (line) => voice.say(line),
+    onDefect: tellDefect,
+  };
 }
 
 function toFlags({ data, web }: CommonOptions): Parameters<OpenApp>[0]["flags"] {

@@ -2,6 +2,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Json } from "../../../core/json.ts";
 import { type Answer, answerApproval, findApproval } from "../../../operations/answer-approval.ts";
 import type { AppHost, OpenApplication } from "../../../operations/application.ts";
+import { cancelRun } from "../../../operations/cancel-run.ts";
 import { compareWithSource } from "../../../operations/compare-with-source.ts";
 import { describeRun, type RunDescription } from "../../../operations/describe-run.ts";
 import { findRun } from "../../../operations/find-run.ts";
@@ -74,7 +75,7 @@ export async function cancel({ app, voice }: CommandParts, id: string, options: 
     throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
   }
   const reason = options.reason === undefined ? {} : { reason: options.reason };
-  const begin = (host: AppHost) => host.cancelRun(record.id, { by: "cli", ...reason });
+  const begin = () => cancelRun(app, record.id, { by: "cli", ...reason });
   const { status, exitCode } = await drive({ app, voice }, { record, options, begin });
   // Who asks for a cancelled run and gets one has succeeded.
   return status === "cancelled" ? 0 : exitCode;
@@ -85,10 +86,10 @@ export interface AnswerOptions extends CommonOptions {
   readonly comment?: string;
 }
 
-/** `pawl approve`, `pawl reject`: answers, and where nobody else drives the run, goes on with it. */
+/** `pawl approve`, `pawl reject`, `pawl skip`: answers, and where nobody else drives the run, goes on with it. */
 export async function answer(
   { app, voice }: CommandParts,
-  { address, verdict }: { readonly address: string; readonly verdict: "approve" | "reject" },
+  { address, verdict }: { readonly address: string; readonly verdict: "approve" | "reject" | "skip" },
   options: AnswerOptions,
 ): Promise<number> {
   const approval = await findApproval(app, address);

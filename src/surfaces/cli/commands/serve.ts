@@ -19,7 +19,7 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
       log: (line) => voice.say(line),
       isTerminal: process.stderr.isTTY === true,
     });
-    if (formatOf(options) === "text") describe(service);
+    if (formatOf(options) === "text") describeService(service);
     else printEnvelope({ url: service.url, pid: process.pid, routes: service.routes, triggers: service.triggers });
     if (!signals.stop.aborted) await new Promise((resolve) => signals.stop.addEventListener("abort", resolve));
     tell("Stopping: what is under way is laid down and goes on with the next start. (Again to wait for nothing)");
@@ -31,7 +31,8 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
   }
 }
 
-function describe({ url, routes, triggers }: HttpService): void {
+/** Where it listens, and what starts workflows there. */
+export function describeService({ url, routes, triggers }: HttpService): void {
   print(`Pawl listens on ${url}`);
   const width = Math.max(0, ...routes.map(({ method }) => method.length));
   for (const { method, path, workflow } of routes) print(`  ${method.padEnd(width)} ${path} -> ${workflow}`);

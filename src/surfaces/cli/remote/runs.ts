@@ -154,7 +154,7 @@ export async function listApprovals({ client }: RemoteParts, options: CommonOpti
 
 export async function answer(
   { client }: RemoteParts,
-  { address, verdict }: { readonly address: string; readonly verdict: "approve" | "reject" },
+  { address, verdict }: { readonly address: string; readonly verdict: "approve" | "reject" | "skip" },
   options: AnswerOptions,
 ): Promise<number> {
   const { edit, comment } = options;

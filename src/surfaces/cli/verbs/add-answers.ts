@@ -6,7 +6,7 @@ import type { Perform } from "./perform.ts";
 
 /** `approve` and `reject`, which stand at the top and below `runs`. */
 export function addAnswers(parent: Command, perform: Perform): void {
-  for (const verdict of ["approve", "reject"] as const) {
+  for (const verdict of ["approve", "reject", "skip"] as const) {
     const command = withCommon(parent.command(verdict).description(`${verdict} what a run asks for`))
       .argument("<run>", "RUN, or RUN:PATH where it asks for several things")
       .option("--comment <text>");

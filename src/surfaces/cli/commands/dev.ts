@@ -1,0 +1,133 @@
+import { type FSWatcher, watch } from "node:fs";
+import { resolve } from "node:path";
+import type { HttpService, OpenApplication } from "../../../operations/application.ts";
+import type { CommonOptions } from "../cli-context.ts";
+import { print, tell } from "../print.ts";
+import { reportError } from "../report-error.ts";
+import { listenForStop, type StopSignals } from "../stop-signals.ts";
+import { Voice } from "../voice.ts";
+import { describeService, type ServeOptions } from "./serve.ts";
+
+type Open = (voice: Voice) => Promise<OpenApplication>;
+
+/** Read when an application is opened; definitions are read again by the server itself. */
+const SETTINGS = new Set(["pawl.yaml", ".env", ".mcp.json"]);
+/** Editors write in several moves. */
+const QUIET_MS = 150;
+
+/**
+ * `pawl dev`: a server that begins anew when the settings change, and keeps its runs. Settings that are broken are shown, and
+ * the server goes on with those before.
+ */
+export async function dev(open: Open, options: ServeOptions): Promise<number> {
+  const signals = listenForStop();
+  const voice = new Voice();
+  const changes = new SettingsWatch(resolve(options.app));
+  let port = options.port;
+  try {
+    for (let app: OpenApplication | undefined; !signals.stop.aborted; ) {
+      app ??= await openOrWait(open, { voice, changes, signals, options });
+      if (app === undefined) break;
+      const service = await listen(app, { ...options, ...(port === undefined ? {} : { port }) }, voice);
+      port = Number(new URL(service.url).port);
+      describeService(service);
+      print(`  ${service.url}/openapi.json describes the routes of the service`);
+      tell(
+        "Definitions and settings are read again when they change. Ctrl-C ends the server; its runs go on with the next one.",
+      );
+      const next = await nextSettings(open, { voice, changes, signals, options });
+      tell(next === undefined ? "Stopping. (Again to wait for nothing)" : "The settings have changed: beginning anew.");
+      await service.stop(signals.force);
+      await app.park(signals.force);
+      await app.close();
+      app = next;
+    }
+    return 0;
+  } finally {
+    changes.close();
+    signals.close();
+  }
+}
+
+interface Surroundings {
+  readonly voice: Voice;
+  readonly changes: SettingsWatch;
+  readonly signals: StopSignals;
+  readonly options: CommonOptions;
+}
+
+async function listen(app: OpenApplication, { host, port }: ServeOptions, voice: Voice): Promise<HttpService> {
+  try {
+    return await app.listen({
+      ...(host === undefined ? {} : { host }),
+      ...(port === undefined ? {} : { port }),
+      log: (line) => voice.say(app.mask(line)),
+    });
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+/** Undefined: it is to stop. */
+async function openOrWait(open: Open, surroundings: Surroundings): Promise<OpenApplication | undefined> {
+  return (await tryToOpen(open, surroundings)) ?? nextSettings(open, surroundings);
+}
+
+/** The application with settings that have changed and can be used. Undefined: it is to stop. */
+async function nextSettings(open: Open, surroundings: Surroundings): Promise<OpenApplication | undefined> {
+  const { changes, signals } = surroundings;
+  for (;;) {
+    await changes.next(signals.stop);
+    if (signals.stop.aborted) return undefined;
+    const app = await tryToOpen(open, surroundings);
+    if (app !== undefined) return app;
+  }
+}
+
+async function tryToOpen(open: Open, { voice }: Surroundings): Promise<OpenApplication | undefined> {
+  try {
+    return await open(voice);
+  } catch (error) {
+    reportError(error, "text");
+    tell("Mend it, and it is read again at once.");
+    return undefined;
+  }
+}
+
+/** Notices that a file of settings has changed. */
+class SettingsWatch {
+  readonly #watcher: FSWatcher;
+  #heard: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isChanged = false;
+
+  constructor(appDir: string) {
+    this.#watcher = watch(appDir, (_, file) => {
+      if (file !== null && !SETTINGS.has(file)) return;
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#notice(), QUIET_MS);
+    });
+  }
+
+  /** Resolves at once where there was a change since it has resolved. */
+  next(stop: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#heard = resolve;
+      if (stop.aborted) resolve();
+      if (this.#isChanged) this.#notice();
+      stop.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
+  #notice(): void {
+    this.#isChanged = this.#heard === undefined;
+    this.#heard?.();
+    this.#heard = undefined;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#watcher.close();
+  }
+}
