@@ -11,6 +11,7 @@ import { limitBodies } from "./middleware/limit-bodies.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { nameRequests } from "./middleware/name-requests.ts";
 import { secureAnswers } from "./middleware/secure-answers.ts";
+import { RememberingRouter } from "./remembering-router.ts";
 import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, showStatus } from "./routes/agents.ts";
 import { answerApplication } from "./routes/application.ts";
 import { execute } from "./routes/execute.ts";
@@ -24,7 +25,7 @@ type Handler = (parts: HttpParts, c: Context<HttpEnv>) => Response | Promise<Res
 
 /** The whole HTTP surface as a function from a request to its response. The service's own paths go before the application's. */
 export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
-  const http = new Hono<HttpEnv>();
+  const http = new Hono<HttpEnv>({ router: new RememberingRouter() });
   http.onError((error, c) => answerError(parts, error, c));
   const { cors_origins: origins, max_body_bytes: maxBytes } = parts.app.config.settings.server;
   http.use(logRequests(parts.log), nameRequests, secureAnswers, checkHost(parts.hosts, origins));

@@ -5,7 +5,7 @@ import type { Json } from "../../../core/json.ts";
 import type { Application } from "../../../operations/application.ts";
 import type { KeyScope } from "../../../ports/api-keys.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
-import { readJsonBody } from "../read-body.ts";
+import { hasNoBody, readJsonBody } from "../read-body.ts";
 
 /** One route of the service: everything that a request, a document and a test need to know of it. */
 export interface Endpoint {
@@ -125,8 +125,7 @@ function readQuery(c: Context<HttpEnv>): Record<string, string | string[]> {
 
 /** No body at all is an empty object where all of it is optional. */
 async function readSent(c: Context<HttpEnv>, { app }: HttpParts, body: z.ZodType): Promise<unknown> {
-  const hasNone = c.req.raw.body === null || c.req.header("content-length") === "0";
-  if (hasNone && body.safeParse({}).success) return {};
+  if (hasNoBody(c.req.raw) && body.safeParse({}).success) return {};
   return readJsonBody(c.req.raw, app.config.settings.server.max_body_bytes);
 }
 
