@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
 import type { StoredKey } from "../../src/ports/api-keys.ts";
@@ -29,6 +30,22 @@ test("what one process has stored, another finds, and it is there after a restar
   expect(await other.keys.revoke(KEY.id, 9)).toBe(false);
   expect(await open(path).keys.find(KEY.id)).toEqual({ ...KEY, revokedAt: 8 });
   expect(await other.keys.areThere()).toBe(true);
+});
+
+test("what every request asks for is read again as soon as somebody has changed it, here or in another process", async () => {
+  const path = join(temporaryFolder(), "service.db");
+  const [one, other] = [open(path), open(path)];
+  const seen = async () => [await one.keys.areThere(), (await one.definitions.find({ name: "n" }))?.version];
+  expect(await seen()).toEqual([false, undefined]);
+  await other.keys.add(KEY);
+  await other.definitions.save({ name: "n", text: "first", at: 1 });
+  await nextTurn();
+  expect(await seen()).toEqual([true, 1]);
+  await one.keys.revoke(KEY.id, 8);
+  await one.definitions.save({ name: "n", text: "second", at: 2 });
+  expect(await seen()).toEqual([false, 2]);
+  await one.definitions.remove({ name: "n" });
+  expect(await seen()).toEqual([false, undefined]);
 });
 
 test("a key is claimed once, also by two processes", async () => {

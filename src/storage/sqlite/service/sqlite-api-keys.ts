@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ApiKeys, KeyScope, StoredKey } from "../../../ports/api-keys.ts";
 import { prepareQuery, type Query } from "../statement.ts";
+import { RememberedReads } from "./remembered-reads.ts";
 
 interface KeyRow {
   readonly id: string;
@@ -18,9 +19,11 @@ export class SqliteApiKeys implements ApiKeys {
   readonly #database: DatabaseSync;
   readonly #byId: Query<KeyRow>;
   readonly #any: Query<unknown>;
+  readonly #remembered: RememberedReads;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#remembered = new RememberedReads(database);
     this.#byId = prepareQuery(database, "SELECT * FROM api_keys WHERE id = ?");
     this.#any = prepareQuery(database, "SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 1");
   }
@@ -31,6 +34,7 @@ export class SqliteApiKeys implements ApiKeys {
     this.#database
       .prepare("INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .run(id, name, secretHash, scopes.join(" "), ...optional);
+    this.#remembered.forget();
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
@@ -46,11 +50,12 @@ export class SqliteApiKeys implements ApiKeys {
 
   async revoke(id: string, at: number): Promise<boolean> {
     const revoke = this.#database.prepare("UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL");
+    this.#remembered.forget();
     return revoke.run(at, id).changes === 1;
   }
 
   async areThere(): Promise<boolean> {
-    return this.#any.get() !== undefined;
+    return this.#remembered.get("any", () => this.#any.get() !== undefined);
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   WorkflowDefinitions,
 } from "../../../ports/workflow-definitions.ts";
 import { prepareQuery, type Query } from "../statement.ts";
+import { RememberedReads } from "./remembered-reads.ts";
 
 interface DefinitionRow {
   readonly tenant_id: string;
@@ -25,10 +26,12 @@ export class SqliteWorkflowDefinitions implements WorkflowDefinitions {
   readonly #version: Query<DefinitionRow>;
   readonly #newest: Query<DefinitionRow>;
   readonly #all: Query<DefinitionRow>;
+  readonly #remembered: RememberedReads;
 
   constructor(database: DatabaseSync) {
     const ofName = "SELECT * FROM workflow_definitions WHERE tenant_id = ? AND name = ?";
     this.#database = database;
+    this.#remembered = new RememberedReads(database);
     this.#versions = prepareQuery(database, `${ofName} ORDER BY version DESC`);
     this.#newest = prepareQuery(database, `${ofName} ORDER BY version DESC LIMIT 1`);
     this.#version = prepareQuery(database, `${ofName} AND version = ?`);
@@ -41,6 +44,7 @@ export class SqliteWorkflowDefinitions implements WorkflowDefinitions {
 
   async save(definition: NewDefinition): Promise<{ readonly stored: StoredDefinition; readonly isNew: boolean }> {
     const { name, text, at } = definition;
+    this.#remembered.forget();
     // Another process may save the same name meanwhile: what is read here still holds when it is written.
     this.#database.exec("BEGIN IMMEDIATE");
     try {
@@ -61,11 +65,12 @@ export class SqliteWorkflowDefinitions implements WorkflowDefinitions {
     version,
     ...key
   }: DefinitionKey & { readonly version?: number }): Promise<StoredDefinition | undefined> {
-    const row =
-      version === undefined
-        ? this.#newest.get(ownerOf(key), key.name)
-        : this.#version.get(ownerOf(key), key.name, version);
-    return row === undefined ? undefined : toDefinition(row);
+    const owner = ownerOf(key);
+    return this.#remembered.get(JSON.stringify([owner, key.name, version]), () => {
+      const row =
+        version === undefined ? this.#newest.get(owner, key.name) : this.#version.get(owner, key.name, version);
+      return row === undefined ? undefined : toDefinition(row);
+    });
   }
 
   async list(owner: DefinitionOwner): Promise<readonly StoredDefinition[]> {
@@ -78,6 +83,7 @@ export class SqliteWorkflowDefinitions implements WorkflowDefinitions {
 
   async remove(key: DefinitionKey): Promise<boolean> {
     const remove = this.#database.prepare("DELETE FROM workflow_definitions WHERE tenant_id = ? AND name = ?");
+    this.#remembered.forget();
     return remove.run(ownerOf(key), key.name).changes > 0;
   }
 }
