@@ -15,6 +15,7 @@ import type {
   ServeToolsOptions,
   WantedFile,
 } from "../operations/application.ts";
+import type { CompiledTexts } from "../operations/compiled-texts.ts";
 import type { DefinitionLibrary } from "../operations/definition-library.ts";
 import { loadOptionsOf } from "../operations/load-options.ts";
 import { RunObservers } from "../operations/run-observers.ts";
@@ -68,6 +69,7 @@ class App implements OpenApplication {
   readonly findExecutor: FindExecutor;
   readonly mask: (text: string) => string;
   library: DefinitionLibrary | undefined;
+  compiledTexts: CompiledTexts | undefined;
   readonly #options: AppOptions;
   readonly #secrets: SecretBook;
   readonly #parts: OpenedParts;
@@ -240,8 +242,9 @@ class App implements OpenApplication {
   }
 
   async listen(options: ListenOptions): Promise<HttpService> {
-    const [{ DefinitionLibrary }, { openServer }, { createLog }] = await Promise.all([
+    const [{ DefinitionLibrary }, { CompiledTexts }, { openServer }, { createLog }] = await Promise.all([
       import("../operations/definition-library.ts"),
+      import("../operations/compiled-texts.ts"),
       import("./open-server.ts"),
       import("../telemetry/logs/create-log.ts"),
     ]);
@@ -249,6 +252,7 @@ class App implements OpenApplication {
     const firstLook = await library.refresh();
     // Before runs of an earlier process go on: they may call workflows.
     this.library = library;
+    this.compiledTexts = new CompiledTexts();
     const host = await this.host();
     const connection = await this.#connection();
     if (connection?.role !== "owner") throw ownedByAnother(this.dataDir, host.ownerPid);

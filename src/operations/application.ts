@@ -13,6 +13,7 @@ import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { TerminalViews } from "../ports/terminal-views.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
+import type { CompiledTexts } from "./compiled-texts.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import type { ServiceRecords } from "./service-records.ts";
 
@@ -50,6 +51,8 @@ export interface Application {
   leftTerminals(): Promise<TerminalViews | undefined>;
   /** The application's definitions, held ready. Undefined: they are read when they are asked for. */
   readonly library?: Pick<DefinitionLibrary, "list"> | undefined;
+  /** What clients have sent, compiled. Undefined: each text is compiled when it comes. */
+  readonly compiledTexts?: CompiledTexts | undefined;
   /** A file of an application that lives behind an MCP endpoint. Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`. */
   fetchDefinitionFile(wanted: WantedFile): Promise<string>;
   /** Puts values into prompt templates. */

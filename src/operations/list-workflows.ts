@@ -23,14 +23,17 @@ export interface WorkflowSummary {
   readonly input_schema: JsonObject | null;
 }
 
-export type WorkflowsApplication = Pick<Application, "appDir" | "config" | "library" | "service" | "tenantId">;
+export type WorkflowsApplication = Pick<
+  Application,
+  "appDir" | "compiledTexts" | "config" | "library" | "service" | "tenantId"
+>;
 
 /** Files of the application and what was saved through the service, by name. */
 export async function listWorkflows(app: WorkflowsApplication): Promise<readonly WorkflowSummary[]> {
   const { appDir, library, config } = app;
   const loading = loadOptionsOf(config);
   const [registered, saved] = await Promise.all([listRegistered({ appDir, library, ...loading }), listSaved(app)]);
-  const stored = saved.map(async (each) => summarizeStored(each, await reportOnSaved(each, loading)));
+  const stored = saved.map(async (each) => summarizeStored(each, await reportOnSaved(app, each)));
   const all = [...registered.map((each) => summarizeRegistered(each, appDir)), ...(await Promise.all(stored))];
   return all.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }

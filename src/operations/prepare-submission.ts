@@ -4,7 +4,7 @@ import type { JsonObject } from "../core/json.ts";
 import { didYouMean } from "../dialects/did-you-mean.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import type { Application } from "./application.ts";
-import { compileText, definitionInvalid } from "./compile-text.ts";
+import { definitionInvalid, reportOnText } from "./compile-text.ts";
 import { fillDirectories } from "./fill-directories.ts";
 import { findNamed } from "./find-named.ts";
 import { loadOptionsOf } from "./load-options.ts";
@@ -73,14 +73,17 @@ export async function findSubmitted(
   if (isText(workflow)) {
     if (version !== undefined) throw noVersions("A text that is sent");
     // No folders: scripts and prompts belong to applications, and a text that was sent has none.
-    return { definition: await compileText(workflow, { folders: [], ...loading }) };
+    const sent = app.compiledTexts?.report(workflow, loading) ?? reportOnText(workflow, { folders: [], ...loading });
+    const { definition, problems } = await sent;
+    if (definition === undefined) throw definitionInvalid(undefined, problems);
+    return { definition };
   }
   const { appDir, library } = app;
   const places = { appDir, library, ...loading, findSaved: (name: string) => findSaved(app, name, version) };
   const named = await findNamed(places, workflow);
   if (named === undefined) throw unknownWorkflow(app, { name: workflow, version });
   if (named.in === "storage") {
-    const { definition, problems } = await reportOnSaved(named.stored, loading);
+    const { definition, problems } = await reportOnSaved(app, named.stored);
     if (definition === undefined) throw definitionInvalid(workflow, problems);
     return { definition };
   }

@@ -1,7 +1,7 @@
 import type { StoredDefinition } from "../ports/workflow-definitions.ts";
 import type { Application } from "./application.ts";
 import { type DefinitionReport, reportOnText } from "./compile-text.ts";
-import type { ConfiguredOptions } from "./load-options.ts";
+import { loadOptionsOf } from "./load-options.ts";
 
 type SavingApplication = Pick<Application, "service" | "tenantId">;
 
@@ -28,6 +28,10 @@ export async function listSaved(app: SavingApplication): Promise<readonly Stored
 }
 
 /** Compiled as any text that a client sends: no folders, so that it pins no file of this machine. */
-export function reportOnSaved({ name, text }: StoredDefinition, loading: ConfiguredOptions): Promise<DefinitionReport> {
-  return reportOnText(text, { source: name, folders: [], ...loading });
+export function reportOnSaved(
+  { config, compiledTexts }: Pick<Application, "config" | "compiledTexts">,
+  { name, text }: StoredDefinition,
+): Promise<DefinitionReport> {
+  const loading = { source: name, ...loadOptionsOf(config) };
+  return compiledTexts?.report(text, loading) ?? reportOnText(text, { folders: [], ...loading });
 }

@@ -45,7 +45,7 @@ async function describeStored(
   app: WorkflowsApplication & Pick<Application, "mask">,
   stored: StoredDefinition,
 ): Promise<WorkflowDescription> {
-  const report = await reportOnSaved(stored, loadOptionsOf(app.config));
+  const report = await reportOnSaved(app, stored);
   const graph = explain(report.definition?.graph);
   return { ...summarizeStored(stored, report), text: app.mask(stored.text), graph };
 }

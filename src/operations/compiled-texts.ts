@@ -1,0 +1,55 @@
+import { hash } from "node:crypto";
+import { type DefinitionReport, reportOnText, type TextOrigin } from "./compile-text.ts";
+
+/** What says all of a text that has no folders: it pins no files, so that it compiles to the same graph each time. */
+type SentOrigin = Pick<TextOrigin, "source" | "maxSteps" | "envAllowed">;
+
+const MAX_TEXTS = 200;
+/** A text stands for its graph, which is several times as large. */
+const MAX_CHARACTERS = 4 * 1024 * 1024;
+
+interface KeptReport {
+  readonly report: Promise<DefinitionReport>;
+  readonly characters: number;
+}
+
+/** Definitions that clients send as text, again and again: each is compiled once, and the oldest are forgotten. */
+export class CompiledTexts {
+  readonly #kept = new Map<string, KeptReport>();
+  #characters = 0;
+
+  /** As `reportOnText`. */
+  async report(text: string, { source, maxSteps, envAllowed }: SentOrigin): Promise<DefinitionReport> {
+    const key = hash("sha256", JSON.stringify([text, source, maxSteps, envAllowed]));
+    const known = this.#kept.get(key);
+    if (known !== undefined) return known.report;
+    const origin = {
+      ...(source === undefined ? {} : { source }),
+      ...(maxSteps === undefined ? {} : { maxSteps }),
+      ...(envAllowed === undefined ? {} : { envAllowed }),
+    };
+    const report = reportOnText(text, { folders: [], ...origin });
+    this.#keep(key, { report, characters: text.length });
+    // What is wrong is asked for once and then put right.
+    const isGood = await report.then(
+      ({ definition }) => definition !== undefined,
+      () => false,
+    );
+    if (!isGood) this.#forget(key);
+    return report;
+  }
+
+  #keep(key: string, kept: KeptReport): void {
+    this.#kept.set(key, kept);
+    this.#characters += kept.characters;
+    for (const [oldest] of this.#kept) {
+      if (this.#kept.size <= MAX_TEXTS && this.#characters <= MAX_CHARACTERS) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(key: string): void {
+    this.#characters -= this.#kept.get(key)?.characters ?? 0;
+    this.#kept.delete(key);
+  }
+}
