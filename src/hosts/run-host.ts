@@ -33,6 +33,8 @@ export interface RunHost {
 
 export interface RunStart {
   readonly runId?: string;
+  /** The id was made for this start: no other run can have it, and nobody needs to look. */
+  readonly hasNewId?: boolean;
   readonly definition: CompiledDefinition;
   readonly input: JsonObject;
   readonly maxCostMicro?: number;

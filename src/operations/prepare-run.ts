@@ -93,6 +93,7 @@ export async function prepareStart(
   await refuseUnpriced(app, definition.graph, { ...limit, options, defaultModel });
   return {
     runId: runId ?? newRunId(app.clock.now()),
+    ...(runId === undefined ? { hasNewId: true } : {}),
     definition,
     input,
     options,

@@ -100,6 +100,7 @@ export class LocalHost implements RunHost {
   readonly #patientBlobs: PatientBlobs;
   readonly #secrets: InputSecrets;
   #stopWaking: (() => void) | undefined;
+  #lookingForWake: Promise<void> | undefined;
   #isParking = false;
 
   constructor(options: LocalHostOptions) {
@@ -226,7 +227,7 @@ export class LocalHost implements RunHost {
 
   async startRun(start: RunStart): Promise<RunRecord> {
     this.#refuseWhenParking();
-    if (start.runId !== undefined) await this.#refuseTaken(start.runId);
+    if (start.runId !== undefined && start.hasNewId !== true) await this.#refuseTaken(start.runId);
     const driver = await this.#begin(start);
     await driver.durable();
     return driver.toRecord();
@@ -551,7 +552,16 @@ export class LocalHost implements RunHost {
   }
 
   /** Sets the alarm for the next parked run; for one that is due already, at `notBefore`. */
-  async #wakeLater(notBefore = 0): Promise<void> {
+  #wakeLater(notBefore = 0): Promise<void> {
+    // Runs that were laid down by one commit share the look.
+    this.#lookingForWake ??= Promise.resolve().then(() => {
+      this.#lookingForWake = undefined;
+      return this.#setAlarm(notBefore);
+    });
+    return this.#lookingForWake;
+  }
+
+  async #setAlarm(notBefore: number): Promise<void> {
     const { journal, clock } = this.#options;
     const wakeAt = await journal.nextWakeAt();
     this.#stopWaking?.();

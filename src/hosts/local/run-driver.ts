@@ -337,11 +337,14 @@ export class RunDriver implements Committer {
   }
 
   /** Leaves memory: nothing more is taken in, and whoever still waits is told. */
-  leave(why = ownerGone()): void {
+  leave(why?: PawlError): void {
     this.isDiscarded = true;
+    if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const { reject } of waiting) reject(why);
+    // Made only where somebody is told: most runs leave with nobody waiting, and an error costs its stack.
+    const told = why ?? ownerGone();
+    for (const { reject } of waiting) reject(told);
   }
 
   /** The run as its row says it, once what is applied is durable. */
