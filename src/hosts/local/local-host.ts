@@ -32,6 +32,7 @@ import { type DriverHooks, type DriverRun, RunDriver, type WantedObserver } from
 import { RunTimers } from "./run-timers.ts";
 import { RunValues, type ValueSources } from "./run-values.ts";
 import { RunWatchers } from "./run-watchers.ts";
+import { RunsTakenOver } from "./runs-taken-over.ts";
 import { hideLeaves } from "./secret-leaves.ts";
 import { Settling } from "./settling.ts";
 import { storeAnswer } from "./store-answer.ts";
@@ -99,6 +100,7 @@ export class LocalHost implements RunHost {
   readonly #unreadable = new Set<RunNo>();
   readonly #patientBlobs: PatientBlobs;
   readonly #secrets: InputSecrets;
+  readonly #takenOver = new RunsTakenOver();
   #stopWaking: (() => void) | undefined;
   #lookingForWake: Promise<void> | undefined;
   #isParking = false;
@@ -228,9 +230,14 @@ export class LocalHost implements RunHost {
   async startRun(start: RunStart): Promise<RunRecord> {
     this.#refuseWhenParking();
     if (start.runId !== undefined && start.hasNewId !== true) await this.#refuseTaken(start.runId);
-    const driver = await this.#begin(start);
-    await driver.durable();
-    return driver.toRecord();
+    const letGo = start.lineage === undefined ? undefined : this.#takenOver.begin(start.lineage.run);
+    try {
+      const driver = await this.#begin(start);
+      await driver.durable();
+      return driver.toRecord();
+    } finally {
+      letGo?.();
+    }
   }
 
   async resumeRun(runId: string): Promise<RunRecord> {
@@ -296,8 +303,17 @@ export class LocalHost implements RunHost {
 
   async deleteRun(runId: string): Promise<void> {
     this.#refuseWhenParking();
-    const { journal } = this.#options;
     const record = await this.#find(runId);
+    const isDone = this.#takenOver.delete(record.id);
+    try {
+      await this.#delete(record);
+    } finally {
+      isDone();
+    }
+  }
+
+  async #delete(record: RunRecord): Promise<void> {
+    const { journal } = this.#options;
     for (let beforeRun: RunNo | undefined; ; ) {
       const page = await journal.listRuns({
         parentRunId: record.id,

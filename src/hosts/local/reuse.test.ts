@@ -2,7 +2,10 @@ import { expect, test, vi } from "vitest";
 import { path, task, toGraph } from "../../../test/faults/graphs.ts";
 import { succeed, World } from "../../../test/faults/world.ts";
 import type { Step } from "../../core/graph/graph.ts";
+import { withMethods } from "../../operations/with-methods.ts";
 import type { Task } from "../../ports/executor.ts";
+import type { RunNo } from "../../ports/journal.ts";
+import { MemoryJournal } from "../../storage/memory/memory-journal.ts";
 
 const each = { list: path("input.items"), maxConcurrent: 10 };
 
@@ -60,6 +63,48 @@ test("a rerun of a run that is not there starts nothing", async () => {
   const lineage = { kind: "rerun", run: "nowhere", fromPath: "score" } as const;
   await expect(world.start(graph, input, { lineage })).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
   expect(await world.journal.listRuns({ limit: 10 })).toEqual([]);
+});
+
+test("a run is not deleted while another one begins to take it over", async () => {
+  const world = new World();
+  const old = await world.run(graph, input);
+  const lineage = { kind: "rerun", run: old.id, fromPath: "report" } as const;
+  const starting = world.start(graph, input, { lineage, parentRunId: old.id });
+  await expect(world.host.deleteRun(old.id)).rejects.toMatchObject({ code: "RUN_NEEDED" });
+  const again = await starting;
+  expect((await world.host.settled(again.id)).status).toBe("completed");
+  await world.host.deleteRun(old.id);
+});
+
+test("a run that is being deleted is not taken over", async () => {
+  const journal = new MemoryJournal();
+  const isDeleting = Promise.withResolvers<void>();
+  const mayDelete = Promise.withResolvers<void>();
+  const deleteRun = async (run: RunNo) => {
+    isDeleting.resolve();
+    await mayDelete.promise;
+    return journal.deleteRun(run);
+  };
+  const world = new World({ journal: withMethods(journal, { deleteRun }) });
+  const old = await world.run(graph, input);
+  const lineage = { kind: "rerun", run: old.id, fromPath: "report" } as const;
+  const deleting = world.host.deleteRun(old.id);
+  await isDeleting.promise;
+  await expect(world.start(graph, input, { lineage, parentRunId: old.id })).rejects.toMatchObject({
+    code: "RUN_NOT_FOUND",
+  });
+  mayDelete.resolve();
+  await deleting;
+  expect(await world.journal.listRuns({ limit: 10 })).toEqual([]);
+});
+
+test("a start that is refused keeps no run from being deleted", async () => {
+  const world = new World({ host: { maxOutputBytes: 1_000 } });
+  const old = await world.run(graph, input);
+  const lineage = { kind: "rerun", run: old.id, fromPath: "report" } as const;
+  const tooLarge = { ...input, other: "x".repeat(2_000) };
+  await expect(world.start(graph, tooLarge, { lineage })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  await world.host.deleteRun(old.id);
 });
 
 async function rerun(world: World, run: string, more: { fromPath: string; input?: typeof input }) {
