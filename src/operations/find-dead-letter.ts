@@ -2,12 +2,15 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import { rebuildRun } from "../hosts/local/rebuild-run.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
+import { findDeadLetterNote } from "./find-dead-letter-note.ts";
 import { findRun } from "./find-run.ts";
 import { type DeadLetter, toDeadLetter } from "./list-dead-letters.ts";
 
 export interface FoundDeadLetter {
   readonly record: RunRecord;
   readonly letter: DeadLetter;
+  /** The id of a run that a retry has claimed and not begun. */
+  readonly claimed?: string;
 }
 
 /** By `RUN:PATH`. Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`, `DEAD_LETTER_NOT_FOUND`. */
@@ -22,11 +25,13 @@ export async function findDeadLetter(app: Application, id: string): Promise<Foun
     throw new PawlError("DEAD_LETTER_NOT_FOUND", { message: `There is no dead letter "${id}".` });
   }
   const { code, message } = failed;
-  const note = await (await app.service()).deadLetters.find(record.id, path);
-  return { record, letter: toDeadLetter(record, { path, code, message }, note) };
+  const { note, claimed } = await findDeadLetterNote(app, record.id, path);
+  const letter = toDeadLetter(record, { path, code, message }, note);
+  return { record, letter, ...(claimed === undefined ? {} : { claimed }) };
 }
 
 export function deadLetterClosed({ dead_letter_id: id, status, retried_as: run }: DeadLetter): PawlError {
-  const how = run === null ? status : `${status} as ${run}`;
+  // Open: somebody has claimed the retry and is just beginning it.
+  const how = status === "open" ? "it is being retried" : run === null ? status : `${status} as ${run}`;
   return new PawlError("DEAD_LETTER_CLOSED", { message: `The dead letter "${id}" was dealt with already: ${how}.` });
 }

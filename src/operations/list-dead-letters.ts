@@ -3,6 +3,7 @@ import { isJsonObject, type Json } from "../core/json.ts";
 import type { DeadLetterNote } from "../ports/dead-letter-notes.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
+import { findDeadLetterNote } from "./find-dead-letter-note.ts";
 
 /** A step that has failed for good, of a workflow that keeps such failures. Times are ISO 8601. */
 export interface DeadLetter {
@@ -57,7 +58,6 @@ export async function countDeadLetters(app: Application, wanted: DeadLettersWant
 
 async function* deadLettersFrom(app: Application, { status, workflow }: DeadLettersWanted, after: number) {
   const { journal } = await app.records();
-  const { deadLetters } = await app.service();
   for (let afterId = after; ; ) {
     const rows = await journal.readOutbox({ kind: "dead_letter", limit: SLICE, afterId });
     for (const { id, run, body } of rows) {
@@ -68,7 +68,8 @@ async function* deadLettersFrom(app: Application, { status, workflow }: DeadLett
       if (workflow !== undefined && record.workflow !== workflow) continue;
       const { path, code, message } = failure;
       const failed = { path: String(path), code: String(code), message: String(message) };
-      const letter = toDeadLetter(record, failed, await deadLetters.find(record.id, failed.path));
+      const { note } = await findDeadLetterNote(app, record.id, failed.path);
+      const letter = toDeadLetter(record, failed, note);
       if (status === undefined || letter.status === status) yield { id, letter };
     }
     if (rows.length < SLICE) return;

@@ -2,8 +2,10 @@
 export interface DeadLetterNotes {
   /** Durable when it resolves. False: somebody was first. */
   close(note: DeadLetterNote): Promise<boolean>;
-  /** The retry did not come to be. */
-  reopen(run: string, path: string): Promise<void>;
+  /** The run of a retry has begun: from now on the note holds whatever becomes of that run. */
+  confirm(run: string, path: string): Promise<void>;
+  /** Takes back a retry that is pending as this run. */
+  reopen(run: string, path: string, newRun: string): Promise<void>;
   find(run: string, path: string): Promise<DeadLetterNote | undefined>;
   /** The run is gone. */
   forget(run: string): Promise<void>;
@@ -18,4 +20,6 @@ export interface DeadLetterNote {
   readonly note?: string;
   /** Of a retry. */
   readonly newRun?: string;
+  /** Of a retry: written before its run begins, so that the note counts only if there is such a run. */
+  readonly isPending?: true;
 }

@@ -82,14 +82,22 @@ test("versions of a definition are counted by name and owner, also by two proces
 test("a dead letter is dealt with once, also by two processes", async () => {
   const path = join(temporaryFolder(), "service.db");
   const [one, other] = [open(path), open(path)];
-  const note = { run: "r", path: "a[1]", status: "retried", at: 5, newRun: "n" } as const;
+  const note = { run: "r", path: "a[1]", status: "retried", at: 5, newRun: "n", isPending: true } as const;
   expect(await one.deadLetters.close(note)).toBe(true);
   expect(await other.deadLetters.close({ ...note, status: "resolved", note: "no" })).toBe(false);
   expect(await other.deadLetters.find("r", "a[1]")).toEqual(note);
   expect(await other.deadLetters.find("r", "a[2]")).toBeUndefined();
-  await one.deadLetters.reopen("r", "a[1]");
+  await one.deadLetters.reopen("r", "a[1]", "another");
+  expect(await other.deadLetters.find("r", "a[1]")).toEqual(note);
+  await one.deadLetters.reopen("r", "a[1]", "n");
+  expect(await other.deadLetters.close(note)).toBe(true);
+  await one.deadLetters.confirm("r", "a[1]");
+  const { isPending: _, ...confirmed } = note;
+  expect(await other.deadLetters.find("r", "a[1]")).toEqual(confirmed);
+  await other.deadLetters.reopen("r", "a[1]", "n");
+  expect(await other.deadLetters.find("r", "a[1]")).toEqual(confirmed);
+  await one.deadLetters.forget("r");
   expect(await other.deadLetters.close({ run: "r", path: "a[1]", status: "resolved", at: 6, note: "no" })).toBe(true);
-  await one.deadLetters.reopen("r", "a[1]");
   expect(await one.deadLetters.find("r", "a[1]")).toMatchObject({ status: "resolved", note: "no" });
   await one.deadLetters.forget("r");
   expect(await other.deadLetters.find("r", "a[1]")).toBeUndefined();

@@ -150,6 +150,10 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
     CREATE INDEX schedule_slots_running ON schedule_slots (schedule_id) WHERE state = 'started' AND is_over = 0`,
   },
   { name: "deliveries-2", sql: "ALTER TABLE deliveries ADD COLUMN channel TEXT NOT NULL DEFAULT 'webhook'" },
+  {
+    name: "dead-letter-notes-2",
+    sql: "ALTER TABLE dead_letter_notes ADD COLUMN pending INTEGER NOT NULL DEFAULT 0",
+  },
 ];
 
 const BUSY_TIMEOUT_MS = 5_000;

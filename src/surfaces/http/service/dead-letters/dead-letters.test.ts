@@ -1,8 +1,9 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { HttpWorld } from "../../../../../test/fakes/http-world.ts";
 import { path, task, toGraph } from "../../../../../test/faults/graphs.ts";
 import { fail, succeed } from "../../../../../test/faults/world.ts";
 import type { JsonObject } from "../../../../core/json.ts";
+import { newRunId } from "../../../../hosts/local/new-run-id.ts";
 
 const FRAGILE = toGraph(
   [
@@ -68,6 +69,45 @@ test("a retry is a rerun from there, and of several who ask at once one gets it"
   expect(await codeOf(world.post(`${address}/resolve`, {}))).toEqual([409, "DEAD_LETTER_CLOSED"]);
   const open = await dataOf(world.request("/dead-letter?status=open"));
   expect(open["items"]).toMatchObject([{ path: "fetch[1]" }]);
+});
+
+describe("a retry whose process died after noting it and before its run began", () => {
+  async function dieInRetry() {
+    const { world, state } = newWorld();
+    const id = await failTwice(world);
+    state.isMended = true;
+    const { deadLetters } = await world.parts.app.service();
+    const claimed = newRunId(Date.now());
+    const note = { run: id, path: "fetch[0]", status: "retried", at: 5, newRun: claimed, isPending: true } as const;
+    await deadLetters.close(note);
+    return { world, claimed, address: `/dead-letter/${encodeURIComponent(`${id}:fetch[0]`)}` };
+  }
+
+  test("is open, and whoever retries gets the run that was claimed, once", async () => {
+    const { world, claimed, address } = await dieInRetry();
+    expect(await dataOf(world.request(address))).toMatchObject({ status: "open", retried_as: null });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => world.post(`${address}/retry`, {})));
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409, 409]);
+    expect((await world.world.host.settled(claimed)).status).toBe("completed");
+    expect(await dataOf(world.request(address))).toMatchObject({ status: "retried", retried_as: claimed });
+  });
+
+  test("can be resolved instead", async () => {
+    const { world, address } = await dieInRetry();
+    expect(await dataOf(world.post(`${address}/resolve`, { note: "no" }))).toMatchObject({ status: "resolved" });
+    expect(await codeOf(world.post(`${address}/retry`, {}))).toEqual([409, "DEAD_LETTER_CLOSED"]);
+  });
+});
+
+test("a retry stays one when the run that came of it is deleted", async () => {
+  const { world, state } = newWorld();
+  const id = await failTwice(world);
+  state.isMended = true;
+  const address = `/dead-letter/${encodeURIComponent(`${id}:fetch[0]`)}`;
+  const { run_id: again } = await dataOf(world.post(`${address}/retry`, {}));
+  await world.world.host.settled(String(again));
+  await dataOf(world.request(`/runs/${again}`, { method: "DELETE" }));
+  expect(await codeOf(world.post(`${address}/retry`, {}))).toEqual([409, "DEAD_LETTER_CLOSED"]);
 });
 
 test("a dead letter is resolved with a note, and its run stays as it ended", async () => {
