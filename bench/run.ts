@@ -7,6 +7,7 @@ import { benchFanOut } from "./scenarios/fan-out.ts";
 import { benchManyRuns } from "./scenarios/many-runs.ts";
 import { benchRecovery } from "./scenarios/recovery.ts";
 import { benchSequence } from "./scenarios/sequence.ts";
+import { benchLoad } from "./service/load.ts";
 import { benchSubmissions } from "./service/submissions.ts";
 import type { Comparison } from "./support/compare.ts";
 import { benchTerminal } from "./terminal/output.ts";
@@ -23,6 +24,7 @@ const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
   "agents-tools": benchAgentTools,
   agents: benchWholeAgents,
   submissions: benchSubmissions,
+  load: benchLoad,
 };
 
 const args = process.argv.slice(2);

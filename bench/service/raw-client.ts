@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly body: string;
   readonly tookMs: number;
@@ -11,7 +11,7 @@ export interface Answer {
  * HTTP over one connection, one request after another, and nothing that a client could do without: it shares two processors
  * with the server that it measures.
  */
-export class RawConnection {
+class RawConnection {
   readonly #socket: Socket;
   readonly #host: string;
   #received = "";
@@ -69,17 +69,36 @@ export class RawConnection {
   }
 }
 
-export interface Posted {
+interface Posted {
   readonly tookMs: number;
   /** Of each request, in no order. */
   readonly latenciesMs: readonly number[];
   readonly bodies: readonly string[];
 }
 
-/** `count` requests over `connections` connections, each of which asks as soon as it has been answered. */
-export async function postAll(
+interface Posting {
+  readonly atOnce: number;
+  readonly path: string;
+  readonly count: number;
+  body(n: number): string;
+  readonly status: number;
+  /** Is told of each answer as it comes. */
+  answered?(body: string): void;
+}
+
+/** `count` requests, of which `atOnce` are under way: each connection asks as soon as it has been answered. Opening them is not timed. */
+export async function postAll(url: string, posting: Posting): Promise<Posted> {
+  const connections = await Promise.all(Array.from({ length: posting.atOnce }, () => RawConnection.open(url)));
+  try {
+    return await post(connections, posting);
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}
+
+async function post(
   connections: readonly RawConnection[],
-  { path, count, body, status }: { path: string; count: number; body: (n: number) => string; status: number },
+  { path, count, body, status, answered }: Posting,
 ): Promise<Posted> {
   let next = 0;
   const latenciesMs: number[] = [];
@@ -92,6 +111,7 @@ export async function postAll(
         if (answer.status !== status) throw new Error(`${answer.status}: ${answer.body}`);
         latenciesMs.push(answer.tookMs);
         bodies.push(answer.body);
+        answered?.(answer.body);
       }
     }),
   );
