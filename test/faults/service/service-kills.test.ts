@@ -1,0 +1,6 @@
+import { test } from "vitest";
+import { killService } from "./kill-service.ts";
+
+test("a server that is killed under load and started again has lost and doubled nothing", async () => {
+  await killService({ seed: 1, kills: 2, runs: 12, slots: 5 });
+}, 180_000);
