@@ -230,15 +230,21 @@ class Clients {
   }
 }
 
-/** At least once each, and always under the same id with the same bytes. */
+/** Each at least once, and always under the same id with the same bytes: the end of a run, and before it what a person was asked. */
 async function expectWebhooks(receiver: WebhookReceiver, runIds: readonly string[], about: string): Promise<void> {
-  const byRun = () => Map.groupBy(receiver.received, ({ body }) => String(JSON.parse(body).run_id));
-  await expect.poll(() => [about, runIds.filter((id) => !byRun().has(id))], { timeout: 60_000 }).toEqual([about, []]);
-  for (const [runId, received] of byRun()) {
-    expect(new Set(received.map(({ headers }) => headers["webhook-id"])).size, `ids for ${runId}`).toBe(1);
-    expect(new Set(received.map(({ body }) => body)).size, `bodies for ${runId}`).toBe(1);
+  const byMessage = () =>
+    Map.groupBy(receiver.received, ({ body }) => {
+      const { run_id: runId, event } = JSON.parse(body) as { run_id: string; event: string };
+      return event === "approval.requested" ? `${runId} asked` : runId;
+    });
+  const missing = () => runIds.filter((id) => !byMessage().has(id));
+  await expect.poll(() => [about, missing()], { timeout: 60_000 }).toEqual([about, []]);
+  for (const [message, received] of byMessage()) {
+    expect(new Set(received.map(({ headers }) => headers["webhook-id"])).size, `ids of ${message}`).toBe(1);
+    expect(new Set(received.map(({ body }) => body)).size, `bodies of ${message}`).toBe(1);
   }
-  expect(new Set(byRun().keys())).toEqual(new Set(runIds));
+  const told = [...byMessage().keys()].map((message) => message.replace(/ asked$/, ""));
+  expect(new Set(told)).toEqual(new Set(runIds));
 }
 
 interface Slot {
