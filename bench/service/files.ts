@@ -9,7 +9,7 @@ export const FILES = {
   "workflows/moment.yaml": 'name: moment\nsteps:\n  - {id: think, prompt: "{input.n}"}\n',
   "answers.yaml": `steps:
   answer: {reply: "42", delay_ms: 0, cost_usd: 0.01}
-  think: {reply: "42", delay_ms: 300, cost_usd: 0.01}
+  think: {reply: "42", delay_ms: 1500, cost_usd: 0.01}
 `,
   "pawl.yaml": 'agent: {provider: "simulated:answers.yaml"}\nserver: {max_in_flight: 500}\n',
 };
