@@ -14,33 +14,35 @@ const KEPT_OF_TENANT = 1_000;
 
 /**
  * What happens in all runs of this process, for those who follow it: the latest events in memory, everybody's, and of each
- * tenant its own with numbers of their own, so that not even a gap tells of others. What is needed for longer is in the journal.
+ * tenant its own with numbers of their own, so that not even a gap tells of others. Nothing is kept before somebody follows:
+ * until then nobody has an id to go on from. What is needed for longer is in the journal.
  */
 export class EventFeed implements RunObserver {
   /** Tells the numbers of this process from those of the one before. */
   readonly epoch: string;
-  readonly #all = new EventRing<FedEvent>(KEPT);
-  readonly #byTenant = new Map<string, EventRing<FedEvent>>();
+  /** By tenant; everybody's under undefined. */
+  readonly #rings = new Map<string | undefined, EventRing<FedEvent>>();
 
   constructor(epoch: string) {
     this.epoch = epoch;
   }
 
+  /** Filled from now on. */
   ringOf(tenantId: string | undefined): EventRing<FedEvent> {
-    if (tenantId === undefined) return this.#all;
-    const known = this.#byTenant.get(tenantId);
-    if (known !== undefined) return known;
-    const ring = new EventRing<FedEvent>(KEPT_OF_TENANT);
-    this.#byTenant.set(tenantId, ring);
+    const ring = this.#rings.get(tenantId) ?? new EventRing<FedEvent>(tenantId === undefined ? KEPT : KEPT_OF_TENANT);
+    this.#rings.set(tenantId, ring);
     return ring;
   }
 
   committed(run: ObservedRun, events: readonly ObservedEvent[]): void {
+    const all = this.#rings.get(undefined);
+    const own = run.tenantId === undefined ? undefined : this.#rings.get(run.tenantId);
+    if (all === undefined && own === undefined) return;
     for (const observed of events) {
       const told = describe(run, observed);
       if (told === undefined) continue;
-      this.#all.add(told);
-      if (run.tenantId !== undefined) this.ringOf(run.tenantId).add(told);
+      all?.add(told);
+      own?.add(told);
     }
   }
 }
