@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { text as readAll } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { COMPILE_CACHE } from "../fakes/compile-cache.ts";
 
 const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
 
@@ -42,7 +43,7 @@ export function startChild(
   ];
   // Reading certificates takes longer than everything else in a small process.
   const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
-  const env = { ...inherited, ...(crashAt === undefined ? {} : { PAWL_CRASH_AT: crashAt }) };
+  const env = { ...inherited, ...COMPILE_CACHE, ...(crashAt === undefined ? {} : { PAWL_CRASH_AT: crashAt }) };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   onTestFinished(() => {
     child.kill("SIGKILL");

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { COMPILE_CACHE } from "../../fakes/compile-cache.ts";
 
 const MAIN = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
 
@@ -119,5 +120,5 @@ function bareEnvironment(): Record<string, string> {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return Object.fromEntries(kept);
+  return { ...Object.fromEntries(kept), ...COMPILE_CACHE };
 }
