@@ -190,6 +190,10 @@ class App implements OpenApplication {
     return checkHealth(url);
   }
 
+  checkSandbox() {
+    return this.#work.checkSandbox();
+  }
+
   async fetchDefinitionFile({ endpoint, appId, path, requestId, traceId }: WantedFile): Promise<string> {
     const tools = await this.#tools.endpoint();
     const context = { appId, requestId, traceId };

@@ -109,6 +109,16 @@ export class WorkParts {
     return this.#strictSandbox;
   }
 
+  /** Whether programs can be kept in a sandbox here, by running one. */
+  async checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }> {
+    const { createSandbox } = await import("../executors/sandbox/create-sandbox.ts");
+    const limits = { timeoutMs: 10_000, memoryBytes: 64 * 1024 * 1024, maxOutputBytes: 1_024, maxProcesses: 8 };
+    const spec = { command: "true", args: [], limits };
+    const { ending } = await createSandbox({ mode: "required" }).runSandboxed(spec, new AbortController().signal);
+    if (ending.type === "exited") return { ok: ending.code === 0, detail: "bubblewrap confines what steps run" };
+    return { ok: false, detail: "reason" in ending ? ending.reason : `a program that does nothing was ${ending.type}` };
+  }
+
   /** Where programs run that nobody vouches for. */
   #openSandbox(): Promise<Sandbox> {
     this.#sandbox ??= import("../executors/sandbox/create-sandbox.ts").then(({ createSandbox }) =>

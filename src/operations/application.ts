@@ -84,6 +84,8 @@ export interface OpenApplication extends Application {
   serve(stop: AbortSignal): Promise<void>;
   /** As the owner, takes HTTP requests and arms triggers. Throws `HOST_REFUSED`, `ADDRESS_UNAVAILABLE`, `DATA_LOCKED`. */
   listen(options: ListenOptions): Promise<HttpService>;
+  /** Whether programs of steps can be kept in a sandbox on this machine. */
+  checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** Terminal workflows that have succeeded. */
   workflowLibrary(): Promise<WorkflowLibrary>;
   /** For who removes and renames them. */

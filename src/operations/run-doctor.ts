@@ -1,8 +1,10 @@
+import { once } from "node:events";
 import { constants } from "node:fs";
 import { access, mkdir } from "node:fs/promises";
+import { createServer } from "node:net";
 import { SETTING_NAMES } from "../config/setting-names.ts";
 import { isPawlError } from "../core/errors/pawl-error.ts";
-import type { Application } from "./application.ts";
+import type { Application, OpenApplication } from "./application.ts";
 import { missingAgentsFile } from "./missing-agents-file.ts";
 
 /** One thing that was looked at. Only `error` means that runs will not work. */
@@ -14,18 +16,82 @@ export interface Check {
 }
 
 /** Looks at everything that a run needs. */
-export async function runDoctor(app: Application): Promise<readonly Check[]> {
+export async function runDoctor(app: OpenApplication): Promise<readonly Check[]> {
   return [
-    { name: "node", state: "ok", detail: `${process.version} (${process.execPath})` },
+    checkNode(),
     { name: "application", state: "ok", detail: app.appDir },
     await attempt("data directory", () => checkDataDir(app)),
     await attempt("owner", () => checkOwner(app)),
     await attempt("journal", () => checkJournal(app)),
+    checkConfiguration(app),
+    await attempt("sandbox", () => checkSandbox(app)),
+    await attempt("port", () => checkPort(app)),
     await attempt("agents", () => checkAgents(app)),
+    checkModelKeys(app),
     ...checkAgentsFile(app),
     ...(await checkToolServers(app)),
     ...unusedSettings(app),
   ];
+}
+
+const OLDEST = [22, 13] as const;
+
+function checkNode(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const isNew = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+  const detail = `${process.version} (${process.execPath})`;
+  if (isNew) return { name: "node", state: "ok", detail };
+  return { name: "node", state: "error", detail, remedy: `Install Node ${OLDEST.join(".")} or newer.` };
+}
+
+/** Where settings come from, not what they say. */
+function checkConfiguration({ config }: Application): Check {
+  const origins = new Set([...config.origins.values()].filter((origin) => origin !== "default"));
+  const count = config.origins.size === 1 ? "1 setting" : `${config.origins.size} settings`;
+  const detail = origins.size === 0 ? "nothing is set" : `${count} from ${[...origins].join(", ")}`;
+  return { name: "configuration", state: "ok", detail };
+}
+
+async function checkSandbox(app: OpenApplication): Promise<Omit<Check, "name">> {
+  const { sandbox: mode } = app.config.settings.code;
+  if (mode === "off") return { state: "note", detail: "switched off by `code.sandbox`: scripts may do what you may" };
+  const { ok, detail } = await app.checkSandbox();
+  if (ok) return { state: "ok", detail };
+  const remedy = "Install bubblewrap; without it scripts of `code` steps run as plain processes.";
+  return { state: mode === "required" ? "error" : "note", detail, remedy };
+}
+
+/** Whether `pawl serve` could listen where it is configured to. */
+async function checkPort(app: Application): Promise<Omit<Check, "name">> {
+  const { host, port } = app.config.settings.server;
+  const owner = await app.findOwner();
+  if (owner.state === "held" && owner.url !== undefined) return { state: "ok", detail: `pawl serves at ${owner.url}` };
+  const problem = await tryToListen(host, port);
+  if (problem === undefined) return { state: "ok", detail: `${host}:${port} is free for \`pawl serve\`` };
+  return { state: "note", detail: `${host}:${port}: ${problem}`, remedy: "Use another one: pawl serve --port 0" };
+}
+
+/** Why not; undefined: it can. */
+async function tryToListen(host: string, port: number): Promise<string | undefined> {
+  const server = createServer();
+  try {
+    await once(server.listen({ host, port }), "listening");
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    server.close();
+  }
+}
+
+/** That they are there; what they are is nobody's business. */
+function checkModelKeys({ config }: Application): Check {
+  const { anthropic_api_key, openai_api_key, google_api_key } = config.settings.agent;
+  const keys = { Anthropic: anthropic_api_key, OpenAI: openai_api_key, Google: google_api_key };
+  const there = Object.entries(keys).flatMap(([name, key]) => (key === undefined ? [] : [name]));
+  if (there.length > 0) return { name: "model keys", state: "ok", detail: `of ${there.join(", ")}` };
+  const remedy = "Models of a provider need one, e.g. ANTHROPIC_API_KEY.";
+  return { name: "model keys", state: "note", detail: "none is set", remedy };
 }
 
 async function attempt(name: string, check: () => Promise<Omit<Check, "name">>): Promise<Check> {

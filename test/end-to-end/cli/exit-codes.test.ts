@@ -199,7 +199,7 @@ test("doctor says once which settings are accepted and not used yet", async () =
     ...FILES,
     ".env": "DATABASE_URL=postgresql+asyncpg://u:secret-word@localhost/x\nSTORAGE_BACKEND=s3\n",
   });
-  const doctor = await pawl(["doctor"], { cwd });
+  const doctor = await pawl(["doctor"], { cwd, env: { OPENAI_API_KEY: "sk-planted-word" } });
   const run = await pawl(["run", "question.yaml", ...AGENT], { cwd });
   const config = await pawl(["config", "--origin"], { cwd });
 
@@ -207,6 +207,9 @@ test("doctor says once which settings are accepted and not used yet", async () =
     code: 0,
     stderr: expect.stringContaining("database.url (.env DATABASE_URL) is accepted"),
   });
+  expect(doctor.stdout).toContain("model keys: of OpenAI");
+  expect(`${doctor.stdout}${doctor.stderr}`).toMatch(/sandbox: .*port: /s);
+  expect(`${doctor.stdout}${doctor.stderr}`).not.toMatch(/planted|secret-word/);
   expect(run.stderr).not.toContain("database.url");
   expect(config.stdout).toContain(".env DATABASE_URL");
   expect(config.stdout).not.toContain("secret-word");
