@@ -3,9 +3,15 @@ import { type IndexedGraph, indexGraph } from "../../core/graph/indexed-graph.ts
 import type { CompiledDefinition } from "../compiled-definition.ts";
 import { type Pinned, pinDefinition } from "./pin-definition.ts";
 
-/** Graphs that this process has at hand: each is hashed and indexed once, however many runs it has. */
+/** A server may be sent another definition with every request. */
+const MAX_GRAPHS = 500;
+
+/**
+ * Graphs that this process has at hand: each is hashed and indexed once, however many runs it has. The newest are kept; runs
+ * hold their own, and what is missing is read from the journal.
+ */
 export class GraphShelf {
-  readonly byHash = new Map<string, IndexedGraph>();
+  readonly byHash: Map<string, IndexedGraph> = new NewestGraphs();
   readonly #pinned = new WeakMap<Graph, Pinned>();
 
   put(definition: CompiledDefinition): { readonly pinned: Pinned; readonly graph: IndexedGraph } {
@@ -14,5 +20,16 @@ export class GraphShelf {
     const graph = this.byHash.get(pinned.graphHash) ?? indexGraph(definition.graph, pinned.graphHash);
     this.byHash.set(pinned.graphHash, graph);
     return { pinned, graph };
+  }
+}
+
+class NewestGraphs extends Map<string, IndexedGraph> {
+  override set(hash: string, graph: IndexedGraph): this {
+    // Behind all others: what is used goes last.
+    this.delete(hash);
+    super.set(hash, graph);
+    const [oldest] = this.keys();
+    if (this.size > MAX_GRAPHS && oldest !== undefined) this.delete(oldest);
+    return this;
   }
 }

@@ -264,6 +264,17 @@ describe("approvals", () => {
   });
 });
 
+test("a server that stops takes no run, says when to come back, and has recorded nothing", async () => {
+  const world = newWorld();
+  await world.runner.stop(0, AbortSignal.abort());
+  for (const path of ["/workflows/run", "/workflows/run/sync", "/api/workflows/run"]) {
+    const response = await world.post(path, { workflow: "hello" });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await errorOf(response)).toMatchObject({ code: "SERVER_STOPPING" });
+  }
+  expect(await dataOf(world.request("/runs"))).toMatchObject({ items: [] });
+});
+
 describe("keys", () => {
   const world = () => newWorld({ server: { api_key: "s3cret" } });
 
