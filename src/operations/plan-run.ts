@@ -99,14 +99,15 @@ async function prepareAnyway(
   }
 }
 
-/** A limit of the request takes the place of the definition's. */
+/** The lowest limit holds, whoever gave it. */
 function budgetsOf({ definition, maxCostMicro }: PreparedRun, steps: readonly PlannedStep[]): readonly PlannedBudget[] {
-  const limit = maxCostMicro ?? definition.graph.limits.maxCostMicro;
+  const ofDefinition = definition.graph.limits.maxCostMicro;
+  const limit = maxCostMicro ?? ofDefinition;
   if (limit === undefined) return [];
   const { usd } = sumOf(steps);
   const limitUsd = limit / 1_000_000;
   const stops = usd === null ? "unknown" : usd > limitUsd ? "at_worst" : "no";
-  return [{ budget: "run", limit_usd: limitUsd, from: maxCostMicro === undefined ? "definition" : "request", stops }];
+  return [{ budget: "run", limit_usd: limitUsd, from: limit === ofDefinition ? "definition" : "request", stops }];
 }
 
 function totalOf(steps: readonly PlannedStep[], budgets: readonly PlannedBudget[]): PlannedTotal {
