@@ -81,9 +81,11 @@ test("the definition's budget is compared with the worst case", async () => {
   expect((await plan(small)).budgets).toEqual([
     { budget: "run", limit_usd: 0.001, from: "definition", stops: "at_worst" },
   ]);
-  expect((await plan(small, {}, { max_cost_usd: 5 })).budgets).toEqual([
-    { budget: "run", limit_usd: 5, from: "request", stops: "no" },
-  ]);
+  // A request lowers a limit and raises none.
+  const [raised] = (await plan(small, {}, { max_cost_usd: 5 })).budgets;
+  expect(raised).toMatchObject({ limit_usd: 0.001, from: "definition" });
+  const [lowered] = (await plan(small, {}, { max_cost_usd: 0.0005 })).budgets;
+  expect(lowered).toMatchObject({ limit_usd: 0.0005, from: "request", stops: "at_worst" });
 });
 
 test("simulated answers cost nothing, and nobody has to be configured to plan", async () => {
