@@ -14,6 +14,7 @@ import { type PreparedRun, prepareStart } from "./prepare-run.ts";
 import { readWorkflowResult } from "./read-workflow-result.ts";
 import type { RunWorkflowRequest } from "./run-workflow-request.ts";
 import { failedResponse, type RunWorkflowResponse } from "./run-workflow-response.ts";
+import { findSaved } from "./saved-definitions.ts";
 import { toRunInput } from "./to-run-input.ts";
 import { withWorkflowLimits } from "./workflow-limits.ts";
 
@@ -82,8 +83,8 @@ async function findWorkflow(
   if (definition !== undefined) return compileText(toText(definition), { folders: [appDir], ...loading });
   const name = "name" in source ? source.name : "";
   try {
-    return (await findDefinition(name, { folders: [], appDir, ...loading, onlyNames: true, library: app.library }))
-      .definition;
+    const places = { folders: [], appDir, ...loading, onlyNames: true, library: app.library };
+    return (await findDefinition(name, { ...places, findSaved: (wanted) => findSaved(app, wanted) })).definition;
   } catch (error) {
     if (!isPawlError(error) || error.code !== "WORKFLOW_NOT_FOUND") throw error;
     const names = (await library.list()).map((saved) => `'${saved.name}'`);

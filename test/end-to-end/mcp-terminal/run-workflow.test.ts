@@ -179,3 +179,12 @@ test("a call that is cancelled at once leaves no run and no session", async () =
   await expect.poll(statuses, { timeout: 20_000, interval: 300 }).not.toContain("running");
   await expect.poll(() => call("list_terminal_sessions")).toMatchObject({ total_sessions: 0 });
 }, 60_000);
+
+test("a workflow that was saved through the service is run by its name", async () => {
+  const states = { list: { action: { tool: "list_terminal_sessions", params: {} } } };
+  const kept = { name: "kept", initial_state: "list", states };
+  const folder = application({ "elsewhere.json": JSON.stringify(kept) });
+  expect(await pawl(["workflows", "save", "elsewhere.json"], { cwd: folder })).toMatchObject({ code: 0 });
+  const { call } = await connectTerminal(folder);
+  expect(await call("run_workflow", { workflow_name: "kept" })).toMatchObject({ success: true, error: null });
+});
