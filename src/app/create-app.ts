@@ -21,6 +21,7 @@ import { loadOptionsOf } from "../operations/load-options.ts";
 import { RunObservers } from "../operations/run-observers.ts";
 import type { ServiceRecords } from "../operations/service-records.ts";
 import type { AgentToolbox } from "../ports/agent-toolbox.ts";
+import type { Budgets } from "../ports/budgets.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { LibraryCare } from "../ports/library-care.ts";
 import type { ModelPrices } from "../ports/model-prices.ts";
@@ -127,6 +128,10 @@ class App implements OpenApplication {
 
   service(): Promise<ServiceRecords> {
     return this.#parts.service();
+  }
+
+  async budgets(): Promise<Budgets | undefined> {
+    return (await this.#parts.serviceIfThere())?.budgets;
   }
 
   host(): Promise<AppHost> {
@@ -355,6 +360,7 @@ class App implements OpenApplication {
       secrets: await this.secrets(),
       observer: this.#observers,
       isTracing: this.#tracing !== undefined,
+      openBudgets: () => this.budgets(),
       resolveCall: async (call) => (await import("../operations/resolve-call.ts")).resolveCall(this, call),
       compile: async (text, source, options) =>
         (await import("../operations/compile-start.ts")).compileStart(this, { text, source, options }),

@@ -9,6 +9,7 @@ import { LocalHost } from "../hosts/local/local-host.ts";
 import { SocketServer, type SocketServerOptions } from "../hosts/socket/socket-server.ts";
 import type { RunObservers } from "../operations/run-observers.ts";
 import type { Blobs } from "../ports/blobs.ts";
+import type { Budgets } from "../ports/budgets.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import { SqliteJournal } from "../storage/sqlite/sqlite-journal.ts";
@@ -33,6 +34,7 @@ export interface OwnershipParts {
   readonly secrets: RunSecrets;
   readonly observer: RunObservers;
   readonly isTracing: boolean;
+  openBudgets(): Promise<Budgets | undefined>;
   onDefect(error: unknown): void;
 }
 
@@ -70,6 +72,7 @@ export async function openOwnership(
     mask,
     maskPieces,
     secrets,
+    openBudgets: () => parts.openBudgets(),
     env: config.env,
     matches: (text, pattern) => regexes.matches(text, pattern),
     maxOutputBytes: limits.max_output_bytes,

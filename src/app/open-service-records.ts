@@ -1,6 +1,7 @@
 import type { ServiceRecords } from "../operations/service-records.ts";
 import { openServiceDatabase, type ServiceDatabaseOptions } from "../storage/sqlite/service/open-service-database.ts";
 import { SqliteApiKeys } from "../storage/sqlite/service/sqlite-api-keys.ts";
+import { SqliteBudgets } from "../storage/sqlite/service/sqlite-budgets.ts";
 import { SqliteDeadLetterNotes } from "../storage/sqlite/service/sqlite-dead-letter-notes.ts";
 import { SqliteDeliveries } from "../storage/sqlite/service/sqlite-deliveries.ts";
 import { SqliteIdempotencyKeys } from "../storage/sqlite/service/sqlite-idempotency-keys.ts";
@@ -11,6 +12,7 @@ import { SqliteWorkflowDefinitions } from "../storage/sqlite/service/sqlite-work
 export function openServiceRecords(options: ServiceDatabaseOptions): ServiceRecords & { close(): void } {
   const database = openServiceDatabase(options);
   return {
+    budgets: new SqliteBudgets(database),
     keys: new SqliteApiKeys(database),
     deadLetters: new SqliteDeadLetterNotes(database),
     idempotency: new SqliteIdempotencyKeys(database),

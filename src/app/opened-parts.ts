@@ -59,6 +59,12 @@ export class OpenedParts {
     return this.#service;
   }
 
+  /** Undefined: nobody has needed it so far. Looked for again each time: another process may make it meanwhile. */
+  async serviceIfThere(): Promise<ServiceRecords | undefined> {
+    if (this.#service === undefined && !existsSync(join(this.#dataDir, "service.db"))) return undefined;
+    return this.service();
+  }
+
   /** The owner's journal is closed by its `Ownership`. */
   async close(): Promise<void> {
     const service = this.#service;

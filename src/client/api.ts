@@ -655,6 +655,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List budgets and how much of them is used */
+        get: operations["listBudgets"];
+        put?: never;
+        /** Set what runs of a workflow, a tenant or everybody may use together; set again, it is changed */
+        post: operations["setBudget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/budgets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a budget and how much of it is used */
+        get: operations["getBudget"];
+        put?: never;
+        post?: never;
+        /** Remove a budget, with what was counted */
+        delete: operations["removeBudget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/keys": {
         parameters: {
             query?: never;
@@ -809,13 +845,18 @@ export interface components {
                 [key: string]: string;
             };
             max_cost_usd?: number;
-            /** @description The run stops with `budget_exceeded` where one is used up. */
+            /** @description What the run may use. */
             limits?: {
                 max_cost_usd?: number;
                 max_tokens?: number;
                 /** @description Every try of a step counts. */
                 max_steps?: number;
                 max_seconds?: number;
+                /**
+                 * @description `ask`: an approval asks to raise the limit, and the run goes on after it.
+                 * @enum {string}
+                 */
+                on_exceeded?: "stop" | "ask";
             };
             /** @enum {string} */
             agent?: "sandstorm" | "inline" | "simulated";
@@ -1360,6 +1401,43 @@ export interface components {
             count: number;
             /** Format: date-time */
             recorded_at: string;
+        };
+        /** @description What runs may use together. */
+        Budget: {
+            budget_id: string;
+            /** @description Null: of every workflow. */
+            workflow: string | null;
+            /** @description Null: of everybody. */
+            tenant_id: string | null;
+            /**
+             * @description A day is one in UTC.
+             * @enum {string}
+             */
+            per: "day" | "total";
+            /** @enum {string} */
+            on_exceeded: "stop" | "ask";
+            webhook: string | null;
+            /** @description That `uses` is about. */
+            day: string | null;
+            uses: {
+                /** @enum {string} */
+                of: "cost_usd" | "tokens" | "steps" | "seconds";
+                /** @description With what people have added. */
+                limit: number;
+                raised_by: number;
+                used: number;
+                /**
+                 * @description `near`: 80 % are used.
+                 * @enum {string}
+                 */
+                is: "ok" | "near" | "used_up";
+            }[];
+            /** @description Something had no known price: the cost is a lower bound. */
+            unpriced: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
         };
         /** @description A key, without what opens anything. */
         Key: {
@@ -3223,6 +3301,170 @@ export interface operations {
                         data: {
                             items: components["schemas"]["ScheduleSlot"][];
                             next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            /** @description It could not be done; `error` says why, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listBudgets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["Budget"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            /** @description It could not be done; `error` says why, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    setBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description By name. Absent: of every workflow. */
+                    workflow?: string;
+                    tenant_id?: string;
+                    /**
+                     * @default day
+                     * @enum {string}
+                     */
+                    per?: "day" | "total";
+                    max_cost_usd?: number;
+                    max_tokens?: number;
+                    max_steps?: number;
+                    max_seconds?: number;
+                    /**
+                     * @default stop
+                     * @enum {string}
+                     */
+                    on_exceeded?: "stop" | "ask";
+                    /**
+                     * Format: uri
+                     * @description Is told when 80 % are used.
+                     */
+                    webhook?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Budget"];
+                        error: null;
+                    };
+                };
+            };
+            /** @description It could not be done; `error` says why, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Budget"];
+                        error: null;
+                    };
+                };
+            };
+            /** @description It could not be done; `error` says why, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    removeBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            budget_id: string;
                         };
                         error: null;
                     };

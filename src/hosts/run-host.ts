@@ -39,6 +39,8 @@ export interface RunStart {
   readonly input: JsonObject;
   readonly maxCostMicro?: number;
   readonly uses?: UseLimits;
+  /** Where a limit is used up a person is asked to raise it. Absent: the run stops. */
+  readonly onExceeded?: "ask";
   /** Kept with the run: who answers agent steps, and whatever else a resume must know. */
   readonly options?: JsonObject;
   readonly callbackUrl?: string;

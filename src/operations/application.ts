@@ -4,6 +4,7 @@ import type { FindExecutor } from "../hosts/executors.ts";
 import type { RunHost } from "../hosts/run-host.ts";
 import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { Blobs } from "../ports/blobs.ts";
+import type { Budgets } from "../ports/budgets.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
@@ -39,6 +40,8 @@ export interface Application {
   artifacts(): Promise<FileStorage>;
   /** What the service remembers beside runs; any process may write it. */
   service(): Promise<ServiceRecords>;
+  /** Undefined: the service has remembered nothing so far, so that nobody has set any. */
+  budgets(): Promise<Budgets | undefined>;
   /** What keeps secrets of runs out of sight. */
   secrets(): Promise<RunSecrets>;
   /** Becomes the owner of the data directory where nobody is, and goes through the owner otherwise. */

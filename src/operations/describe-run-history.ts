@@ -172,6 +172,10 @@ export class RunHistory {
       case "signalReceived":
       case "cancelRequested":
       case "runHeld":
+      case "budgetExhausted":
+      case "stepHeld":
+      case "limitRaised":
+      case "limitNeared":
         return;
     }
   }

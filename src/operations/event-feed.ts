@@ -2,6 +2,7 @@ import { toIsoTime } from "../core/iso-time.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { ObservedEvent, ObservedRun, RunObserver } from "../ports/run-observer.ts";
 import { EventRing } from "./event-ring.ts";
+import { showLimit } from "./use-limits.ts";
 
 /** What has happened in some run. */
 export interface FedEvent {
@@ -94,6 +95,13 @@ function describe({ runId, workflow, tenantId }: ObservedRun, { seq, event }: Ob
       return told("approval.answered", { answer: event.answer });
     case "signalReceived":
       return told("signal.received", { name: event.name });
+    case "limitNeared":
+      return told("budget.warning", { budget_id: event.budget, limit: { ...showLimit(event) } });
+    case "limitRaised":
+      return told("limit.raised");
+    case "budgetExhausted":
+      return told("budget.exhausted", { message: event.message });
+    case "stepHeld":
     case "stepProjected":
     case "stepRecorded":
     case "stepLogged":

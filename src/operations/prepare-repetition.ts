@@ -58,7 +58,7 @@ export async function prepareRepetition(
   const reading = await readRunHistory(await app.records(), record);
   const fromPath = findRerunStep(reading, request.fromStep);
   const wanted = changes === undefined ? undefined : readForkChanges(changes, addressOf(fromPath));
-  const { maxCostMicro, uses, sealed, options = {} } = await readRunStarted(app, record);
+  const { maxCostMicro, uses, onExceeded, sealed, options = {} } = await readRunStarted(app, record);
   const next = await findDefinition(app, record, { options, choice: request.definition ?? "pinned", wanted });
   if (request.definition === "current") refuseMissing(next.definition.graph, fromPath);
   const { graph } = next.definition;
@@ -76,6 +76,7 @@ export async function prepareRepetition(
       parentRunId: record.id,
       lineage: { kind: wanted === undefined ? "rerun" : "fork", run: record.id, fromPath },
       ...(uses === undefined ? {} : { uses }),
+      ...(onExceeded === undefined ? {} : { onExceeded }),
       ...limitCost([toMicro(wanted?.maxCostUsd) ?? maxCostMicro, app.maxRunCostMicro]),
       ...(callbackUrl === undefined ? {} : { callbackUrl }),
       ...(tenantId === undefined ? {} : { tenantId }),

@@ -16,6 +16,7 @@ import { narrowDefinition } from "./narrow-definition.ts";
 import { readRequestFile } from "./read-request-file.ts";
 import { refuseUnpriced } from "./refuse-unpriced.ts";
 import { findSaved } from "./saved-definitions.ts";
+import { checkBudgets } from "./shared-budgets.ts";
 import { toRequestInput, toRunInput } from "./to-run-input.ts";
 
 export interface RunRequest {
@@ -32,6 +33,8 @@ export interface RunRequest {
   readonly agent?: string;
   readonly maxCostUsd?: number;
   readonly uses?: UseLimits;
+  /** Where a limit is used up a person is asked to raise it. Absent: the run stops. */
+  readonly onExceeded?: "ask";
   readonly callbackUrl?: string;
 }
 
@@ -74,10 +77,10 @@ export interface Startable extends ReferredDefinition {
 export async function prepareStart(
   app: Application,
   startable: Startable,
-  request: Pick<RunRequest, "folder" | "agent" | "maxCostUsd" | "uses" | "callbackUrl">,
+  request: Pick<RunRequest, "folder" | "agent" | "maxCostUsd" | "uses" | "onExceeded" | "callbackUrl">,
 ): Promise<PreparedRun> {
   const { file, input, startAt, onlyStep: step, runId } = startable;
-  const { maxCostUsd, uses, callbackUrl } = request;
+  const { maxCostUsd, uses, onExceeded, callbackUrl } = request;
   const definition = narrowDefinition(startable.definition, { startAt, onlyStep: step });
   const options: JsonObject = {
     ...(await decideAgent(app, definition.graph, request)),
@@ -90,7 +93,8 @@ export async function prepareStart(
   };
   const limit = limitCost([app.maxRunCostMicro, toMicro(maxCostUsd), definition.graph.limits.maxCostMicro]);
   const { default: defaultModel } = app.config.settings.models;
-  await refuseUnpriced(app, definition.graph, { ...limit, options, defaultModel });
+  const { limitsCost } = await checkBudgets(app, definition.graph.name);
+  await refuseUnpriced(app, definition.graph, { ...limit, hasBudget: limitsCost, options, defaultModel });
   return {
     runId: runId ?? newRunId(app.clock.now()),
     ...(runId === undefined ? { hasNewId: true } : {}),
@@ -99,6 +103,7 @@ export async function prepareStart(
     options,
     ...limit,
     ...(uses === undefined ? {} : { uses }),
+    ...(onExceeded === undefined ? {} : { onExceeded }),
     ...(app.tenantId === undefined ? {} : { tenantId: app.tenantId }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   };

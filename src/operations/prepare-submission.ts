@@ -23,6 +23,7 @@ export interface Submission {
   readonly callbackHeaders?: Readonly<Record<string, string>>;
   readonly maxCostUsd?: number;
   readonly uses?: UseLimits;
+  readonly onExceeded?: "ask";
   /** Who answers agent steps, by name; scripts are files, which a client does not name. */
   readonly agent?: "sandstorm" | "inline" | "simulated";
   readonly runId?: string;
@@ -33,13 +34,14 @@ export interface Submission {
  * `DEFINITION_INVALID`, `INPUT_INVALID`, `AGENT_NOT_CONFIGURED`.
  */
 export async function prepareSubmission(app: Application, submission: Submission): Promise<PreparedRun> {
-  const { agent, maxCostUsd, uses, callbackUrl, callbackHeaders, runId } = submission;
+  const { agent, maxCostUsd, uses, onExceeded, callbackUrl, callbackHeaders, runId } = submission;
   const startable = { ...(await toStartable(app, submission)), ...(runId === undefined ? {} : { runId }) };
   const prepared = await prepareStart(app, startable, {
     folder: app.appDir,
     ...(agent === undefined ? {} : { agent }),
     ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
     ...(uses === undefined ? {} : { uses }),
+    ...(onExceeded === undefined ? {} : { onExceeded }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   });
   if (callbackHeaders === undefined) return prepared;

@@ -9,6 +9,8 @@ type TaskStep = Extract<Step, { readonly kind: "task" }>;
 interface Spending {
   /** Of the run, where whoever starts it limits it. */
   readonly maxCostMicro?: number;
+  /** It shares one that limits money. */
+  readonly hasBudget?: boolean;
   readonly options: JsonObject;
   /** Of who names none. */
   readonly defaultModel?: string | undefined;
@@ -22,7 +24,7 @@ interface Spending {
 export async function refuseUnpriced(
   app: Pick<Application, "hasPrice">,
   graph: Graph,
-  { maxCostMicro, options, defaultModel }: Spending,
+  { maxCostMicro, hasBudget: isShared = false, options, defaultModel }: Spending,
 ): Promise<void> {
   const answeredBy = typeof options["agent"] === "string" ? options["agent"] : "";
   const ofRun = maxCostMicro ?? graph.limits.maxCostMicro;
@@ -30,7 +32,7 @@ export async function refuseUnpriced(
   for (const step of certainTasksOf(graph.flow)) {
     if (!asksModel(step, answeredBy)) continue;
     const { model = defaultModel, isKnown, hasOwnBudget } = readInput(step, graph);
-    const hasBudget = (ofRun ?? step.maxCostMicro) !== undefined || hasOwnBudget;
+    const hasBudget = isShared || (ofRun ?? step.maxCostMicro) !== undefined || hasOwnBudget;
     if (!hasBudget || !isKnown || model === undefined || asked.has(model)) continue;
     asked.add(model);
     if (await app.hasPrice(model)) continue;

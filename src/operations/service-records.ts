@@ -1,4 +1,5 @@
 import type { ApiKeys } from "../ports/api-keys.ts";
+import type { Budgets } from "../ports/budgets.ts";
 import type { DeadLetterNotes } from "../ports/dead-letter-notes.ts";
 import type { Deliveries } from "../ports/deliveries.ts";
 import type { IdempotencyKeys } from "../ports/idempotency-keys.ts";
@@ -13,4 +14,5 @@ export interface ServiceRecords {
   readonly deadLetters: DeadLetterNotes;
   readonly deliveries: Deliveries;
   readonly schedules: Schedules;
+  readonly budgets: Budgets;
 }

@@ -10,7 +10,7 @@ import { describeRun } from "./describe-run.ts";
 import { RunHistory, type StepHistory } from "./describe-run-history.ts";
 import { type StepStatus, statusOfEnd, statusOfPhase } from "./describe-run-steps.ts";
 import { findRun } from "./find-run.ts";
-import { describeLimits, type LimitDescription } from "./use-limits.ts";
+import { describeLimits, type LimitDescription, showLimit } from "./use-limits.ts";
 
 /** What a follower of a run is told. Only what has an id can be asked for again: `status` says how it is now. */
 export type StreamedChange =
@@ -18,7 +18,7 @@ export type StreamedChange =
   | { readonly event: "step"; readonly id: string; readonly data: StepNow }
   | { readonly event: "progress" | "live"; readonly data: StepProgress }
   /** A limit is near (80 %) or used up: told once for each. */
-  | { readonly event: "limit"; readonly id: string; readonly data: LimitDescription }
+  | { readonly event: "limit"; readonly id: string; readonly data: LimitDescription & { readonly budget_id?: string } }
   | { readonly event: "error"; readonly id: string; readonly data: { readonly code: string; readonly message: string } }
   | { readonly event: "result"; readonly id: string; readonly data: RunResultNow }
   | { readonly event: "end"; readonly id: string; readonly data: { readonly run_id: string } };
@@ -128,6 +128,9 @@ async function* tellEnd(app: Application, follower: Follower): AsyncGenerator<St
 /** Behind the changes of steps, before the result. */
 const LIMITS_FROM = 900_000;
 
+/** Behind those. */
+const BUDGETS_FROM = 950_000;
+
 /** Behind the changes of steps that one event can cause. */
 const RESULT_FROM = 1_000_000;
 
@@ -194,7 +197,13 @@ class Follower {
     const { began, ended } = history.apply(event);
     const touched = new Set([...began, ...ended, ...namedBy(event, history)]);
     const steps = [...touched].flatMap((step, n) => this.#tell(step, `${seq}.${n}`));
-    return [...steps, ...this.#tellLimits(history, seq)];
+    return [...steps, ...this.#tellLimits(history, seq), ...this.#tellBudget(event, seq)];
+  }
+
+  #tellBudget(event: Event, seq: number): readonly StreamedChange[] {
+    const id = `${seq}.${BUDGETS_FROM}`;
+    if (event.type !== "limitNeared" || !this.isNew(id)) return [];
+    return [{ event: "limit", id, data: { ...showLimit(event), budget_id: event.budget } }];
   }
 
   #tellLimits({ state }: RunHistory, seq: number): readonly StreamedChange[] {

@@ -1,14 +1,16 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import type { ToldWarning } from "../hosts/local/budgets/near-limits.ts";
 import type { ToldApproval } from "../hosts/local/tell-approval.ts";
 import type { OutboxRecord, RunRecord } from "../ports/journal.ts";
 import type { WantedDelivery } from "./add-delivery.ts";
-import type { Application } from "./application.ts";
+import type { Application, Records } from "./application.ts";
 import { describeApprovalRequest } from "./describe-approval-request.ts";
 import { describeEnd } from "./describe-end.ts";
 import { readRunHistory } from "./describe-run-reading.ts";
+import { describeWarning } from "./describe-warning.ts";
 import { takeUpEntries } from "./take-up-entries.ts";
 
-/** Makes deliveries of the webhooks that were committed with ends of runs, and with questions to people. */
+/** Makes deliveries of the webhooks that were committed with ends of runs, questions to people and warnings. */
 export async function takeUpWebhooks(
   app: Pick<Application, "records" | "service">,
   unreadable: Set<number>,
@@ -30,12 +32,11 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
   const event = String(told["event"]);
   const url = String(told["url"]);
   const options = await readOptions(app, record);
-  const description =
-    event === "approval.requested"
-      ? await describeApprovalRequest(sources.journal, record, told as unknown as ToldApproval)
-      : await describeEnd(await readRunHistory(sources, record), event);
-  const headers = options["callback_headers"];
+  const description = await describe(sources, record, told);
   const isCallback = options["callback_url"] === url;
+  // Who is told of a budget that runs share has nothing to do with this run's client.
+  const isForeign = event === "budget.warning" && told["budget"] !== "run";
+  const headers = isForeign ? undefined : options["callback_headers"];
   return {
     channel: "webhook",
     names: [record.id, entry.id],
@@ -44,12 +45,23 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
     workflow: record.workflow,
     url,
     // Variables belong to whoever runs this. What a client sends, an address or a whole definition, reads none of them.
-    readsEnv: !isCallback && typeof options["source"] === "string",
+    readsEnv: !isCallback && !isForeign && typeof options["source"] === "string",
     ...(typeof headers === "string" ? { sealedHeaders: headers } : {}),
     body: JSON.stringify(description),
     createdAt: entry.createdAt,
     ...(record.tenantId === undefined ? {} : { tenantId: record.tenantId }),
   };
+}
+
+async function describe(sources: Records, record: RunRecord, told: JsonObject): Promise<unknown> {
+  switch (told["event"]) {
+    case "approval.requested":
+      return describeApprovalRequest(sources.journal, record, told as unknown as ToldApproval);
+    case "budget.warning":
+      return describeWarning(record, told as unknown as ToldWarning);
+    default:
+      return describeEnd(await readRunHistory(sources, record), String(told["event"]));
+  }
 }
 
 /** As the run was started with. */

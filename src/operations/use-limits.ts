@@ -46,10 +46,14 @@ const SHOWN = {
 } as const satisfies Record<LimitUse["of"], { readonly of: LimitDescription["of"]; readonly unit: number }>;
 
 export function describeLimits(state: RunState): readonly LimitDescription[] {
-  return limitUses(state).map(({ of, limit, used }) => ({
+  return limitUses(state).map(showLimit);
+}
+
+export function showLimit({ of, limit, used }: LimitUse): LimitDescription {
+  return {
     of: SHOWN[of].of,
     limit: limit / SHOWN[of].unit,
     used: used / SHOWN[of].unit,
     is: used >= limit ? "used_up" : used >= limit * NEAR ? "near" : "ok",
-  }));
+  };
 }

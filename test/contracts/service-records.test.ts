@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
 import type { StoredKey } from "../../src/ports/api-keys.ts";
+import type { Budget, RunShare } from "../../src/ports/budgets.ts";
 import type { NewSlot, StoredSchedule } from "../../src/ports/schedules.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -46,6 +47,52 @@ test("what every request asks for is read again as soon as somebody has changed 
   expect(await seen()).toEqual([false, 2]);
   await one.definitions.remove({ name: "n" });
   expect(await seen()).toEqual([false, undefined]);
+});
+
+test("of a budget every process reads the same, what ended runs have used included, and each is added once", () => {
+  const path = join(temporaryFolder(), "service.db");
+  const [one, other] = [open(path).budgets, open(path).budgets];
+  const budget: Budget = {
+    id: "b",
+    workflow: "w",
+    tenantId: "t",
+    per: "day",
+    limits: { cost: 9, duration: 7 },
+    onExceeded: "ask",
+    webhook: "https://example.com",
+    createdAt: 1,
+    updatedAt: 1,
+  };
+  expect(one.put(budget)).toEqual(budget);
+  expect(other.put({ ...budget, limits: { tries: 1 }, createdAt: 2, updatedAt: 2 })).toMatchObject({
+    limits: { tries: 1 },
+    createdAt: 1,
+    updatedAt: 2,
+  });
+  expect(one.applying({ workflow: "w", tenantId: "t" })).toHaveLength(1);
+  expect(one.applying({ workflow: "w" })).toEqual([]);
+  expect(one.applying({ workflow: "v", tenantId: "t" })).toEqual([]);
+  const share = (cost: number): RunShare => ({
+    budget: "b",
+    day: "2026-01-01",
+    use: { cost, tokens: 2, tries: 1, duration: 3, unpriced: cost === 4 },
+  });
+  one.note("r", [share(3)], 5);
+  one.note("r", [share(4)], 6);
+  other.note("s", [share(1)], 2);
+  expect(other.open()).toEqual([
+    { run: "r", upToSeq: 6, budgets: ["b"] },
+    { run: "s", upToSeq: 2, budgets: ["b"] },
+  ]);
+  one.close("r", [share(4)]);
+  other.close("r", [share(4)]);
+  one.raise("q", { budget: "b", day: "2026-01-01", by: { tries: 2 } });
+  other.raise("q", { budget: "b", day: "2026-01-01", by: { tries: 2 } });
+  const use = { cost: 5, tokens: 4, tries: 2, duration: 6, unpriced: true };
+  expect(other.sum("b", "2026-01-01")).toMatchObject({ use, raised: { tries: 2 } });
+  expect(one.sum("b", "2026-01-02")).toMatchObject({ use: { cost: 0, unpriced: false } });
+  expect([one.remove("b"), other.remove("b")]).toEqual([true, false]);
+  expect(other.open()).toEqual([]);
 });
 
 test("a key is claimed once, also by two processes", async () => {

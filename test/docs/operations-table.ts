@@ -13,6 +13,7 @@ export interface OperationRow {
 }
 
 const local = { no: "It works on files and processes of this machine." };
+const budgets = { no: "Who is limited does not say how far." };
 const keys = { no: "Who may use the service is not decided by a model." };
 const bytes = { no: "Files of any size and kind; models are given what runs put out." };
 const care = { no: "Webhooks are between servers; people look after them." };
@@ -168,6 +169,12 @@ export const OPERATIONS: readonly OperationRow[] = [
     http: ["createKey", "listKeys", "revokeKey"],
     cli: ["keys create", "keys ls", "keys revoke"],
     mcp: keys,
+  },
+  {
+    files: ["shared-budgets.ts"],
+    http: ["setBudget", "listBudgets", "getBudget", "removeBudget"],
+    cli: ["budgets ls", "budgets show", "budgets set", "budgets rm"],
+    mcp: budgets,
   },
   {
     files: ["stored-files.ts"],

@@ -17,6 +17,7 @@ import { FetchedDefinitions } from "../../src/operations/fetched-definitions.ts"
 import type { RegisteredDefinition } from "../../src/operations/registry.ts";
 import { RequestRunner } from "../../src/operations/request-runner.ts";
 import { RunObservers } from "../../src/operations/run-observers.ts";
+import type { ServiceRecords } from "../../src/operations/service-records.ts";
 import { Submissions } from "../../src/operations/submit-run.ts";
 import type { ToolServerState } from "../../src/ports/agent-toolbox.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
@@ -63,9 +64,12 @@ export class HttpWorld {
     this.observers = new RunObservers((error) => this.defects.push(error));
     this.observers.add(this.feed);
     if (options.metrics !== undefined) this.observers.add(options.metrics);
-    this.world = new World({ ...options, host: { observer: this.observers, ...options.host } });
+    const service = openServiceRecords({ path: ":memory:", durability: "process" });
+    onTestFinished(() => service.close());
+    const openBudgets = async () => service.budgets;
+    this.world = new World({ ...options, host: { observer: this.observers, openBudgets, ...options.host } });
     const definitions = graphs.map(toRegistered);
-    const app = toApplication(this.world, definitions, options);
+    const app = toApplication(this.world, definitions, { ...options, service });
     this.runner = new RequestRunner(app, this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
     const gatekeeper = new Gatekeeper(app, { isLoopback: true });
     const table: TriggerTable = buildTriggerTable(definitions, { appDir: APP_DIR });
@@ -146,7 +150,8 @@ function toApplication(
     env = {},
     remote,
     toolServers = [],
-  }: HttpWorldOptions,
+    service,
+  }: HttpWorldOptions & { readonly service: ServiceRecords },
 ): Application {
   const settings: Settings = {
     ...DEFAULTS,
@@ -161,8 +166,6 @@ function toApplication(
   };
   const secrets = Object.values(env);
   const config: Config = { settings, origins: new Map(), secrets, env: (name) => env[name] };
-  const service = openServiceRecords({ path: ":memory:", durability: "process" });
-  onTestFinished(() => service.close());
   const refuse = () => Promise.reject(new Error("Nothing asks for this here."));
   return {
     appDir: APP_DIR,
@@ -175,6 +178,7 @@ function toApplication(
     files: async () => world.files,
     artifacts: async () => world.files,
     service: async () => service,
+    budgets: async () => service.budgets,
     secrets: async () => {
       const sealer = new FileSealer({ path: `${APP_DIR}/.pawl/secrets.key`, key: "a key of the test world" });
       return { learn: () => () => undefined, seal: (text) => sealer.seal(text), open: (text) => sealer.open(text) };

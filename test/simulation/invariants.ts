@@ -84,7 +84,11 @@ function checkInstance(state: RunState, instance: Instance): void {
   check(scope.live.has(instance), `${path} lives in its scope`);
   check(scope.phase !== "ended", `${path} lives in a scope that has ended`);
   check(scope.parent === undefined || state.active.get(scope.parent.path) === scope.parent, `${path} has a parent`);
-  if (phase === "blocked") check(state.tasksInFlight > 0 || state.isLaidDown, `${path} is held back by nobody`);
+  if (phase === "blocked")
+    check(
+      state.tasksInFlight > 0 || state.isLaidDown || state.budget.question !== undefined,
+      `${path} is held back by nobody`,
+    );
   if (phase === "body" || phase === "catch" || phase === "finally") {
     check(instance.child !== undefined && instance.child.phase !== "ended", `${path} has a child`);
   }

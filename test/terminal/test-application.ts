@@ -66,6 +66,7 @@ export async function testApplication(
   const app: Application = {
     appDir,
     dataDir: join(appDir, ".pawl"),
+    budgets: async () => service.budgets,
     config,
     clock,
     findExecutor,

@@ -169,7 +169,11 @@ export const ERRORS = {
   TIMEOUT: row("The step took longer than its time-out.", "Raise `timeout`, or make the step smaller.", 1),
   RUN_TIMEOUT: row("The run took longer than its time-out.", "Raise the time-out, or make the workflow smaller.", 124),
   RUN_CANCELLED: row("The run was cancelled.", "Start it again with `pawl runs rerun ID`.", 130),
-  BUDGET_EXCEEDED: row("The budget is used up.", "Raise `--max-cost` and rerun from the step where it stopped.", 7),
+  BUDGET_EXCEEDED: row(
+    "The budget is used up.",
+    "Raise the limit (`--max-cost`, `pawl budgets set`) and rerun from the step where it stopped.",
+    7,
+  ),
   STEP_BUDGET_EXCEEDED: row("The step has used up its own `max_cost_usd`.", "Raise it, or make the step cheaper.", 7),
   MAX_VISITS: row(
     "The workflow visited more steps than it may.",
@@ -306,6 +310,7 @@ export const ERRORS = {
     2,
   ),
   KEY_NOT_FOUND: row("There is no such key.", "List the keys with `pawl keys ls`.", 5),
+  BUDGET_NOT_FOUND: row("There is no such budget.", "List the budgets with `pawl budgets ls`.", 5),
   IDEMPOTENCY_MISMATCH: row(
     "The idempotency key came with another request before.",
     "Use a new key for a new request; keys are kept for 24 hours.",

@@ -17,6 +17,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     sealed: "s",
     maxCostMicro: 5,
     uses: { maxTokens: 6, maxTries: 7, maxDurationMs: 8 },
+    onExceeded: "ask",
     options: { agent: "inline" },
     lineage: { kind: "fork", run: "r0", fromPath: "a" },
   },
@@ -100,6 +101,10 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
   timerFired: { type: "timerFired", at: 1, timer: "a@retry2", decided: [] },
   signalReceived: { type: "signalReceived", at: 1, name: "s", decided: [] },
   cancelRequested: { type: "cancelRequested", at: 1, by: "me", reason: "why", decided: [] },
+  budgetExhausted: { type: "budgetExhausted", ...step, message: "used up", decided: [] },
+  stepHeld: { type: "stepHeld", ...step, decided: [] },
+  limitRaised: { type: "limitRaised", at: 1, id: "q", by: { cost: 1, tokens: 2, tries: 3, duration: 4 }, decided: [] },
+  limitNeared: { type: "limitNeared", at: 1, budget: "b", of: "cost", limit: 10, used: 8, decided: [] },
   runFinished: { type: "runFinished", at: 1, status: "failed", code: "STEP_FAILED", message: "no", decided: [] },
 };
 

@@ -41,6 +41,10 @@ const UPCASTERS: Readonly<Record<EventType, readonly Upcaster[]>> = {
   timerFired: [],
   signalReceived: [],
   cancelRequested: [],
+  budgetExhausted: [],
+  stepHeld: [],
+  limitRaised: [],
+  limitNeared: [],
   runFinished: [],
 };
 

@@ -26,6 +26,10 @@ export type Event =
   | TimerFired
   | SignalReceived
   | CancelRequested
+  | BudgetExhausted
+  | StepHeld
+  | LimitRaised
+  | LimitNeared
   | RunFinished;
 
 export type EventType = Event["type"];
@@ -49,6 +53,8 @@ export interface RunStarted extends EventCommon {
   /** Limits of this run, over those of the graph. */
   readonly maxCostMicro?: number;
   readonly uses?: UseLimits;
+  /** Where a limit is used up a person is asked to raise it. Then the host holds the limits, not the core. Absent: the run stops. */
+  readonly onExceeded?: "ask";
   /** What the host needs to go on with the run elsewhere, e.g. who answers agent steps. */
   readonly options?: JsonObject;
   readonly lineage?: { readonly kind: "rerun" | "fork"; readonly run: string; readonly fromPath: string };
@@ -231,6 +237,46 @@ interface CancelRequested extends EventCommon {
   readonly type: "cancelRequested";
   readonly by?: string;
   readonly reason?: string;
+}
+
+/** A budget that the host holds has nothing left for the attempt, which has not begun: the run stops. */
+export interface BudgetExhausted extends EventCommon {
+  readonly type: "budgetExhausted";
+  readonly path: string;
+  readonly attempt: number;
+  readonly message: string;
+}
+
+/** The attempt has not begun and is taken back: a person is asked about the budget. */
+export interface StepHeld extends EventCommon {
+  readonly type: "stepHeld";
+  readonly path: string;
+  readonly attempt: number;
+}
+
+/** A person has allowed the run more. */
+export interface LimitRaised extends EventCommon {
+  readonly type: "limitRaised";
+  /** The question that was answered so: an answer raises once. */
+  readonly id: string;
+  readonly by: Amounts;
+}
+
+/** 80 % of a budget that the run shares with others are used. Changes nothing. */
+interface LimitNeared extends EventCommon {
+  readonly type: "limitNeared";
+  readonly budget: string;
+  readonly of: keyof Amounts;
+  readonly limit: number;
+  readonly used: number;
+}
+
+/** Money in micro-dollars, time in milliseconds. */
+export interface Amounts {
+  readonly cost?: number;
+  readonly tokens?: number;
+  readonly tries?: number;
+  readonly duration?: number;
 }
 
 interface RunFinished extends EventCommon {

@@ -3,7 +3,7 @@ import type { IndexedFlow, IndexedGraph, IndexedStep } from "../graph/indexed-gr
 import type { Shape } from "../graph/shape.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { Queue } from "../queue.ts";
-import type { FinalStatus } from "./events.ts";
+import type { Amounts, FinalStatus } from "./events.ts";
 
 /**
  * The state of one run: a fold over its events, owned by the caller and updated in place. It holds handles, never
@@ -82,6 +82,16 @@ export interface Budget {
   readonly maxSeenMicro: Map<string, number>;
   unpriced: boolean;
   uses: UseLimits;
+  /** Limits that a person may raise. The host holds them; the core only remembers. */
+  asks: Amounts | undefined;
+  /** Those limits before anybody has raised them. */
+  set: Amounts;
+  /** Questions whose answer has raised them. */
+  readonly raisedBy: string[];
+  /** Path of whoever asks a person to raise a limit: until there is an answer no task begins. */
+  question: string | undefined;
+  /** What the host said when a budget that it holds had nothing left. */
+  exhausted: string | undefined;
   /** Of attempts that are over. */
   tokens: number;
   tries: number;

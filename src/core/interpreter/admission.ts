@@ -1,5 +1,6 @@
 import type { Instance, Scope } from "../history/run-state.ts";
 import { computeCap, computeReservation } from "./budget.ts";
+import { isBudgetAsked } from "./budget-question.ts";
 import { failInstance } from "./conclude.ts";
 import { failScope } from "./fail-scope.ts";
 import type { Turn } from "./turn.ts";
@@ -37,6 +38,7 @@ function tryAdmit(turn: Turn, instance: Instance): "decided" | "held" {
     return "decided";
   }
   const isCleaning = isInFinally(instance.scope);
+  if (!isCleaning && isBudgetAsked(state)) return "held";
   if (!isCleaning && findUsedUp(state.budget) !== undefined) {
     // What flies is paid for and may end.
     if (state.tasksInFlight > 0) return "held";
@@ -73,7 +75,7 @@ function dispatch(turn: Turn, instance: Instance, reservedMicro: number | undefi
 }
 
 /** Closing the run ends the instance too: if it ended first, what depends on it could begin. */
-function stopForBudget(turn: Turn, instance: Instance): void {
+export function stopForBudget(turn: Turn, instance: Instance): void {
   const { state } = turn;
   state.stopping ??= "budget";
   instance.phase = "blocked";
@@ -81,7 +83,7 @@ function stopForBudget(turn: Turn, instance: Instance): void {
 }
 
 /** `finally` runs even when the money is gone: it is there to clean up. */
-function isInFinally(scope: Scope): boolean {
+export function isInFinally(scope: Scope): boolean {
   for (let at: Scope | undefined = scope; at !== undefined; at = at.parent?.scope)
     if (at.role === "finally") return true;
   return false;

@@ -2,6 +2,7 @@ import type { Event } from "../history/events.ts";
 import { applyCancelRequested } from "./cancel.ts";
 import { applyStepProjected } from "./conclude.ts";
 import { applyCostReported, bookLate } from "./costs.ts";
+import { applyBudgetExhausted, applyLimitRaised, applyStepHeld } from "./held-limits.ts";
 import { applyStepFailed, applyStepInterrupted, applyStepSucceeded } from "./outcomes.ts";
 import { applyQuestionAsked } from "./questions.ts";
 import { applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run-life.ts";
@@ -23,6 +24,7 @@ export function applyEvent(turn: Turn, event: Event): void {
       return applyRunResumed(turn);
     case "stepStarted":
     case "stepLogged":
+    case "limitNeared":
       return;
     case "stepRecorded": {
       const instance = turn.state.active.get(event.path);
@@ -57,6 +59,12 @@ export function applyEvent(turn: Turn, event: Event): void {
       return applySignalReceived(turn, event);
     case "cancelRequested":
       return applyCancelRequested(turn);
+    case "budgetExhausted":
+      return applyBudgetExhausted(turn, event);
+    case "stepHeld":
+      return applyStepHeld(turn, event);
+    case "limitRaised":
+      return applyLimitRaised(turn, event);
     case "runFinished":
       return applyRunFinished(turn);
   }

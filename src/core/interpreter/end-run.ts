@@ -33,6 +33,7 @@ function endingOf(state: RunState, root: Scope): NonNullable<RunState["ending"]>
 }
 
 function explainBudget({ budget, now, startedAt }: RunState): string {
+  if (budget.exhausted !== undefined) return budget.exhausted;
   const { maxDurationMs } = budget.uses;
   if (maxDurationMs !== undefined && now - startedAt >= maxDurationMs) {
     return `The run has taken the ${maxDurationMs / 1_000} s that it may take.`;

@@ -1,5 +1,6 @@
 import type { QuestionAsked } from "../history/events.ts";
 import type { Instance } from "../history/run-state.ts";
+import { isBudgetKey } from "./budget-question.ts";
 import { concludeInstance } from "./conclude.ts";
 import { bookAttempt, bookLate } from "./costs.ts";
 import { currentAttempt } from "./outcomes.ts";
@@ -18,6 +19,7 @@ export function applyQuestionAsked(turn: Turn, event: QuestionAsked): void {
   instance.phase = "approval";
   instance.askedSeq = turn.seq;
   turn.state.approvalsOpen += 1;
+  if (isBudgetKey(event.key)) turn.state.budget.question = instance.path;
   leavePlace(turn, instance, { key: event.key, allowEdit: event.allowEdit === true });
 }
 

@@ -3,6 +3,7 @@ import type { Frame } from "../history/run-state.ts";
 import { openScope } from "./open-scope.ts";
 import { BUDGET_TIMER, RUN_TIMER, startTimer } from "./timers.ts";
 import type { Turn } from "./turn.ts";
+import { toAmounts } from "./use-limits.ts";
 
 export function applyRunStarted(turn: Turn, event: RunStarted): void {
   const { state } = turn;
@@ -11,8 +12,7 @@ export function applyRunStarted(turn: Turn, event: RunStarted): void {
   state.workflow = event.workflow;
   state.startedAt = event.at;
   state.phase = "open";
-  state.budget.limitMicro = event.maxCostMicro ?? limits.maxCostMicro;
-  state.budget.uses = event.uses ?? {};
+  setLimits(turn, event);
   const { maxDurationMs } = state.budget.uses;
   if (maxDurationMs !== undefined) startTimer(turn, BUDGET_TIMER, state.now + maxDurationMs);
   if (limits.timeoutMs !== undefined) startTimer(turn, RUN_TIMER, state.now + limits.timeoutMs);
@@ -26,6 +26,17 @@ export function applyRunStarted(turn: Turn, event: RunStarted): void {
     timeoutMs: undefined,
   };
   state.root = openScope(turn, { path: "", role: "root", frame, flow: state.graph.root, parent: undefined });
+}
+
+function setLimits({ state: { budget, graph } }: Turn, { maxCostMicro, uses = {}, onExceeded }: RunStarted): void {
+  const limitMicro = maxCostMicro ?? graph.graph.limits.maxCostMicro;
+  if (onExceeded === "ask") {
+    budget.set = toAmounts(limitMicro, uses);
+    budget.asks = budget.set;
+  } else {
+    budget.limitMicro = limitMicro;
+    budget.uses = uses;
+  }
 }
 
 export function applyRunHeld({ state }: Turn): void {

@@ -1,5 +1,6 @@
 import type { FinalStatus } from "../history/events.ts";
 import type { InstancePhase, RunState } from "../history/run-state.ts";
+import { isBudgetAsked } from "./budget-question.ts";
 
 export type OpenStatus = "queued" | "running" | "waiting" | "awaiting_approval";
 
@@ -15,7 +16,9 @@ export function runStatus(state: RunState): OpenStatus | FinalStatus {
 export function isParked(state: RunState): boolean {
   if (state.phase !== "open") return false;
   if (state.isHeld) return true;
+  const isAsked = isBudgetAsked(state);
   for (const { phase } of state.active.values()) {
+    if (phase === "blocked" && isAsked) continue;
     if (phase !== "waiting" && phase !== "approval" && !dependsOnOthers(phase)) return false;
   }
   return true;

@@ -1,3 +1,5 @@
+import type { UseLimits } from "../graph/graph.ts";
+import type { Amounts } from "../history/events.ts";
 import type { Budget, RunState } from "../history/run-state.ts";
 import type { JsonObject } from "../json.ts";
 
@@ -10,13 +12,23 @@ export interface LimitUse {
 
 /** Every limit that the run has. Time counts up to the latest event. */
 export function limitUses({ budget, now, startedAt }: RunState): readonly LimitUse[] {
-  const { maxTokens, maxTries, maxDurationMs } = budget.uses;
+  const limits = budget.asks ?? toAmounts(budget.limitMicro, budget.uses);
   return [
-    ...limit("cost", budget.limitMicro, budget.spentMicro),
-    ...limit("tokens", maxTokens, budget.tokens),
-    ...limit("tries", maxTries, budget.tries),
-    ...limit("duration", maxDurationMs, now - startedAt),
+    ...limit("cost", limits.cost, budget.spentMicro),
+    ...limit("tokens", limits.tokens, budget.tokens),
+    ...limit("tries", limits.tries, budget.tries),
+    ...limit("duration", limits.duration, now - startedAt),
   ];
+}
+
+export function toAmounts(cost: number | undefined, uses: UseLimits): Amounts {
+  const { maxTokens: tokens, maxTries: tries, maxDurationMs: duration } = uses;
+  return {
+    ...(cost === undefined ? {} : { cost }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(tries === undefined ? {} : { tries }),
+    ...(duration === undefined ? {} : { duration }),
+  };
 }
 
 /** What allows no other task to begin. Money is reserved before and is not among it, time has a timer of its own. */

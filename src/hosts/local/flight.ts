@@ -39,7 +39,7 @@ export class Flight implements Task, StartNote {
   /** Lets the next one go that is on its last chance. */
   endTurn: (() => void) | undefined;
   readonly #control: FlightControl;
-  readonly #maxCostMicro: number | undefined;
+  #maxCostMicro: number | undefined;
 
   constructor(
     control: FlightControl,
@@ -95,6 +95,11 @@ export class Flight implements Task, StartNote {
 
   get maxCostMicro(): number | undefined {
     return this.#maxCostMicro;
+  }
+
+  /** Something else allows no more than this. */
+  limitCost(maxCostMicro: number | undefined): void {
+    if (maxCostMicro !== undefined) this.#maxCostMicro = Math.min(maxCostMicro, this.#maxCostMicro ?? maxCostMicro);
   }
 
   get timeoutMs(): number | undefined {

@@ -5,6 +5,7 @@ import { pendingCommands, recoveryEvents } from "../../core/interpreter/recovery
 import { isParked, nextTimerAt, waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Blobs } from "../../ports/blobs.ts";
+import type { Budgets } from "../../ports/budgets.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
@@ -12,6 +13,11 @@ import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { FindExecutor } from "../executors.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
 import { filesOfTenant } from "../tenant-files.ts";
+import { BudgetLedger } from "./budgets/budget-ledger.ts";
+import { NearLimits } from "./budgets/near-limits.ts";
+import { raiseLimit } from "./budgets/raise-limit.ts";
+import { reconcileShares } from "./budgets/reconcile-shares.ts";
+import { UseTracker } from "./budgets/use-tracker.ts";
 import { CommandPerformer, type ResolveCall } from "./command-performer.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { finishRun, finishRunAtOnce, loadOutputs } from "./finish-run.ts";
@@ -57,6 +63,8 @@ export interface LocalHostOptions {
   /** The value of an environment variable, for prompts whose definition allows the name. */
   env(name: string): string | undefined;
   matches?(text: string, pattern: string): boolean;
+  /** Budgets that runs share. Undefined: nobody has set any so far. */
+  openBudgets?(): Promise<Budgets | undefined>;
   readonly maxOutputBytes?: number;
   readonly maxRowsPerCommit?: number;
   readonly cacheBytes?: number;
@@ -101,6 +109,9 @@ export class LocalHost implements RunHost {
   readonly #patientBlobs: PatientBlobs;
   readonly #secrets: InputSecrets;
   readonly #takenOver = new RunsTakenOver();
+  readonly #ledger: BudgetLedger;
+  readonly #tellNear: NearLimits;
+  #budgetsOpened: Promise<void> | undefined;
   #stopWaking: (() => void) | undefined;
   #lookingForWake: Promise<void> | undefined;
   #isParking = false;
@@ -140,7 +151,10 @@ export class LocalHost implements RunHost {
     });
     const asked = (driver: RunDriver, instance: Instance, seq: number) =>
       tellApproval(driver, instance, { asked: seq, env: options.env });
+    this.#tellNear = new NearLimits(clock, options.env);
+    this.#ledger = new BudgetLedger(clock, (driver, near) => this.#tellNear.tellShared(driver, near));
     this.#tasks = new TaskRunner({
+      ledger: this.#ledger,
       asked,
       clock,
       files,
@@ -178,6 +192,10 @@ export class LocalHost implements RunHost {
     });
     this.#hooks = {
       queue: this.#queue,
+      applied: (driver, event) => {
+        this.#ledger.applied(driver, event);
+        this.#tellNear.applied(driver);
+      },
       finishAtOnce: (driver, command) => finishRunAtOnce(driver, command, ending),
       perform: (driver, command) => {
         if (!this.#isParking || command.type === "finishRun") this.#performer.perform(driver, command);
@@ -199,6 +217,7 @@ export class LocalHost implements RunHost {
 
   async recover(): Promise<{ readonly resumed: number }> {
     const { journal, clock } = this.#options;
+    await this.#openBudgets();
     let resumed = 0;
     let afterRun = 0;
     for (;;) {
@@ -277,8 +296,12 @@ export class LocalHost implements RunHost {
       await this.#withDriver(runId, async (driver) => refuseForbiddenEdit(openApproval(driver.state, { path, asked })));
     const stored = await storeAnswer(answer, this.#writer);
     await this.#withDriver(runId, async (driver) => {
-      const { question } = openApproval(driver.state, { path, asked });
+      const instance = openApproval(driver.state, { path, asked });
+      const { question } = instance;
       const at = this.#options.clock.now();
+      if (question !== undefined && answer.answer === "approve") {
+        raiseLimit(driver, this.#ledger, { instance, key: question.key, at, edited: answer.edited });
+      }
       const value = question === undefined ? stored.edited : stored.whole;
       const seq = driver.apply({ type: "approvalAnswered", at, path, ...stored.told }, value?.stored);
       if (value !== undefined) driver.values.keep(seq, value.value, value.bytes);
@@ -381,6 +404,7 @@ export class LocalHost implements RunHost {
 
   async #beginAs(no: RunNo, start: RunStart): Promise<RunDriver> {
     const { journal, clock } = this.#options;
+    await this.#openBudgets();
     const { pinned, graph } = this.#shelf.put(start.definition);
     const found = this.#secrets.find(start);
     const secret = found instanceof Promise ? await found : found;
@@ -392,6 +416,8 @@ export class LocalHost implements RunHost {
     const reusable = start.lineage === undefined ? undefined : await loadReusable(journal, start.lineage);
     const at = clock.now();
     const runId = start.runId ?? newRunId(at);
+    const { tenantId } = start;
+    const budgets = this.#ledger.bind({ runId, workflow: graph.graph.name, tenantId });
     const driver = this.#adopt({
       no,
       about: toNewRun(start, { runId, at, pinned }),
@@ -410,9 +436,27 @@ export class LocalHost implements RunHost {
       tools: this.#tools,
     });
     const seq = driver.apply(started, input.stored);
+    this.#ledger.enroll(driver, { budgets, tracker: new UseTracker(), isNew: true });
     driver.values.keep(seq, input.value, input.bytes);
     if (secret.length > 0) driver.values.reveal(seq, secret);
     return driver;
+  }
+
+  /** They may come to be while this process runs: then they bind the runs that begin after that. */
+  #openBudgets(): void | Promise<void> {
+    if (this.#ledger.records !== undefined || this.#options.openBudgets === undefined) return;
+    this.#budgetsOpened ??= this.#readBudgets().finally(() => {
+      this.#budgetsOpened = undefined;
+    });
+    return this.#budgetsOpened;
+  }
+
+  async #readBudgets(): Promise<void> {
+    const { journal, openBudgets } = this.#options;
+    const records = await openBudgets?.();
+    if (records === undefined) return;
+    await reconcileShares(records, journal, this.#shelf.byHash);
+    this.#ledger.records = records;
   }
 
   /** A tenant's runs read the tenant's files. */
@@ -444,12 +488,17 @@ export class LocalHost implements RunHost {
 
   async #rebuild(record: RunRecord): Promise<RunDriver> {
     const { journal, clock } = this.#options;
-    const { state, options, lineage, sealed } = await rebuildRun(journal, record, this.#shelf.byHash);
+    const tracker = new UseTracker();
+    const { state, options, lineage, sealed } = await rebuildRun(journal, record, this.#shelf.byHash, (at, event) =>
+      tracker.observe(at, event),
+    );
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
     const events = await acquitBystanders(journal, record.no, { state, events: recoveryEvents(state, clock.now()) });
     // Read again: the row may have changed while this run was still in memory.
     const shown = await this.#recordOf(record.no);
     const driver = this.#adopt({ no: record.no, about: record, isNew: false, state, options, shown });
+    this.#ledger.enroll(driver, { budgets: this.#ledger.boundTo(record.id), tracker, isNew: false });
+    this.#tellNear.enroll(driver);
     if (reusable !== undefined) this.#reusable.set(driver, reusable);
     for (const { seq, text } of sealed) driver.values.reveal(seq, this.#secrets.open(driver.no, text));
     try {
@@ -528,11 +577,15 @@ export class LocalHost implements RunHost {
     const { state } = driver;
     if (!this.#settling.isEmpty && isSettled(driver)) this.#settling.resolve(driver.runId);
     if (state.phase === "finished") {
+      // What the commit wished may have ended it: then its end is in the next one.
+      if (!driver.isDurable) return;
+      this.#ledger.end(driver);
       this.#tasks.endRun(driver);
       this.#unload(driver);
       if (state.graph.graph.ending.storagePath !== undefined) this.#outbox.schedule();
       return;
     }
+    this.#ledger.note(driver);
     this.#restIfParked(driver);
   }
 
@@ -552,6 +605,7 @@ export class LocalHost implements RunHost {
     if (this.#byId.get(driver.runId) === driver) this.#byId.delete(driver.runId);
     this.#timers.forget(driver);
     this.#tasks.forget(driver);
+    this.#ledger.leave(driver);
     this.#secrets.forget(driver.no);
   }
 

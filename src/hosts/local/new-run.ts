@@ -38,7 +38,7 @@ export function toRunStarted(
     tools,
   }: Birth & { readonly storedInput: JsonObject; readonly sealed: string | undefined; readonly tools: TextTools },
 ): RunStarted {
-  const { definition, input, maxCostMicro, uses, options, lineage } = start;
+  const { definition, input, maxCostMicro, uses, onExceeded, options, lineage } = start;
   return {
     type: "runStarted",
     at,
@@ -47,6 +47,7 @@ export function toRunStarted(
     inputNames: Object.keys(input),
     ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
     ...(uses === undefined ? {} : { uses }),
+    ...(onExceeded === undefined ? {} : { onExceeded }),
     ...(options === undefined ? {} : { options }),
     ...(lineage === undefined ? {} : { lineage }),
     ...(sealed === undefined ? {} : { sealed }),

@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { type IndexedGraph, indexGraph } from "../../core/graph/indexed-graph.ts";
-import type { RunStarted } from "../../core/history/events.ts";
+import type { Event, RunStarted } from "../../core/history/events.ts";
 import { newRunState } from "../../core/history/new-run-state.ts";
 import type { RunState } from "../../core/history/run-state.ts";
 import { refold } from "../../core/interpreter/next.ts";
@@ -29,6 +29,7 @@ export async function rebuildRun(
   journal: Journal,
   record: RunRecord,
   graphs: Map<string, IndexedGraph>,
+  applied: (state: RunState, event: Event) => void = () => {},
 ): Promise<RebuiltRun> {
   const state = newRunState(await loadGraph(journal, record.graph, graphs));
   let started: RunStarted | undefined;
@@ -42,6 +43,7 @@ export async function rebuildRun(
         state.graphs.set(event.graph, await loadGraph(journal, event.graph, graphs));
       }
       refold(state, event);
+      applied(state, event);
     }
     if (rows.length < PAGE) return { state, options: started?.options ?? {}, lineage: started?.lineage, sealed };
   }

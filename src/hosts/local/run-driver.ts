@@ -39,6 +39,8 @@ export interface DriverRun {
 export interface DriverHooks {
   readonly queue: CommitQueue;
   perform(driver: RunDriver, command: Command): void;
+  /** An event has changed the state. */
+  applied(driver: RunDriver, event: Event): void;
   /** Records the end together with the event that brought it, if that can be done without reading anything. */
   finishAtOnce(driver: RunDriver, command: Extract<Command, { type: "finishRun" }>): boolean;
   notify(driver: RunDriver, notice: RunNotice): void;
@@ -173,6 +175,7 @@ export class RunDriver implements Committer {
       if (!isDone) this.#commands.push(command);
     }
     this.#hooks.queue.mark(this);
+    this.#hooks.applied(this, event);
     return seq;
   }
 

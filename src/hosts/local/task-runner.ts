@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { bind, type Values } from "../../core/binding/bind.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Command } from "../../core/history/commands.ts";
+import type { BudgetExhausted } from "../../core/history/events.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import { type Viewpoint, viewOf } from "../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
@@ -11,6 +12,8 @@ import type { FileStorage } from "../../ports/file-storage.ts";
 import type { FindExecutor } from "../executors.ts";
 import { filesOfTenant } from "../tenant-files.ts";
 import { andThen } from "./and-then.ts";
+import type { BudgetLedger } from "./budgets/budget-ledger.ts";
+import { FlightGate } from "./budgets/flight-gate.ts";
 import { Flight, type FlightControl, type Stop } from "./flight.ts";
 import { isStorageFailure } from "./is-storage-failure.ts";
 import { isLastChance, LastChances } from "./last-chance.ts";
@@ -48,6 +51,8 @@ export interface TaskRunnerParts {
   asked(driver: RunDriver, instance: Instance, seq: number): void;
   /** The run cannot go on in this process. */
   broken(driver: RunDriver, error: unknown): void;
+  /** What budgets leave. */
+  readonly ledger: BudgetLedger;
 }
 
 /** How long an executor may take to come back after it was told to stop; then it is waited for no longer. */
@@ -58,6 +63,7 @@ const MAX_LOG_ENTRIES = 10_000;
 export class TaskRunner implements FlightControl {
   readonly #parts: TaskRunnerParts;
   readonly #flights = new Map<Instance, Flight>();
+  readonly #gate: FlightGate;
   readonly #executors = new Map<RunDriver, Map<string, Executor | Promise<Executor>>>();
   /** Executors that want to know when a run ends, by its id: a run may leave memory and come back before that. */
   readonly #keepers = new Map<string, Set<Executor>>();
@@ -68,6 +74,13 @@ export class TaskRunner implements FlightControl {
 
   constructor(parts: TaskRunnerParts) {
     this.#parts = parts;
+    this.#gate = new FlightGate(parts.ledger, {
+      go: (flight) => this.#prepare(flight),
+      ask: (flight, question) => this.#report(flight, question),
+      stopped: (flight) => this.#report(flight, stoppedOutcome(flight.path)),
+      hold: (flight) => this.#takeBack(flight, { type: "stepHeld" }),
+      stop: (flight, message) => this.#takeBack(flight, { type: "budgetExhausted", message }),
+    });
   }
 
   start(driver: RunDriver, { instance, attempt, maxCostMicro }: StartTask): void {
@@ -75,6 +88,17 @@ export class TaskRunner implements FlightControl {
     const startedAt = this.#parts.clock.now();
     const flight = new Flight(this, { driver, instance, attempt, startedAt, maxCostMicro });
     this.#flights.set(instance, flight);
+    if (!this.#gate.takes(flight)) this.#prepare(flight);
+  }
+
+  /** It has not begun. */
+  #takeBack(flight: Flight, event: { readonly type: "stepHeld" } | Pick<BudgetExhausted, "type" | "message">): void {
+    const { driver, path, attempt } = flight;
+    if (!flight.isAbandoned) driver.apply({ ...event, at: this.#parts.clock.now(), path, attempt });
+    this.#land(flight);
+  }
+
+  #prepare(flight: Flight): void {
     try {
       const begun = this.#begin(flight);
       if (begun instanceof Promise) begun.catch((error: unknown) => this.#failToBegin(flight, error));
@@ -489,6 +513,7 @@ export class TaskRunner implements FlightControl {
     flight.stopWaiting?.();
     flight.endTurn?.();
     if (this.#flights.get(flight.instance) === flight) this.#flights.delete(flight.instance);
+    this.#gate.landed(flight);
     if (this.#flights.size > 0 || this.#allLanded.length === 0) return;
     const waiting = this.#allLanded;
     this.#allLanded = [];

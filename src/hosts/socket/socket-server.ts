@@ -210,6 +210,7 @@ class Caller {
       options,
       ...(typeof maxCostMicro === "number" ? { maxCostMicro } : {}),
       ...(uses === undefined ? {} : { uses: toUses(uses) }),
+      ...(params["on_exceeded"] === "ask" ? { onExceeded: "ask" as const } : {}),
       ...("callback_url" in params ? { callbackUrl: textOf(params, "callback_url") } : {}),
       ...("tenant_id" in params ? { tenantId: textOf(params, "tenant_id") } : {}),
       ...("parent_run_id" in params ? { parentRunId: textOf(params, "parent_run_id") } : {}),

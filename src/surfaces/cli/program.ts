@@ -3,6 +3,7 @@ import type { OpenApp } from "./cli-context.ts";
 import { performCommand } from "./perform-command.ts";
 import { addAgents } from "./verbs/add-agents.ts";
 import { addAnswers, addApprovals } from "./verbs/add-answers.ts";
+import { addBudgets } from "./verbs/add-budgets.ts";
 import { addCompletion } from "./verbs/add-completion.ts";
 import { addCosts } from "./verbs/add-costs.ts";
 import { addDeadLetters } from "./verbs/add-dead-letters.ts";
@@ -41,6 +42,7 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addAnswers(program, perform);
   addApprovals(program, perform);
   addDeadLetters(program, perform);
+  addBudgets(program, perform);
   addCosts(program, perform);
   addSchedules(program, perform);
   addKeys(program, perform);

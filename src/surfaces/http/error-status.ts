@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { ErrorShape } from "./http-parts.ts";
 
-export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 501 | 503;
+export type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 501 | 503;
 
 /** With what status an error is answered. What has no row here is the server's own trouble. */
 const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
@@ -30,6 +30,7 @@ const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   RUN_NOT_FOUND: 404,
   DEAD_LETTER_NOT_FOUND: 404,
   KEY_NOT_FOUND: 404,
+  BUDGET_NOT_FOUND: 404,
   WEBHOOK_NOT_FOUND: 404,
   SCHEDULE_NOT_FOUND: 404,
   QUEUE_UNKNOWN: 404,
@@ -49,6 +50,7 @@ const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   RUN_ID_TAKEN: 409,
   NAME_TAKEN_TWICE: 409,
   IDEMPOTENCY_MISMATCH: 422,
+  BUDGET_EXCEEDED: 402,
   SIGNALS_FULL: 429,
   RATE_LIMITED: 429,
   BODY_TOO_LARGE: 413,

@@ -1,5 +1,7 @@
 import type { ApprovalAnswered, ApprovalAsked } from "../../history/events.ts";
 import type { Instance } from "../../history/run-state.ts";
+import { stopForBudget } from "../admission.ts";
+import { asksForBudget } from "../budget-question.ts";
 import { concludeInstance, failInstance, succeedInstance } from "../conclude.ts";
 import { goOnWithAnswer } from "../questions.ts";
 import { startTimer, stopTimer, timerOf } from "../timers.ts";
@@ -24,6 +26,7 @@ export function applyApprovalAnswered(turn: Turn, event: ApprovalAnswered): void
   noteAnswer(turn, instance, event);
   const { question } = instance;
   endApproval(turn, instance);
+  if (asksForBudget(instance) && event.answer !== "approve") return stopUnraised(turn, instance, event);
   if (question !== undefined) return goOnWithAnswer(turn, instance, question.key);
   switch (event.answer) {
     case "approve":
@@ -53,7 +56,19 @@ export function closeApproval(turn: Turn, instance: Instance): void {
   takePlace(instance);
 }
 
+/** Nobody wants to pay for more. */
+function stopUnraised(turn: Turn, instance: Instance, { by, comment }: ApprovalAnswered): void {
+  takePlace(instance);
+  const who = by === undefined ? "" : ` by ${by}`;
+  turn.state.budget.exhausted ??= `The limit was not raised${who}${comment === undefined ? "." : `: ${comment}`}`;
+  stopForBudget(turn, instance);
+}
+
 function endApproval(turn: Turn, instance: Instance): void {
+  if (asksForBudget(instance)) {
+    turn.state.budget.question = undefined;
+    turn.hasRoom = true;
+  }
   turn.state.approvalsOpen -= 1;
   instance.phase = "binding";
   stopTimer(turn, timerOf(instance, "approval"));

@@ -154,6 +154,46 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
     name: "dead-letter-notes-2",
     sql: "ALTER TABLE dead_letter_notes ADD COLUMN pending INTEGER NOT NULL DEFAULT 0",
   },
+  {
+    name: "budgets-1",
+    sql: `CREATE TABLE budgets (
+      id TEXT PRIMARY KEY,
+      workflow TEXT,
+      tenant_id TEXT,
+      per TEXT NOT NULL,
+      cost INTEGER,
+      tokens INTEGER,
+      tries INTEGER,
+      duration INTEGER,
+      on_exceeded TEXT NOT NULL,
+      webhook TEXT,
+      created_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL
+    );
+    CREATE TABLE budget_shares (
+      budget TEXT NOT NULL,
+      day TEXT NOT NULL,
+      run TEXT NOT NULL,
+      cost INTEGER NOT NULL,
+      tokens INTEGER NOT NULL,
+      tries INTEGER NOT NULL,
+      duration INTEGER NOT NULL,
+      unpriced INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      PRIMARY KEY (budget, day, run)
+    ) WITHOUT ROWID;
+    CREATE INDEX budget_shares_by_run ON budget_shares (run) WHERE run <> '';
+    CREATE TABLE budget_raises (
+      id TEXT NOT NULL,
+      budget TEXT NOT NULL,
+      day TEXT NOT NULL,
+      cost INTEGER NOT NULL,
+      tokens INTEGER NOT NULL,
+      tries INTEGER NOT NULL,
+      duration INTEGER NOT NULL,
+      PRIMARY KEY (budget, day, id)
+    ) WITHOUT ROWID`,
+  },
 ];
 
 const BUSY_TIMEOUT_MS = 5_000;

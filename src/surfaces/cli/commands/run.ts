@@ -16,6 +16,7 @@ export interface RunOptions extends CommonOptions {
   readonly maxTokens?: number;
   readonly maxSteps?: number;
   readonly maxSeconds?: number;
+  readonly onExceeded?: "stop" | "ask";
   readonly detach?: true;
 }
 
@@ -42,6 +43,7 @@ export async function run(
     ...(options.request === undefined ? {} : { requestFile: options.request }),
     ...(options.agent === undefined ? {} : { agent: options.agent }),
     ...(uses === undefined ? {} : { uses }),
+    ...(options.onExceeded === "ask" ? { onExceeded: "ask" as const } : {}),
     ...(options.maxCost === undefined ? {} : { maxCostUsd: options.maxCost }),
   });
   const format = formatOf(options);

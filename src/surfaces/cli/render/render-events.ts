@@ -46,6 +46,15 @@ function detailOf(event: Event): string {
       return [event.by ?? "", event.reason ?? ""].join(" ");
     case "runFinished":
       return [event.status, event.code ?? "", event.message ?? ""].join(" ");
+    case "budgetExhausted":
+      return event.message;
+    case "limitRaised":
+      return Object.entries(event.by)
+        .map(([of, by]) => `${of} +${by}`)
+        .join(" ");
+    case "limitNeared":
+      return `${event.budget} ${event.of} ${event.used}/${event.limit}`;
+    case "stepHeld":
     case "runHeld":
     case "runResumed":
     case "stepStarted":

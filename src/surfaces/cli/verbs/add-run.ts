@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { CommonOptions } from "../cli-context.ts";
 import type { PlanOptions } from "../commands/plan.ts";
 import type { RunOptions } from "../commands/run.ts";
@@ -19,6 +19,7 @@ export function addRun(program: Command, perform: Perform): void {
     .option("--max-tokens <n>", "stop when models have used so many tokens", toWhole)
     .option("--max-steps <n>", "stop after so many tries of steps", toWhole)
     .option("--max-seconds <n>", "stop when it takes longer, waiting included", toWhole)
+    .addOption(new Option("--on-exceeded <what>", "at a limit: stop, or ask a person").choices(["stop", "ask"]))
     .option("--detach", "run it in the background and print its id")
     .action(async (workflow: string, options: RunOptions) => {
       await perform(

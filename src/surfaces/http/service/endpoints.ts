@@ -1,4 +1,5 @@
 import { approve, getApproval, listApprovalsEndpoint, reject, skip } from "./approvals/approvals.ts";
+import { getBudgetEndpoint, listBudgetsEndpoint, removeBudgetEndpoint, setBudgetEndpoint } from "./budgets/budgets.ts";
 import { sumCostsEndpoint } from "./costs/sum-costs.ts";
 import {
   getDeadLetter,
@@ -88,6 +89,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   removeScheduleEndpoint,
   runScheduleEndpoint,
   listSlotsEndpoint,
+  setBudgetEndpoint,
+  listBudgetsEndpoint,
+  getBudgetEndpoint,
+  removeBudgetEndpoint,
   createKeyEndpoint,
   listKeysEndpoint,
   revokeKeyEndpoint,

@@ -78,6 +78,7 @@ function toSubmission(body: SubmissionBody): Submission {
     ...(callbackHeaders === undefined ? {} : { callbackHeaders }),
     ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
     ...(uses === undefined ? {} : { uses }),
+    ...(limits.on_exceeded === "ask" ? { onExceeded: "ask" as const } : {}),
     ...(agent === undefined ? {} : { agent }),
   };
 }

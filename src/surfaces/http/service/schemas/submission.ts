@@ -28,9 +28,13 @@ export const submissionSchema = z
         max_tokens: z.number().int().min(1).max(1_000_000_000_000).optional(),
         max_steps: z.number().int().min(1).max(1_000_000_000).optional().describe("Every try of a step counts."),
         max_seconds: z.number().min(1).max(31_536_000).optional(),
+        on_exceeded: z
+          .enum(["stop", "ask"])
+          .optional()
+          .describe("`ask`: an approval asks to raise the limit, and the run goes on after it."),
       })
       .optional()
-      .describe("The run stops with `budget_exceeded` where one is used up."),
+      .describe("What the run may use."),
     agent: z.enum(["sandstorm", "inline", "simulated"]).optional(),
     idempotency_key: z.string().min(1).max(255).optional().describe("The same as the header `Idempotency-Key`."),
   })

@@ -1,0 +1,38 @@
+import type { Event } from "../../../core/history/events.ts";
+import type { RunShare } from "../../../ports/budgets.ts";
+import type { RunDriver } from "../run-driver.ts";
+import type { RunPurse } from "./run-purse.ts";
+import { NOTHING, type UseTracker } from "./use-tracker.ts";
+
+/** What one run in memory pays from, and what it has used. */
+export interface Account {
+  readonly driver: RunDriver;
+  /** Of the shared budgets that bind it. */
+  readonly budgets: readonly string[];
+  readonly tracker: UseTracker;
+  /** Limits of its own that a person may raise. */
+  readonly own: RunPurse | undefined;
+  /** Attempts that were let go, `path@attempt`. */
+  readonly begun: Set<string>;
+  notedAt: number;
+  notedSeq: number;
+}
+
+/** As they are stored: a budget that knows no days has one for all of them. */
+export function toShares(
+  tracker: UseTracker,
+  budgets: readonly { readonly id: string; readonly per: "day" | "total" }[],
+  today: string,
+): readonly RunShare[] {
+  const days = tracker.byDay.size === 0 ? [[today, NOTHING] as const] : [...tracker.byDay];
+  return budgets.flatMap(({ id: budget, per }) =>
+    per === "total" ? [{ budget, day: "", use: tracker.inAll }] : days.map(([day, use]) => ({ budget, day, use })),
+  );
+}
+
+/** Tries that count for nothing after all: they were laid down, have only asked, or took over what another run had. */
+export function givesTryBack(event: Event): boolean {
+  if (event.type === "approvalAsked") return event.attempt !== undefined;
+  if (event.type === "stepInterrupted") return event.cause === "parked" || event.hasBegun === false;
+  return event.type === "stepSucceeded" && event.reused !== undefined;
+}

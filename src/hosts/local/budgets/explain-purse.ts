@@ -1,0 +1,74 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { Amounts } from "../../../core/history/events.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { AMOUNTS, type Purse } from "./purse.ts";
+
+/** The names and units that people use. */
+const SHOWN = {
+  cost: { name: "cost_usd", unit: 1_000_000 },
+  tokens: { name: "tokens", unit: 1 },
+  tries: { name: "steps", unit: 1 },
+  duration: { name: "seconds", unit: 1_000 },
+} as const satisfies Record<keyof Amounts, { readonly name: string; readonly unit: number }>;
+
+/** Why nothing more begins. */
+export function explainExceeded(purse: Purse, of: readonly (keyof Amounts)[]): string {
+  const parts = of.map((each) => `${textOf(each, purse.used[each])} of ${textOf(each, purse.limits[each])}`);
+  return `${purse.name} is used up: ${parts.join(", ")}.`;
+}
+
+/** What a person sees who is asked to raise it. */
+export function showPurse(purse: Purse, raise: Amounts): JsonObject {
+  return {
+    budget: purse.id,
+    limit: toShown(purse.limits),
+    used: toShown(
+      Object.fromEntries(AMOUNTS.filter((of) => of in purse.limits).map((of) => [of, purse.used[of] ?? 0])),
+    ),
+    raise_by: toShown(raise),
+  };
+}
+
+export function askToRaise(purse: Purse, of: readonly (keyof Amounts)[], raise: Amounts): string {
+  const by = of.map((each) => textOf(each, raise[each])).join(", ");
+  return `${explainExceeded(purse, of)} Raise it by ${by} and go on?`;
+}
+
+/** As much again as was set. */
+export function usualRaise(purse: Purse, of: readonly (keyof Amounts)[]): Amounts {
+  return Object.fromEntries(of.map((each) => [each, Math.max(1, purse.set[each] ?? 0)]));
+}
+
+/** What a person wants to add: `{"cost_usd": 5}`. Throws `APPROVAL_EDIT_REFUSED`. */
+export function readRaise(edited: Json): Amounts {
+  const given = isJsonObject(edited) && isJsonObject(edited["raise_by"]) ? edited["raise_by"] : edited;
+  if (!isJsonObject(given) || Object.keys(given).length === 0) throw notARaise();
+  const amounts: [string, number][] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const of = AMOUNTS.find((each) => SHOWN[each].name === name);
+    if (of === undefined || typeof value !== "number" || !(value > 0) || value > 1e12) throw notARaise();
+    amounts.push([of, Math.max(1, Math.round(value * SHOWN[of].unit))]);
+  }
+  return Object.fromEntries(amounts);
+}
+
+function notARaise(): PawlError {
+  return new PawlError("APPROVAL_EDIT_REFUSED", {
+    message: "The edited data must say by how much: an object with some of cost_usd, tokens, steps and seconds.",
+    remedy: 'Send for example {"cost_usd": 5}, or nothing for as much again.',
+  });
+}
+
+function toShown(amounts: Amounts): JsonObject {
+  return Object.fromEntries(
+    AMOUNTS.flatMap((of) => {
+      const amount = amounts[of];
+      return amount === undefined ? [] : [[SHOWN[of].name, amount / SHOWN[of].unit]];
+    }),
+  );
+}
+
+function textOf(of: keyof Amounts, amount = 0): string {
+  if (of === "cost") return `$${(amount / 1_000_000).toFixed(4)}`;
+  return of === "duration" ? `${amount / 1_000} s` : `${amount} ${SHOWN[of].name}`;
+}

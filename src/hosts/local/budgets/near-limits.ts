@@ -1,0 +1,74 @@
+import { resolveEnv } from "../../../core/expressions/resolve-env.ts";
+import type { Amounts } from "../../../core/history/events.ts";
+import type { RunState } from "../../../core/history/run-state.ts";
+import { limitUses } from "../../../core/interpreter/use-limits.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { RunDriver } from "../run-driver.ts";
+import type { BudgetNear } from "./budget-ledger.ts";
+
+/** What an entry of the outbox keeps of a warning. Money in micro-dollars, time in milliseconds. */
+export interface ToldWarning {
+  readonly event: "budget.warning";
+  readonly url: string;
+  readonly at: number;
+  /** `run`, or the id of a budget that runs share. */
+  readonly budget: string;
+  readonly name: string;
+  readonly of: keyof Amounts;
+  readonly limit: number;
+  readonly used: number;
+}
+
+const NEAR = 0.8;
+
+/** Has those told who want to know that 80 % of a limit are used, once for each, in the commit of what has used it. */
+export class NearLimits {
+  readonly #clock: Clock;
+  readonly #env: (name: string) => string | undefined;
+  readonly #told = new WeakMap<RunDriver, Set<string>>();
+
+  constructor(clock: Clock, env: (name: string) => string | undefined) {
+    this.#clock = clock;
+    this.#env = env;
+  }
+
+  /** A run that is taken up: what was near before was told before. */
+  enroll(driver: RunDriver): void {
+    if (hasLimits(driver.state)) this.#told.set(driver, new Set(nearOf(driver.state).map(({ of }) => of)));
+  }
+
+  applied(driver: RunDriver): void {
+    if (!hasLimits(driver.state)) return;
+    const told = this.#told.get(driver) ?? new Set<string>();
+    this.#told.set(driver, told);
+    for (const { of, limit, used } of nearOf(driver.state)) {
+      if (told.has(of)) continue;
+      told.add(of);
+      const callback = driver.options["callback_url"];
+      if (typeof callback !== "string" || resolveEnv(callback, this.#env).trim() === "") continue;
+      this.#tell(driver, { url: callback, budget: "run", name: "What the run may use", of, limit, used });
+    }
+  }
+
+  tellShared(driver: RunDriver, { purse, of, limit, used }: BudgetNear): void {
+    driver.apply({ type: "limitNeared", at: this.#clock.now(), budget: purse.id, of, limit, used });
+    const { webhook } = purse.budget;
+    if (webhook !== undefined)
+      this.#tell(driver, { url: webhook, budget: purse.id, name: purse.name, of, limit, used });
+  }
+
+  #tell(driver: RunDriver, warning: Omit<ToldWarning, "event" | "at">): void {
+    const told: ToldWarning = { event: "budget.warning", at: this.#clock.now(), ...warning };
+    driver.addOutbox([{ kind: "webhook", body: JSON.stringify(told) }]);
+  }
+}
+
+function hasLimits({ budget }: RunState): boolean {
+  if (budget.limitMicro !== undefined || budget.asks !== undefined) return true;
+  for (const _ in budget.uses) return true;
+  return false;
+}
+
+function nearOf(state: RunState) {
+  return limitUses(state).filter(({ limit, used }) => used >= NEAR * limit);
+}

@@ -1,0 +1,33 @@
+import type { Instance } from "../../../core/history/run-state.ts";
+import { isBudgetKey } from "../../../core/interpreter/budget-question.ts";
+import type { Json } from "../../../core/json.ts";
+import type { RunDriver } from "../run-driver.ts";
+import type { BudgetLedger } from "./budget-ledger.ts";
+import { readRaise, usualRaise } from "./explain-purse.ts";
+import { AMOUNTS } from "./purse.ts";
+
+interface Raise {
+  readonly instance: Instance;
+  readonly key: string;
+  readonly at: number;
+  /** What a person has written; absent: as much again as was set. */
+  readonly edited: Json | undefined;
+}
+
+/**
+ * A person has answered yes to a question about a budget: before the answer is recorded the limit is higher. An answer raises
+ * once, however often it is given, for its question gives it a name. Throws `APPROVAL_EDIT_REFUSED`.
+ */
+export function raiseLimit(driver: RunDriver, ledger: BudgetLedger, { instance, key, at, edited }: Raise): void {
+  if (!isBudgetKey(key)) return;
+  const [, budget = ""] = key.split(" ");
+  const purse = ledger.purseFor(driver, budget);
+  const wanted = edited === undefined ? undefined : readRaise(edited);
+  if (purse === undefined) return;
+  const { limits, used } = purse;
+  const exceeded = AMOUNTS.filter((of) => (used[of] ?? 0) >= (limits[of] ?? Number.POSITIVE_INFINITY));
+  const by = wanted ?? usualRaise(purse, exceeded);
+  const id = `${driver.runId} ${instance.path} ${instance.askedSeq}`;
+  if (budget === "run") driver.apply({ type: "limitRaised", at, id, by });
+  else ledger.raise(id, { budget, by });
+}

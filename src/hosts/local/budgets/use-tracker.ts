@@ -1,0 +1,62 @@
+import type { Event } from "../../../core/history/events.ts";
+import type { RunState } from "../../../core/history/run-state.ts";
+import { toIsoTime } from "../../../core/iso-time.ts";
+import type { BudgetUse } from "../../../ports/budgets.ts";
+
+export const NOTHING: BudgetUse = { cost: 0, tokens: 0, tries: 0, duration: 0, unpriced: false };
+
+/** What an event has added. */
+export interface Added {
+  readonly day: string;
+  readonly use: BudgetUse;
+}
+
+/** What a run uses, day by day in UTC: from its events as they come, and from its history the same. */
+export class UseTracker {
+  readonly #byDay = new Map<string, BudgetUse>();
+  #cost = 0;
+  #tokens = 0;
+  #tries = 0;
+
+  /** After `event` was applied to `state`. Undefined: it has used nothing. */
+  observe({ budget }: RunState, event: Event): Added | undefined {
+    const cost = budget.spentMicro - this.#cost;
+    const tokens = budget.tokens - this.#tokens;
+    const tries = budget.tries - this.#tries;
+    const unpriced = "unpriced" in event && event.unpriced === true;
+    const duration = durationOf(event);
+    if (cost === 0 && tokens === 0 && tries === 0 && duration === 0 && !unpriced) return undefined;
+    this.#cost = budget.spentMicro;
+    this.#tokens = budget.tokens;
+    this.#tries = budget.tries;
+    const day = toIsoTime(event.at).slice(0, 10);
+    const use = { cost, tokens, tries, duration, unpriced };
+    this.#byDay.set(day, addUse(this.#byDay.get(day) ?? NOTHING, use));
+    return { day, use };
+  }
+
+  get byDay(): ReadonlyMap<string, BudgetUse> {
+    return this.#byDay;
+  }
+
+  get inAll(): BudgetUse {
+    return [...this.#byDay.values()].reduce(addUse, NOTHING);
+  }
+}
+
+export function addUse(a: BudgetUse, b: BudgetUse): BudgetUse {
+  return {
+    cost: a.cost + b.cost,
+    tokens: a.tokens + b.tokens,
+    tries: a.tries + b.tries,
+    duration: a.duration + b.duration,
+    unpriced: a.unpriced || b.unpriced,
+  };
+}
+
+/** How long the attempt took whose outcome this is. */
+function durationOf(event: Event): number {
+  const isOutcome = event.type === "stepSucceeded" || event.type === "stepFailed" || event.type === "approvalAsked";
+  if (!isOutcome || !("startedAt" in event) || event.startedAt === undefined) return 0;
+  return Math.max(0, event.at - event.startedAt);
+}
