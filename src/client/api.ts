@@ -1349,10 +1349,10 @@ export interface components {
             catch_up: "none" | "one" | "all";
             jitter_seconds: number;
             /**
-             * @description `definition`: it follows the file of its workflow.
+             * @description `definition`: it follows the file of its workflow; `saved`: the newest version that was saved.
              * @enum {string}
              */
-            source: "api" | "definition";
+            source: "api" | "definition" | "saved";
             tenant_id: string | null;
             last_run_id: string | null;
             next_fire_at: string | null;

@@ -93,12 +93,12 @@ export async function leftOut(schedule: StoredSchedule, now: number): Promise<re
   ];
 }
 
-/** The file says when: a change here would be gone with the next look at it. */
+/** The definition says when: a change here would be gone with the next look at it. */
 function refuseDefined(
   schedule: StoredSchedule,
   { timetable, enabled }: { readonly timetable: Timetable; readonly enabled: boolean | undefined },
 ): void {
-  if (schedule.source !== "definition") return;
+  if (schedule.source === "api") return;
   const { cron, timezone } = timetable;
   if (cron !== schedule.cron || timezone !== schedule.timezone) {
     throw new PawlError("SCHEDULE_DEFINED", {

@@ -3,12 +3,14 @@ import { toIsoTime } from "../core/iso-time.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { DefinitionKey } from "../ports/workflow-definitions.ts";
 import type { Application } from "./application.ts";
-import { compileText, describeProblem, reportOnText } from "./compile-text.ts";
+import { compileText, describeProblem } from "./compile-text.ts";
 import { takenTwice } from "./find-named.ts";
 import type { WorkflowsApplication } from "./list-workflows.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { looksLikeFile } from "./looks-like-file.ts";
 import { findRegistered } from "./registry.ts";
+import { reportOnSaved } from "./saved-definitions.ts";
+import { armSaved, disarmSaved } from "./saved-schedules.ts";
 import { workflowUnknown } from "./show-workflow.ts";
 
 export interface SavedVersion {
@@ -23,15 +25,16 @@ export interface SavedWorkflowVersion extends SavedVersion {
   readonly problems: readonly JsonObject[];
 }
 
-type SavingApplication = WorkflowsApplication & Pick<Application, "clock">;
+type SavingApplication = WorkflowsApplication & Pick<Application, "clock" | "maxRunCostMicro">;
 
 const MAX_NAME = 200;
 /** Paths of the service that begin like that of a workflow. */
 const TAKEN = new Set(["run", "validate"]);
 
 /**
- * Saves a text under the name that it says; what is there becomes an older version. Throws `DEFINITION_INVALID`,
- * `PART_NOT_CHOSEN`, `NAME_TAKEN_TWICE` where a file of the application has the name, and `REQUEST_INVALID`.
+ * Saves a text under the name that it says, and arms its schedule; what is there becomes an older version. Saving the same
+ * text again is how to go on after a failure. Throws `DEFINITION_INVALID`, `PART_NOT_CHOSEN`,
+ * `NAME_TAKEN_TWICE` where a file of the application has the name, and `REQUEST_INVALID`.
  */
 export async function saveWorkflow(
   app: SavingApplication,
@@ -46,7 +49,8 @@ export async function saveWorkflow(
   if (registered !== undefined) throw takenTwice(app, { name, file: registered.file });
   const { definitions } = await app.service();
   const { stored, isNew } = await definitions.save({ ...keyOf(name, tenantId), text, at: app.clock.now() });
-  const { problems } = await reportOnText(text, { source: name, folders: [], ...loading });
+  await armSaved(app, stored, graph);
+  const { problems } = await reportOnSaved(app, stored);
   return { ...describeVersion(stored), is_new: isNew, problems: problems.map(describeProblem) };
 }
 
@@ -59,10 +63,14 @@ export async function listVersions(app: WorkflowsApplication, name: string): Pro
   throw (await isFile(app, name)) ? notSavedHere(name) : workflowUnknown(name);
 }
 
-/** With all its versions; runs of it go on, for each keeps its own. Throws `WORKFLOW_NOT_FOUND`, `NOT_SUPPORTED`. */
-export async function removeWorkflow(app: WorkflowsApplication, name: string): Promise<void> {
+/**
+ * With all its versions, and disarms its schedule; runs of it go on, for each keeps its own. Throws `WORKFLOW_NOT_FOUND`,
+ * `NOT_SUPPORTED`.
+ */
+export async function removeWorkflow(app: SavingApplication, name: string): Promise<void> {
   const { definitions } = await app.service();
-  if (await definitions.remove(keyOf(name, app.tenantId))) return;
+  const key = keyOf(name, app.tenantId);
+  if (await definitions.remove(key)) return disarmSaved(app, key);
   if (await isFile(app, name)) throw notSavedHere(name);
   throw workflowUnknown(name);
 }

@@ -1,3 +1,7 @@
+import { ERRORS } from "../core/errors/error-table.ts";
+import type { Problem } from "../core/errors/problem.ts";
+import type { Trigger } from "../core/graph/graph.ts";
+import { renderProblem } from "../dialects/render-problem.ts";
 import type { StoredDefinition } from "../ports/workflow-definitions.ts";
 import type { Application } from "./application.ts";
 import { type DefinitionReport, reportOnText } from "./compile-text.ts";
@@ -28,10 +32,26 @@ export async function listSaved(app: SavingApplication): Promise<readonly Stored
 }
 
 /** Compiled as any text that a client sends: no folders, so that it pins no file of this machine. */
-export function reportOnSaved(
+export async function reportOnSaved(
   { config, compiledTexts }: Pick<Application, "config" | "compiledTexts">,
-  { name, text }: StoredDefinition,
+  { name, text }: Pick<StoredDefinition, "name" | "text">,
 ): Promise<DefinitionReport> {
   const loading = { source: name, ...loadOptionsOf(config) };
-  return compiledTexts?.report(text, loading) ?? reportOnText(text, { folders: [], ...loading });
+  const report = await (compiledTexts?.report(text, loading) ?? reportOnText(text, { folders: [], ...loading }));
+  const idle = findIdleTrigger(report.definition?.graph.trigger);
+  if (idle === undefined) return report;
+  return { ...report, problems: [...report.problems, { ...idle, rendered: renderProblem(idle, text) }] };
+}
+
+/** Paths, queues and events are no tenant's: whoever may save a definition must not take those of others. */
+function findIdleTrigger(trigger: Trigger | undefined): Problem | undefined {
+  if (trigger === undefined || trigger.kind === "cron") return undefined;
+  const place = trigger.kind === "http" ? trigger.place : undefined;
+  return {
+    code: "TRIGGER_NOT_ARMED",
+    severity: "warning",
+    message: `The trigger of type "${trigger.kind}" starts nothing: the definition is saved through the service.`,
+    remedy: ERRORS.TRIGGER_NOT_ARMED.remedy,
+    ...(place === undefined ? {} : { place }),
+  };
 }

@@ -54,8 +54,8 @@ export interface StoredSchedule {
   readonly overlap: Overlap;
   readonly catchUp: CatchUp;
   readonly jitterSeconds: number;
-  /** `definition`: its workflow says when; it follows the file. */
-  readonly source: "api" | "definition";
+  /** `definition`: its workflow says when, and it follows the file; `saved`: it follows what was saved through the service. */
+  readonly source: "api" | "definition" | "saved";
   readonly tenantId?: string;
   /** What one of its runs may cost, in integer micro-dollars. */
   readonly maxCostMicro?: number;
@@ -87,7 +87,7 @@ export interface ScheduleEdit {
     readonly overlap?: Overlap;
     readonly catchUp?: CatchUp;
     readonly jitterSeconds?: number;
-    readonly maxCostMicro?: number;
+    readonly maxCostMicro?: number | null;
     readonly nextFireAt?: number | null;
     readonly dueAt?: number | null;
   };

@@ -300,7 +300,7 @@ export const ERRORS = {
   SCHEDULE_NOT_FOUND: row("There is no such schedule.", "List the schedules with `pawl schedules ls`.", 5),
   SCHEDULE_DEFINED: row(
     "The schedule belongs to a definition.",
-    "Change the definition's schedule in its file; or pause it with `pawl schedules pause ID`.",
+    "Change the schedule in its file, or save another version; or pause it with `pawl schedules pause ID`.",
     2,
   ),
   SCHEDULE_CONFLICT: row("The schedule is being changed by somebody else.", "Look at it, and try again.", 1),
@@ -341,6 +341,11 @@ export const ERRORS = {
   ROUTE_AMBIGUOUS: row(
     "Two workflows answer the same requests.",
     "Give one of the two another path or another method.",
+    3,
+  ),
+  TRIGGER_NOT_ARMED: row(
+    "Triggers of definitions that are saved through the service are not armed: paths, queues and events are shared by all tenants.",
+    "Start it with `POST /workflows/run`, or put it into a file in `workflows/`, whose triggers are armed.",
     3,
   ),
   QUEUE_UNKNOWN: row("No workflow is triggered by this queue.", "Correct the name, or add a workflow with it.", 5),

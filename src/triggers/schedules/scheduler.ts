@@ -2,6 +2,7 @@ import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { decideClaim } from "../../operations/decide-claim.ts";
 import { openFireTimes, toNext } from "../../operations/fire-times.ts";
 import type { RegisteredDefinition } from "../../operations/registry.ts";
+import { syncSaved } from "../../operations/saved-schedules.ts";
 import type { SchedulerParts } from "./scheduler-parts.ts";
 import { SlotStarter } from "./slot-starter.ts";
 import { syncDefinitions } from "./sync-definitions.ts";
@@ -92,6 +93,7 @@ export class Scheduler {
     const { schedules } = await app.service();
     const now = app.clock.now();
     await this.#readDefinitions(now);
+    if (!this.#hasStarted) await syncSaved(app);
     if (!this.#hasStarted || now < this.#lastNow - JUMP_MS) await this.#planAnew(now);
     this.#hasStarted = true;
     this.#lastNow = now;

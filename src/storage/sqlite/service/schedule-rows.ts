@@ -22,7 +22,7 @@ export interface ScheduleRow {
   readonly overlap: Overlap;
   readonly catch_up: CatchUp;
   readonly jitter_seconds: number;
-  readonly source: "api" | "definition";
+  readonly source: StoredSchedule["source"];
   readonly tenant_id: string | null;
   readonly max_cost_micro: number | null;
   readonly last_run_id: string | null;

@@ -19,6 +19,7 @@ import { showWorkflow } from "../../../operations/show-workflow.ts";
 import { forTenant } from "../../../operations/tenant-application.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
+import { sanitize } from "../render/sanitize.ts";
 
 export interface WorkflowOptions extends CommonOptions {
   readonly tenant?: string;
@@ -84,6 +85,7 @@ export function showSaved(saved: SavedWorkflowVersion, options: CommonOptions): 
   else {
     const { name, version, is_new: isNew } = saved;
     tell(isNew ? `Saved "${name}" as version ${version}.` : `"${name}" says the same in version ${version} already.`);
+    for (const { message, remedy } of saved.problems) tell(sanitize(`${String(message)} ${String(remedy)}`));
   }
   return 0;
 }

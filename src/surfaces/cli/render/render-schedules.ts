@@ -15,7 +15,7 @@ export function renderSchedules(schedules: readonly ScheduleDescription[], { pai
     { text: sanitize(schedule.workflow_name) },
     { text: sanitize(schedule.cron_expression) },
     { text: sanitize(schedule.timezone) },
-    { text: schedule.source === "definition" ? "file" : "api" },
+    { text: schedule.source === "definition" ? "file" : schedule.source },
     { text: nextOf(schedule, now) },
     { text: schedule.last_run_id === null ? "" : shortId(schedule.last_run_id) },
   ]);
@@ -35,7 +35,10 @@ export function renderSlots(slots: readonly SlotDescription[], { paint, width }:
   return renderTable(columns, rows, { paint, width });
 }
 
-function nextOf({ enabled, disabled_reason: reason, next_fire_at: next }: ScheduleDescription, now: number): string {
-  if (!enabled) return reason === "definition_removed" ? "gone from its file" : "paused";
+function nextOf(schedule: ScheduleDescription, now: number): string {
+  const { enabled, disabled_reason: reason, next_fire_at: next, source } = schedule;
+  if (!enabled && reason === "definition_removed")
+    return source === "saved" ? "not saved any more" : "gone from its file";
+  if (!enabled) return "paused";
   return next === null ? "never" : formatTime(Date.parse(next), now);
 }

@@ -21,7 +21,9 @@ export const scheduleSchema = z
     overlap: overlapSchema,
     catch_up: catchUpSchema,
     jitter_seconds: z.number().int(),
-    source: z.enum(["api", "definition"]).describe("`definition`: it follows the file of its workflow."),
+    source: z
+      .enum(["api", "definition", "saved"])
+      .describe("`definition`: it follows the file of its workflow; `saved`: the newest version that was saved."),
     tenant_id: z.string().nullable(),
     last_run_id: z.string().nullable(),
     next_fire_at: timeSchema.nullable(),
