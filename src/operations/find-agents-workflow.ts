@@ -1,31 +1,36 @@
 import { basename } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { Application } from "./application.ts";
+import type { DefinitionReport } from "./compile-text.ts";
 import { agentsFileOf, stemOf } from "./definition-files.ts";
-import type { FoundDefinition } from "./find-definition.ts";
+import type { ReferredDefinition } from "./find-definition.ts";
+import { findNamed } from "./find-named.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { missingAgentsFile } from "./missing-agents-file.ts";
-import { findRegistered, listRegistered, type RegistryPlaces } from "./registry.ts";
+import { listRegistered, type RegistryPlaces } from "./registry.ts";
+import { findSaved, reportOnSaved } from "./saved-definitions.ts";
 import type { ShownProblem } from "./shown-problem.ts";
 
 type Places = Pick<Application, "appDir" | "config" | "library">;
+type NamedApplication = Places & Pick<Application, "service" | "tenantId" | "compiledTexts">;
 
 export type AgentsWorkflowKind = "linear" | "graph";
 
 /**
- * A workflow of an agents file. Throws `WORKFLOW_NOT_FOUND`, which names the route of workflows of other dialects or of
- * another kind, `DEFINITION_INVALID` where a file that may have it cannot be used, and `FILE_NOT_FOUND` where the configured
- * agents file is missing.
+ * A workflow of agents, in a file or saved through the service. Throws `WORKFLOW_NOT_FOUND`, which names the route of
+ * workflows of other dialects or of another kind, `NAME_TAKEN_TWICE`, `DEFINITION_INVALID` where a file that may have it
+ * cannot be used, and `FILE_NOT_FOUND` where the configured agents file is missing.
  */
 export async function findAgentsWorkflow(
-  app: Places,
+  app: NamedApplication,
   name: string,
   kind?: AgentsWorkflowKind,
-): Promise<FoundDefinition> {
+): Promise<ReferredDefinition> {
   const places: RegistryPlaces = { appDir: app.appDir, library: app.library, ...loadOptionsOf(app.config) };
-  const registered = await findRegistered(places, name);
-  if (registered === undefined) throw await explainAbsence(app, places, name);
-  const { file, report } = registered;
+  const named = await findNamed({ ...places, findSaved: (each) => findSaved(app, each) }, name);
+  if (named === undefined) throw await explainAbsence(app, places, name);
+  const report: DefinitionReport =
+    named.in === "file" ? named.registered.report : await reportOnSaved(app, named.stored);
   if (report.definition === undefined) {
     const message = `Workflow '${name}' cannot be used: ${whyBroken(report.problems)}`;
     throw new PawlError("DEFINITION_INVALID", { message });
@@ -35,7 +40,9 @@ export async function findAgentsWorkflow(
     throw notFound(name, `"${name}" is a ${dialect} workflow: ask for it with POST /workflows/run/sync.`);
   }
   const own: AgentsWorkflowKind = settings["workflow_kind"] === "graph" ? "graph" : "linear";
-  if (kind === undefined || kind === own) return { definition: report.definition, file };
+  if (kind === undefined || kind === own) {
+    return { definition: report.definition, ...(named.in === "file" ? { file: named.registered.file } : {}) };
+  }
   const route = `POST /execution/workflows/${own}/${encodeURIComponent(name.toWellFormed())}/run`;
   throw notFound(name, `"${name}" is a ${own} workflow: ask for it with ${route}.`);
 }

@@ -10,7 +10,7 @@ import {
 import type { Application } from "../../../operations/application.ts";
 import { describeHost } from "../../../operations/describe-host.ts";
 import { findAgentsWorkflow } from "../../../operations/find-agents-workflow.ts";
-import type { FoundDefinition } from "../../../operations/find-definition.ts";
+import type { ReferredDefinition } from "../../../operations/find-definition.ts";
 import { type PreparedRun, prepareStart } from "../../../operations/prepare-run.ts";
 import { readAgentAnswer, readWorkflowAnswer, type WorkflowAnswer } from "../../../operations/read-agents-answer.ts";
 import { toRunInput } from "../../../operations/to-run-input.ts";
@@ -98,7 +98,7 @@ function toLaterWords({ steps, final_message, ...rest }: WorkflowAnswer, { sessi
 }
 
 interface AskedRun {
-  readonly found: FoundDefinition;
+  readonly found: ReferredDefinition;
   readonly request: AgentsRequest;
   /** How a run has ended, or how it stands where it waits. */
   answer(record: RunRecord): Promise<object>;
