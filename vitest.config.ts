@@ -10,7 +10,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // Many tests wait for shells, servers and browsers, so more run at once than there are processors.
     maxWorkers: Math.max(3, availableParallelism()),
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

@@ -124,6 +124,8 @@ test("a process that dies after it has added rows, and before that is on record,
   const dying = first.next({ host: { findExecutor: dyingAfterCsv(() => wasWritten()) } });
   const { id } = await dying.host.startRun({ definition, input: { ...COMPANIES, folder: "out" } });
   await written;
+  // Whoever is dead writes no more: what else was under way is on record before another takes over.
+  await expect.poll(() => dying.outputOf(id, "summary.report")).toBeDefined();
   await run(first.next(), { companies: [{ name: "Other" }] });
   const second = first.next();
   await second.host.recover();

@@ -43,6 +43,7 @@ export async function fireOnce(
     clock,
     records: async () => ({ journal: owner.journal }),
     service: async () => ({ ...service, schedules }),
+    budgets: async () => undefined,
     library: {
       list: () => [{ name: graph.name, file: "/x", report: { definition: { text: "", graph }, problems: [] } }],
     },

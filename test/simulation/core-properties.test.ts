@@ -3,7 +3,8 @@ import { describe, test } from "vitest";
 import { type Drawn, PROPERTIES } from "./properties.ts";
 import { REGRESSIONS } from "./regressions.ts";
 
-const RUNS = 3_000;
+// `test/long/core-sweep.test.ts` draws many more.
+const RUNS = 1_000;
 
 const drawn: fc.Arbitrary<Drawn> = fc.record({
   size: fc.integer({ min: 1, max: 14 }),
