@@ -1,11 +1,9 @@
-import { ERRORS } from "../core/errors/error-table.ts";
-import type { Problem } from "../core/errors/problem.ts";
-import type { Trigger } from "../core/graph/graph.ts";
 import { renderProblem } from "../dialects/render-problem.ts";
 import type { StoredDefinition } from "../ports/workflow-definitions.ts";
 import type { Application } from "./application.ts";
 import { type DefinitionReport, reportOnText } from "./compile-text.ts";
 import { loadOptionsOf } from "./load-options.ts";
+import { warnOfSaved } from "./saved-warnings.ts";
 
 type SavingApplication = Pick<Application, "service" | "tenantId">;
 
@@ -38,20 +36,9 @@ export async function reportOnSaved(
 ): Promise<DefinitionReport> {
   const loading = { source: name, ...loadOptionsOf(config) };
   const report = await (compiledTexts?.report(text, loading) ?? reportOnText(text, { folders: [], ...loading }));
-  const idle = findIdleTrigger(report.definition?.graph.trigger);
-  if (idle === undefined) return report;
-  return { ...report, problems: [...report.problems, { ...idle, rendered: renderProblem(idle, text) }] };
-}
-
-/** Paths, queues and events are no tenant's: whoever may save a definition must not take those of others. */
-function findIdleTrigger(trigger: Trigger | undefined): Problem | undefined {
-  if (trigger === undefined || trigger.kind === "cron") return undefined;
-  const place = trigger.kind === "http" ? trigger.place : undefined;
-  return {
-    code: "TRIGGER_NOT_ARMED",
-    severity: "warning",
-    message: `The trigger of type "${trigger.kind}" starts nothing: the definition is saved through the service.`,
-    remedy: ERRORS.TRIGGER_NOT_ARMED.remedy,
-    ...(place === undefined ? {} : { place }),
-  };
+  if (report.definition === undefined) return report;
+  const warnings = warnOfSaved(report.definition.graph);
+  if (warnings.length === 0) return report;
+  const shown = warnings.map((problem) => ({ ...problem, rendered: renderProblem(problem, text) }));
+  return { ...report, problems: [...report.problems, ...shown] };
 }

@@ -348,6 +348,11 @@ export const ERRORS = {
     "Start it with `POST /workflows/run`, or put it into a file in `workflows/`, whose triggers are armed.",
     3,
   ),
+  VARIABLE_NOT_READ: row(
+    "Variables of the environment are read for files of the application only, not for what a client saves or sends.",
+    "Write the address out, give `callback_url` with each run, or put the definition into a file in `workflows/`.",
+    3,
+  ),
   QUEUE_UNKNOWN: row("No workflow is triggered by this queue.", "Correct the name, or add a workflow with it.", 5),
   EVENT_UNKNOWN: row("No workflow is triggered by this event.", "Correct the name, or add a workflow with it.", 5),
   CONTEXT_UNAVAILABLE: row(

@@ -313,6 +313,20 @@ describe("what is nobody else's business", () => {
     const text = `name: sent\nsteps:\n  - {id: a, prompt: hello}\non_complete:\n  webhook: ${receiver.url()}?key=\${HOOK_KEY}\n`;
     await hooks.run({ workflow: text });
     await hooks.newest({ status: "skipped", workflow_name: "sent" });
+    const saved = await hooks.world.post("/workflows", { text: text.replace("name: sent", "name: saved") }, ADMIN);
+    expect(await saved.json()).toMatchObject({
+      data: {
+        problems: [
+          {
+            code: "VARIABLE_NOT_READ",
+            severity: "warning",
+            message: expect.stringContaining(`\`on_complete.webhook\` is not called: \${HOOK_KEY}`),
+          },
+        ],
+      },
+    });
+    await hooks.run({ workflow: "saved" });
+    await hooks.newest({ status: "skipped", workflow_name: "saved" });
     expect(receiver.received).toEqual([]);
   });
 

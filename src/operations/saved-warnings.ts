@@ -1,0 +1,31 @@
+import { ERRORS, type ErrorCode } from "../core/errors/error-table.ts";
+import type { Problem } from "../core/errors/problem.ts";
+import type { Graph, Place } from "../core/graph/graph.ts";
+
+/** What a definition says that counts in files of the application only: whoever may save one is trusted with less. */
+export function warnOfSaved({ trigger, ending }: Graph): readonly Problem[] {
+  const warnings: Problem[] = [];
+  // Paths, queues and events are no tenant's: a definition that is saved must not take those of others.
+  if (trigger !== undefined && trigger.kind !== "cron") {
+    const message = `The trigger of type "${trigger.kind}" starts nothing: the definition is saved through the service.`;
+    warnings.push(warning("TRIGGER_NOT_ARMED", message, trigger.kind === "http" ? trigger.place : undefined));
+  }
+  // An address of the client's own would carry away any variable that it names.
+  const webhooks = {
+    on_complete: ending.completionWebhook,
+    on_failure: ending.failureWebhook,
+    on_approval: ending.approvalWebhook,
+  };
+  for (const [key, url] of Object.entries(webhooks)) {
+    const [, name] = /\$\{(\w+)\}/.exec(url ?? "") ?? [];
+    if (name === undefined) continue;
+    const message = `\`${key}.webhook\` is not called: \${${name}} is not read in a definition that is saved through the service.`;
+    warnings.push(warning("VARIABLE_NOT_READ", message));
+  }
+  return warnings;
+}
+
+function warning(code: ErrorCode, message: string, place?: Place): Problem {
+  const { remedy } = ERRORS[code];
+  return { code, severity: "warning", message, remedy, ...(place === undefined ? {} : { place }) };
+}
