@@ -11,7 +11,10 @@ import { print, printEnvelope, tell } from "../print.ts";
 
 /** `pawl budgets ls`. */
 export async function listBudgetsCommand(app: OpenApplication, options: CommonOptions): Promise<number> {
-  const items = await listBudgets(app);
+  return showBudgets(await listBudgets(app), options);
+}
+
+export async function showBudgets(items: readonly BudgetDescription[], options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope({ items, next_cursor: null });
   else await printTable(items);
   return 0;
@@ -19,7 +22,10 @@ export async function listBudgetsCommand(app: OpenApplication, options: CommonOp
 
 /** `pawl budgets show ID`. */
 export async function showBudgetCommand(app: OpenApplication, id: string, options: CommonOptions): Promise<number> {
-  const budget = await showBudget(app, id);
+  return showOneBudget(await showBudget(app, id), options);
+}
+
+export async function showOneBudget(budget: BudgetDescription, options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope(budget);
   else await printTable([budget]);
   return 0;
@@ -39,7 +45,12 @@ export interface SetBudgetOptions extends CommonOptions {
 
 /** `pawl budgets set`. */
 export async function setBudgetCommand(app: OpenApplication, options: SetBudgetOptions): Promise<number> {
-  const budget = await setBudget(app, {
+  return showSetBudget(await setBudget(app, toBudget(options)), options);
+}
+
+/** As operations and the service take it. */
+export function toBudget(options: SetBudgetOptions) {
+  return {
     workflow: options.workflow,
     tenant_id: options.tenant,
     per: options.per,
@@ -49,7 +60,10 @@ export async function setBudgetCommand(app: OpenApplication, options: SetBudgetO
     max_seconds: options.maxSeconds,
     on_exceeded: options.onExceeded,
     webhook: options.webhook,
-  });
+  };
+}
+
+export async function showSetBudget(budget: BudgetDescription, options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope(budget);
   else {
     await printTable([budget]);
@@ -61,6 +75,10 @@ export async function setBudgetCommand(app: OpenApplication, options: SetBudgetO
 /** `pawl budgets rm ID`. */
 export async function removeBudgetCommand(app: OpenApplication, id: string, options: CommonOptions): Promise<number> {
   await removeBudget(app, id);
+  return showRemovedBudget(id, options);
+}
+
+export function showRemovedBudget(id: string, options: CommonOptions): number {
   if (formatOf(options) !== "text") printEnvelope({ budget_id: id });
   else tell(`Removed ${id}: it limits nothing any more.`);
   return 0;

@@ -28,6 +28,7 @@ export async function run(parts: RemoteParts, workflow: string, options: RunOpti
   const { client } = parts;
   const body = {
     ...(await toSubmission(client, workflow, options)),
+    ...toLimits(options),
     // Sent again after an answer that was lost, it starts nothing twice.
     idempotency_key: randomUUID(),
   };
@@ -63,6 +64,17 @@ async function toSubmission(client: PawlClient, reference: string, { i = [], inp
   const schema = isFile || i.length === 0 ? undefined : await schemaOf(client, reference);
   const values = await gatherInput({ pairs: i, folder: process.cwd(), ...given({ file: input }) }, schema);
   return { workflow, input: values, ...given({ agent: toAgent(agent), max_cost_usd: maxCost }) };
+}
+
+/** Beside `max_cost_usd`, which a plan takes as well. */
+function toLimits({ maxTokens, maxSteps, maxSeconds, onExceeded }: RunOptions) {
+  const limits = given({
+    max_tokens: maxTokens,
+    max_steps: maxSteps,
+    max_seconds: maxSeconds,
+    on_exceeded: onExceeded,
+  });
+  return Object.keys(limits).length === 0 ? {} : { limits };
 }
 
 /** By which it is decided what is a text. */

@@ -9,15 +9,24 @@ import type { Perform } from "./perform.ts";
 export function addBudgets(program: Command, perform: Perform): void {
   const budgets = program.command("budgets").description("what runs of a workflow, a tenant or all may use together");
   const load = () => import("../commands/budgets.ts");
+  const loadRemote = () => import("../remote/budgets.ts");
   withCommon(budgets.command("ls").description("list them, with what is used")).action(
     async (options: CommonOptions) => {
-      await perform(options, async (app) => (await load()).listBudgetsCommand(app, options));
+      await perform(
+        options,
+        async (app) => (await load()).listBudgetsCommand(app, options),
+        async (parts) => (await loadRemote()).listBudgets(parts, options),
+      );
     },
   );
   withCommon(budgets.command("show").description("one of them"))
     .argument("<id>")
     .action(async (id: string, options: CommonOptions) => {
-      await perform(options, async (app) => (await load()).showBudgetCommand(app, id, options));
+      await perform(
+        options,
+        async (app) => (await load()).showBudgetCommand(app, id, options),
+        async (parts) => (await loadRemote()).showBudget(parts, id, options),
+      );
     });
   withCommon(budgets.command("set").description("set one; set again for the same, it is changed"))
     .option("--workflow <name>", "of this workflow alone")
@@ -32,11 +41,19 @@ export function addBudgets(program: Command, perform: Perform): void {
     )
     .option("--webhook <url>", "is told when 80 % are used")
     .action(async (options: SetBudgetOptions) => {
-      await perform(options, async (app) => (await load()).setBudgetCommand(app, options));
+      await perform(
+        options,
+        async (app) => (await load()).setBudgetCommand(app, options),
+        async (parts) => (await loadRemote()).setBudget(parts, options),
+      );
     });
   withCommon(budgets.command("rm").description("it limits nothing any more; what was counted is gone"))
     .argument("<id>")
     .action(async (id: string, options: CommonOptions) => {
-      await perform(options, async (app) => (await load()).removeBudgetCommand(app, id, options));
+      await perform(
+        options,
+        async (app) => (await load()).removeBudgetCommand(app, id, options),
+        async (parts) => (await loadRemote()).removeBudget(parts, id, options),
+      );
     });
 }

@@ -3,6 +3,7 @@ import type { CommonOptions } from "../cli-context.ts";
 import type { ShowWorkflowOptions, WorkflowOptions } from "../commands/workflows.ts";
 import { withCommon } from "./common-options.ts";
 import { toCount } from "./option-values.ts";
+import { perTenant } from "./per-tenant.ts";
 import type { Perform } from "./perform.ts";
 
 /** `pawl workflows`. */
@@ -10,9 +11,10 @@ export function addWorkflows(program: Command, perform: Perform): void {
   const workflows = program.command("workflows").description("workflows that go by a name");
   const load = () => import("../commands/workflows.ts");
   const own = (command: Command) => withCommon(command).option("--tenant <id>", "those of this tenant");
+  const performOwn = perTenant(perform);
   own(workflows.command("ls").description("list what can be run by its name, and the terminal library")).action(
     async (options: WorkflowOptions) => {
-      await perform(
+      await performOwn(
         options,
         async (app) => (await load()).listWorkflowsCommand(app, options),
         async (parts) => (await import("../remote/files.ts")).listWorkflows(parts, options),
@@ -23,7 +25,7 @@ export function addWorkflows(program: Command, perform: Perform): void {
     .argument("<name>")
     .option("--version <n>", "of one that was saved through the service", toCount)
     .action(async (name: string, options: ShowWorkflowOptions) => {
-      await perform(
+      await performOwn(
         options,
         async (app) => (await load()).showWorkflowCommand(app, name, options),
         async (parts) => (await import("../remote/files.ts")).showWorkflow(parts, name, options),
@@ -32,7 +34,7 @@ export function addWorkflows(program: Command, perform: Perform): void {
   own(workflows.command("save").description("save a definition, to be run by its name; an older one stays a version"))
     .argument("<file>", "where it is; - is stdin")
     .action(async (file: string, options: WorkflowOptions) => {
-      await perform(
+      await performOwn(
         options,
         async (app) => (await load()).saveWorkflowCommand(app, file, options),
         async (parts) => (await import("../remote/files.ts")).saveWorkflow(parts, file, options),
@@ -41,7 +43,7 @@ export function addWorkflows(program: Command, perform: Perform): void {
   own(workflows.command("versions").description("list the versions of a saved one, newest first"))
     .argument("<name>")
     .action(async (name: string, options: WorkflowOptions) => {
-      await perform(
+      await performOwn(
         options,
         async (app) => (await load()).listVersionsCommand(app, name, options),
         async (parts) => (await import("../remote/files.ts")).listVersions(parts, name, options),
@@ -50,7 +52,7 @@ export function addWorkflows(program: Command, perform: Perform): void {
   own(workflows.command("rm").description("remove a saved one with its versions, or one of the terminal library"))
     .argument("<name>")
     .action(async (name: string, options: WorkflowOptions) => {
-      await perform(
+      await performOwn(
         options,
         async (app) => (await load()).removeWorkflowCommand(app, name, options),
         async (parts) => (await import("../remote/files.ts")).removeWorkflow(parts, name, options),

@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { AT_ONCE, application, QUESTION } from "../support/application.ts";
+import { pawl } from "../support/pawl.ts";
+import { startServer } from "../support/server.ts";
+
+const TWICE = `
+name: twice
+steps:
+  - id: answer
+    prompt: First.
+  - id: draft
+    prompt: Second.
+    depends_on: [answer]
+`;
+
+function newApplication(): string {
+  return application({
+    "workflows/question.yaml": QUESTION,
+    "workflows/twice.yaml": TWICE,
+    "answers.yaml": AT_ONCE,
+    "pawl.yaml": 'agent: { provider: "simulated:answers.yaml" }\n',
+  });
+}
+
+function cli(cwd: string, more: readonly string[] = []) {
+  return async (...args: readonly string[]) => {
+    const { code, stdout } = await pawl([...args, ...more, "--json"], { cwd });
+    const { data, error } = JSON.parse(stdout) as { readonly data: JsonObject; readonly error: JsonObject | null };
+    return { code, data, error };
+  };
+}
+
+test.each(["here", "through a server"])(
+  "budgets are set, looked at and removed, and a limit asks to be raised, %s",
+  async (where) => {
+    const folder = newApplication();
+    const isHere = where === "here";
+    const { url } = isHere ? { url: "" } : await startServer([], { cwd: folder });
+    const ask = isHere ? cli(folder) : cli(application({}), ["--url", url]);
+
+    const shared = async () => {
+      const set = await ask("budgets", "set", "--workflow", "question", "--max-steps", "1");
+      expect(set).toMatchObject({
+        code: 0,
+        data: {
+          workflow: "question",
+          tenant_id: null,
+          per: "day",
+          on_exceeded: "stop",
+          uses: [{ of: "steps", limit: 1 }],
+        },
+      });
+      const id = String(set.data["budget_id"]);
+      expect(await ask("run", "question", "-i", "question=why")).toMatchObject({ code: 0 });
+      const [refused, shown] = await Promise.all([
+        ask("run", "question", "-i", "question=why"),
+        ask("budgets", "show", id),
+      ]);
+      expect(refused).toMatchObject({ error: { code: "BUDGET_EXCEEDED" } });
+      expect(shown).toMatchObject({ code: 0, data: { budget_id: id, uses: [{ used: 1, is: "used_up" }] } });
+      expect(await ask("budgets", "rm", id)).toEqual({ code: 0, data: { budget_id: id }, error: null });
+      expect(await ask("budgets", "ls")).toMatchObject({ code: 0, data: { items: [] } });
+    };
+    const own = async () => {
+      const asking = await ask("run", "twice", "--max-steps", "1", "--on-exceeded", "ask");
+      expect(asking).toMatchObject({ code: 6, data: { status: "awaiting_approval" } });
+      const runId = String(asking.data["run_id"]);
+      expect(await ask("approve", runId)).toMatchObject({ code: 0 });
+      expect(await ask("runs", "watch", runId)).toMatchObject({ code: 0, data: { status: "completed" } });
+    };
+    await Promise.all([shared(), own()]);
+  },
+);
+
+test("a tenant that is named with a server is refused, and nothing is asked of the server", async () => {
+  const ask = cli(application({ "x.yaml": QUESTION }), ["--tenant", "acme", "--url", "http://127.0.0.1:9"]);
+  const verbs = ["workflows save x.yaml", "storage put a x.yaml"];
+  const refused = { code: 2, error: { code: "USAGE", remedy: expect.stringContaining("--api-key") } };
+  for (const answer of await Promise.all(verbs.map((verb) => ask(...verb.split(" "))))) {
+    expect(answer).toMatchObject(refused);
+  }
+});
