@@ -62,7 +62,8 @@ function shapeError(c: Context<HttpEnv>, { code, message, remedy, details }: Sho
     }
     case "route": {
       const ids = { request_id: requestId, ...(runId === undefined ? {} : { run_id: runId }) };
-      return { error: { code, message, ...hint, ...ids, ...(details === undefined ? {} : { details }) } };
+      const shown = { code, message, ...hint, ...ids, ...(details === undefined ? {} : { details }) };
+      return { data: null, error: shown };
     }
   }
 }

@@ -111,6 +111,19 @@ test("a body that is too large is refused on every path, read or not", async () 
   }
 });
 
+test("what is refused before it comes to a route, or comes to none, is answered in the envelope", async () => {
+  const world = new HttpWorld([HELLO], { server: { max_body_bytes: 1_024 } });
+  const refused = [
+    await world.post("/workflows/run", "x".repeat(2_000), { "content-length": "2000" }),
+    await world.request("/runs", { headers: { host: "elsewhere.example" } }),
+    await world.request("/nowhere"),
+  ];
+  const answers = await Promise.all(refused.map((response) => response.json()));
+  expect(answers).toMatchObject(
+    ["BODY_TOO_LARGE", "HOST_REFUSED", "PATH_NOT_FOUND"].map((code) => ({ data: null, error: { code } })),
+  );
+});
+
 describe("a client that is slow or talks too much", () => {
   async function listen() {
     const listener = await listenOn(() => new Response("hello"), {
