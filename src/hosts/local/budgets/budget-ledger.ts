@@ -199,6 +199,15 @@ export class BudgetLedger {
     return this.#pursesOf(account).find((purse) => purse.id === id);
   }
 
+  /** Of what a purse has too little for another try of a step, whatever flies. */
+  lacking(driver: RunDriver, path: string, { limits, used, onExceeded }: Purse): readonly (keyof Amounts)[] {
+    const { cost = 0 } = this.#seen.get(kindOf(driver, path)) ?? {};
+    return AMOUNTS.filter((of) => {
+      const left = (limits[of] ?? Number.POSITIVE_INFINITY) - (used[of] ?? 0);
+      return left <= 0 || (of === "cost" && onExceeded === "ask" && left < cost);
+    });
+  }
+
   /** After a commit: from time to time what was used is written down. */
   note(driver: RunDriver, isUrgent = false): void {
     const account = this.#accounts.get(driver);
@@ -277,7 +286,9 @@ function shareOf(
       if (used >= limit) exceeded.push(kind);
       continue;
     }
-    const found = decideShare({ limit, used, reserved: sumReserved(purse, kind), seen: seen?.[kind] });
+    // Only money is a limit that attempts keep to, so that too little of it is spent for nothing.
+    const asks = kind === "cost" && purse.onExceeded === "ask";
+    const found = decideShare({ limit, used, reserved: sumReserved(purse, kind), seen: seen?.[kind], asks });
     if (found.kind === "exceeded") exceeded.push(kind);
     else if (found.kind === "hold") mustWait = true;
     else share.push([kind, found.amount]);

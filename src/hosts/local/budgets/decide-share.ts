@@ -6,6 +6,8 @@ export interface Amount {
   readonly reserved: number;
   /** The most that an attempt of this step has used. Undefined: there was none. */
   readonly seen: number | undefined;
+  /** A person can be asked for more. */
+  readonly asks: boolean;
 }
 
 export type Share =
@@ -20,12 +22,14 @@ const PARTS = 4;
 /**
  * What the next attempt may use. What is used and promised together never exceeds the limit, so that of any number of runs
  * no two can spend the same rest: a step of which nothing is known is promised a fourth of what is left, later twice the
- * most that it has used; who finds less waits for those that fly, and who flies alone has all that is left.
+ * most that it has used; who finds less waits for those that fly, and who flies alone has all that is left. Where that is
+ * less than such an attempt has needed before, and a person can give more, it is not spent on one that will hardly end.
  */
-export function decideShare({ limit, used, reserved, seen }: Amount): Share {
+export function decideShare({ limit, used, reserved, seen, asks }: Amount): Share {
   const left = limit - used;
   if (left <= 0) return { kind: "exceeded" };
   const wanted = Math.max(1, seen === undefined ? Math.floor(left / PARTS) : 2 * seen);
   if (left - reserved >= wanted) return { kind: "share", amount: wanted };
-  return reserved > 0 ? { kind: "hold" } : { kind: "share", amount: left };
+  if (reserved > 0) return { kind: "hold" };
+  return asks && seen !== undefined && left < seen ? { kind: "exceeded" } : { kind: "share", amount: left };
 }

@@ -14,7 +14,8 @@ const SHOWN = {
 /** Why nothing more begins. */
 export function explainExceeded(purse: Purse, of: readonly (keyof Amounts)[]): string {
   const parts = of.map((each) => `${textOf(each, purse.used[each])} of ${textOf(each, purse.limits[each])}`);
-  return `${purse.name} is used up: ${parts.join(", ")}.`;
+  const isUsedUp = of.every((each) => (purse.used[each] ?? 0) >= (purse.limits[each] ?? 0));
+  return `${purse.name} is ${isUsedUp ? "used up" : "too little for another try"}: ${parts.join(", ")}.`;
 }
 
 /** What a person sees who is asked to raise it. */

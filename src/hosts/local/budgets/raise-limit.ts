@@ -4,7 +4,6 @@ import type { Json } from "../../../core/json.ts";
 import type { RunDriver } from "../run-driver.ts";
 import type { BudgetLedger } from "./budget-ledger.ts";
 import { readRaise, usualRaise } from "./explain-purse.ts";
-import { AMOUNTS } from "./purse.ts";
 
 interface Raise {
   readonly instance: Instance;
@@ -24,9 +23,7 @@ export function raiseLimit(driver: RunDriver, ledger: BudgetLedger, { instance, 
   const purse = ledger.purseFor(driver, budget);
   const wanted = edited === undefined ? undefined : readRaise(edited);
   if (purse === undefined) return;
-  const { limits, used } = purse;
-  const exceeded = AMOUNTS.filter((of) => (used[of] ?? 0) >= (limits[of] ?? Number.POSITIVE_INFINITY));
-  const by = wanted ?? usualRaise(purse, exceeded);
+  const by = wanted ?? usualRaise(purse, ledger.lacking(driver, instance.path, purse));
   const id = `${driver.runId} ${instance.path} ${instance.askedSeq}`;
   if (budget === "run") driver.apply({ type: "limitRaised", at, id, by });
   else ledger.raise(id, { budget, by });

@@ -146,6 +146,20 @@ describe("a budget that runs share", () => {
     expect(await usesOf(world, id)).toEqual([{ of: "cost_usd", limit: 7, raised_by: 5, used: 3, is: "ok" }]);
   });
 
+  test("that asks does so before it spends the rest on a try that has needed more before", async () => {
+    const world = newWorld();
+    await dataOf(world.post("/budgets", { max_cost_usd: 4.5, on_exceeded: "ask" }));
+    expect(await run(world)).toMatchObject({ status: "completed" });
+    const parked = await run(world);
+    expect(parked).toMatchObject({ status: "awaiting_approval" });
+    const { items } = (await dataOf(world.request("/approvals"))) as { readonly items: readonly JsonObject[] };
+    const message = expect.stringContaining("too little for another try: $4.0000 of $4.5000.");
+    expect(items).toMatchObject([{ path: "b", message, shown: { used: { cost_usd: 4 } } }]);
+    await dataOf(answerOnly(world, "approve"));
+    await world.world.host.settled(String(parked["run_id"]));
+    expect(await dataOf(world.request(`/runs/${String(parked["run_id"])}`))).toMatchObject({ status: "completed" });
+  });
+
   test("is one for a run and all that it calls, counted to the workflow that was started", async () => {
     const step = (id: string, after: readonly string[]) =>
       ({
