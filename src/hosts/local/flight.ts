@@ -31,6 +31,8 @@ export class Flight implements Task, StartNote {
   /** The executor was given up: what it still returns is booked, not applied. */
   isAbandoned = false;
   hasLanded = false;
+  /** Budgets have yet to allow it: what an earlier run has done may be taken over without them. */
+  awaitsGate = false;
   reportedMicro = 0;
   log: Json[] | undefined;
   live: LiveText | undefined;

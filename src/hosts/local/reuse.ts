@@ -67,14 +67,15 @@ class Found {
 }
 
 /** An old outcome counts only if its instance is live again, on the same input, and nothing before it is done again. */
-export function findReusable(
-  { byPath, downstream }: ReusableOutcomes,
-  instance: Instance,
-  inputHash: string,
-): Reusable | undefined {
+export function findReusable(outcomes: ReusableOutcomes, instance: Instance, inputHash: string): Reusable | undefined {
+  const found = findCandidate(outcomes, instance);
+  return found?.event.inputHash === inputHash ? found : undefined;
+}
+
+/** What is reusable if the input is the same. */
+export function findCandidate({ byPath, downstream }: ReusableOutcomes, instance: Instance): Reusable | undefined {
   const found = byPath.get(instance.path);
-  if (found === undefined || instance.attempt !== 1 || found.event.inputHash !== inputHash) return undefined;
-  return downstream.has(instance) ? undefined : found;
+  return found === undefined || instance.attempt !== 1 || downstream.has(instance) ? undefined : found;
 }
 
 export interface AskedBefore {

@@ -20,7 +20,7 @@ import { isLastChance, LastChances } from "./last-chance.ts";
 import { LiveText, type PieceMask } from "./live-text.ts";
 import { maskJson } from "./mask-json.ts";
 import { type Arrival, maskProjection, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
-import { findReusable, type ReusableOutcomes } from "./reuse.ts";
+import { findCandidate, findReusable, type ReusableOutcomes } from "./reuse.ts";
 import type { RunDriver } from "./run-driver.ts";
 import { storeFiles } from "./store-files.ts";
 import {
@@ -88,7 +88,8 @@ export class TaskRunner implements FlightControl {
     const startedAt = this.#parts.clock.now();
     const flight = new Flight(this, { driver, instance, attempt, startedAt, maxCostMicro });
     this.#flights.set(instance, flight);
-    if (!this.#gate.takes(flight)) this.#prepare(flight);
+    flight.awaitsGate = this.#mayTakeOver(flight);
+    if (flight.awaitsGate || !this.#gate.takes(flight)) this.#prepare(flight);
   }
 
   /** It has not begun. */
@@ -239,6 +240,11 @@ export class TaskRunner implements FlightControl {
     return isDone === true ? undefined : this.#handOver(flight);
   }
 
+  #mayTakeOver({ driver, instance }: Flight): boolean {
+    const outcomes = this.#parts.reusable(driver);
+    return outcomes !== undefined && findCandidate(outcomes, instance) !== undefined;
+  }
+
   #hashOf(text: string): string {
     if (text !== this.#hashed.text) {
       this.#hashed = { text, hash: hash("sha256", text, "base64url").slice(0, 22) };
@@ -247,6 +253,12 @@ export class TaskRunner implements FlightControl {
   }
 
   #handOver(flight: Flight): void | Promise<void> {
+    if (flight.awaitsGate) {
+      flight.awaitsGate = false;
+      if (flight.controller.signal.aborted) return this.#report(flight, stoppedOutcome(flight.path));
+      // Its input has changed: it is done again, and comes back here when it may.
+      if (this.#gate.takes(flight)) return;
+    }
     const executor = this.#executorOf(flight);
     return executor instanceof Promise
       ? executor.then((found) => this.#noteAndFly(flight, found))

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { agentTask, toGraph } from "../../../../../test/fakes/direct-graph.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { type Play, succeed } from "../../../../../test/faults/world.ts";
+import type { Graph } from "../../../../core/graph/graph.ts";
 import type { JsonObject } from "../../../../core/json.ts";
 
 const CHAIN = toGraph([agentTask("a"), { ...agentTask("b"), after: ["a"] }, { ...agentTask("c"), after: ["b"] }]);
@@ -17,9 +18,9 @@ const costs =
   (usd: number): Play =>
   () => ({ ...succeed("x", usd * 1_000_000), usage: { input_tokens: 60, output_tokens: 40 } });
 
-function newWorld(options: HttpWorldOptions = {}): HttpWorld {
+function newWorld(options: HttpWorldOptions = {}, graphs: readonly Graph[] = [CHAIN, OTHER, WIDE]): HttpWorld {
   const plays = { a: costs(1), b: costs(1), c: costs(1) };
-  return new HttpWorld([CHAIN, OTHER, WIDE], { agent: { provider: "simulated" }, plays, ...options });
+  return new HttpWorld(graphs, { agent: { provider: "simulated" }, plays, ...options });
 }
 
 async function dataOf(response: Response | Promise<Response>): Promise<JsonObject> {
@@ -158,6 +159,42 @@ describe("a budget that runs share", () => {
     await dataOf(answerOnly(world, "approve"));
     await world.world.host.settled(String(parked["run_id"]));
     expect(await dataOf(world.request(`/runs/${String(parked["run_id"])}`))).toMatchObject({ status: "completed" });
+  });
+
+  test("is not asked for what a rerun takes over, only for what it does again", async () => {
+    const world = newWorld();
+    const { budget_id: id } = await dataOf(
+      world.post("/budgets", { max_cost_usd: 3, max_steps: 3, on_exceeded: "ask" }),
+    );
+    const { run_id: old } = await run(world);
+    expect(await usesOf(world, id)).toMatchObject([{ is: "used_up" }, { is: "used_up" }]);
+    const { run_id: again } = await dataOf(world.post(`/runs/${String(old)}/rerun`, { from_step: "c" }));
+    await expect
+      .poll(async () => (await dataOf(world.request("/approvals")))["items"])
+      .toMatchObject([{ run_id: again, path: "c" }]);
+    await dataOf(answerOnly(world, "approve"));
+    await world.world.host.settled(String(again));
+    expect(await dataOf(world.request(`/runs/${String(again)}`))).toMatchObject({ status: "completed" });
+    expect(await usesOf(world, id)).toMatchObject([
+      { of: "cost_usd", used: 4 },
+      { of: "steps", used: 4 },
+    ]);
+  });
+
+  test("is asked for a step of a fork that is done again since its input has changed", async () => {
+    const read = agentTask("a", { topic: { op: "path", root: "input", path: ["topic"] } });
+    const world = newWorld({}, [toGraph([read, agentTask("b"), { ...agentTask("c"), after: ["a", "b"] }])]);
+    const { budget_id: id } = await dataOf(world.post("/budgets", { max_steps: 3, on_exceeded: "ask" }));
+    const { run_id: old } = await run(world, { input: { topic: "x" } });
+    const fork = { from_step: "c", changes: { input: { topic: "y" } } };
+    const { run_id: forked } = await dataOf(world.post(`/runs/${String(old)}/fork`, fork));
+    await expect
+      .poll(async () => (await dataOf(world.request("/approvals")))["items"])
+      .toMatchObject([{ run_id: forked, path: "a" }]);
+    await dataOf(answerOnly(world, "approve"));
+    await world.world.host.settled(String(forked));
+    expect(world.world.calls.map(({ path }) => path)).toEqual(["a", "b", "c", "a", "c"]);
+    expect(await usesOf(world, id)).toMatchObject([{ of: "steps", used: 5 }]);
   });
 
   test("is one for a run and all that it calls, counted to the workflow that was started", async () => {
