@@ -145,7 +145,7 @@ export class BudgetLedger {
     if (account === undefined) return { kind: "go" };
     const purses = this.#pursesOf(account);
     const isHeld = purses.some((purse) => heldPurses.has(purse));
-    const seen = this.#seen.get(kindOf(applicant.driver, applicant.path));
+    const seen = this.#mostSeen(applicant);
     const shares = new Map<Purse, Amounts>();
     let mustWait = isHeld;
     for (const purse of purses) {
@@ -156,6 +156,14 @@ export class BudgetLedger {
     }
     if (mustWait) return { kind: "hold", purses };
     return this.#go(applicant, shares);
+  }
+
+  /** What a try of the step has needed at most: as far as this process knows, and of money what the run itself knows. */
+  #mostSeen({ driver, path }: Applicant): Amounts | undefined {
+    const seen = this.#seen.get(kindOf(driver, path));
+    const { active, budget } = driver.state;
+    const inRun = budget.maxSeenMicro.get(active.get(path)?.step.key ?? "");
+    return inRun === undefined ? seen : { ...seen, cost: Math.max(seen?.cost ?? 0, inRun) };
   }
 
   #go(applicant: Applicant, shares: ReadonlyMap<Purse, Amounts>): Admission {
@@ -197,15 +205,6 @@ export class BudgetLedger {
     const account = this.#accounts.get(driver);
     if (account === undefined) return undefined;
     return this.#pursesOf(account).find((purse) => purse.id === id);
-  }
-
-  /** Of what a purse has too little for another try of a step, whatever flies. */
-  lacking(driver: RunDriver, path: string, { limits, used, onExceeded }: Purse): readonly (keyof Amounts)[] {
-    const { cost = 0 } = this.#seen.get(kindOf(driver, path)) ?? {};
-    return AMOUNTS.filter((of) => {
-      const left = (limits[of] ?? Number.POSITIVE_INFINITY) - (used[of] ?? 0);
-      return left <= 0 || (of === "cost" && onExceeded === "ask" && left < cost);
-    });
   }
 
   /** After a commit: from time to time what was used is written down. */

@@ -4,7 +4,7 @@ import type { Asks } from "../../../ports/executor.ts";
 import type { Flight } from "../flight.ts";
 import type { Admission, BudgetLedger } from "./budget-ledger.ts";
 import { askToRaise, explainExceeded, showPurse, usualRaise } from "./explain-purse.ts";
-import type { Purse } from "./purse.ts";
+import { type Purse, writeLimits } from "./purse.ts";
 
 /** What may become of an attempt that has not begun. */
 export interface GateActions {
@@ -102,7 +102,7 @@ export class FlightGate {
     const raise = usualRaise(purse, of);
     this.#actions.ask(flight, {
       status: "asks",
-      key: budgetKeyOf(purse.id, `${flight.attempt}`),
+      key: budgetKeyOf(purse.id, `${flight.attempt} ${writeLimits(purse.limits, of)}`),
       message: askToRaise(purse, of, raise),
       show: showPurse(purse, raise),
       allowEdit: true,

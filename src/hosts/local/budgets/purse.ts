@@ -69,6 +69,17 @@ function addAmounts(limits: Amounts, by: Amounts): Amounts {
   );
 }
 
+/** Limits that are asked about, as they are when the question is put: `cost=190000,tokens=5`. */
+export function writeLimits(limits: Amounts, of: readonly (keyof Amounts)[]): string {
+  return of.map((each) => `${each}=${limits[each] ?? 0}`).join(",");
+}
+
+/** What of them nobody has raised since. */
+export function findUnraised(limits: Amounts, written: string): readonly (keyof Amounts)[] {
+  const then = new Map(written.split(",").map((each) => each.split("=") as [string, string]));
+  return AMOUNTS.filter((of) => then.has(of) && (limits[of] ?? 0) <= Number(then.get(of)));
+}
+
 export function sumReserved({ reserved }: Purse, of: keyof Amounts): number {
   let sum = 0;
   for (const amounts of reserved.values()) sum += amounts[of] ?? 0;

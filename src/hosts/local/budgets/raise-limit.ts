@@ -4,6 +4,7 @@ import type { Json } from "../../../core/json.ts";
 import type { RunDriver } from "../run-driver.ts";
 import type { BudgetLedger } from "./budget-ledger.ts";
 import { readRaise, usualRaise } from "./explain-purse.ts";
+import { findUnraised } from "./purse.ts";
 
 interface Raise {
   readonly instance: Instance;
@@ -19,11 +20,11 @@ interface Raise {
  */
 export function raiseLimit(driver: RunDriver, ledger: BudgetLedger, { instance, key, at, edited }: Raise): void {
   if (!isBudgetKey(key)) return;
-  const [, budget = ""] = key.split(" ");
+  const [, budget = "", , asked = ""] = key.split(" ");
   const purse = ledger.purseFor(driver, budget);
   const wanted = edited === undefined ? undefined : readRaise(edited);
   if (purse === undefined) return;
-  const by = wanted ?? usualRaise(purse, ledger.lacking(driver, instance.path, purse));
+  const by = wanted ?? usualRaise(purse, findUnraised(purse.limits, asked));
   const id = `${driver.runId} ${instance.path} ${instance.askedSeq}`;
   if (budget === "run") driver.apply({ type: "limitRaised", at, id, by });
   else ledger.raise(id, { budget, by });
