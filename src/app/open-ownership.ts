@@ -75,6 +75,7 @@ export async function openOwnership(
     openBudgets: () => parts.openBudgets(),
     env: config.env,
     matches: (text, pattern) => regexes.matches(text, pattern),
+    findAll: (text, pattern) => regexes.findAll(text, pattern),
     maxOutputBytes: limits.max_output_bytes,
     maxRowsPerCommit: limits.max_rows_per_commit,
     observer,

@@ -19,6 +19,16 @@ export class Regexes {
     return isFast && regex.matcher(text).find();
   }
 
+  /** Every place where it is found. Undefined for a pattern that is invalid, and where it would take too long. */
+  findAll(text: string, pattern: string): readonly { readonly start: number; readonly end: number }[] | undefined {
+    const regex = this.#compile(pattern);
+    if (regex === undefined || text.length * regex.programSize() > MAX_WORK) return undefined;
+    const found: { start: number; end: number }[] = [];
+    const matcher = regex.matcher(text);
+    while (matcher.find()) found.push({ start: matcher.start(), end: matcher.end() });
+    return found;
+  }
+
   #compile(pattern: string): RE2JS | undefined {
     if (pattern.length > MAX_PATTERN_CHARS) return undefined;
     const isKnown = this.#compiled.has(pattern);

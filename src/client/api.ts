@@ -961,8 +961,24 @@ export interface components {
             usage: JsonObject;
             duration_seconds: number | null;
             error: components["schemas"]["ErrorDescription"] | null;
+            /** @description What policies had to say, over all its attempts. Absent: nothing. */
+            violations?: components["schemas"]["Violation"][];
             started_at: string | null;
             completed_at: string | null;
+        };
+        /** @description A policy that held of an output. What was found is counted, never told. */
+        Violation: {
+            policy: string;
+            /**
+             * @description What was done about it.
+             * @enum {string}
+             */
+            action: "redact" | "block" | "approve" | "alert";
+            /** @description How often, by what was looked for. */
+            found?: {
+                [key: string]: number;
+            };
+            why: string;
         };
         PlanRequest: {
             /** @description A registered name, or the text of a definition. */

@@ -1,4 +1,5 @@
 import type { IndexedGraph, IndexedStep } from "../core/graph/indexed-graph.ts";
+import type { PolicyDecision } from "../core/graph/policy.ts";
 import type { Event, QuestionAsked, StepFailed, StepSucceeded } from "../core/history/events.ts";
 import { newRunState } from "../core/history/new-run-state.ts";
 import type { Handle, Instance, InstanceStatus, RunState, Scope, StepState } from "../core/history/run-state.ts";
@@ -30,6 +31,8 @@ export interface StepHistory {
   reportedMicro: Map<number, number> | undefined;
   /** How many of its attempts have ended with a question to a person. */
   questions: number;
+  /** What policies have said, over all its attempts. */
+  decisions: readonly PolicyDecision[];
 }
 
 type StepLife =
@@ -103,6 +106,7 @@ export class RunHistory {
       attemptFailure: undefined,
       reportedMicro: undefined,
       questions: 0,
+      decisions: [],
     };
     this.steps.set(path, history);
     const siblings = this.scopes.get(scope);
@@ -191,6 +195,7 @@ export class RunHistory {
     if (event.usage !== undefined) history.usage = addUsage(history.usage, event.usage);
     if (event.type === "stepFailed") history.attemptFailure = { code: event.code, message: event.message };
     if (event.type === "approvalAsked") history.questions += 1;
+    if (event.policies !== undefined) history.decisions = [...history.decisions, ...event.policies];
   }
 
   #noteFailures(): void {

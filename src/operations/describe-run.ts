@@ -1,6 +1,7 @@
 import { loadHandle, type Values } from "../core/binding/bind.ts";
 import { collectOfHandle } from "../core/binding/values-needed.ts";
 import { ERRORS, isErrorCode } from "../core/errors/error-table.ts";
+import type { PolicyDecision } from "../core/graph/policy.ts";
 import type { Handle } from "../core/history/run-state.ts";
 import { resultOf } from "../core/interpreter/end-scope.ts";
 import { runStatus } from "../core/interpreter/run-status.ts";
@@ -63,6 +64,8 @@ export interface StepDescription {
   /** From the start of the first attempt to the end of the last. */
   readonly duration_seconds: number | null;
   readonly error: ErrorDescription | null;
+  /** What policies had to say, over all its attempts. Absent: nothing. */
+  readonly violations?: readonly PolicyDecision[];
   readonly started_at: string | null;
   readonly completed_at: string | null;
 }
@@ -197,6 +200,7 @@ function describeEntry(
     usage: history?.usage ?? {},
     duration_seconds: startedAt === undefined || endedAt === undefined ? null : (endedAt - startedAt) / 1000,
     error: errorOf(entry, run),
+    ...(history === undefined || history.decisions.length === 0 ? {} : { violations: history.decisions }),
     started_at: toTime(startedAt),
     completed_at: toTime(endedAt),
   };

@@ -1,9 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { ToldWarning } from "../hosts/local/budgets/near-limits.ts";
+import type { ToldAlert } from "../hosts/local/policies/output-policies.ts";
 import type { ToldApproval } from "../hosts/local/tell-approval.ts";
 import type { OutboxRecord, RunRecord } from "../ports/journal.ts";
 import type { WantedDelivery } from "./add-delivery.ts";
 import type { Application, Records } from "./application.ts";
+import { describeAlert } from "./describe-alert.ts";
 import { describeApprovalRequest } from "./describe-approval-request.ts";
 import { describeEnd } from "./describe-end.ts";
 import { readRunHistory } from "./describe-run-reading.ts";
@@ -36,7 +38,9 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
   const isCallback = options["callback_url"] === url;
   // Who is told of a budget that runs share has nothing to do with this run's client.
   const isForeign = event === "budget.warning" && told["budget"] !== "run";
-  const headers = isForeign ? undefined : options["callback_headers"];
+  // An alert may be told elsewhere than the run's client had in mind for what it sends along.
+  const isElsewhere = isForeign || (event === "policy.alert" && !isCallback);
+  const headers = isElsewhere ? undefined : options["callback_headers"];
   return {
     channel: "webhook",
     names: [record.id, entry.id],
@@ -59,6 +63,8 @@ async function describe(sources: Records, record: RunRecord, told: JsonObject): 
       return describeApprovalRequest(sources.journal, record, told as unknown as ToldApproval);
     case "budget.warning":
       return describeWarning(record, told as unknown as ToldWarning);
+    case "policy.alert":
+      return describeAlert(record, told as unknown as ToldAlert);
     default:
       return describeEnd(await readRunHistory(sources, record), String(told["event"]));
   }

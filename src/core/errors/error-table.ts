@@ -174,6 +174,12 @@ export const ERRORS = {
     "Raise the limit (`--max-cost`, `pawl budgets set`) and rerun from the step where it stopped.",
     7,
   ),
+  POLICY_BLOCKED: row(
+    "A policy does not let the step's output be used.",
+    "Look at the policy that it names; change the step, or the policy.",
+    1,
+  ),
+  POLICY_REJECTED: row("A person has said that the output may not be used.", "Change the step, and run it again.", 1),
   STEP_BUDGET_EXCEEDED: row("The step has used up its own `max_cost_usd`.", "Raise it, or make the step cheaper.", 7),
   MAX_VISITS: row(
     "The workflow visited more steps than it may.",

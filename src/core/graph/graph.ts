@@ -1,5 +1,6 @@
 import type { Expr } from "../expressions/expr.ts";
 import type { Json, JsonObject } from "../json.ts";
+import type { Policy } from "./policy.ts";
 
 /**
  * What every dialect compiles to: plain JSON, stored under its SHA-256, shown by `pawl graph`.
@@ -151,6 +152,8 @@ export interface TaskStep extends StepCommon {
   readonly kind: "task";
   readonly executor: string;
   readonly input: Expr;
+  /** What its output must satisfy before it is recorded. */
+  readonly policies?: readonly Policy[];
 }
 
 /** A nested flow in a scope of its own. A machine's output is that of its `respond` step, else of its last step. */

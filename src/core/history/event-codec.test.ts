@@ -36,6 +36,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     repaired: true,
     projected: { p: null },
     assigned: { v: [1] },
+    policies: [{ policy: "p", action: "alert", why: "w", found: { email: 1 } }],
     reused: { run: "r0", seq: 9 },
     decided: [{ to: "b" }],
   },
@@ -53,6 +54,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     usage: {},
     projected: {},
     assigned: {},
+    policies: [{ policy: "p", action: "alert", why: "w", found: { email: 1 } }],
     decided: [],
   },
   stepProjected: { type: "stepProjected", at: 1, path: "a", projected: { p: 1 }, assigned: { v: 2 }, decided: [] },
@@ -85,6 +87,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     costMicro: 5,
     unpriced: true,
     usage: { tokens: 3 },
+    policies: [{ policy: "p", action: "alert", why: "w", found: { email: 1 } }],
     decided: [],
   },
   approvalAnswered: {

@@ -88,16 +88,39 @@ function encodeStepStarted(event: StepStarted): StoredEvent {
 
 function encodeStepSucceeded(event: StepSucceeded): StoredEvent {
   const { type, path, attempt, at, costMicro } = event;
-  const { startedAt, inputHash, empty, unpriced, usage, repaired, projected, assigned, reused, decided } = event;
-  const rest = { startedAt, inputHash, empty, unpriced, usage, repaired, projected, assigned, reused, decided };
+  const { startedAt, inputHash, empty, unpriced, usage, repaired, projected, assigned, reused, policies, decided } =
+    event;
+  const rest = {
+    startedAt,
+    inputHash,
+    empty,
+    unpriced,
+    usage,
+    repaired,
+    projected,
+    assigned,
+    reused,
+    policies,
+    decided,
+  };
   rest satisfies InBody<StepSucceeded>;
   const body = isPlain(event) ? toPlainBody(event) : toBody(type, rest);
   return { type, path, attempt, at, costMicro: costMicro ?? null, body };
 }
 
 /** Most outcomes have no more than this, and then half of what encoding costs can be left out. */
-function isPlain({ empty, unpriced, usage, repaired, projected, assigned, reused, decided }: StepSucceeded): boolean {
-  const more = empty ?? unpriced ?? usage ?? repaired ?? projected ?? assigned ?? reused ?? decided;
+function isPlain({
+  empty,
+  unpriced,
+  usage,
+  repaired,
+  projected,
+  assigned,
+  reused,
+  policies,
+  decided,
+}: StepSucceeded): boolean {
+  const more = empty ?? unpriced ?? usage ?? repaired ?? projected ?? assigned ?? reused ?? policies ?? decided;
   return more === undefined && UPCASTERS.stepSucceeded.length === 0;
 }
 

@@ -1,4 +1,5 @@
 import type { UseLimits } from "../graph/graph.ts";
+import type { PolicyDecision } from "../graph/policy.ts";
 import type { Json, JsonObject } from "../json.ts";
 
 /**
@@ -97,6 +98,8 @@ export interface StepSucceeded extends EventCommon {
   readonly assigned?: JsonObject;
   /** Taken over from another run: nothing was done or paid. */
   readonly reused?: { readonly run: string; readonly seq: number };
+  /** What policies have said of the output: a rebuild asks none of them. */
+  readonly policies?: readonly PolicyDecision[];
 }
 
 /** Value: the details, where there are some. */
@@ -115,6 +118,7 @@ export interface StepFailed extends EventCommon {
   readonly usage?: JsonObject;
   readonly projected?: JsonObject;
   readonly assigned?: JsonObject;
+  readonly policies?: readonly PolicyDecision[];
 }
 
 /** What control and scope variables read of an outcome that came without an executor: of a nested flow, a call, a wait, an approval. */
@@ -204,6 +208,7 @@ export interface QuestionAsked extends EventCommon {
   /** Under which the task finds the answer among its records. */
   readonly key: string;
   readonly allowEdit?: boolean;
+  readonly policies?: readonly PolicyDecision[];
   readonly costMicro?: number;
   readonly unpriced?: boolean;
   readonly usage?: JsonObject;

@@ -19,13 +19,14 @@ export async function compileSandcastle(
   { source, problems }: { readonly source: SourceText; readonly problems: ProblemList },
   { hasInlineAgents = false, hasChromium = () => true }: Pick<LoadOptions, "hasInlineAgents" | "hasChromium">,
 ): Promise<Compiled> {
-  const uses: Pick<ParseContext, "schemas" | "crons"> = { schemas: [], crons: [] };
+  const uses: Pick<ParseContext, "schemas" | "crons" | "regexes"> = { schemas: [], crons: [], regexes: [] };
   const workflow = parseWorkflow(root, { source, problems, ...uses, hasChromium });
   const steps = buildStepGraph(workflow.steps);
   checkWorkflow(workflow, steps, problems);
   if (hasInlineAgents && workflow.sandstormUrl === undefined) reportUnreachableSites(workflow.steps, problems);
   await checkSchemas(uses.schemas, workflow, problems);
   await checkCrons(uses.crons, problems);
+  await checkRegexes(uses.regexes, problems);
   if (problems.hasErrors) return { problems: problems.toArray() };
   return { graph: lowerWorkflow(workflow, steps, source), problems: problems.toArray() };
 }
@@ -34,6 +35,17 @@ async function checkCrons(crons: readonly Text[], problems: ProblemList): Promis
   for (const cron of crons) {
     const reason = await explainCron(cron.value);
     if (reason !== undefined) problems.error({ code: "CRON_INVALID", at: cron.at, message: reason });
+  }
+}
+
+async function checkRegexes(regexes: readonly Text[], problems: ProblemList): Promise<void> {
+  if (regexes.length === 0) return;
+  const { checkRegex } = await import("../check-regex.ts");
+  for (const regex of regexes) {
+    const reason = checkRegex(regex.value);
+    if (reason === undefined) continue;
+    const message = `The regular expression cannot be used: ${reason}.`;
+    problems.error({ code: "VALUE_INVALID", at: regex.at, message, remedy: "Write it in the syntax of RE2." });
   }
 }
 

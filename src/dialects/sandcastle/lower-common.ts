@@ -32,6 +32,11 @@ export function lowerCommon(step: StepDefinition, scope: ExprScope, context: Low
   };
 }
 
+/** Also of its fallback. */
+export function policiesOf({ policies }: StepDefinition): Pick<TaskStep, "policies"> {
+  return policies === undefined ? {} : { policies };
+}
+
 /** What the agent's executor gets. `timeout` is in seconds, as in the file. */
 export function lowerCall({ model, maxTurns, timeoutMs, outputSchema, tools }: AgentCall, prompt: Expr): Expr {
   return toObject([
@@ -82,6 +87,7 @@ function lowerFallback(
     executor: "agent",
     input: lowerCall(fallback, lowerTemplate(fallback.prompt, scope)),
     timeoutMs: fallback.timeoutMs,
+    ...policiesOf(step),
   };
   return { kind: "dag", steps: [task], result: task.id };
 }

@@ -1,6 +1,6 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Each, Step, Wait } from "../../core/graph/graph.ts";
-import { type LowerContext, lowerCall, lowerCommon } from "./lower-common.ts";
+import { type LowerContext, lowerCall, lowerCommon, policiesOf } from "./lower-common.ts";
 import { type ExprScope, joinParts, lowerParts, lowerReference, lowerTemplate, lowerValue } from "./lower-expr.ts";
 import { lowerSubWorkflow } from "./lower-sub-workflow.ts";
 import { missingContext } from "./missing-context.ts";
@@ -24,6 +24,7 @@ export function lowerStep(step: StepDefinition, context: LowerContext): Step {
         kind: "task",
         executor: "agent",
         input: lowerAgent(step, body, scope, context),
+        ...policiesOf(step),
       };
     case "work":
       return {
@@ -33,6 +34,7 @@ export function lowerStep(step: StepDefinition, context: LowerContext): Step {
         kind: "task",
         executor: body.executor,
         input: lowerValue(body.input, scope),
+        ...policiesOf(step),
       };
     case "approval":
       return { ...common, ...each, ...lowerApproval(body, scope) };

@@ -1,3 +1,4 @@
+import type { Policy } from "../../core/graph/policy.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Text } from "../map-reader.ts";
 import type { YamlNode } from "../yaml-node.ts";
@@ -7,6 +8,9 @@ import type { TemplateContext } from "./template.ts";
 export interface ParseContext extends TemplateContext {
   readonly schemas: SchemaUse[];
   readonly crons: Text[];
+  readonly regexes: Text[];
+  /** Those at the top of the file. */
+  readonly policies: readonly Policy[];
   /** Pages can be printed as PDF here. */
   hasChromium(): boolean;
 }

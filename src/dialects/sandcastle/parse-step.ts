@@ -1,4 +1,5 @@
 import type { RetryPolicy } from "../../core/graph/graph.ts";
+import type { Policy } from "../../core/graph/policy.ts";
 import { MapReader } from "../map-reader.ts";
 import { toExcerpt } from "../printable.ts";
 import { describeNode, type YamlMap, type YamlNode } from "../yaml-node.ts";
@@ -6,8 +7,9 @@ import { parseBody } from "./parse-body.ts";
 import type { ParseContext, StepDefaults } from "./parse-context.ts";
 import { checkExports, parseExports } from "./parse-exports.ts";
 import { parseFanOutKeys, toFanOut } from "./parse-fan-out.ts";
+import { parseStepPolicies } from "./parse-policies.ts";
 import { parseTemplate } from "./template.ts";
-import type { AgentCall, Dependency, Fallback, OnFailure, StepDefinition } from "./workflow.ts";
+import type { AgentCall, Dependency, Fallback, OnFailure, StepBody, StepDefinition } from "./workflow.ts";
 
 const MAX_STEPS = 500;
 
@@ -53,7 +55,7 @@ const MISPLACED = new Map([
   ["sub_workflow", "Add `type: sub_workflow`."],
 ]);
 
-const LATER = ["autopilot", "policies", "slo", "model_pool"];
+const LATER = ["autopilot", "slo", "model_pool"];
 
 function reportLater(step: MapReader, { problems }: ParseContext): void {
   for (const key of LATER) {
@@ -124,13 +126,27 @@ function parseWork(step: MapReader, defaults: StepDefaults, context: ParseContex
   const fanOutKeys = parseFanOutKeys(step, context);
   const parsed = parseBody(step, { timeoutMs, defaults }, context);
   const fanOut = toFanOut(fanOutKeys, parsed.fanOut);
+  const policies = parseWorkPolicies(step, parsed.body, context);
   const fallback = parseFallback(step, parsed.body.type === "agent" ? parsed.body.call : defaults, context);
   return {
     body: parsed.body,
     ...(fanOut === undefined ? {} : { fanOut }),
     ...(fallback === undefined ? {} : { fallback }),
+    ...(policies.length === 0 ? {} : { policies }),
     ...(parsed.timeoutMs === undefined ? {} : { timeoutMs: parsed.timeoutMs }),
   };
+}
+
+/** Only what a step does has an output of its own to judge; a workflow that is called has its own policies. */
+function parseWorkPolicies(step: MapReader, { type }: StepBody, context: ParseContext): readonly Policy[] {
+  const own = parseStepPolicies(step, context);
+  const isWork = type === "agent" || type === "work";
+  if (isWork) return own ?? context.policies;
+  if (own !== undefined) {
+    const message = "`policies` judge what a step does; this one does nothing itself.";
+    context.problems.error({ code: "VALUE_INVALID", at: step.at("policies"), message, remedy: "Leave it out." });
+  }
+  return [];
 }
 
 /** As in the original, a fallback takes the step's limits and tools, but neither its schema nor the appended context. */

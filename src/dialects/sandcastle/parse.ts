@@ -3,17 +3,19 @@ import { toExcerpt } from "../printable.ts";
 import type { YamlMap } from "../yaml-node.ts";
 import type { ParseContext, StepDefaults } from "./parse-context.ts";
 import { parseInputSchema } from "./parse-input.ts";
+import { parsePolicies } from "./parse-policies.ts";
 import { parseSteps } from "./parse-step.ts";
 import { leavesStorage } from "./storage-path.ts";
 import { parseTemplate } from "./template.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** Reads a whole file. What is wrong is reported and left out, so that everything else is still read and checked. */
-export function parseWorkflow(root: YamlMap, context: Omit<ParseContext, "envAllowed">): Workflow {
+export function parseWorkflow(root: YamlMap, context: Omit<ParseContext, "envAllowed" | "policies">): Workflow {
   const top = new MapReader(root, context.problems);
   top.ignore("dialect");
   const envAllowed = parseEnvAllowed(top, context);
-  const full: ParseContext = { ...context, envAllowed: new Set(envAllowed) };
+  const named = { ...context, envAllowed: new Set(envAllowed) };
+  const full: ParseContext = { ...named, policies: parsePolicies(top, { ...named, policies: [] }) };
   const workflow: Workflow = {
     ...parseHead(top, full),
     input: parseInputSchema(top, full),
@@ -23,7 +25,6 @@ export function parseWorkflow(root: YamlMap, context: Omit<ParseContext, "envAll
     ...parseApproval(top, full),
     steps: parseSteps(top, parseDefaults(top), full),
   };
-  reportLater(top, full);
   top.reportUnknownKeys("a workflow");
   return workflow;
 }
@@ -124,12 +125,4 @@ function reportEscape(path: Text, { problems }: ParseContext): void {
   if (!leavesStorage(path.value)) return;
   const message = `\`${toExcerpt(path.value)}\` leaves the storage.`;
   problems.error({ code: "STORAGE_PATH_INVALID", at: path.at, message });
-}
-
-function reportLater(top: MapReader, { problems }: ParseContext): void {
-  const policies = top.node("policies");
-  if (policies === undefined) return;
-  const message = "`policies` arrives with the service and is ignored for now.";
-  const remedy = "Nothing to do; the workflow runs without it.";
-  problems.warning({ code: "NOT_SUPPORTED", at: policies, message, remedy });
 }

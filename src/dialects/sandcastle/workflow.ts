@@ -1,4 +1,5 @@
 import type { InputContract, RetryPolicy } from "../../core/graph/graph.ts";
+import type { Policy } from "../../core/graph/policy.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Range } from "../source-text.ts";
 import type { Slot, Template } from "./template.ts";
@@ -37,6 +38,8 @@ export interface StepDefinition {
   readonly atMostOnce: boolean;
   readonly maxCostMicro?: number;
   readonly exports: readonly Export[];
+  /** Of its output. */
+  readonly policies?: readonly Policy[];
 }
 
 /** A file that a step's output is written to. */

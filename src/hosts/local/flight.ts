@@ -1,4 +1,5 @@
 import type { TaskStep } from "../../core/graph/graph.ts";
+import type { PolicyDecision } from "../../core/graph/policy.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Progress, Task } from "../../ports/executor.ts";
@@ -35,6 +36,10 @@ export class Flight implements Task, StartNote {
   awaitsGate = false;
   reportedMicro = 0;
   log: Json[] | undefined;
+  /** What policies have said of its output. */
+  decisions: readonly PolicyDecision[] | undefined;
+  /** A person has said what may be used. */
+  answered: "as it is" | "edited" | undefined;
   live: LiveText | undefined;
   /** Cancels the grace period of an executor that was told to stop. */
   stopWaiting: (() => void) | undefined;

@@ -4,6 +4,7 @@ import type { Instance } from "../../core/history/run-state.ts";
 import { pendingCommands, recoveryEvents } from "../../core/interpreter/recovery.ts";
 import { isParked, nextTimerAt, waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { FindAll } from "../../core/policies/find-in-text.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Budgets } from "../../ports/budgets.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -32,6 +33,7 @@ import { type Asked, openApproval, refuseAnswered, refuseForbiddenEdit } from ".
 import { Outbox } from "./outbox.ts";
 import { ParsedTexts } from "./parsed-texts.ts";
 import { PatientBlobs } from "./patient-blobs.ts";
+import { OutputPolicies } from "./policies/output-policies.ts";
 import { rebuildRun } from "./rebuild-run.ts";
 import { loadReusable, type ReusableOutcomes } from "./reuse.ts";
 import { type DriverHooks, type DriverRun, RunDriver, type WantedObserver } from "./run-driver.ts";
@@ -63,6 +65,8 @@ export interface LocalHostOptions {
   /** The value of an environment variable, for prompts whose definition allows the name. */
   env(name: string): string | undefined;
   matches?(text: string, pattern: string): boolean;
+  /** Absent: nothing can be searched for, and steps whose policies have patterns of their own are blocked. */
+  readonly findAll?: FindAll;
   /** Budgets that runs share. Undefined: nobody has set any so far. */
   openBudgets?(): Promise<Budgets | undefined>;
   readonly maxOutputBytes?: number;
@@ -155,6 +159,7 @@ export class LocalHost implements RunHost {
     this.#ledger = new BudgetLedger(clock, (driver, near) => this.#tellNear.tellShared(driver, near));
     this.#tasks = new TaskRunner({
       ledger: this.#ledger,
+      policies: new OutputPolicies({ findAll: options.findAll ?? (() => undefined), env: options.env }),
       asked,
       clock,
       files,

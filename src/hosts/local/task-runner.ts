@@ -1,11 +1,13 @@
 import { hash } from "node:crypto";
 import { bind, type Values } from "../../core/binding/bind.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { PolicyDecision } from "../../core/graph/policy.ts";
 import type { Command } from "../../core/history/commands.ts";
 import type { BudgetExhausted } from "../../core/history/events.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import { type Viewpoint, viewOf } from "../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { Verdict } from "../../core/policies/judge-output.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Asks, Executor, Failed, Outcome, Progress, Succeeded } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
@@ -19,6 +21,8 @@ import { isStorageFailure } from "./is-storage-failure.ts";
 import { isLastChance, LastChances } from "./last-chance.ts";
 import { LiveText, type PieceMask } from "./live-text.ts";
 import { maskJson } from "./mask-json.ts";
+import { type OutputPolicies, toBlocked } from "./policies/output-policies.ts";
+import { answeredKey, OUTPUT_KEY, readAnswered } from "./policies/policy-answer.ts";
 import { type Arrival, maskProjection, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
 import { findCandidate, findReusable, type ReusableOutcomes } from "./reuse.ts";
 import type { RunDriver } from "./run-driver.ts";
@@ -53,6 +57,8 @@ export interface TaskRunnerParts {
   broken(driver: RunDriver, error: unknown): void;
   /** What budgets leave. */
   readonly ledger: BudgetLedger;
+  /** Of what steps bring. */
+  readonly policies: OutputPolicies;
 }
 
 /** How long an executor may take to come back after it was told to stop; then it is waited for no longer. */
@@ -88,8 +94,10 @@ export class TaskRunner implements FlightControl {
     const startedAt = this.#parts.clock.now();
     const flight = new Flight(this, { driver, instance, attempt, startedAt, maxCostMicro });
     this.#flights.set(instance, flight);
-    flight.awaitsGate = this.#mayTakeOver(flight);
-    if (flight.awaitsGate || !this.#gate.takes(flight)) this.#prepare(flight);
+    // What a person has answered about is done and paid for.
+    const isDone = answeredKey(flight) !== undefined;
+    flight.awaitsGate = !isDone && this.#mayTakeOver(flight);
+    if (isDone || flight.awaitsGate || !this.#gate.takes(flight)) this.#prepare(flight);
   }
 
   /** It has not begun. */
@@ -172,14 +180,16 @@ export class TaskRunner implements FlightControl {
     if (progress.type === "call") return driver.noteCall({ ...progress.call, path, attempt });
     if (progress.type === "live") return this.#showLive(flight, progress.event);
     flight.log ??= [];
-    if (flight.log.length < MAX_LOG_ENTRIES) flight.log.push(progress.event);
-    if (driver.isWatched) driver.notify({ type: "progress", path, attempt, event: this.#masked(progress.event) });
+    const event = this.#parts.policies.clean(flight, progress.event);
+    if (flight.log.length < MAX_LOG_ENTRIES) flight.log.push(event);
+    if (driver.isWatched) driver.notify({ type: "progress", path, attempt, event: this.#masked(event) });
   }
 
   /** Nobody watches: nothing is kept for whoever comes later. */
   #showLive(flight: Flight, event: JsonObject): void {
     const { driver, path, attempt } = flight;
-    if (!driver.isWatched) return;
+    // Text that comes in pieces cannot be searched.
+    if (!driver.isWatched || this.#parts.policies.redacts(flight)) return;
     const { writer, maskPieces } = this.#parts;
     flight.live ??= new LiveText({ whole: (text) => writer.mask(text), text: maskPieces() }, (shown) =>
       driver.notify({ type: "live", path, attempt, event: shown }),
@@ -191,8 +201,9 @@ export class TaskRunner implements FlightControl {
     return maskJson(event, (text) => this.#parts.writer.mask(text)).value;
   }
 
-  async record({ driver, path, attempt }: Flight, key: string, value: Json): Promise<void> {
-    const stored = await toStoredValue(value, this.#parts.writer);
+  async record(flight: Flight, key: string, value: Json): Promise<void> {
+    const { driver, path, attempt } = flight;
+    const stored = await toStoredValue(this.#parts.policies.clean(flight, value), this.#parts.writer);
     if (stored === "too large") {
       throw new PawlError("OUTPUT_TOO_LARGE", { message: `The record "${key}" of "${path}" is too large.` });
     }
@@ -235,6 +246,8 @@ export class TaskRunner implements FlightControl {
     const { driver, step } = flight;
     flight.input = bind({ state: driver.state, from, values }, step.input) ?? null;
     flight.inputHash = this.#hashOf(JSON.stringify(flight.input));
+    const answered = answeredKey(flight);
+    if (answered !== undefined) return this.#goOnAsAnswered(flight, answered);
     const isDone = this.#takeOver(flight);
     if (isDone instanceof Promise) return isDone.then((done) => (done ? undefined : this.#handOver(flight)));
     return isDone === true ? undefined : this.#handOver(flight);
@@ -243,6 +256,13 @@ export class TaskRunner implements FlightControl {
   #mayTakeOver({ driver, instance }: Flight): boolean {
     const outcomes = this.#parts.reusable(driver);
     return outcomes !== undefined && findCandidate(outcomes, instance) !== undefined;
+  }
+
+  /** A person has said what becomes of the output that a policy has held back: nothing is done again. */
+  async #goOnAsAnswered(flight: Flight, key: string): Promise<void> {
+    const { outcome, isEdited } = await readAnswered(flight, key);
+    flight.answered = isEdited ? "edited" : "as it is";
+    this.#report(flight, outcome);
   }
 
   #hashOf(text: string): string {
@@ -385,8 +405,9 @@ export class TaskRunner implements FlightControl {
   #keepFiles(flight: Flight, { files = [], ...outcome }: Succeeded): void {
     if (flight.isAbandoned) return this.#report(flight, outcome);
     const { driver, path } = flight;
-    const { writer } = this.#parts;
-    const keeping = { files: this.#parts.files, maxBytes: writer.maxBytes, mask: (text: string) => writer.mask(text) };
+    const { writer, policies } = this.#parts;
+    const mask = (text: string) => policies.cleanText(flight, writer.mask(text));
+    const keeping = { files: this.#parts.files, maxBytes: writer.maxBytes, mask };
     storeFiles(files, { runId: driver.runId, path }, keeping).then(
       (dropped) => {
         for (const event of dropped) this.emit(flight, { type: "log", event: { ...event } });
@@ -403,8 +424,8 @@ export class TaskRunner implements FlightControl {
       const { driver } = flight;
       driver.dropStart(flight);
       const spent = isOutcome(outcome) ? { costMicro: outcome.costMicro } : {};
-      const { writer, clock } = this.#parts;
-      const failed: Failed = { ...toFailed(error), effect: "done", ...spent };
+      const { writer, clock, policies } = this.#parts;
+      const failed = policies.cleanFailed(flight, { ...toFailed(error), effect: "done", ...spent });
       driver.apply(toFailedEvent(flight, failed, { at: clock.now(), mask: (text) => writer.mask(text) }).event);
     }
     this.#land(flight);
@@ -414,6 +435,27 @@ export class TaskRunner implements FlightControl {
   #conclude(flight: Flight, outcome: Outcome | Asks): void | Promise<void> {
     if (outcome.status === "failed") return this.#fail(flight, outcome);
     if (outcome.status === "asks") return this.#ask(flight, outcome);
+    const verdict = this.#parts.policies.judge(flight, outcome);
+    return verdict === undefined ? this.#keep(flight, outcome) : this.#obey(flight, outcome, verdict);
+  }
+
+  #obey(flight: Flight, outcome: Succeeded, { output, decisions, blockedBy, asks }: Verdict): void | Promise<void> {
+    if (decisions.length > 0) flight.decisions = decisions;
+    // Its work is done: not even who was told to stop does it again.
+    if (blockedBy !== undefined) return this.#failForGood(flight, toBlocked(flight, outcome, blockedBy));
+    const allowed = { ...outcome, output };
+    return asks === undefined ? this.#keep(flight, allowed) : this.#holdOutput(flight, allowed, asks);
+  }
+
+  /** The output waits as a record of the step, in the commit of the question about it. */
+  #holdOutput(flight: Flight, outcome: Succeeded, decision: PolicyDecision): void | Promise<void> {
+    return andThen(toStoredValue(outcome.output, this.#parts.writer), (held) => {
+      if (held === "too large") return this.#fail(flight, tooLarge(outcome, this.#parts.writer.maxBytes));
+      return this.#ask(flight, this.#parts.policies.toQuestion(flight, outcome, decision), held.stored);
+    });
+  }
+
+  #keep(flight: Flight, outcome: Succeeded): void | Promise<void> {
     const stored = toStoredValue(outcome.output, this.#parts.writer);
     if (stored === "too large") return this.#fail(flight, tooLarge(outcome, this.#parts.writer.maxBytes));
     return stored instanceof Promise
@@ -438,40 +480,52 @@ export class TaskRunner implements FlightControl {
     const at = this.#parts.clock.now();
     const event = toSucceededEvent(flight, done.outcome, { at, isEmpty, projection });
     const seq = driver.apply(event, isEmpty ? undefined : stored);
+    this.#parts.policies.tellAlerts(flight, at);
     if (!isEmpty && flight.instance.step.isRead) driver.values.keep(seq, value, bytes);
     if (projection.assigned !== undefined) driver.values.keepAssigned(seq, projection.assigned);
   }
 
   /** Whoever was told to stop and yet has come to a question has stopped well: it waits for its answer. */
-  #ask(flight: Flight, outcome: Asks): void | Promise<void> {
-    const refusal = refuseQuestion(flight, outcome);
+  #ask(flight: Flight, asks: Asks, held?: string): void | Promise<void> {
+    const refusal = refuseQuestion(flight, asks);
     if (refusal !== undefined) return this.#fail(flight, refusal);
-    return andThen(toStoredValue(outcome.show, this.#parts.writer), (shown) => {
-      if (shown === "too large") return this.#fail(flight, tooLarge(outcome, this.#parts.writer.maxBytes));
+    const { writer, clock, policies } = this.#parts;
+    const outcome = policies.cleanAsks(flight, asks);
+    return andThen(toStoredValue(outcome.show, writer), (shown) => {
+      if (shown === "too large") return this.#fail(flight, tooLarge(outcome, writer.maxBytes));
       if (flight.isAbandoned) return;
-      const { driver } = flight;
-      const { writer, clock } = this.#parts;
+      const { driver, path, attempt } = flight;
+      const at = clock.now();
       driver.dropStart(flight);
-      const event = toAskedEvent(flight, outcome, { at: clock.now(), mask: (text) => writer.mask(text) });
+      if (held !== undefined) driver.apply({ type: "stepRecorded", at, path, attempt, key: OUTPUT_KEY }, held);
+      const event = toAskedEvent(flight, outcome, { at, mask: (text) => writer.mask(text) });
       const seq = driver.apply(event, shown.stored);
       driver.values.keep(seq, shown.value, shown.bytes);
+      policies.tellAlerts(flight, at);
       this.#parts.asked(driver, flight.instance, seq);
     });
   }
 
   #fail(flight: Flight, outcome: Failed): void | Promise<void> {
     if (flight.isAbandoned) return;
+    if (flight.stop === "park") {
+      flight.driver.dropStart(flight);
+      return this.#layDown(flight, outcome);
+    }
+    return this.#failForGood(flight, flight.stop === "timeout" ? { ...outcome, ...timedOut(flight) } : outcome);
+  }
+
+  #failForGood(flight: Flight, outcome: Failed): void | Promise<void> {
+    if (flight.isAbandoned) return;
     const { driver } = flight;
+    const { writer, clock, policies } = this.#parts;
     driver.dropStart(flight);
-    if (flight.stop === "park") return this.#layDown(flight, outcome);
-    const { writer, clock } = this.#parts;
-    const told = flight.stop === "timeout" ? { ...outcome, ...timedOut(flight) } : outcome;
-    const { event, details, error } = toFailedEvent(flight, told, {
-      at: clock.now(),
-      mask: (text) => writer.mask(text),
-    });
+    const at = clock.now();
+    const told = policies.cleanFailed(flight, outcome);
+    const { event, details, error } = toFailedEvent(flight, told, { at, mask: (text) => writer.mask(text) });
     return andThen(this.#projectionValues(flight), (values) => {
       driver.apply({ ...event, ...this.#project(flight, values, { output: { error }, hasFailed: true }) }, details);
+      policies.tellAlerts(flight, at);
     });
   }
 

@@ -9,7 +9,7 @@ type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 // Written field by field: for most outcomes none of the later ones is there, and this runs for every step.
 export function toSucceededEvent(
-  { path, attempt, startedAt, inputHash }: Flight,
+  { path, attempt, startedAt, inputHash, decisions }: Flight,
   { costMicro, usage, repaired }: Succeeded,
   { at, isEmpty, projection }: { readonly at: number; readonly isEmpty: boolean; readonly projection: Projection },
 ): StepSucceeded {
@@ -19,6 +19,7 @@ export function toSucceededEvent(
   else if (costMicro !== 0) event.costMicro = costMicro;
   if (usage !== undefined) event.usage = usage;
   if (repaired === true) event.repaired = true;
+  if (decisions !== undefined) event.policies = decisions;
   if (projection.projected !== undefined) event.projected = projection.projected;
   if (projection.assigned !== undefined) event.assigned = projection.assigned;
   return event;
@@ -43,6 +44,7 @@ export function toFailedEvent(
     retryable,
     effect,
     inputHash: flight.inputHash,
+    ...policiesOf(flight),
     ...costOf(outcome),
   };
   const error = { code, message, ...(details === undefined ? {} : { details: JSON.parse(details) as Json }) };
@@ -50,10 +52,11 @@ export function toFailedEvent(
 }
 
 export function toAskedEvent(
-  { path, attempt, startedAt }: Flight,
+  flight: Flight,
   outcome: Asks,
   { at, mask }: { readonly at: number; mask(text: string): string },
 ): QuestionAsked {
+  const { path, attempt, startedAt } = flight;
   return {
     type: "approvalAsked",
     at,
@@ -63,6 +66,7 @@ export function toAskedEvent(
     message: mask(outcome.message),
     key: outcome.key,
     ...(outcome.allowEdit === true ? { allowEdit: true } : {}),
+    ...policiesOf(flight),
     ...costOf(outcome),
   };
 }
@@ -96,6 +100,10 @@ export function toFailed(error: unknown): Failed {
   const code = isPawlError(error) ? error.code : "EXECUTOR_FAULT";
   const message = error instanceof Error ? error.message : String(error);
   return { status: "failed", code, message, retryable: false, effect: "unknown", costMicro: 0 };
+}
+
+function policiesOf({ decisions }: Flight): Pick<StepFailed, "policies"> {
+  return decisions === undefined ? {} : { policies: decisions };
 }
 
 function costOf({ costMicro, usage }: Outcome | Asks): Pick<StepFailed, "costMicro" | "unpriced" | "usage"> {

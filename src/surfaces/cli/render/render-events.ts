@@ -1,3 +1,4 @@
+import type { PolicyDecision } from "../../../core/graph/policy.ts";
 import type { Event } from "../../../core/history/events.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import type { EventRow } from "../../../ports/journal.ts";
@@ -21,9 +22,11 @@ function detailOf(event: Event): string {
     case "runStarted":
       return event.workflow;
     case "stepSucceeded":
-      return [costOf(event), event.reused === undefined ? "" : `taken over from ${event.reused.run}`].join(" ");
+      return [costOf(event), event.reused === undefined ? "" : `taken over from ${event.reused.run}`, policiesOf(event)]
+        .filter((part) => part !== "")
+        .join(" ");
     case "stepFailed":
-      return `${event.code} ${event.message} ${costOf(event)}`;
+      return `${event.code} ${event.message} ${costOf(event)} ${policiesOf(event)}`.trimEnd();
     case "stepInterrupted":
       return event.cause;
     case "costReported":
@@ -62,6 +65,10 @@ function detailOf(event: Event): string {
     case "stepLogged":
       return "";
   }
+}
+
+function policiesOf({ policies = [] }: { readonly policies?: readonly PolicyDecision[] }): string {
+  return policies.map(({ policy, action }) => `${action} by ${policy}`).join(", ");
 }
 
 function costOf({ costMicro, unpriced = false }: { readonly costMicro?: number; readonly unpriced?: boolean }): string {

@@ -21,6 +21,8 @@ export interface RunPageOptions extends PageOptions {
 /** The page of `pawl runs show`. */
 export function renderRun(run: RunDescription, options: RunPageOptions): string {
   const parts = [renderHead(run, options), renderSteps(run.steps, options)];
+  const violations = run.steps.flatMap((step) => renderViolations(step, options.paint));
+  if (violations.length > 0) parts.push(violations.join("\n"));
   if (options.artifacts !== undefined && options.artifacts.length > 0) parts.push(renderArtifacts(options.artifacts));
   if (options.prompts === true) parts.push(...run.steps.flatMap((step) => renderPrompt(step, options.paint)));
   if (run.error !== null) parts.push(renderError(run.error, options.paint));
@@ -87,6 +89,14 @@ function stepRow(step: StepDescription, now: number): Segment[] {
     { text: cost_usd === null ? "$?" : cost_usd === 0 ? "" : formatUsd(cost_usd) },
     { text: error === null ? "" : sanitize(`${error.code} ${error.message}`), style: "red" },
   ];
+}
+
+/** One line for each. */
+function renderViolations({ path, violations = [] }: StepDescription, paint: Paint): string[] {
+  return violations.map(({ policy, action, why }) => {
+    const what = paint("yellow", sanitize(`${policy} (${action})`));
+    return `policy    ${showPath(path)}: ${what}, since ${sanitize(why)}`;
+  });
 }
 
 /** Prompts keep their lines; what is in a line is made harmless. */

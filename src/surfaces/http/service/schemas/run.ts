@@ -41,6 +41,15 @@ export const runSummarySchema = z
   })
   .meta({ id: "RunSummary", description: "A run without its contents." });
 
+const violationSchema = z
+  .object({
+    policy: z.string(),
+    action: z.enum(["redact", "block", "approve", "alert"]).describe("What was done about it."),
+    found: z.record(z.string(), z.number().int()).optional().describe("How often, by what was looked for."),
+    why: z.string(),
+  })
+  .meta({ id: "Violation", description: "A policy that held of an output. What was found is counted, never told." });
+
 const stepSchema = z
   .object({
     path: z.string().describe("Its address, e.g. `enrich[3]`."),
@@ -55,6 +64,10 @@ const stepSchema = z
     usage: jsonObjectSchema,
     duration_seconds: z.number().nullable(),
     error: errorSchema.nullable(),
+    violations: z
+      .array(violationSchema)
+      .optional()
+      .describe("What policies had to say, over all its attempts. Absent: nothing."),
     started_at: timeSchema.nullable(),
     completed_at: timeSchema.nullable(),
   })

@@ -1,0 +1,39 @@
+/** What is to be done about a task's output before it is recorded. */
+export interface Policy {
+  readonly id: string;
+  readonly when: PolicyTrigger;
+  readonly action: "redact" | "block" | "approve" | "alert";
+  /** What stands in the place of what was found. Absent: `[KIND]`. */
+  readonly replacement?: string;
+  /** Who is told of an alert. Raw URL, `${NAME}` unresolved. Absent: whoever is told of the run's end. */
+  readonly webhook?: string;
+}
+
+/** Everything that is named must hold; of the patterns and texts one is enough. */
+export interface PolicyTrigger {
+  readonly patterns?: readonly PolicyPattern[];
+  /** Texts, in whatever case. */
+  readonly contains?: readonly string[];
+  /** Integer micro-dollars. A cost that nobody knows is over it. */
+  readonly costOverMicro?: number;
+  readonly tokensOver?: number;
+  /** Characters of a text, of anything else as JSON. */
+  readonly lengthOver?: number;
+}
+
+export type BuiltInPattern = "email" | "phone" | "card" | "secret";
+
+export type PolicyPattern =
+  | { readonly kind: BuiltInPattern }
+  /** In the syntax of RE2, searched in linear time by whoever hosts the core. */
+  | { readonly kind: "regex"; readonly name: string; readonly pattern: string };
+
+/** What a policy has found, as it is recorded: never the text itself. */
+export interface PolicyDecision {
+  readonly policy: string;
+  readonly action: Policy["action"];
+  /** How often, by kind of pattern. */
+  readonly found?: { readonly [kind: string]: number };
+  /** In words. */
+  readonly why: string;
+}
