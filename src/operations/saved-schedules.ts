@@ -48,11 +48,11 @@ export async function syncSaved(app: SavedApplication): Promise<void> {
 }
 
 async function settle(
-  { service, clock }: SavedApplication,
+  app: SavedApplication,
   { name, tenantId }: DefinitionKey,
   decide: (newest: StoredDefinition | undefined) => Promise<{ readonly says?: Says | undefined } | "leave">,
 ): Promise<void> {
-  const { definitions, schedules } = await service();
+  const { definitions, schedules } = await app.service();
   const owner = tenantId === undefined ? {} : { tenantId };
   const id = deriveRunId("schedule", "saved", tenantId ?? "", name);
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
@@ -63,10 +63,10 @@ async function settle(
     const { says } = decided;
     const defined: DefinedSchedule | undefined = says && { ...says, ...owner, id, workflow: name, source: "saved" };
     if (schedule === undefined) {
-      if (defined === undefined || (await addDefined(schedules, defined, clock.now()))) return;
+      if (defined === undefined || (await addDefined(schedules, defined, app.clock.now()))) return;
       continue;
     }
-    const edit = await toDefinedEdit(schedule, defined, clock.now());
+    const edit = await toDefinedEdit(schedule, defined, app.clock.now());
     if (edit === undefined || (await schedules.edit(id, edit))) return;
   }
   throw new PawlError("SCHEDULE_CONFLICT", { message: `The schedule of "${name}" is being changed by somebody else.` });
