@@ -1,3 +1,9 @@
+/** The day in UTC, `2026-05-01`. */
+export function toIsoDay(epochMs: number): string {
+  const { year, month, day } = toCivil(Math.floor(epochMs / 86_400_000));
+  return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
+}
+
 /**
  * ISO 8601 in UTC for milliseconds since the epoch. Written here because the core has no clock and no `Date`:
  * the conversion is pure (days to civil date after Howard Hinnant's published algorithm).
@@ -5,11 +11,10 @@
 export function toIsoTime(epochMs: number): string {
   const days = Math.floor(epochMs / 86_400_000);
   const ms = epochMs - days * 86_400_000;
-  const { year, month, day } = toCivil(days);
   const time = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, Math.floor(ms / 1000) % 60].map((n) =>
     pad(n, 2),
   );
-  return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}T${time.join(":")}.${pad(Math.floor(ms) % 1000, 3)}Z`;
+  return `${toIsoDay(epochMs)}T${time.join(":")}.${pad(Math.floor(ms) % 1000, 3)}Z`;
 }
 
 function toCivil(days: number): { year: number; month: number; day: number } {

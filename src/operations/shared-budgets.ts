@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
+import { AMOUNTS, howNear, SHOWN_AMOUNTS, type ShownAmount } from "../core/amounts.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { Amounts } from "../core/history/events.ts";
-import { toIsoTime } from "../core/iso-time.ts";
+import { toIsoDay, toIsoTime } from "../core/iso-time.ts";
 import type { Budget, Budgets } from "../ports/budgets.ts";
 import type { Application } from "./application.ts";
-import { dayOf } from "./day-of.ts";
 
 /** A budget as people see it. */
 export interface BudgetDescription {
@@ -24,7 +24,7 @@ export interface BudgetDescription {
 }
 
 interface BudgetUseDescription {
-  readonly of: "cost_usd" | "tokens" | "steps" | "seconds";
+  readonly of: ShownAmount;
   /** With what people have added. */
   readonly limit: number;
   readonly raised_by: number;
@@ -143,20 +143,13 @@ function idOf(subject: {
   return `budget-${createHash("sha256").update(named).digest("hex").slice(0, 12)}`;
 }
 
-const UNITS = {
-  cost: { of: "cost_usd", unit: 1_000_000 },
-  tokens: { of: "tokens", unit: 1 },
-  tries: { of: "steps", unit: 1 },
-  duration: { of: "seconds", unit: 1_000 },
-} as const;
-
 function toLimits({ max_cost_usd, max_tokens, max_steps, max_seconds }: WantedBudget): Amounts {
   const wanted = { cost: max_cost_usd, tokens: max_tokens, tries: max_steps, duration: max_seconds };
   const limits: Record<string, number> = {};
-  for (const kind of ["cost", "tokens", "tries", "duration"] as const) {
+  for (const kind of AMOUNTS) {
     const amount = wanted[kind];
     if (amount === undefined) continue;
-    const limit = Math.round(amount * UNITS[kind].unit);
+    const limit = Math.round(amount * SHOWN_AMOUNTS[kind].unit);
     if (!Number.isSafeInteger(limit) || limit < 0)
       throw new PawlError("USAGE", { message: `A limit is a number from 0; ${amount} is none.` });
     limits[kind] = limit;
@@ -164,18 +157,16 @@ function toLimits({ max_cost_usd, max_tokens, max_steps, max_seconds }: WantedBu
   return limits;
 }
 
-const NEAR = 0.8;
-
 function describe(app: Pick<Application, "clock">, budgets: Budgets, budget: Budget): BudgetDescription {
   const { id, workflow, tenantId, per, onExceeded, webhook, limits, createdAt, updatedAt } = budget;
-  const day = per === "day" ? dayOf(app.clock.now(), "UTC") : "";
+  const day = per === "day" ? toIsoDay(app.clock.now()) : "";
   const { use, raised } = budgets.sum(id, day);
-  const uses = (["cost", "tokens", "tries", "duration"] as const).flatMap((kind): BudgetUseDescription[] => {
+  const uses = AMOUNTS.flatMap((kind): BudgetUseDescription[] => {
     const set = limits[kind];
     if (set === undefined) return [];
-    const { of, unit } = UNITS[kind];
+    const { of, unit } = SHOWN_AMOUNTS[kind];
     const limit = set + (raised[kind] ?? 0);
-    const is = use[kind] >= limit ? "used_up" : use[kind] >= NEAR * limit ? "near" : "ok";
+    const is = howNear(use[kind], limit);
     return [{ of, limit: limit / unit, raised_by: (raised[kind] ?? 0) / unit, used: use[kind] / unit, is }];
   });
   return {

@@ -1,8 +1,8 @@
 import type { StepFailed, StepSucceeded } from "../core/history/events.ts";
+import { toIsoDay } from "../core/iso-time.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import type { Journal, RunRecord } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
-import { dayOf } from "./day-of.ts";
 
 export const COST_GROUPS = ["workflow", "model", "day", "tenant"] as const;
 
@@ -114,7 +114,7 @@ async function* outcomesOf(journal: Journal, run: RunRecord): AsyncGenerator<Ste
 
 function keyOf(run: RunRecord, by: Exclude<CostsWanted["by"], "model">): string | null {
   if (by === "workflow") return run.workflow;
-  return by === "tenant" ? (run.tenantId ?? null) : dayOf(run.createdAt, "UTC");
+  return by === "tenant" ? (run.tenantId ?? null) : toIsoDay(run.createdAt);
 }
 
 function tokensIn(usage: JsonObject, name: string): number {

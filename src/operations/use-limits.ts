@@ -1,3 +1,4 @@
+import { howNear, SHOWN_AMOUNTS, type ShownAmount } from "../core/amounts.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { UseLimits } from "../core/graph/graph.ts";
 import type { RunState } from "../core/history/run-state.ts";
@@ -29,21 +30,12 @@ export function toUseLimits(wanted: WantedLimits): UseLimits | undefined {
 
 /** One limit of a run, and how much of it is used. */
 export interface LimitDescription {
-  readonly of: "cost_usd" | "tokens" | "steps" | "seconds";
+  readonly of: ShownAmount;
   readonly limit: number;
   readonly used: number;
   /** `near`: 80 % are used. */
   readonly is: "ok" | "near" | "used_up";
 }
-
-const NEAR = 0.8;
-
-const SHOWN = {
-  cost: { of: "cost_usd", unit: 1_000_000 },
-  tokens: { of: "tokens", unit: 1 },
-  tries: { of: "steps", unit: 1 },
-  duration: { of: "seconds", unit: 1_000 },
-} as const satisfies Record<LimitUse["of"], { readonly of: LimitDescription["of"]; readonly unit: number }>;
 
 export function describeLimits(state: RunState): readonly LimitDescription[] {
   return limitUses(state).map(showLimit);
@@ -51,9 +43,9 @@ export function describeLimits(state: RunState): readonly LimitDescription[] {
 
 export function showLimit({ of, limit, used }: LimitUse): LimitDescription {
   return {
-    of: SHOWN[of].of,
-    limit: limit / SHOWN[of].unit,
-    used: used / SHOWN[of].unit,
-    is: used >= limit ? "used_up" : used >= limit * NEAR ? "near" : "ok",
+    of: SHOWN_AMOUNTS[of].of,
+    limit: limit / SHOWN_AMOUNTS[of].unit,
+    used: used / SHOWN_AMOUNTS[of].unit,
+    is: howNear(used, limit),
   };
 }

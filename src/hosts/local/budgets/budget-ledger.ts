@@ -1,13 +1,14 @@
+import { AMOUNTS, isNear } from "../../../core/amounts.ts";
 import type { Amounts, Event } from "../../../core/history/events.ts";
 import { isBudgetAsked } from "../../../core/interpreter/budget-question.ts";
 import { countTokens } from "../../../core/interpreter/use-limits.ts";
-import { toIsoTime } from "../../../core/iso-time.ts";
+import { toIsoDay } from "../../../core/iso-time.ts";
 import type { Budgets, BudgetUse } from "../../../ports/budgets.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { RunDriver } from "../run-driver.ts";
 import { type Account, givesTryBack, toShares } from "./account.ts";
 import { decideShare } from "./decide-share.ts";
-import { AMOUNTS, type Purse, SharedPurse, sumReserved } from "./purse.ts";
+import { type Purse, SharedPurse, sumReserved } from "./purse.ts";
 import { RunPurse } from "./run-purse.ts";
 import { NOTHING, UseTracker } from "./use-tracker.ts";
 
@@ -33,7 +34,6 @@ export interface BudgetNear {
 
 type OfAttempt = Extract<Event, { readonly attempt: number }>;
 
-const NEAR = 0.8;
 /** What a run in memory has used is written down this often, for those who look. */
 const NOTE_EVERY_MS = 1_000;
 
@@ -133,7 +133,7 @@ export class BudgetLedger {
       purse.add(use);
       for (const kind of AMOUNTS) {
         const limit = purse.limits[kind];
-        if (limit === undefined || before[kind] >= NEAR * limit || purse.used[kind] < NEAR * limit) continue;
+        if (limit === undefined || isNear(before[kind], limit) || !isNear(purse.used[kind], limit)) continue;
         this.#near(driver, { purse, of: kind, limit, used: purse.used[kind] });
       }
     }
@@ -265,7 +265,7 @@ export class BudgetLedger {
   }
 
   #today(): string {
-    return toIsoTime(this.#clock.now()).slice(0, 10);
+    return toIsoDay(this.#clock.now());
   }
 }
 

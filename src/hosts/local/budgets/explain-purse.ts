@@ -1,15 +1,8 @@
+import { AMOUNTS, SHOWN_AMOUNTS } from "../../../core/amounts.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import { AMOUNTS, type Purse } from "./purse.ts";
-
-/** The names and units that people use. */
-const SHOWN = {
-  cost: { name: "cost_usd", unit: 1_000_000 },
-  tokens: { name: "tokens", unit: 1 },
-  tries: { name: "steps", unit: 1 },
-  duration: { name: "seconds", unit: 1_000 },
-} as const satisfies Record<keyof Amounts, { readonly name: string; readonly unit: number }>;
+import type { Purse } from "./purse.ts";
 
 /** Why nothing more begins. */
 export function explainExceeded(purse: Purse, of: readonly (keyof Amounts)[]): string {
@@ -46,9 +39,9 @@ export function readRaise(edited: Json): Amounts {
   if (!isJsonObject(given) || Object.keys(given).length === 0) throw notARaise();
   const amounts: [string, number][] = [];
   for (const [name, value] of Object.entries(given)) {
-    const of = AMOUNTS.find((each) => SHOWN[each].name === name);
+    const of = AMOUNTS.find((each) => SHOWN_AMOUNTS[each].of === name);
     if (of === undefined || typeof value !== "number" || !(value > 0) || value > 1e12) throw notARaise();
-    amounts.push([of, Math.max(1, Math.round(value * SHOWN[of].unit))]);
+    amounts.push([of, Math.max(1, Math.round(value * SHOWN_AMOUNTS[of].unit))]);
   }
   return Object.fromEntries(amounts);
 }
@@ -64,12 +57,12 @@ function toShown(amounts: Amounts): JsonObject {
   return Object.fromEntries(
     AMOUNTS.flatMap((of) => {
       const amount = amounts[of];
-      return amount === undefined ? [] : [[SHOWN[of].name, amount / SHOWN[of].unit]];
+      return amount === undefined ? [] : [[SHOWN_AMOUNTS[of].of, amount / SHOWN_AMOUNTS[of].unit]];
     }),
   );
 }
 
 function textOf(of: keyof Amounts, amount = 0): string {
   if (of === "cost") return `$${(amount / 1_000_000).toFixed(4)}`;
-  return of === "duration" ? `${amount / 1_000} s` : `${amount} ${SHOWN[of].name}`;
+  return of === "duration" ? `${amount / 1_000} s` : `${amount} ${SHOWN_AMOUNTS[of].of}`;
 }

@@ -1,3 +1,4 @@
+import { isNear } from "../../../core/amounts.ts";
 import { resolveEnv } from "../../../core/expressions/resolve-env.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import type { RunState } from "../../../core/history/run-state.ts";
@@ -18,8 +19,6 @@ export interface ToldWarning {
   readonly limit: number;
   readonly used: number;
 }
-
-const NEAR = 0.8;
 
 /** Has those told who want to know that 80 % of a limit are used, once for each, in the commit of what has used it. */
 export class NearLimits {
@@ -70,5 +69,5 @@ function hasLimits({ budget }: RunState): boolean {
 }
 
 function nearOf(state: RunState) {
-  return limitUses(state).filter(({ limit, used }) => used >= NEAR * limit);
+  return limitUses(state).filter(({ limit, used }) => isNear(used, limit));
 }

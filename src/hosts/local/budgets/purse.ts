@@ -1,8 +1,7 @@
+import { AMOUNTS } from "../../../core/amounts.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import type { Budget, BudgetUse } from "../../../ports/budgets.ts";
 import { addUse } from "./use-tracker.ts";
-
-export const AMOUNTS = ["cost", "tokens", "tries", "duration"] as const satisfies readonly (keyof Amounts)[];
 
 /** What a run pays from: a budget that it shares, on one day, or limits of its own. */
 export interface Purse {

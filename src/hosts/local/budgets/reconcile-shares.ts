@@ -1,5 +1,5 @@
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
-import { toIsoTime } from "../../../core/iso-time.ts";
+import { toIsoDay } from "../../../core/iso-time.ts";
 import type { Budgets } from "../../../ports/budgets.ts";
 import type { Journal } from "../../../ports/journal.ts";
 import { rebuildRun } from "../rebuild-run.ts";
@@ -20,7 +20,7 @@ export async function reconcileShares(
       const tracker = new UseTracker();
       await rebuildRun(journal, record, graphs, (state, event) => tracker.observe(state, event));
       const known = bound.flatMap((id) => budgets.find(id) ?? []);
-      const shares = toShares(tracker, known, toIsoTime(record.createdAt).slice(0, 10));
+      const shares = toShares(tracker, known, toIsoDay(record.createdAt));
       if (record.completedAt === undefined) budgets.note(run, shares, record.lastSeq);
       else budgets.close(run, shares);
     }

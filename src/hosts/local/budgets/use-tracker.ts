@@ -1,6 +1,6 @@
 import type { Event } from "../../../core/history/events.ts";
 import type { RunState } from "../../../core/history/run-state.ts";
-import { toIsoTime } from "../../../core/iso-time.ts";
+import { toIsoDay } from "../../../core/iso-time.ts";
 import type { BudgetUse } from "../../../ports/budgets.ts";
 
 export const NOTHING: BudgetUse = { cost: 0, tokens: 0, tries: 0, duration: 0, unpriced: false };
@@ -29,7 +29,7 @@ export class UseTracker {
     this.#cost = budget.spentMicro;
     this.#tokens = budget.tokens;
     this.#tries = budget.tries;
-    const day = toIsoTime(event.at).slice(0, 10);
+    const day = toIsoDay(event.at);
     const use = { cost, tokens, tries, duration, unpriced };
     this.#byDay.set(day, addUse(this.#byDay.get(day) ?? NOTHING, use));
     return { day, use };
