@@ -3,6 +3,7 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import { toIsoTime } from "../core/iso-time.ts";
 import type { KeyScope, StoredKey } from "../ports/api-keys.ts";
 import type { Application } from "./application.ts";
+import { toUsd } from "./micro-dollars.ts";
 
 /** A key without what opens anything. */
 export interface KeyDescription {
@@ -91,7 +92,7 @@ function describeKey(key: StoredKey): KeyDescription {
     name,
     scopes,
     tenant_id: tenantId ?? null,
-    max_cost_usd: maxCostMicro === undefined ? null : maxCostMicro / 1_000_000,
+    max_cost_usd: maxCostMicro === undefined ? null : toUsd(maxCostMicro),
     created_at: toIsoTime(createdAt),
     expires_at: expiresAt === undefined ? null : toIsoTime(expiresAt),
     revoked_at: revokedAt === undefined ? null : toIsoTime(revokedAt),

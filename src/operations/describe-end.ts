@@ -3,6 +3,7 @@ import type { Json } from "../core/json.ts";
 import type { RunStatus } from "../ports/journal.ts";
 import { describeHead, type ErrorDescription } from "./describe-run.ts";
 import type { RunReading } from "./describe-run-reading.ts";
+import { toUsd } from "./micro-dollars.ts";
 
 /** What a webhook tells of a run's end. */
 export interface EndDescription {
@@ -67,6 +68,6 @@ function breakDown({ history }: RunReading): readonly StepCost[] {
   }
   return [...sums].map(([step_id, { micro, unpriced }]) => ({
     step_id,
-    cost_usd: unpriced ? null : micro / 1_000_000,
+    cost_usd: unpriced ? null : toUsd(micro),
   }));
 }

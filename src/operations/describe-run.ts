@@ -12,6 +12,7 @@ import { describeLineage, type LineageDescription } from "./describe-lineage.ts"
 import { triesOf } from "./describe-run-history.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
 import { type StepEntry, type StepStatus, stepsInOrder } from "./describe-run-steps.ts";
+import { toUsd } from "./micro-dollars.ts";
 import { describeLimits, type LimitDescription } from "./use-limits.ts";
 
 /** A run without its contents, as lists show it. The names are those of the seed's table `runs`. */
@@ -252,10 +253,6 @@ function toPrompt(input: Json): string | null {
   if (input === null) return null;
   if (isJsonObject(input) && typeof input["prompt"] === "string") return input["prompt"];
   return typeof input === "string" ? input : JSON.stringify(input);
-}
-
-function toUsd(micro: number): number {
-  return micro / 1_000_000;
 }
 
 function toTime(at: number | undefined): string | null {

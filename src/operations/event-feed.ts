@@ -2,6 +2,7 @@ import { toIsoTime } from "../core/iso-time.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { ObservedEvent, ObservedRun, RunObserver } from "../ports/run-observer.ts";
 import { EventRing } from "./event-ring.ts";
+import { toUsd } from "./micro-dollars.ts";
 import { showLimit } from "./use-limits.ts";
 
 /** What has happened in some run. */
@@ -114,7 +115,7 @@ function describe({ runId, workflow, tenantId }: ObservedRun, { seq, event }: Ob
 
 function costOf({ at, startedAt, costMicro = 0, unpriced = false }: Attempted): JsonObject {
   return {
-    cost_usd: unpriced ? null : costMicro / 1_000_000,
+    cost_usd: unpriced ? null : toUsd(costMicro),
     duration_seconds: startedAt === undefined ? null : (at - startedAt) / 1_000,
   };
 }

@@ -3,6 +3,7 @@ import { type IndexedFlow, indexGraph } from "../core/graph/indexed-graph.ts";
 import { computeShape, SINGLE } from "../core/graph/shape.ts";
 import type { JsonObject } from "../core/json.ts";
 import { type KnownPlaces, showExpr } from "./explain-graph-expr.ts";
+import { toUsd } from "./micro-dollars.ts";
 
 /** What `pawl graph` says about a workflow. Plain JSON. */
 export interface GraphExplanation {
@@ -219,8 +220,4 @@ function placesInside({ flow }: IndexedFlow, outer: KnownPlaces): KnownPlaces {
 function requiredOf({ input: { schema } }: Graph): readonly string[] {
   const required = schema?.["required"];
   return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
-}
-
-function toUsd(micro: number): number {
-  return micro / 1_000_000;
 }

@@ -6,7 +6,3 @@ export function limitCost(limits: readonly (number | undefined)[]): { readonly m
   const lowest = Math.min(...limits.filter((limit) => limit !== undefined));
   return Number.isFinite(lowest) ? { maxCostMicro: lowest } : {};
 }
-
-export function toMicro(usd: number | undefined): number | undefined {
-  return usd === undefined ? undefined : Math.round(usd * 1_000_000);
-}

@@ -5,6 +5,7 @@ import { computeShape, SINGLE } from "../core/graph/shape.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import type { ModelPrice, ModelPrices } from "../ports/model-prices.ts";
+import { toUsd } from "./micro-dollars.ts";
 import type { Assumptions } from "./plan-assumptions.ts";
 import { atMost, type Count, exactly, ONCE, times, unknown } from "./plan-count.ts";
 import { type Asking, costOfAttempt, readAsking } from "./plan-task.ts";
@@ -384,8 +385,4 @@ function plus(a: number | undefined, b: number | undefined): number | undefined 
 
 function most(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? undefined : Math.max(a, b);
-}
-
-function toUsd(micro: number): number {
-  return micro / 1_000_000;
 }

@@ -2,6 +2,7 @@ import type { Expr } from "../core/expressions/expr.ts";
 import type { Graph, TaskStep } from "../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { ModelPrice } from "../ports/model-prices.ts";
+import { toMicro } from "./micro-dollars.ts";
 import type { Assumptions } from "./plan-assumptions.ts";
 import { type KnownValues, knownValueOf, tokensOf } from "./plan-values.ts";
 
@@ -82,7 +83,7 @@ function readAgent(step: TaskStep, agent: JsonObject, { known, assumptions, repa
     inputTokens: plus(tokensOf(step.input, known, assumptions), assumptions.overhead_tokens),
     outputTokens: toNumber(agent["max_tokens"]) ?? AGENT_TOKENS,
     addedTokens: assumptions.tool_tokens,
-    maxCostMicro: maxCostUsd === undefined ? undefined : Math.round(maxCostUsd * 1_000_000),
+    maxCostMicro: toMicro(maxCostUsd),
     maxTotalTokens: toNumber(agent["max_total_tokens"]),
   };
 }

@@ -9,6 +9,7 @@ import type { StepHistory } from "./describe-run-history.ts";
 import { type RunReading, type RunSources, readValues } from "./describe-run-reading.ts";
 import { type StepEntry, type StepStatus, stepsInOrder } from "./describe-run-steps.ts";
 import { explainAgentsFailure, isMissingPart } from "./explain-agents-failure.ts";
+import { toUsd } from "./micro-dollars.ts";
 import { type RunResult, readRunResult } from "./read-run-result.ts";
 
 /** What `POST /workflows/{workflow_name}/execute` answers. */
@@ -131,7 +132,7 @@ function failureOf({ history }: RunReading, { path, history: begun }: StepEntry)
 /** As runs are described everywhere: nothing is not unknown. */
 function costOf(begun: StepHistory | undefined): number | null {
   const { costMicro = 0, unpriced = false } = begun ?? {};
-  return unpriced && costMicro === 0 ? null : costMicro / 1_000_000;
+  return unpriced && costMicro === 0 ? null : toUsd(costMicro);
 }
 
 function durationOf(begun: StepHistory | undefined): number {

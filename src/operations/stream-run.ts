@@ -10,6 +10,7 @@ import { describeRun } from "./describe-run.ts";
 import { RunHistory, type StepHistory } from "./describe-run-history.ts";
 import { type StepStatus, statusOfEnd, statusOfPhase } from "./describe-run-steps.ts";
 import { findRun } from "./find-run.ts";
+import { toUsd } from "./micro-dollars.ts";
 import { describeLimits, type LimitDescription, showLimit } from "./use-limits.ts";
 
 /** What a follower of a run is told. Only what has an id can be asked for again: `status` says how it is now. */
@@ -173,7 +174,7 @@ class Follower {
     const { id: run_id } = this.record;
     if (this.#history === undefined) return { run_id, status: "queued", total_cost_usd: 0 };
     const { state } = this.#history;
-    return { run_id, status: runStatus(state), total_cost_usd: state.budget.spentMicro / 1_000_000 };
+    return { run_id, status: runStatus(state), total_cost_usd: toUsd(state.budget.spentMicro) };
   }
 
   isNew(id: string): boolean {
@@ -241,7 +242,7 @@ function describeStep(step: StepHistory): StepNow {
     parallel_index: item < 0 ? null : item,
     status,
     attempt: life.is === "live" ? life.instance.attempt : life.attempt,
-    cost_usd: unpriced ? null : costMicro / 1_000_000,
+    cost_usd: unpriced ? null : toUsd(costMicro),
     duration_seconds: life.is === "ended" && startedAt !== undefined ? (life.at - startedAt) / 1_000 : null,
     ...(hasFailed ? { error: attemptFailure } : {}),
   };

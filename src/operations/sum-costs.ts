@@ -3,6 +3,7 @@ import { toIsoDay } from "../core/iso-time.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import type { Journal, RunRecord } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
+import { toUsd } from "./micro-dollars.ts";
 
 export const COST_GROUPS = ["workflow", "model", "day", "tenant"] as const;
 
@@ -169,7 +170,7 @@ function plus(a: Amount, b: Amount): Amount {
 function describe({ costMicro, unpriced, input, output }: Amount, runs: number): Omit<CostGroup, "key"> {
   return {
     runs,
-    cost_usd: costMicro === 0 && unpriced > 0 ? null : costMicro / 1_000_000,
+    cost_usd: costMicro === 0 && unpriced > 0 ? null : toUsd(costMicro),
     unpriced_attempts: unpriced,
     input_tokens: input,
     output_tokens: output,
