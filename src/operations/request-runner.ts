@@ -86,14 +86,22 @@ export class RequestRunner {
   /** Starts a run that nobody waits for. Throws `RUN_ID_TAKEN`, and what `run` throws. */
   async start(prepared: PreparedRun): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal;
+    const start: Promise<unknown> = prepared.hasNewId === true ? this.#host.startRun(prepared) : this.#inTurn(prepared);
+    try {
+      await this.#unlessDisturbed(start);
+    } catch (error) {
+      throw error instanceof Disturbance ? error.reason : error;
+    }
+  }
+
+  /** After the starts of the same id that have not ended yet. */
+  async #inTurn(prepared: PreparedRun): Promise<void> {
     const { runId } = prepared;
     const start = (this.#starting.get(runId) ?? Promise.resolve()).then(() => this.#host.startRun(prepared));
     const settled = start.catch(() => undefined);
     this.#starting.set(runId, settled);
     try {
-      await this.#unlessDisturbed(start);
-    } catch (error) {
-      throw error instanceof Disturbance ? error.reason : error;
+      await start;
     } finally {
       if (this.#starting.get(runId) === settled) this.#starting.delete(runId);
     }
@@ -151,11 +159,12 @@ export class RequestRunner {
 
   /** Rejects with a `Disturbance` as soon as there is a reason to wait no longer. */
   async #unlessDisturbed<T>(work: Promise<T>): Promise<T> {
-    const { promise, reject } = Promise.withResolvers<never>();
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
     const disturb = (error: PawlError) => reject(new Disturbance(error));
     this.#waiting.add(disturb);
+    work.then(resolve, reject);
     try {
-      return await Promise.race([promise, work]);
+      return await promise;
     } finally {
       this.#waiting.delete(disturb);
     }

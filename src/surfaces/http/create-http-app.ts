@@ -7,10 +7,10 @@ import { authorizeAgents } from "./authorize-agents.ts";
 import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
 import { allowOrigins } from "./middleware/allow-origins.ts";
 import { checkHost } from "./middleware/check-host.ts";
-import { limitBodies } from "./middleware/limit-bodies.ts";
-import { logRequests } from "./middleware/log-requests.ts";
-import { nameRequests } from "./middleware/name-requests.ts";
-import { secureAnswers } from "./middleware/secure-answers.ts";
+import { limitBody } from "./middleware/limit-body.ts";
+import { logRequest } from "./middleware/log-request.ts";
+import { nameRequest, tellNames } from "./middleware/name-request.ts";
+import { secureAnswer } from "./middleware/secure-answer.ts";
 import { RememberingRouter } from "./remembering-router.ts";
 import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, showStatus } from "./routes/agents.ts";
 import { answerApplication } from "./routes/application.ts";
@@ -28,9 +28,22 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   const http = new Hono<HttpEnv>({ router: new RememberingRouter() });
   http.onError((error, c) => answerError(parts, error, c));
   const { cors_origins: origins, max_body_bytes: maxBytes } = parts.app.config.settings.server;
-  http.use(logRequests(parts.log), nameRequests, secureAnswers, checkHost(parts.hosts, origins));
+  // Each layer costs every request: what stands around all routes is two of them.
+  http.use(async (c, next) => {
+    const beganAt = performance.now();
+    const name = nameRequest(c);
+    await next();
+    tellNames(c, name);
+    secureAnswer(c);
+    logRequest(c, parts.log, beganAt);
+  });
   if (origins.length > 0) http.use(allowOrigins(origins));
-  http.use(limitBodies(maxBytes));
+  const refuseForeign = checkHost(parts.hosts, origins);
+  http.use((c, next) => {
+    refuseForeign(c);
+    limitBody(c, maxBytes);
+    return next();
+  });
   const on = (method: string, path: string, shape: ErrorShape, handler: Handler) => {
     http.on(method, path, async (c) => {
       c.set("errorShape", shape);

@@ -5,6 +5,7 @@ import { FakeClock } from "../../../test/fakes/fake-clock.ts";
 import { HttpWorld } from "../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../test/fakes/uhlp-graph.ts";
 import { listenOn } from "../../app/listen-on.ts";
+import type { HttpEnv } from "./http-parts.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 const HELLO = uhlpGraph({ name: "hello", steps: [task("work")] });
@@ -59,21 +60,46 @@ describe("a rate limit", () => {
   });
 });
 
-test("every answer says that it is not to be guessed, framed, kept or told on", async () => {
-  const world = new HttpWorld([HELLO], { server: { api_key: "configured" } });
-  for (const path of PATHS) {
-    const { headers } = await world.request(path);
-    expect([path, headers.get("x-content-type-options"), headers.get("content-security-policy")]).toEqual([
-      path,
-      "nosniff",
-      "frame-ancestors 'none'",
-    ]);
-    expect([path, headers.get("referrer-policy"), headers.get("cache-control")]).toEqual([
-      path,
-      "no-referrer",
-      "no-store",
-    ]);
+describe.each(["by a function call", "over a connection"])("every answer, asked for %s,", (how) => {
+  async function ask(world: HttpWorld) {
+    if (how === "by a function call") return (path: string, headers = {}) => world.request(path, { headers });
+    const listener = await listenOn((request, env) => world.http.fetch(request, env as HttpEnv["Bindings"]), {
+      address: "127.0.0.1",
+      port: 0,
+    });
+    onTestFinished(() => {
+      listener.hurry(AbortSignal.abort());
+      return listener.close();
+    });
+    return (path: string, headers = {}) => fetch(`${listener.url}${path}`, { headers });
   }
+
+  test("says that it is not to be guessed, framed, kept or told on", async () => {
+    const request = await ask(new HttpWorld([HELLO], { server: { api_key: "configured" } }));
+    for (const path of PATHS) {
+      const { headers } = await request(path);
+      expect([path, headers.get("x-content-type-options"), headers.get("content-security-policy")]).toEqual([
+        path,
+        "nosniff",
+        "frame-ancestors 'none'",
+      ]);
+      expect([path, headers.get("referrer-policy"), headers.get("cache-control")]).toEqual([
+        path,
+        "no-referrer",
+        "no-store",
+      ]);
+    }
+  });
+
+  test("sends the id of its request back, and has one of its own where none can be", async () => {
+    const request = await ask(new HttpWorld([HELLO]));
+    for (const path of PATHS) {
+      const named = await request(path, { "x-request-id": "mine" });
+      const unnamed = await request(path, { "x-request-id": "not mine" });
+      expect([path, named.headers.get("x-request-id")]).toEqual([path, "mine"]);
+      expect([path, unnamed.headers.get("x-request-id")]).toEqual([path, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    }
+  });
 });
 
 describe("pages of other origins", () => {

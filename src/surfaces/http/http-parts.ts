@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context } from "hono";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { AgentCatalog } from "../../operations/agent-catalog.ts";
@@ -63,11 +63,9 @@ export type ErrorShape = "execute" | "envelope" | "route" | "agents";
 /** What belongs to one request. */
 export interface HttpEnv {
   /** As `@hono/node-server` gives it. */
-  Bindings: { readonly incoming: IncomingMessage };
+  Bindings: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
   Variables: {
     requestId: string;
-    /** The header as it was sent. */
-    sentRequestId: string | undefined;
     traceId: string | undefined;
     runId: string | undefined;
     /** Of a route of the application. */

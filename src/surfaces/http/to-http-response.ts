@@ -60,7 +60,7 @@ function shapedError(data: Json, ids: Ids): Response {
   return json({ error }, status);
 }
 
-/** No request is answered with these: they belong to the connection, or are computed. */
+/** No workflow says these: they belong to the connection, are computed, or tell of the request. */
 const NOT_OURS = new Set([
   "connection",
   "content-length",
@@ -71,6 +71,8 @@ const NOT_OURS = new Set([
   "trailer",
   "transfer-encoding",
   "upgrade",
+  "x-request-id",
+  "x-run-id",
 ]);
 
 function shapedResponse(data: Json): Response {

@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Amounts } from "../../../core/history/events.ts";
 import type { Budget, Budgets, BudgetUse, OpenShares, RunShare } from "../../../ports/budgets.ts";
 import { prepareQuery, type Query } from "../statement.ts";
+import { RememberedReads } from "./remembered-reads.ts";
 
 interface BudgetRow {
   readonly id: string;
@@ -38,6 +39,7 @@ const ENDED = "";
 
 export class SqliteBudgets implements Budgets {
   readonly #database: DatabaseSync;
+  readonly #remembered: RememberedReads;
   readonly #put: StatementSync;
   readonly #remove: readonly StatementSync[];
   readonly #list: Query<BudgetRow>;
@@ -54,6 +56,7 @@ export class SqliteBudgets implements Budgets {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#remembered = new RememberedReads(database);
     this.#put = database.prepare(
       `INSERT INTO budgets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
         cost = excluded.cost, tokens = excluded.tokens, tries = excluded.tries, duration = excluded.duration,
@@ -97,6 +100,7 @@ export class SqliteBudgets implements Budgets {
   put(budget: Budget): Budget {
     const { id, workflow, tenantId, per, limits, onExceeded, webhook, createdAt, updatedAt } = budget;
     const amounts = AMOUNTS.map((of) => limits[of] ?? null);
+    this.#remembered.forget();
     this.#put.run(
       id,
       workflow ?? null,
@@ -121,11 +125,14 @@ export class SqliteBudgets implements Budgets {
   }
 
   remove(id: string): boolean {
+    this.#remembered.forget();
     return this.#together(() => this.#remove.map((statement) => statement.run(id).changes).at(-1) === 1);
   }
 
   applying({ workflow, tenantId }: { readonly workflow: string; readonly tenantId?: string | undefined }) {
-    return this.#applying.all(workflow, tenantId ?? null).map(toBudget);
+    return this.#remembered.get(JSON.stringify([workflow, tenantId]), () =>
+      this.#applying.all(workflow, tenantId ?? null).map(toBudget),
+    );
   }
 
   sum(budget: string, day: string): { readonly use: BudgetUse; readonly raised: Amounts } {

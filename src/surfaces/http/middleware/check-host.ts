@@ -1,30 +1,28 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 
 /**
  * On loopback whoever can reach the port is trusted, and that includes every page that the user's browser shows: a page
- * elsewhere may neither be pointed at this address (`Host`) nor send requests to it (`Origin`).
+ * elsewhere may neither be pointed at this address (`Host`) nor send requests to it (`Origin`). What it returns throws `HOST_REFUSED`.
  */
 export function checkHost(
   hosts: HttpParts["hosts"],
   allowedOrigins: readonly string[] = [],
-): MiddlewareHandler<HttpEnv> {
+): (c: Context<HttpEnv>) => void {
   // As nearly every request names it: reading it again would tell the same.
   let lastGood: string | undefined;
-  return async (c, next) => {
-    if (hosts !== undefined) {
-      const host = c.req.header("host");
-      if (host !== undefined && host !== lastGood && !hosts.has(hostOf(`http://${host}`))) {
-        throw new PawlError("HOST_REFUSED", { message: "The host that the request names is not this machine." });
-      }
-      lastGood = host;
-      const origin = c.req.header("origin");
-      if (origin !== undefined && !hosts.has(hostOf(origin)) && !allowedOrigins.includes(origin)) {
-        throw new PawlError("HOST_REFUSED", { message: "Pages of other hosts may not send requests here." });
-      }
+  return (c) => {
+    if (hosts === undefined) return;
+    const host = c.req.header("host");
+    if (host !== undefined && host !== lastGood && !hosts.has(hostOf(`http://${host}`))) {
+      throw new PawlError("HOST_REFUSED", { message: "The host that the request names is not this machine." });
     }
-    await next();
+    lastGood = host;
+    const origin = c.req.header("origin");
+    if (origin !== undefined && !hosts.has(hostOf(origin)) && !allowedOrigins.includes(origin)) {
+      throw new PawlError("HOST_REFUSED", { message: "Pages of other hosts may not send requests here." });
+    }
   };
 }
 

@@ -106,8 +106,8 @@ export function defineEndpoint<
         app: parts.appFor(c),
         parts,
         c,
-        params: read(params, c.req.param(), "path"),
-        query: read(query, readQuery(c), "query"),
+        params: params === NOTHING ? {} : read(params, c.req.param(), "path"),
+        query: query === NOTHING && !c.req.url.includes("?") ? {} : read(query, readQuery(c), "query"),
         body: body === undefined ? undefined : read(body, await readSent(c, parts, body), "body"),
       };
       // What the schemas have let through has their types.

@@ -1,5 +1,6 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import type { HttpEnv } from "../http-parts.ts";
+import { putHeader } from "../put-header.ts";
 
 /** On every answer, where the route does not say otherwise: nothing is guessed, framed, kept or told on. */
 const HEADERS = Object.entries({
@@ -10,8 +11,6 @@ const HEADERS = Object.entries({
   "cache-control": "no-store",
 });
 
-export const secureAnswers: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  await next();
-  const { headers } = c.res;
-  for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value);
-};
+export function secureAnswer(c: Context<HttpEnv>): void {
+  for (const [name, value] of HEADERS) putHeader(c, name, value);
+}
