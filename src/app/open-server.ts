@@ -7,6 +7,7 @@ import { createOutbound } from "../executors/outbound/outbound.ts";
 import { createSmtpMailer } from "../executors/outbound/smtp-mailer.ts";
 import { AgentCatalog } from "../operations/agent-catalog.ts";
 import type { AppHost, Application, HttpService, ListenOptions, ServedRoute } from "../operations/application.ts";
+import { BoundedMap } from "../operations/bounded-map.ts";
 import { checkHealth } from "../operations/check-health.ts";
 import { timetableOf } from "../operations/defined-schedules.ts";
 import type { DefinitionLibrary, LibraryChange } from "../operations/definition-library.ts";
@@ -18,6 +19,8 @@ import { missingAgentsFile } from "../operations/missing-agents-file.ts";
 import { RequestRunner } from "../operations/request-runner.ts";
 import type { RunObservers } from "../operations/run-observers.ts";
 import { Submissions } from "../operations/submit-run.ts";
+import type { TriggerTable } from "../operations/trigger-table.ts";
+import { TriggerTables } from "../operations/trigger-tables.ts";
 import { DefinitionWatch } from "../operations/watch-definitions.ts";
 import type { Log } from "../ports/log.ts";
 import type { Mailer } from "../ports/mailer.ts";
@@ -29,7 +32,6 @@ import { LOOPBACK_HOSTS } from "../surfaces/http/middleware/check-host.ts";
 import { OpenStreams } from "../surfaces/http/open-streams.ts";
 import { RunLog } from "../telemetry/logs/run-log.ts";
 import { Scheduler } from "../triggers/schedules/scheduler.ts";
-import { buildTriggerTable, type TriggerTable } from "../triggers/trigger-table.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
 import { readVersion } from "./read-version.ts";
 
@@ -108,6 +110,7 @@ class Server implements HttpService {
   readonly #observing: (() => void)[];
   #metrics: Metrics | undefined;
   #stopTicking: (() => void) | undefined;
+  readonly #tables: TriggerTables;
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
 
@@ -124,6 +127,7 @@ class Server implements HttpService {
       failed: (workflow, error) => log.write("warn", `schedule: "${workflow}" was not started: ${messageOf(error)}`),
       onDefect,
     });
+    this.#tables = new TriggerTables(app);
     this.#earlyServers = new EarlyServers(app);
     this.#feed = new EventFeed(app.clock.now().toString(36));
     this.#observing = [this.#feed, new RunLog(log)].map((observer) => parts.observers.add(observer));
@@ -148,13 +152,12 @@ class Server implements HttpService {
   }
 
   get routes(): readonly ServedRoute[] {
-    const { appDir } = this.#parts.app;
     const routes = this.#table?.routes.list() ?? [];
     return routes.map(({ method, pattern, target }) => ({
       method,
       path: pattern.written,
       workflow: target.definition.graph.name,
-      file: relative(appDir, target.file),
+      file: target.shownAs,
     }));
   }
 
@@ -214,7 +217,7 @@ class Server implements HttpService {
       checkHealth: () => checkHealth(app),
       checker: this.#checker,
       fetched: new FetchedDefinitions(app),
-      triggers: () => this.#armed(),
+      triggers: (tenantId) => this.#armed(tenantId),
       agents: new AgentCatalog(app),
       graphs: new BoundedMap<string, IndexedGraph>(MAX_GRAPHS),
       hosts: isLoopback ? LOOPBACK_HOSTS : undefined,
@@ -227,8 +230,9 @@ class Server implements HttpService {
   async begin(listener: HttpListener): Promise<void> {
     this.#listener = listener;
     await this.#earlyServers.update(this.#parts.library.list());
-    this.#armed();
     await this.#scheduler.start(this.#parts.library.list());
+    // What an older version has saved is looked at before.
+    await this.#armed();
     const ticking = setInterval(() => void this.#scheduler.tick().catch(this.#parts.onDefect), TICK_MS);
     ticking.unref();
     this.#stopTicking = () => clearInterval(ticking);
@@ -252,19 +256,15 @@ class Server implements HttpService {
     for (const stop of this.#observing) stop();
   }
 
-  #armed(): TriggerTable {
-    this.#table ??= this.#arm();
-    return this.#table;
-  }
-
-  #arm(): TriggerTable {
-    const { library, app } = this.#parts;
+  async #armed(tenantId?: string): Promise<TriggerTable> {
+    const table = await this.#tables.find(tenantId);
+    if (tenantId !== undefined || table === this.#table) return table;
     const known = new Set(this.#table?.problems.map(({ message }) => message));
-    this.#table = buildTriggerTable(library.list(), { appDir: app.appDir, before: this.#table });
-    for (const { code, message, remedy } of this.#table.problems) {
+    this.#table = table;
+    for (const { code, message, remedy } of table.problems) {
       if (!known.has(message)) this.#log.write("warn", `${code} ${message} ${remedy}`);
     }
-    return this.#table;
+    return table;
   }
 
   async #reload(change: LibraryChange): Promise<void> {
@@ -272,7 +272,7 @@ class Server implements HttpService {
     if (!change.hasChanged) return;
     try {
       await this.#earlyServers.update(this.#parts.library.list());
-      this.#arm();
+      await this.#armed();
       await this.#scheduler.update(this.#parts.library.list());
       this.#log.write("info", "The definitions have been read again. Runs that are under way keep theirs.");
     } catch (error) {
@@ -290,23 +290,6 @@ class Server implements HttpService {
 function toMailer({ smtp_url: url, email_from: from }: Settings["notify"]): Mailer | undefined {
   if (url === undefined) return undefined;
   return createSmtpMailer({ url, from: from ?? `pawl@${URL.parse(url)?.hostname ?? "localhost"}` });
-}
-
-/** Forgets what was put in first. */
-class BoundedMap<Key, Value> extends Map<Key, Value> {
-  readonly #max: number;
-
-  constructor(max: number) {
-    super();
-    this.#max = max;
-  }
-
-  override set(key: Key, value: Value): this {
-    super.set(key, value);
-    const [oldest] = this.keys();
-    if (this.size > this.#max && oldest !== undefined) this.delete(oldest);
-    return this;
-  }
 }
 
 function messageOf(error: unknown): string {

@@ -4,6 +4,7 @@ import { toIsoTime } from "../core/iso-time.ts";
 import type { KeyScope, StoredKey } from "../ports/api-keys.ts";
 import type { Application } from "./application.ts";
 import { toUsd } from "./micro-dollars.ts";
+import { TENANT_ID, TENANT_ID_RULE } from "./tenant-id.ts";
 
 /** A key without what opens anything. */
 export interface KeyDescription {
@@ -35,10 +36,15 @@ type KeyApplication = Pick<Application, "service" | "clock" | "tenantId">;
 
 const PREFIX = "pawl";
 
-/** A tenant makes keys of its own only. */
+/** A tenant makes keys of its own only. Throws `REQUEST_INVALID` for a tenant that cannot be called so. */
 export async function createKey(app: KeyApplication, wanted: NewKey): Promise<CreatedKey> {
   const { name, scopes, maxCostUsd, expiresAt } = wanted;
   const tenantId = app.tenantId ?? wanted.tenantId;
+  if (tenantId !== undefined && !TENANT_ID.test(tenantId)) {
+    throw new PawlError("REQUEST_INVALID", {
+      message: `The tenant "${tenantId}" cannot be called so: it ${TENANT_ID_RULE}.`,
+    });
+  }
   const id = randomBytes(6).toString("hex");
   const secret = randomBytes(32).toString("base64url");
   const stored: StoredKey = {

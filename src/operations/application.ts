@@ -155,7 +155,7 @@ export interface ServedRoute {
   readonly method: string;
   readonly path: string;
   readonly workflow: string;
-  /** Relative to the application. */
+  /** Relative to the application; of what was saved through the service that it was. */
   readonly file: string;
 }
 

@@ -2,14 +2,16 @@ import { isPawlError } from "../core/errors/pawl-error.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
 import type { Application } from "./application.ts";
-import type { FoundDefinition } from "./find-definition.ts";
+import { forOwner } from "./owner-application.ts";
 import { prepareStart } from "./prepare-run.ts";
+import { withoutTrusted } from "./request-context.ts";
 import type { RequestRunner } from "./request-runner.ts";
 import { toRequestInput } from "./to-run-input.ts";
+import type { TriggerTarget } from "./trigger-table.ts";
 
 export interface Delivery {
   /** Who is triggered. */
-  readonly targets: readonly FoundDefinition[];
+  readonly targets: readonly TriggerTarget[];
   readonly requestId: string;
   readonly requestData: JsonObject;
   readonly context: JsonObject;
@@ -38,10 +40,12 @@ export async function deliverMessage(parts: DeliveryParts, delivery: Delivery): 
   const { app, runner, checker } = parts;
   const { targets, requestId, requestData, context } = delivery;
   const starts = await Promise.all(
-    targets.map(async ({ definition, file }) => {
-      const input = await toRequestInput({ requestId, requestData, context }, definition.graph, checker);
+    targets.map(async (target) => {
+      const { definition } = target;
+      const request = { requestId, requestData, context: contextFor(target, context) };
+      const input = await toRequestInput(request, definition.graph, checker);
       const runId = delivery.runIdFor(definition.graph.name);
-      return prepareStart(app, { definition, file, input, runId }, { folder: app.appDir });
+      return prepareStart(forOwner(app, target), { ...target, input, runId }, { folder: app.appDir });
     }),
   );
   return Promise.all(
@@ -51,6 +55,11 @@ export async function deliverMessage(parts: DeliveryParts, delivery: Delivery): 
       duplicate: !(await startOnce(runner, start)),
     })),
   );
+}
+
+/** What the server knows of who asks is for files of the application: whoever saves a definition may not even see its runs. */
+function contextFor({ file }: TriggerTarget, context: JsonObject): JsonObject {
+  return file === undefined ? withoutTrusted(context) : context;
 }
 
 type Start = Parameters<RequestRunner["start"]>[0];

@@ -1,11 +1,12 @@
 import { relative } from "node:path";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import type { StoredDefinition } from "../ports/workflow-definitions.ts";
-import type { Application } from "./application.ts";
 import { type DefinitionReport, describeProblem } from "./compile-text.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { listRegistered, type RegisteredDefinition } from "./registry.ts";
-import { listSaved, reportOnSaved } from "./saved-definitions.ts";
+import { reportOnArmed } from "./report-on-armed.ts";
+import { listSaved } from "./saved-definitions.ts";
+import type { WorkflowsApplication } from "./workflows-application.ts";
 
 /** A workflow that can be asked for by its name, or could be if it were valid. */
 export interface WorkflowSummary {
@@ -23,18 +24,14 @@ export interface WorkflowSummary {
   readonly input_schema: JsonObject | null;
 }
 
-export type WorkflowsApplication = Pick<
-  Application,
-  "appDir" | "compiledTexts" | "config" | "library" | "service" | "tenantId"
->;
-
 /** Files of the application and what was saved through the service, by name. */
 export async function listWorkflows(app: WorkflowsApplication): Promise<readonly WorkflowSummary[]> {
   const { appDir, library, config } = app;
   const loading = loadOptionsOf(config);
   const [registered, saved] = await Promise.all([listRegistered({ appDir, library, ...loading }), listSaved(app)]);
-  const stored = saved.map(async (each) => summarizeStored(each, await reportOnSaved(app, each)));
-  const all = [...registered.map((each) => summarizeRegistered(each, appDir)), ...(await Promise.all(stored))];
+  const reports = await reportOnArmed(app, saved);
+  const stored = saved.map((each, index) => summarizeStored(each, reports[index] ?? { problems: [] }));
+  const all = [...registered.map((each) => summarizeRegistered(each, appDir)), ...stored];
   return all.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 

@@ -5,11 +5,10 @@ import type { Application } from "./application.ts";
 import { deriveRunId } from "./derive-run-id.ts";
 import { findSchedule } from "./describe-schedule.ts";
 import { fillDirectories } from "./fill-directories.ts";
+import { forOwner } from "./owner-application.ts";
 import { type PreparedRun, prepareStart } from "./prepare-run.ts";
 import { findSubmitted } from "./prepare-submission.ts";
-import { forTenant } from "./tenant-application.ts";
 import { toRequestInput, toRunInput } from "./to-run-input.ts";
-import { withMethods } from "./with-methods.ts";
 
 export type StartRun = (prepared: PreparedRun) => Promise<unknown>;
 
@@ -38,7 +37,7 @@ export async function prepareScheduled(
   schedule: StoredSchedule,
   slot: Slot,
 ): Promise<PreparedRun> {
-  const app = toOwner(everybodys, schedule);
+  const app = forOwner(everybodys, schedule);
   const { definition, file } = await findSubmitted(app, { workflow: schedule.workflow });
   const runId = runIdOf(schedule, slot);
   const { graph } = definition;
@@ -55,12 +54,6 @@ export async function prepareScheduled(
   );
   // Its end is told as the schedule says.
   return { ...prepared, options: { ...prepared.options, schedule_id: schedule.id } };
-}
-
-function toOwner(app: Application, { tenantId, maxCostMicro }: StoredSchedule): Application {
-  const own = tenantId === undefined || app.tenantId === tenantId ? app : forTenant(app, tenantId);
-  const limits = [own.maxRunCostMicro, maxCostMicro].filter((limit) => limit !== undefined);
-  return limits.length === 0 ? own : withMethods(own, { maxRunCostMicro: Math.min(...limits) });
 }
 
 /** Whether the definition or the input is at fault: trying again would not help. */

@@ -5,13 +5,14 @@ import type { DefinitionKey } from "../ports/workflow-definitions.ts";
 import type { Application } from "./application.ts";
 import { compileText, describeProblem } from "./compile-text.ts";
 import { takenTwice } from "./find-named.ts";
-import type { WorkflowsApplication } from "./list-workflows.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { looksLikeFile } from "./looks-like-file.ts";
 import { findRegistered } from "./registry.ts";
 import { reportOnSaved } from "./saved-definitions.ts";
-import { armSaved, disarmSaved } from "./saved-schedules.ts";
+import { armSaved, disarmSaved, startsByOf } from "./saved-schedules.ts";
+import { refuseTriggerOf } from "./saved-triggers.ts";
 import { workflowUnknown } from "./show-workflow.ts";
+import type { WorkflowsApplication } from "./workflows-application.ts";
 
 export interface SavedVersion {
   readonly name: string;
@@ -32,23 +33,32 @@ const MAX_NAME = 200;
 const TAKEN = new Set(["run", "validate"]);
 
 /**
- * Saves a text under the name that it says, and arms its schedule; what is there becomes an older version. Saving the same
- * text again is how to go on after a failure. Throws `DEFINITION_INVALID`, `PART_NOT_CHOSEN`,
- * `NAME_TAKEN_TWICE` where a file of the application has the name, and `REQUEST_INVALID`.
+ * Saves a text under the name that it says, and arms what starts it; what is there becomes an older version. Saving the same
+ * text again is how to go on after a failure. Throws `DEFINITION_INVALID`, `PART_NOT_CHOSEN`, `NAME_TAKEN_TWICE` where a file
+ * of the application has the name, `ROUTE_INVALID`, `ROUTE_RESERVED` and `ROUTE_AMBIGUOUS` where its route cannot be its own, and
+ * `REQUEST_INVALID`.
  */
 export async function saveWorkflow(
   app: SavingApplication,
   { text, name: expected }: { readonly text: string; readonly name?: string },
 ): Promise<SavedWorkflowVersion> {
-  const { appDir, library, config, tenantId } = app;
+  const { appDir, library, config, tenantId, maxRunCostMicro } = app;
   const loading = loadOptionsOf(config);
   const { graph } = await compileText(text, { folders: [], ...loading });
   const { name } = graph;
   checkName(name, expected);
   const registered = await findRegistered({ appDir, library, ...loading }, name);
   if (registered !== undefined) throw takenTwice(app, { name, file: registered.file });
+  const key = keyOf(name, tenantId);
+  await refuseTriggerOf(app, key, graph);
   const { definitions } = await app.service();
-  const { stored, isNew } = await definitions.save({ ...keyOf(name, tenantId), text, at: app.clock.now() });
+  const { stored, isNew } = await definitions.save({
+    ...key,
+    text,
+    at: app.clock.now(),
+    startsBy: startsByOf(graph),
+    ...(maxRunCostMicro === undefined ? {} : { maxCostMicro: maxRunCostMicro }),
+  });
   await armSaved(app, stored, graph);
   const { problems } = await reportOnSaved(app, stored);
   return { ...describeVersion(stored), is_new: isNew, problems: problems.map(describeProblem) };
@@ -64,7 +74,7 @@ export async function listVersions(app: WorkflowsApplication, name: string): Pro
 }
 
 /**
- * With all its versions, and disarms its schedule; runs of it go on, for each keeps its own. Throws `WORKFLOW_NOT_FOUND`,
+ * With all its versions, and disarms what starts it; runs of it go on, for each keeps its own. Throws `WORKFLOW_NOT_FOUND`,
  * `NOT_SUPPORTED`.
  */
 export async function removeWorkflow(app: SavingApplication, name: string): Promise<void> {

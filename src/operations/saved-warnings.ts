@@ -1,15 +1,10 @@
 import { ERRORS, type ErrorCode } from "../core/errors/error-table.ts";
 import type { Problem } from "../core/errors/problem.ts";
-import type { Graph, Place } from "../core/graph/graph.ts";
+import type { Graph } from "../core/graph/graph.ts";
 
 /** What a definition says that counts in files of the application only: whoever may save one is trusted with less. */
-export function warnOfSaved({ trigger, ending }: Graph): readonly Problem[] {
+export function warnOfSaved({ ending }: Graph): readonly Problem[] {
   const warnings: Problem[] = [];
-  // Paths, queues and events are no tenant's: a definition that is saved must not take those of others.
-  if (trigger !== undefined && trigger.kind !== "cron") {
-    const message = `The trigger of type "${trigger.kind}" starts nothing: the definition is saved through the service.`;
-    warnings.push(warning("TRIGGER_NOT_ARMED", message, trigger.kind === "http" ? trigger.place : undefined));
-  }
   // An address of the client's own would carry away any variable that it names.
   const webhooks = {
     on_complete: ending.completionWebhook,
@@ -25,7 +20,6 @@ export function warnOfSaved({ trigger, ending }: Graph): readonly Problem[] {
   return warnings;
 }
 
-function warning(code: ErrorCode, message: string, place?: Place): Problem {
-  const { remedy } = ERRORS[code];
-  return { code, severity: "warning", message, remedy, ...(place === undefined ? {} : { place }) };
+function warning(code: ErrorCode, message: string): Problem {
+  return { code, severity: "warning", message, remedy: ERRORS[code].remedy };
 }

@@ -4,15 +4,12 @@ import type { StoredDefinition } from "../ports/workflow-definitions.ts";
 import type { Application } from "./application.ts";
 import { explainGraph, type GraphExplanation } from "./explain-graph.ts";
 import { findNamed } from "./find-named.ts";
-import {
-  summarizeRegistered,
-  summarizeStored,
-  type WorkflowSummary,
-  type WorkflowsApplication,
-} from "./list-workflows.ts";
+import { summarizeRegistered, summarizeStored, type WorkflowSummary } from "./list-workflows.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { readTextFile } from "./read-text-file.ts";
-import { findSaved, reportOnSaved } from "./saved-definitions.ts";
+import { reportOnArmed } from "./report-on-armed.ts";
+import { findSaved } from "./saved-definitions.ts";
+import type { WorkflowsApplication } from "./workflows-application.ts";
 
 export interface WorkflowDescription extends WorkflowSummary {
   /** The definition as it is written, without secrets. */
@@ -45,7 +42,7 @@ async function describeStored(
   app: WorkflowsApplication & Pick<Application, "mask">,
   stored: StoredDefinition,
 ): Promise<WorkflowDescription> {
-  const report = await reportOnSaved(app, stored);
+  const [report = { problems: [] }] = await reportOnArmed(app, [stored]);
   const graph = explain(report.definition?.graph);
   return { ...summarizeStored(stored, report), text: app.mask(stored.text), graph };
 }

@@ -7,6 +7,7 @@ import { openServiceRecords } from "../../src/app/open-service-records.ts";
 import type { StoredKey } from "../../src/ports/api-keys.ts";
 import type { Budget, RunShare } from "../../src/ports/budgets.ts";
 import type { NewSlot, StoredSchedule } from "../../src/ports/schedules.ts";
+import { openServiceDatabase } from "../../src/storage/sqlite/service/open-service-database.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const KEY: StoredKey = { id: "0123456789ab", name: "n", secretHash: "00", scopes: ["read", "admin"], createdAt: 5 };
@@ -124,6 +125,48 @@ test("versions of a definition are counted by name and owner, also by two proces
   expect(await other.remove({ name: "n" })).toBe(true);
   expect(await one.remove({ name: "n" })).toBe(false);
   expect(await one.find({ name: "n", tenantId: "t" })).toBeDefined();
+});
+
+test("what starts the newest version of a definition is known, and of what an older program has saved that nobody knows", async () => {
+  const path = join(temporaryFolder(), "service.db");
+  const [{ definitions: one }, { definitions: other }] = [open(path), open(path)];
+  const names = async (list: Promise<readonly { readonly name: string }[]>) => (await list).map(({ name }) => name);
+  await one.save({ name: "routed", text: "1", at: 1, startsBy: "http", maxCostMicro: 5 });
+  await one.save({ name: "timed", tenantId: "t", text: "1", at: 1, startsBy: "cron" });
+  await one.save({ name: "old", text: "1", at: 1 });
+  expect(await names(other.listTriggered({}))).toEqual(["routed"]);
+  expect(await names(other.listTimed())).toEqual(["old", "timed"]);
+  await other.markStart({ name: "old", version: 1, startsBy: "queue" });
+  await other.save({ name: "routed", text: "1", at: 2, startsBy: "http", maxCostMicro: 7 });
+  expect(await one.listTriggered({})).toMatchObject([{ name: "old" }, { name: "routed", version: 1, maxCostMicro: 7 }]);
+  await other.save({ name: "routed", text: "2", at: 2, startsBy: "nothing" });
+  expect(await names(one.listTriggered({}))).toEqual(["old"]);
+  expect(await names(one.listTimed())).toEqual(["timed"]);
+});
+
+test("of what an older version has saved a run may cost what its schedule says, else the least of its owner's keys that may save", () => {
+  const path = join(temporaryFolder(), "service.db");
+  openServiceRecords({ path, durability: "process" }).close();
+  const old = new DatabaseSync(path);
+  old.exec(`DROP INDEX workflow_definitions_triggered; DROP INDEX workflow_definitions_timed;
+    ALTER TABLE workflow_definitions DROP COLUMN starts_by; ALTER TABLE workflow_definitions DROP COLUMN max_cost_micro;
+    DELETE FROM steps WHERE name = 'workflow-definitions-2';
+    INSERT INTO workflow_definitions VALUES ('a', 'n', 1, '', 0), ('a', 'scheduled', 1, '', 0), ('', 'n', 1, '', 0);
+    INSERT INTO api_keys VALUES ('1', '', '', 'write', 'a', 900, 0, NULL, NULL), ('2', '', '', 'admin', 'a', 500, 0, NULL, 1),
+      ('3', '', '', 'run', 'a', 100, 0, NULL, NULL), ('4', '', '', 'write', NULL, NULL, 0, NULL, NULL);
+    INSERT INTO schedules VALUES ('s', 'scheduled', '@daily', 'UTC', '{}', NULL, 1, NULL, 'skip', 'one', 0, 'saved', 'a', 700, NULL,
+      NULL, NULL, 1, 0, 0)`);
+  old.close();
+  const database = openServiceDatabase({ path, durability: "process" });
+  const rows = database
+    .prepare("SELECT tenant_id, name, max_cost_micro FROM workflow_definitions ORDER BY tenant_id, name")
+    .all();
+  database.close();
+  expect(rows.map((row) => Object.values(row))).toEqual([
+    ["", "n", null],
+    ["a", "n", 500],
+    ["a", "scheduled", 700],
+  ]);
 });
 
 test("a dead letter is dealt with once, also by two processes", async () => {

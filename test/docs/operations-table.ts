@@ -229,8 +229,10 @@ export const PARTS: readonly string[] = [
   "find-agents-workflow.ts",
   "find-awaited.ts",
   "missing-agents-file.ts",
+  "owner-application.ts",
   "read-pinned-graph.ts",
   "request-context.ts",
   "saved-definitions.ts",
   "tenant-application.ts",
+  "trigger-tables.ts",
 ];

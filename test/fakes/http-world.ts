@@ -19,6 +19,7 @@ import { RequestRunner } from "../../src/operations/request-runner.ts";
 import { RunObservers } from "../../src/operations/run-observers.ts";
 import type { ServiceRecords } from "../../src/operations/service-records.ts";
 import { Submissions } from "../../src/operations/submit-run.ts";
+import { TriggerTables } from "../../src/operations/trigger-tables.ts";
 import type { ToolServerState } from "../../src/ports/agent-toolbox.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
 import { FileSealer } from "../../src/storage/files/file-sealer.ts";
@@ -27,7 +28,6 @@ import { Gatekeeper } from "../../src/surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../../src/surfaces/http/http-parts.ts";
 import { LOOPBACK_HOSTS } from "../../src/surfaces/http/middleware/check-host.ts";
 import { OpenStreams } from "../../src/surfaces/http/open-streams.ts";
-import { buildTriggerTable, type TriggerTable } from "../../src/triggers/trigger-table.ts";
 import { World, type WorldOptions } from "../faults/world.ts";
 
 export interface HttpWorldOptions extends WorldOptions {
@@ -72,7 +72,7 @@ export class HttpWorld {
     const app = toApplication(this.world, definitions, { ...options, service });
     this.runner = new RequestRunner(app, this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
     const gatekeeper = new Gatekeeper(app, { isLoopback: true });
-    const table: TriggerTable = buildTriggerTable(definitions, { appDir: APP_DIR });
+    const tables = new TriggerTables(app);
     this.parts = {
       app,
       runner: this.runner,
@@ -87,7 +87,7 @@ export class HttpWorld {
       checkHealth: () => checkHealth(app),
       checker: new JsonSchemaChecker(),
       fetched: new FetchedDefinitions(app),
-      triggers: () => table,
+      triggers: (tenantId) => tables.find(tenantId),
       agents: new AgentCatalog(app),
       graphs: new Map(),
       hosts: LOOPBACK_HOSTS,

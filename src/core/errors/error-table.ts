@@ -349,11 +349,6 @@ export const ERRORS = {
     "Give one of the two another path or another method.",
     3,
   ),
-  TRIGGER_NOT_ARMED: row(
-    "Triggers of definitions that are saved through the service are not armed: paths, queues and events are shared by all tenants.",
-    "Start it with `POST /workflows/run`, or put it into a file in `workflows/`, whose triggers are armed.",
-    3,
-  ),
   VARIABLE_NOT_READ: row(
     "Variables of the environment are read for files of the application only, not for what a client saves or sends.",
     "Write the address out, give `callback_url` with each run, or put the definition into a file in `workflows/`.",

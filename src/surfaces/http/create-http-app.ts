@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { type Context, Hono } from "hono";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { describeRoutes } from "../../triggers/routes/describe-routes.ts";
+import { describeRoutes } from "../../triggers/describe-routes.ts";
 import { answerError } from "./answer-error.ts";
 import { authorizeAgents } from "./authorize-agents.ts";
 import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
@@ -74,8 +74,8 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
 /** Documents and signs of life need no key. */
 const OPEN = new Set(["/healthz", "/app/openapi.json", "/openapi.json"]);
 
-function appDocument({ app, triggers }: HttpParts, c: Context<HttpEnv>): Response {
-  return c.json(describeRoutes(triggers().routes.list(), basename(app.appDir)));
+async function appDocument({ app, triggers }: HttpParts, c: Context<HttpEnv>): Promise<Response> {
+  return c.json(describeRoutes((await triggers()).routes.list(), basename(app.appDir)));
 }
 
 function refuseMethod(c: Context<HttpEnv>, shape: ErrorShape, method: string): Response {

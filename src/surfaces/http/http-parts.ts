@@ -8,9 +8,9 @@ import type { EventFeed } from "../../operations/event-feed.ts";
 import type { ExecuteParts } from "../../operations/execute-request.ts";
 import type { RequestRunner } from "../../operations/request-runner.ts";
 import type { Submissions } from "../../operations/submit-run.ts";
+import type { TriggerTable } from "../../operations/trigger-table.ts";
 import type { KeyScope, StoredKey } from "../../ports/api-keys.ts";
 import type { Metrics } from "../../ports/metrics.ts";
-import type { TriggerTable } from "../../triggers/trigger-table.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
 /** What the HTTP surface works with. */
@@ -20,8 +20,8 @@ export interface HttpParts extends ExecuteParts {
   readonly submissions: Submissions;
   /** Of this program. */
   readonly version: string;
-  /** As the definitions are now. */
-  triggers(): TriggerTable;
+  /** As the definitions are now: the application's, or for what a tenant sends or is sent at its own path. */
+  triggers(tenantId?: string): Promise<TriggerTable>;
   /** The application's agents, held ready. */
   readonly agents: Pick<AgentCatalog, "find">;
   /** Graphs of runs that were answered, for those that follow. */

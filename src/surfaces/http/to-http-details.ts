@@ -9,7 +9,10 @@ export interface MatchedRequest {
 }
 
 /** A request as workflows read it. The body is a text; what is no UTF-8 is base64. */
-export function toHttpDetails(request: Request, { body, parameters, routePattern }: MatchedRequest): JsonObject {
+export function toHttpDetails(
+  request: Pick<Request, "method" | "url" | "headers">,
+  { body, parameters, routePattern }: MatchedRequest,
+): JsonObject {
   const path = targetOf(request.url);
   const text = decodeUtf8(body);
   return {

@@ -194,6 +194,22 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
       PRIMARY KEY (budget, day, id)
     ) WITHOUT ROWID`,
   },
+  {
+    // Which key has saved a version was not kept, save in its schedule: else it is taken for the one that may spend the least.
+    name: "workflow-definitions-2",
+    sql: `ALTER TABLE workflow_definitions ADD COLUMN starts_by TEXT;
+    ALTER TABLE workflow_definitions ADD COLUMN max_cost_micro INTEGER;
+    UPDATE workflow_definitions AS each SET max_cost_micro = (
+      SELECT min(max_cost_micro) FROM api_keys
+      WHERE coalesce(tenant_id, '') = each.tenant_id AND (scopes LIKE '%write%' OR scopes LIKE '%admin%')
+    );
+    UPDATE workflow_definitions AS each SET max_cost_micro = schedules.max_cost_micro FROM schedules
+      WHERE source = 'saved' AND workflow_name = each.name AND coalesce(schedules.tenant_id, '') = each.tenant_id;
+    CREATE INDEX workflow_definitions_triggered ON workflow_definitions (tenant_id, name)
+      WHERE starts_by IN ('http', 'queue', 'event');
+    CREATE INDEX workflow_definitions_timed ON workflow_definitions (tenant_id, name)
+      WHERE starts_by IS NULL OR starts_by = 'cron'`,
+  },
 ];
 
 const BUSY_TIMEOUT_MS = 5_000;

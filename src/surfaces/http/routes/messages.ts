@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { Application } from "../../../operations/application.ts";
 import { type Delivery, deliverMessage } from "../../../operations/deliver-message.ts";
 import { deriveRunId } from "../../../operations/derive-run-id.ts";
 import { resolveTrustedContext } from "../../../operations/request-context.ts";
@@ -12,25 +13,28 @@ import { readJsonBody } from "../read-body.ts";
 /** `POST /queues/{name}/messages`: starts a run in every workflow of the queue, once for each message id. */
 export async function deliverToQueue(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
   const queueName = c.req.param("name") ?? "";
-  const targets = parts.triggers().queues.get(queueName);
-  if (targets === undefined) {
+  const app = parts.appFor(c);
+  const armed = (await parts.triggers(app.tenantId)).queues.get(queueName);
+  if (armed === undefined) {
     throw new PawlError("QUEUE_UNKNOWN", { message: `No workflow is triggered by the queue "${queueName}".` });
   }
   const body = await readMessage(parts, c);
   const messageId = textOf(body, "messageId") ?? randomUUID();
   const queueDetails = { queueName, messageId, payload: body["payload"] ?? {} };
   return deliver(parts, c, {
-    targets,
+    app,
+    targets: armed.map(({ target }) => target),
     messageId,
     requestData: { source: "queue", queueDetails },
-    runIdFor: (workflow) => deriveRunId("queue", queueName, messageId, workflow),
+    runIdFor: (workflow) => deriveRunId("queue", ...namespaceOf(app), queueName, messageId, workflow),
   });
 }
 
 /** `POST /triggers/{event}`: the same for an event, in the workflows that listen to whoever sent it. */
 export async function deliverEvent(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
   const triggerEvent = c.req.param("event") ?? "";
-  const armed = parts.triggers().events.get(triggerEvent);
+  const app = parts.appFor(c);
+  const armed = (await parts.triggers(app.tenantId)).events.get(triggerEvent);
   if (armed === undefined) {
     throw new PawlError("EVENT_UNKNOWN", { message: `No workflow is triggered by the event "${triggerEvent}".` });
   }
@@ -44,24 +48,39 @@ export async function deliverEvent(parts: HttpParts, c: Context<HttpEnv>): Promi
     payload: body["payload"] ?? {},
   };
   return deliver(parts, c, {
+    app,
     targets: armed.filter(({ trigger }) => isMeant(trigger.sourceAppId)).map(({ target }) => target),
     messageId,
     requestData: { source: "trigger", triggerDetails },
-    runIdFor: (workflow) => deriveRunId("event", triggerEvent, sourceAppId ?? "", messageId, workflow),
+    runIdFor: (workflow) =>
+      deriveRunId("event", ...namespaceOf(app), triggerEvent, sourceAppId ?? "", messageId, workflow),
   });
 }
 
-type Message = Pick<Delivery, "targets" | "requestData" | "runIdFor"> & { readonly messageId: string };
+/** Tenants number their messages each for itself. */
+function namespaceOf({ tenantId }: Application): readonly string[] {
+  return tenantId === undefined ? [] : [tenantId];
+}
+
+type Message = Pick<Delivery, "targets" | "requestData" | "runIdFor"> & {
+  /** As the sender may use it: runs are the sender's. */
+  readonly app: Application;
+  readonly messageId: string;
+};
 
 async function deliver(parts: HttpParts, c: Context<HttpEnv>, message: Message): Promise<Response> {
-  const { messageId, ...rest } = message;
+  const { app, messageId, ...rest } = message;
   const trusted = await resolveTrustedContext(parts.app, parts.runner, callerOf(c));
   const traceId = c.get("traceId");
-  const runs = await deliverMessage(parts, {
-    ...rest,
-    requestId: c.get("requestId"),
-    context: { ...(traceId === undefined ? {} : { traceId }), ...trusted },
-  });
+  const { runner, checker } = parts;
+  const runs = await deliverMessage(
+    { app, runner, checker },
+    {
+      ...rest,
+      requestId: c.get("requestId"),
+      context: { ...(traceId === undefined ? {} : { traceId }), ...trusted },
+    },
+  );
   return c.json({ data: { message_id: messageId, runs }, error: null }, 202);
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { listBudgets, removeBudget, setBudget, showBudget } from "../../../../operations/shared-budgets.ts";
+import { TENANT_ID, TENANT_ID_RULE } from "../../../../operations/tenant-id.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf, timeSchema } from "../schemas/common.ts";
 
@@ -39,10 +40,7 @@ export const setBudgetEndpoint = defineEndpoint({
   body: z
     .strictObject({
       workflow: z.string().min(1).max(200).optional().describe("By name. Absent: of every workflow."),
-      tenant_id: z
-        .string()
-        .regex(/^[A-Za-z0-9_.-]{1,64}$/, "has 1 to 64 letters, digits, `_`, `.` and `-`")
-        .optional(),
+      tenant_id: z.string().regex(TENANT_ID, TENANT_ID_RULE).optional(),
       per: z.enum(["day", "total"]).default("day"),
       max_cost_usd: z.number().min(0).max(1_000_000).optional(),
       max_tokens: z.number().int().min(0).max(1_000_000_000_000).optional(),

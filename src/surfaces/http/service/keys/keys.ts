@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { createKey, listKeys, revokeKey } from "../../../../operations/api-keys.ts";
+import { TENANT_ID, TENANT_ID_RULE } from "../../../../operations/tenant-id.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf, timeSchema } from "../schemas/common.ts";
 
@@ -30,10 +31,7 @@ export const createKeyEndpoint = defineEndpoint({
   body: z.strictObject({
     name: z.string().min(1).max(200),
     scopes: z.array(scopeSchema).min(1).default(["run"]),
-    tenant_id: z
-      .string()
-      .regex(/^[A-Za-z0-9_.-]{1,64}$/, "has 1 to 64 letters, digits, `_`, `.` and `-`")
-      .optional(),
+    tenant_id: z.string().regex(TENANT_ID, TENANT_ID_RULE).optional(),
     max_cost_usd: z.number().positive().max(1_000_000).optional(),
     expires_at: timeSchema.optional(),
   }),

@@ -127,6 +127,19 @@ test("who begins to fire sees to what somebody left who died between a definitio
   expect(await schedules(world)).toMatchObject([{ disabled_reason: "definition_removed" }]);
 });
 
+test("a definition that an older version has saved gets its schedule at the next start, for its tenant, within what its keys may spend", async () => {
+  const world = newWorld();
+  const { definitions, schedules: port } = await world.parts.app.service();
+  await definitions.save({ name: "tidy", tenantId: "a", text: tidy("0 * * * *"), at: START, maxCostMicro: 500_000 });
+  await schedulerOf(world).start([]);
+  expect(await port.list({})).toMatchObject([
+    { workflow: "tidy", tenantId: "a", cron: "0 * * * *", enabled: true, maxCostMicro: 500_000 },
+  ]);
+  await passTime(world, HOUR);
+  expect(await runsOf(world)).toMatchObject([{ tenantId: "a" }]);
+  expect(await definitions.find({ name: "tidy", tenantId: "a" })).toMatchObject({ startsBy: "cron" });
+});
+
 test("whoever looks for schedules of files leaves those of saved definitions alone", async () => {
   const world = newWorld();
   const scheduler = schedulerOf(world);
@@ -143,22 +156,6 @@ startAt: a
 steps:
   a: { type: mcp, target: t, end: true }
 `;
-
-test.each([
-  '{ type: http, config: { pathPattern: "/api/tidy", method: post } }',
-  "{ type: queue, config: { queueName: orders } }",
-  "{ type: trigger, config: { triggerEvent: order.created } }",
-])("saving a definition with %s says that it is not armed, and what to do", async (trigger) => {
-  const world = newWorld();
-  const warning = {
-    code: "TRIGGER_NOT_ARMED",
-    severity: "warning",
-    remedy: expect.stringContaining("POST /workflows/run"),
-  };
-  expect(await save(world, triggered(trigger))).toMatchObject({ status: 201, data: { problems: [warning] } });
-  expect((await send(world, "GET", "/workflows/tidy")).data["problems"]).toMatchObject([warning]);
-  expect((await send(world, "POST", "/api/tidy", {})).status).toBe(404);
-});
 
 test("a cron trigger of a saved definition is armed in its zone", async () => {
   const world = newWorld();

@@ -31,6 +31,7 @@ const FOLDERS = new Set([
   "policies",
   "storage",
   "templates",
+  "tenant-routes",
   "webhooks",
 ]);
 

@@ -1,11 +1,11 @@
-import type { JsonObject } from "../../core/json.ts";
-import type { FoundDefinition } from "../../operations/find-definition.ts";
-import type { Route } from "./route-table.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Route } from "../operations/route-table.ts";
+import type { TriggerTarget } from "../operations/trigger-table.ts";
 
 const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
 
 /** The routes of an application as OpenAPI 3.1, from what its definitions say. */
-export function describeRoutes(routes: readonly Route<FoundDefinition>[], title: string): JsonObject {
+export function describeRoutes(routes: readonly Route<TriggerTarget>[], title: string): JsonObject {
   const paths = new Map<string, { [method: string]: JsonObject }>();
   for (const route of routes) {
     const path = route.pattern.written;
@@ -19,7 +19,7 @@ export function describeRoutes(routes: readonly Route<FoundDefinition>[], title:
   };
 }
 
-function describeOperation({ method, pattern, target }: Route<FoundDefinition>): JsonObject {
+function describeOperation({ method, pattern, target }: Route<TriggerTarget>): JsonObject {
   const { name, description, input } = target.definition.graph;
   const parameters = pattern.segments.flatMap((segment) =>
     "parameter" in segment ? [{ name: segment.parameter, in: "path", required: true, schema: { type: "string" } }] : [],
