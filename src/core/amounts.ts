@@ -21,6 +21,11 @@ export function isNear(used: number, limit: number): boolean {
   return used >= NEAR * limit;
 }
 
+/** As sentences have it. */
+export function writeMicro(micro: number): string {
+  return `$${(micro / 1_000_000).toFixed(4)}`;
+}
+
 export function howNear(used: number, limit: number): "ok" | "near" | "used_up" {
   if (used >= limit) return "used_up";
   return isNear(used, limit) ? "near" : "ok";

@@ -90,6 +90,11 @@ export interface Failed extends Spent {
   readonly retryable: boolean;
   /** Of all attempts of this generation: `none` begins another one, without the records and answers of this one. */
   readonly effect: Effect;
+  /** It has spent the `maxCostMicro` of its task and was not done. */
+  readonly outspent?: {
+    /** With more, another attempt goes on with what this one has on record. Else it begins from its start again. */
+    readonly goesOn: boolean;
+  };
 }
 
 /**

@@ -24,7 +24,12 @@ export type TaskResult = {
 } & (
   | { readonly output: Json }
   | { readonly asks: string; readonly allowEdit?: boolean }
-  | { readonly fail: string; readonly retryable?: boolean; readonly effect?: Effect }
+  | {
+      readonly fail: string;
+      readonly retryable?: boolean;
+      readonly effect?: Effect;
+      readonly outspent?: { readonly goesOn: boolean };
+    }
 );
 
 export interface Answer {

@@ -82,16 +82,20 @@ export function retry(maxAttempts: number, more: Partial<RetryPolicy> = {}): Ret
 }
 
 /** What a task does, by path or else by step id: a result for each failure before, the last one for ever. */
-export type Script = { readonly [pathOrId: string]: TaskResult | readonly TaskResult[] };
+export type Script = {
+  readonly [pathOrId: string]: TaskResult | readonly TaskResult[] | ((call: TaskCall) => TaskResult);
+};
 
 function scripted(script: Script, more: Partial<Behaviour> = {}): Behaviour {
   return { task: (call) => scriptedResult(script, call), ...more };
 }
 
 /** Unscripted tasks say who they are. */
-function scriptedResult(script: Script, { path, stepId, failures }: TaskCall): TaskResult {
+function scriptedResult(script: Script, call: TaskCall): TaskResult {
+  const { path, stepId, failures } = call;
   const found = script[path] ?? script[stepId];
   if (found === undefined) return { output: path };
+  if (typeof found === "function") return found(call);
   if (!isList(found)) return found;
   return found[Math.min(failures, found.length - 1)] ?? { output: path };
 }

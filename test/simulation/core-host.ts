@@ -290,11 +290,13 @@ export class CoreHost {
         if (this.#flights.has(`${path}@${attempt}`)) this.apply({ ...cost, at: this.now });
       });
     }
-    const outcome = this.#internal(delayMs, () => this.#land(instance, attempt, result));
+    const own = (step.maxCostMicro ?? Number.POSITIVE_INFINITY) - instance.costMicro;
+    const promisedMicro = maxCostMicro !== undefined && maxCostMicro < own ? maxCostMicro : undefined;
+    const outcome = this.#internal(delayMs, () => this.#land(instance, attempt, result, promisedMicro));
     this.#flights.set(`${path}@${attempt}`, { instance, attempt, result, outcome });
   }
 
-  #land(instance: Instance, attempt: number, result: TaskResult): void {
+  #land(instance: Instance, attempt: number, result: TaskResult, promisedMicro?: number): void {
     const { path } = instance;
     if (!this.#flights.delete(`${path}@${attempt}`)) return;
     const cost = result.costMicro === undefined ? {} : { costMicro: result.costMicro };
@@ -321,11 +323,12 @@ export class CoreHost {
       this.apply({ ...asked, at: this.now, ...(allowEdit ? { allowEdit } : {}) }, { plan: key });
       return;
     }
-    const { fail: code, retryable = true, effect = "unknown" } = result;
+    const { fail: code, retryable = true, effect = "unknown", outspent } = result;
+    const tooLittle = outspent && promisedMicro !== undefined ? { outspent: { ...outspent, promisedMicro } } : {};
     const error = { code, message: `${path} failed` };
     const projection = this.#projection(instance, { error }, true);
     const failed = { type: "stepFailed", path, attempt, ...error, retryable, effect } as const;
-    this.apply({ ...failed, at: this.now, ...cost, ...projection });
+    this.apply({ ...failed, at: this.now, ...cost, ...tooLittle, ...projection });
   }
 
   #abort(path: string, attempt: number): void {

@@ -11,7 +11,7 @@ import type { Json } from "../../src/core/json.ts";
 import { CoreHost, type CoreHostSetup } from "./core-host.ts";
 import { dumpState } from "./dump-state.ts";
 import { Random } from "./random.ts";
-import { randomBehaviour } from "./random-behaviour.ts";
+import { OUTSPENT, randomBehaviour } from "./random-behaviour.ts";
 import { type GraphTraits, randomRun } from "./random-graph.ts";
 
 /** What a run is drawn from: equal numbers, equal run. */
@@ -118,6 +118,21 @@ export const PROPERTIES: readonly Property[] = [
     },
   },
   {
+    name: "whoever was promised too little is tried with more or the budget has ended the run, whatever else happens",
+    check: (drawn) => {
+      const random = new Random(drawn.seed);
+      const limits = { isCostly: true, isGreedy: true, maxCostMicro: random.int(1, 20_000) };
+      const host = drawHost(drawn, WILD, limits);
+      if (random.chance(0.2)) host.later(random.int(0, 30), () => host.cancel());
+      if (random.chance(0.3)) host.dieAfter(random.int(1, 30));
+      host.run();
+      checkRefold(host);
+      checkCosts(host);
+      if (host.state.ending?.code === OUTSPENT)
+        throw new Error("The run has failed of what its budget was too little for.");
+    },
+  },
+  {
     name: "no more tries begin than are allowed, but those of finally, and a rebuilt run counts them alike",
     check: (drawn) => {
       const random = new Random(drawn.seed);
@@ -172,9 +187,13 @@ function checkDownstream(drawn: Drawn, before: CoreHost, target: string): void {
 function drawHost(
   { seed, size }: Drawn,
   traits: GraphTraits,
-  { isCostly = false, ...limits }: { isCostly?: boolean } & Pick<CoreHostSetup, "maxCostMicro" | "uses"> = {},
+  {
+    isCostly = false,
+    isGreedy = false,
+    ...limits
+  }: { isCostly?: boolean; isGreedy?: boolean } & Pick<CoreHostSetup, "maxCostMicro" | "uses"> = {},
 ): CoreHost {
-  const behaviour = randomBehaviour({ seed, failing: 0.3, isCostly });
+  const behaviour = randomBehaviour({ seed, failing: 0.3, isCostly, isGreedy });
   return new CoreHost({ ...randomRun(seed, size, traits), behaviour, ...limits });
 }
 

@@ -8,15 +8,19 @@ export interface Temper {
   /** Share of attempts that fail. */
   readonly failing: number;
   readonly isCostly?: boolean;
+  /** Whoever is promised less than it needs has not enough. */
+  readonly isGreedy?: boolean;
 }
 
+export const OUTSPENT = "OUTSPENT";
+
 /** Drawn from the path and the failures before, never from the attempt: a crash changes nothing of what comes out. */
-export function randomBehaviour({ seed, failing, isCostly = false }: Temper): Behaviour {
+export function randomBehaviour({ seed, failing, isCostly = false, isGreedy = false }: Temper): Behaviour {
   const of = (what: string) => new Random(hashText(`${seed} ${what}`));
   return {
     task: (call) => {
       checkJoins(call.input);
-      return taskResult(of(`${call.path} ${call.failures}`), call, { seed, failing, isCostly });
+      return taskResult(of(`${call.path} ${call.failures}`), call, { seed, failing, isCostly, isGreedy });
     },
     answer: (path, key) => answerOf(of(`answer ${path} ${key ?? ""}`)),
     signal: (path, name) => ({ payload: { sent: name, n: 3 }, delayMs: of(`signal ${path}`).int(0, 15) }),
@@ -24,7 +28,7 @@ export function randomBehaviour({ seed, failing, isCostly = false }: Temper): Be
   };
 }
 
-function taskResult(random: Random, call: TaskCall, { failing, isCostly }: Required<Temper>): TaskResult {
+function taskResult(random: Random, call: TaskCall, { failing, isCostly, isGreedy }: Required<Temper>): TaskResult {
   const delayMs = random.int(0, 12);
   const onAbort = random.pick(["fail", "finish", "hang"]);
   const fails = random.chance(failing);
@@ -35,6 +39,18 @@ function taskResult(random: Random, call: TaskCall, { failing, isCostly }: Requi
   const cost = isFree
     ? {}
     : { costMicro, ...(random.chance(0.3) ? { earlyCostMicro: Math.floor(costMicro / 2) } : {}) };
+  if (isGreedy && !isFree && wanted > costMicro) {
+    const outspent = { goesOn: random.chance(0.5) };
+    return {
+      delayMs,
+      onAbort,
+      ...cost,
+      fail: OUTSPENT,
+      retryable: true,
+      effect: random.pick(["none", "done"]),
+      outspent,
+    };
+  }
   // The same questions in every generation, one after another; what comes out tells what they were answered with.
   const questions = random.pick([0, 0, 0, 0, 0, 1, 2]);
   if (call.answers.length < questions) {

@@ -55,6 +55,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     projected: {},
     assigned: {},
     policies: [{ policy: "p", action: "alert", why: "w", found: { email: 1 } }],
+    outspent: { promisedMicro: 12, goesOn: true },
     decided: [],
   },
   stepProjected: { type: "stepProjected", at: 1, path: "a", projected: { p: 1 }, assigned: { v: 2 }, decided: [] },

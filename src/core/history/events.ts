@@ -119,6 +119,14 @@ export interface StepFailed extends EventCommon {
   readonly projected?: JsonObject;
   readonly assigned?: JsonObject;
   readonly policies?: readonly PolicyDecision[];
+  /** What it was promised of a budget was too little. */
+  readonly outspent?: Outspent;
+}
+
+export interface Outspent {
+  readonly promisedMicro: number;
+  /** Another attempt goes on with what this one has on record. Else it begins from its start again. */
+  readonly goesOn: boolean;
 }
 
 /** What control and scope variables read of an outcome that came without an executor: of a nested flow, a call, a wait, an approval. */

@@ -250,6 +250,8 @@ export interface Instance {
   costMicro: number;
   attemptCostMicro: number;
   reservedMicro: number;
+  /** What an attempt was promised and found too little, where the next one begins from its start again. */
+  tooLittleMicro: number | undefined;
   startedAt: number;
   /** Of a nested flow, call, catch or finally. */
   child: Scope | undefined;

@@ -1,3 +1,4 @@
+import { writeMicro } from "../amounts.ts";
 import type { Instance, Scope } from "../history/run-state.ts";
 import { computeCap, computeReservation } from "./budget.ts";
 import { isBudgetAsked } from "./budget-question.ts";
@@ -45,14 +46,10 @@ function tryAdmit(turn: Turn, instance: Instance): "decided" | "held" {
     stopForBudget(turn, instance);
     return "decided";
   }
-  const reservation = isCleaning ? { kind: "unlimited" as const } : computeReservation(state.budget, instance.step.key);
-  if (reservation.kind === "hold") return "held";
-  if (reservation.kind === "exceeded") {
-    stopForBudget(turn, instance);
-    return "decided";
-  }
-  const reservedMicro = reservation.kind === "reserved" ? reservation.micro : undefined;
-  dispatch(turn, instance, reservedMicro);
+  const share = isCleaning ? undefined : computeReservation(state.budget, instance);
+  if (share?.kind === "hold") return "held";
+  if (share?.kind === "exceeded") stopForOwnBudget(turn, instance);
+  else dispatch(turn, instance, share?.amount);
   return "decided";
 }
 
@@ -72,6 +69,17 @@ function dispatch(turn: Turn, instance: Instance, reservedMicro: number | undefi
     attempt: instance.attempt,
     ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
   });
+}
+
+function stopForOwnBudget(turn: Turn, instance: Instance): void {
+  const { budget } = turn.state;
+  const { limitMicro = 0, spentMicro } = budget;
+  const { path, tooLittleMicro } = instance;
+  if (tooLittleMicro !== undefined && spentMicro < limitMicro) {
+    const had = `it was promised ${writeMicro(tooLittleMicro)} of ${writeMicro(limitMicro)} and was not done`;
+    budget.exhausted ??= `The budget is too little for "${path}": ${had}; ${writeMicro(spentMicro)} is spent.`;
+  }
+  stopForBudget(turn, instance);
 }
 
 /** Closing the run ends the instance too: if it ended first, what depends on it could begin. */

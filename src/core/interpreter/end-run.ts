@@ -1,3 +1,4 @@
+import { writeMicro } from "../amounts.ts";
 import type { RunState, Scope } from "../history/run-state.ts";
 import type { Turn } from "./turn.ts";
 import { findUsedUp } from "./use-limits.ts";
@@ -42,9 +43,5 @@ function explainBudget({ budget, now, startedAt }: RunState): string {
   if (usedUp?.of === "tokens") return `The run has used ${usedUp.used} tokens and may use ${usedUp.limit}.`;
   if (usedUp?.of === "tries") return `The run has made the ${usedUp.limit} tries of steps that it may make.`;
   const { limitMicro = 0, spentMicro } = budget;
-  return `The budget of ${toUsd(limitMicro)} does not allow another step; ${toUsd(spentMicro)} is spent.`;
-}
-
-function toUsd(micro: number): string {
-  return `$${(micro / 1_000_000).toFixed(4)}`;
+  return `The budget of ${writeMicro(limitMicro)} does not allow another step; ${writeMicro(spentMicro)} is spent.`;
 }

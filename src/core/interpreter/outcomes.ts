@@ -2,6 +2,7 @@ import type { StepFailed, StepInterrupted, StepSucceeded } from "../history/even
 import type { Failure, Instance } from "../history/run-state.ts";
 import { concludeInstance, failInstance, succeedProjected } from "./conclude.ts";
 import { bookAttempt, bookLate, giveUp, release } from "./costs.ts";
+import { goOnOutspent } from "./outspent.ts";
 import type { Turn } from "./turn.ts";
 
 /** After this many crashes with the attempt in flight it is the attempt that is suspected. */
@@ -27,6 +28,9 @@ export function applyStepFailed(turn: Turn, event: StepFailed): void {
     instance.generation += 1;
     instance.records = undefined;
   }
+  const { outspent } = event;
+  if (outspent !== undefined && instance.scope.phase === "open")
+    return goOnOutspent(turn, instance, { ...event, outspent });
   const isSafe = instance.step.step.atMostOnce !== true || event.effect === "none";
   const failure: Failure = { code: event.code, message: event.message, seq: turn.seq };
   failInstance(turn, instance, failure, { mayRetry: event.retryable && isSafe, projected: event });

@@ -40,6 +40,7 @@ export function startItem(turn: Turn, scope: Scope, step: number, item: number):
     costMicro: 0,
     attemptCostMicro: 0,
     reservedMicro: 0,
+    tooLittleMicro: undefined,
     startedAt: 0,
     child: undefined,
     failure: undefined,

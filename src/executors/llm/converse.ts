@@ -59,9 +59,11 @@ export async function converse(conversation: Conversation, signal: AbortSignal):
     const { answer } = reply;
     const read = await readAnswer(answer, conversation);
     if (read.ok) return { outcome: toSucceeded(read.value, turn, spending), tokens: spending.tokens };
-    const isLast = turn > conversation.repairs || !hasMoney(spending, conversation);
-    if (read.violations === undefined || isLast)
-      return { outcome: addTo(read.failed, spending), tokens: spending.tokens };
+    const isLast = read.violations === undefined || turn > conversation.repairs;
+    if (isLast || !hasMoney(spending, conversation)) {
+      const failed = isLast ? read.failed : { ...read.failed, ...outspentOf(spending) };
+      return { outcome: addTo(failed, spending), tokens: spending.tokens };
+    }
     conversation.keeper.warn(`${read.failed.message} The model is asked again.`);
     messages.push(
       { by: "model", text: answer.text },
@@ -177,6 +179,11 @@ function explainMisfit(violations: readonly SchemaViolation[], { format, schema 
 
 function hasMoney({ costMicro }: Spending, { maxCostMicro }: Conversation): boolean {
   return maxCostMicro === undefined || (costMicro !== null && costMicro < maxCostMicro);
+}
+
+/** The turns so far are on record. What an unknown amount was too little for nobody knows. */
+function outspentOf({ costMicro }: Spending): Pick<Failed, "outspent"> {
+  return costMicro === null ? {} : { outspent: { goesOn: true } };
 }
 
 function toSucceeded(output: Json, turn: number, { costMicro, usage }: Spending): Outcome {

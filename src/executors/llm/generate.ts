@@ -65,7 +65,9 @@ export function createGenerate(options: GenerateOptions) {
       },
       signal,
     );
-    if (outcome.status === "failed") return outcome;
+    // Nothing is on record to go on with.
+    if (outcome.status === "failed")
+      return outcome.outspent === undefined ? outcome : { ...outcome, outspent: { goesOn: false } };
     return { ...outcome, output: { completion: outcome.output, metrics: { token_usage: tokens } } };
   };
 }

@@ -337,8 +337,18 @@ describe("repair", () => {
   test("no turn begins once the attempt has spent what it may", async () => {
     const { run, requests } = await world([say("no")]);
     const outcome = await run({ prompt: "x", outputSchema: SCORE }, { maxCostMicro: 140 });
-    expect(outcome).toMatchObject({ code: "OUTPUT_INVALID", costMicro: 140 });
+    expect(outcome).toMatchObject({ code: "OUTPUT_INVALID", costMicro: 140, outspent: { goesOn: true } });
     expect(requests).toHaveLength(2);
+    const more = { attempt: 2, maxCostMicro: 1_000 };
+    expect(await run({ prompt: "x", outputSchema: SCORE }, more)).toMatchObject({ costMicro: 70 });
+    expect(requests).toHaveLength(3);
+  });
+
+  test("who may not ask again has failed by its answer, whatever it may still spend", async () => {
+    const { run } = await world([say("no")]);
+    const outcome = await run({ prompt: "x", outputSchema: SCORE }, { maxCostMicro: 70 }, { repairs: 0 });
+    expect(outcome).toMatchObject({ code: "OUTPUT_INVALID" });
+    expect(outcome).not.toHaveProperty("outspent");
   });
 
   test("what turns have cost is booked when a later one fails", async () => {

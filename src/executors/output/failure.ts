@@ -11,6 +11,7 @@ export interface FailureFacts {
   readonly costMicro?: number | null;
   readonly usage?: JsonObject;
   readonly details?: Json;
+  readonly outspent?: NonNullable<Failed["outspent"]>;
 }
 
 /** A failed outcome with a code that has a row in the error table. */

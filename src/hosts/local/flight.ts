@@ -46,6 +46,8 @@ export class Flight implements Task, StartNote {
   /** Lets the next one go that is on its last chance. */
   endTurn: (() => void) | undefined;
   readonly #control: FlightControl;
+  /** What its step's own limit leaves it. */
+  readonly #ownLeftMicro: number;
   #maxCostMicro: number | undefined;
 
   constructor(
@@ -64,6 +66,7 @@ export class Flight implements Task, StartNote {
     this.attempt = start.attempt;
     this.startedAt = start.startedAt;
     this.#maxCostMicro = start.maxCostMicro;
+    this.#ownLeftMicro = (this.step.maxCostMicro ?? Number.POSITIVE_INFINITY) - start.instance.costMicro;
   }
 
   get step(): TaskStep {
@@ -102,6 +105,12 @@ export class Flight implements Task, StartNote {
 
   get maxCostMicro(): number | undefined {
     return this.#maxCostMicro;
+  }
+
+  /** What it may spend, where that is what budgets leave and not its step's own limit. */
+  get promisedMicro(): number | undefined {
+    const most = this.#maxCostMicro;
+    return most !== undefined && most < this.#ownLeftMicro ? most : undefined;
   }
 
   /** Something else allows no more than this. */

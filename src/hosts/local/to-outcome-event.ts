@@ -46,6 +46,7 @@ export function toFailedEvent(
     inputHash: flight.inputHash,
     ...policiesOf(flight),
     ...costOf(outcome),
+    ...outspentOf(flight, outcome),
   };
   const error = { code, message, ...(details === undefined ? {} : { details: JSON.parse(details) as Json }) };
   return { event, details, error };
@@ -104,6 +105,12 @@ export function toFailed(error: unknown): Failed {
 
 function policiesOf({ decisions }: Flight): Pick<StepFailed, "policies"> {
   return decisions === undefined ? {} : { policies: decisions };
+}
+
+/** Whoever has used up its step's own limit has failed as any other. */
+function outspentOf({ promisedMicro }: Flight, { outspent }: Failed): Pick<StepFailed, "outspent"> {
+  if (outspent === undefined || promisedMicro === undefined) return {};
+  return { outspent: { promisedMicro, goesOn: outspent.goesOn } };
 }
 
 function costOf({ costMicro, usage }: Outcome | Asks): Pick<StepFailed, "costMicro" | "unpriced" | "usage"> {

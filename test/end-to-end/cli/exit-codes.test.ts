@@ -41,6 +41,11 @@ steps:
     prompt: Second.
 `;
 
+const DEAR = `
+steps:
+  dear: {reply: "At last.", delay_ms: 0, cost_usd: 0.01}
+`;
+
 const FILES = {
   "twice.yaml": TWICE,
   "question.yaml": QUESTION,
@@ -49,6 +54,7 @@ const FILES = {
   "strict.yaml": NEEDS_TEXT,
   "at-once.yaml": AT_ONCE,
   "failing.yaml": FAILING,
+  "dear.yaml": DEAR,
 };
 
 const AGENT = ["--agent", "simulated:at-once.yaml"];
@@ -94,6 +100,12 @@ const cases: readonly {
     args: ["run", "twice.yaml", "--max-cost", "0.01", "--agent", "simulated:failing.yaml"],
     code: 7,
     says: "budget",
+  },
+  {
+    name: "a budget that is too little for an agent, whatever the step says of failures",
+    args: ["run", "twice.yaml", "--max-cost", "0.005", "--agent", "simulated:dear.yaml"],
+    code: 7,
+    says: "BUDGET_EXCEEDED",
   },
   {
     name: "a run that has made the tries that it may make",

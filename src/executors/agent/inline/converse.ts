@@ -203,6 +203,8 @@ class Talk {
     // A turn that ends the attempt is not kept: another attempt asks for it anew.
     const canRepair = read.violations !== undefined && this.#misfits < repairs && !isLast;
     const limit = canRepair ? this.#findLimit() : undefined;
+    // With more to spend it is asked again from here.
+    if (limit?.outspent !== undefined) await keep();
     if (!canRepair || limit !== undefined) return { ok: false, outcome: this.fail(limit ?? read.failed) };
     this.#misfits += 1;
     await keep();
@@ -224,7 +226,9 @@ class Talk {
     if (!Number.isFinite(limit) || (costMicro !== null && costMicro < limit)) return undefined;
     const spent = costMicro === null ? "an unknown amount" : toUsd(costMicro);
     const message = `The agent "${request.name}" has spent ${spent} of the ${toUsd(limit)} that it may spend, and was not done.`;
-    return toFailed("STEP_BUDGET_EXCEEDED", { message, retryable: false, effect: "none" });
+    const isOwn = costMicro === null || (own !== undefined && costMicro >= own);
+    const outspent = isOwn ? {} : { outspent: { goesOn: true } };
+    return toFailed("STEP_BUDGET_EXCEEDED", { message, retryable: false, effect: "none", ...outspent });
   }
 
   #toExhausted(said: ModelTurn): Failed {

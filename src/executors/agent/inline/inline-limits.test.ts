@@ -28,8 +28,21 @@ describe("limits", () => {
       code: "STEP_BUDGET_EXCEEDED",
       costMicro: 12_000,
       message: expect.stringContaining("$0.012 of the $0.01"),
+      outspent: { goesOn: true },
     });
     expect(world.requests).toHaveLength(2);
+  });
+
+  test("money: with more of it another attempt goes on, and pays nothing twice", async () => {
+    const world = await inlineWorld([call("read", {}, USED), call("read", {}, USED), say("Done.", USED)], {
+      tools: READ,
+    });
+    expect(await world.ask({}, { maxCostMicro: 10_000 })).toMatchObject({ costMicro: 12_000 });
+    expect(await world.ask({}, { maxCostMicro: 20_000, attempt: 2 })).toMatchObject({
+      status: "succeeded",
+      costMicro: 6_000,
+    });
+    expect(world.requests).toHaveLength(3);
   });
 
   test("the agent's own limit counts what earlier attempts have paid", async () => {
@@ -45,6 +58,7 @@ describe("limits", () => {
     const outcome = await world.ask({ max_cost_usd: 0.01 }, { attempt: 2 });
 
     expect(outcome).toMatchObject({ code: "STEP_BUDGET_EXCEEDED", costMicro: 6_000 });
+    expect(outcome).not.toHaveProperty("outspent");
     expect(world.requests).toHaveLength(1);
   });
 

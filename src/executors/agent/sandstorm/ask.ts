@@ -37,7 +37,7 @@ export async function ask(input: AgentInput, line: Line, validate: Validate | un
     const conversation = createConversation();
     const ending = await listen(response, conversation, line);
     for (const problem of conversation.fileProblems) line.log.note(`A produced file was not kept: ${problem}.`);
-    return toOutcome(conversation, ending, validate);
+    return toOutcome(conversation, ending, { validate, maxCostMicro: line.task.maxCostMicro });
   } finally {
     response.destroy();
   }

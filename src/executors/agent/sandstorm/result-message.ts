@@ -4,8 +4,10 @@ import type { SandstormDocument } from "./document-decoder.ts";
 const USAGE_TOKENS = ["input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
 const USAGE_TOTALS = ["num_turns", "duration_ms", "duration_api_ms"];
 
+const MAX_BUDGET = "error_max_budget_usd";
+
 // Another try would end at the same limit and cost the same again.
-const LIMIT_SUBTYPES: ReadonlySet<Json | undefined> = new Set(["error_max_turns", "error_max_budget_usd"]);
+const LIMIT_SUBTYPES: ReadonlySet<Json | undefined> = new Set(["error_max_turns", MAX_BUDGET]);
 
 const TOO_MANY_REQUESTS = 429;
 const SERVER_ERROR = 500;
@@ -13,6 +15,12 @@ const SERVER_ERROR = 500;
 /** Both say so: either alone occurs on failures too. */
 export function isSuccess(result: SandstormDocument): boolean {
   return result["subtype"] === "success" && !result["is_error"];
+}
+
+/** It has spent what it was allowed. One that has spent less has come to a limit of its server's own. */
+export function isOutspent(result: SandstormDocument, maxCostMicro: number | undefined): boolean {
+  if (result["subtype"] !== MAX_BUDGET || maxCostMicro === undefined) return false;
+  return (readCostMicro(result) ?? maxCostMicro) >= maxCostMicro;
 }
 
 /** Integer micro-dollars; null when the server did not say. */

@@ -11,7 +11,7 @@ import {
 import { conversation, SCENARIOS, type ScenarioName, stream } from "../../../../test/fakes/sandstorm/scenarios.ts";
 import { createSimulatedPlay } from "../../../../test/fakes/sandstorm/simulated-play.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import type { Outcome, Task } from "../../../ports/executor.ts";
+import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
 import { createSandstormExecutor, type SandstormOptions } from "./sandstorm-executor.ts";
 
 const SCHEMA = { type: "object", properties: { score: { type: "integer" } }, required: ["score"] };
@@ -197,6 +197,15 @@ describe("failures", () => {
       expect(outcome).toMatchObject({ status: "failed", ...expected });
     });
   }
+
+  test.each([
+    ["what it may, which is the budget's matter", 12_300, { outspent: { goesOn: false } }],
+    ["less, which is a limit of its server's own", 12_301, {}],
+  ])("an agent that stops for money has spent %s", async (_, maxCostMicro, told) => {
+    const { outcome } = await ask(SCENARIOS.error_max_budget_usd, { task: { maxCostMicro } });
+    const { outspent } = outcome as Failed;
+    expect(outspent === undefined ? {} : { outspent }).toEqual(told);
+  });
 
   test("a server that does not run cannot be reached, and nothing was done", async () => {
     const executor = createSandstormExecutor({ baseUrl: "http://127.0.0.1:1" });

@@ -5,7 +5,15 @@ import type { Validate } from "../../output/schema-validators.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SandstormDocument } from "./document-decoder.ts";
 import type { CutOff } from "./life-watch.ts";
-import { describeFailure, isSuccess, isWorthRetrying, listErrors, readCostMicro, readUsage } from "./result-message.ts";
+import {
+  describeFailure,
+  isOutspent,
+  isSuccess,
+  isWorthRetrying,
+  listErrors,
+  readCostMicro,
+  readUsage,
+} from "./result-message.ts";
 
 /** How the stream ended. */
 export type Ending =
@@ -17,10 +25,14 @@ export type Ending =
 const MAX_WORDS_CHARS = 2_000;
 
 /** A result that has arrived counts, however the stream ended after it: it is known and paid. */
-export function toOutcome(conversation: Conversation, ending: Ending, validate: Validate | undefined): Outcome {
+export function toOutcome(
+  conversation: Conversation,
+  ending: Ending,
+  { validate, maxCostMicro }: { readonly validate: Validate | undefined; readonly maxCostMicro: number | undefined },
+): Outcome {
   const { result, error } = conversation;
   if (result !== undefined && isSuccess(result)) return toAnswered(conversation, result, validate);
-  if (result !== undefined) return toGivenUp(result);
+  if (result !== undefined) return toGivenUp(result, maxCostMicro);
   if (error !== undefined) {
     const message = `The agent failed: ${error.slice(0, MAX_WORDS_CHARS)}`;
     return toFailed("AGENT_FAILED", { message, retryable: true, effect: "unknown" });
@@ -38,7 +50,7 @@ function toAnswered(conversation: Conversation, result: SandstormDocument, valid
   return toFailed(code, { message, details, retryable: true, effect: "done", ...spent });
 }
 
-function toGivenUp(result: SandstormDocument): Failed {
+function toGivenUp(result: SandstormDocument, maxCostMicro: number | undefined): Failed {
   return toFailed("AGENT_ERROR_RESULT", {
     message: `The agent gave up (${result["subtype"]}): ${describeFailure(result).slice(0, MAX_WORDS_CHARS)}`,
     retryable: isWorthRetrying(result),
@@ -50,6 +62,7 @@ function toGivenUp(result: SandstormDocument): Failed {
       is_error: result["is_error"] ?? null,
       errors: listErrors(result).slice(0, 20),
     },
+    ...(isOutspent(result, maxCostMicro) ? { outspent: { goesOn: false } } : {}),
   });
 }
 

@@ -110,6 +110,7 @@ describe("stopping", () => {
       code: "AGENT_ERROR_RESULT",
       retryable: false,
       costMicro: 10,
+      outspent: { goesOn: false },
     });
   });
 });

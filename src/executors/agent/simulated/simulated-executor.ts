@@ -162,7 +162,8 @@ function tell(
 function toStoppedByBudget(costMicro: number): Failed {
   const message =
     "The agent gave up (error_max_budget_usd): the simulated answer costs more than the attempt may spend.";
-  return toFailed("AGENT_ERROR_RESULT", { message, retryable: false, effect: "done", costMicro });
+  const outspent = { goesOn: false };
+  return toFailed("AGENT_ERROR_RESULT", { message, retryable: false, effect: "done", costMicro, outspent });
 }
 
 function toToolless(): Failed {

@@ -7,8 +7,8 @@ import type { Budgets, BudgetUse } from "../../../ports/budgets.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { RunDriver } from "../run-driver.ts";
 import { type Account, givesTryBack, toShares } from "./account.ts";
-import { decideShare } from "./decide-share.ts";
-import { type Purse, SharedPurse, sumReserved } from "./purse.ts";
+import { decideShares, type Wish } from "./decide-shares.ts";
+import { type Purse, SharedPurse } from "./purse.ts";
 import { RunPurse } from "./run-purse.ts";
 import { NOTHING, UseTracker } from "./use-tracker.ts";
 
@@ -145,11 +145,11 @@ export class BudgetLedger {
     if (account === undefined) return { kind: "go" };
     const purses = this.#pursesOf(account);
     const isHeld = purses.some((purse) => heldPurses.has(purse));
-    const seen = this.#mostSeen(applicant);
+    const wish = this.#wishOf(applicant);
     const shares = new Map<Purse, Amounts>();
     let mustWait = isHeld;
     for (const purse of purses) {
-      const found = shareOf(purse, seen);
+      const found = decideShares(purse, wish);
       if (found.exceeded.length > 0) return { kind: "exceeded", purse, of: found.exceeded };
       mustWait ||= found.mustWait;
       shares.set(purse, found.share);
@@ -158,12 +158,17 @@ export class BudgetLedger {
     return this.#go(applicant, shares);
   }
 
-  /** What a try of the step has needed at most: as far as this process knows, and of money what the run itself knows. */
-  #mostSeen({ driver, path }: Applicant): Amounts | undefined {
+  /** What a try of the step has needed: as far as this process knows, and of money what the run itself knows. */
+  #wishOf({ driver, path }: Applicant): Wish {
     const seen = this.#seen.get(kindOf(driver, path));
-    const { active, budget } = driver.state;
-    const inRun = budget.maxSeenMicro.get(active.get(path)?.step.key ?? "");
-    return inRun === undefined ? seen : { ...seen, cost: Math.max(seen?.cost ?? 0, inRun) };
+    const { active, budget, tasksInFlight } = driver.state;
+    const instance = active.get(path);
+    const inRun = budget.maxSeenMicro.get(instance?.step.key ?? "");
+    return {
+      seen: inRun === undefined ? seen : { ...seen, cost: Math.max(seen?.cost ?? 0, inRun) },
+      tooLittleMicro: instance?.tooLittleMicro,
+      tasksOfRun: tasksInFlight,
+    };
   }
 
   #go(applicant: Applicant, shares: ReadonlyMap<Purse, Amounts>): Admission {
@@ -267,32 +272,6 @@ export class BudgetLedger {
   #today(): string {
     return toIsoDay(this.#clock.now());
   }
-}
-
-function shareOf(
-  purse: Purse,
-  seen: Amounts | undefined,
-): { readonly exceeded: readonly (keyof Amounts)[]; readonly mustWait: boolean; readonly share: Amounts } {
-  const exceeded: (keyof Amounts)[] = [];
-  const share: [string, number][] = [];
-  let mustWait = false;
-  for (const kind of AMOUNTS) {
-    const limit = purse.limits[kind];
-    if (limit === undefined) continue;
-    const used = purse.used[kind] ?? 0;
-    // Tries are whole, and the time of one run passes for all its attempts at once.
-    if (kind === "tries" || (kind === "duration" && purse.id === "run")) {
-      if (used >= limit) exceeded.push(kind);
-      continue;
-    }
-    // Only money is a limit that attempts keep to, so that too little of it is spent for nothing.
-    const asks = kind === "cost" && purse.onExceeded === "ask";
-    const found = decideShare({ limit, used, reserved: sumReserved(purse, kind), seen: seen?.[kind], asks });
-    if (found.kind === "exceeded") exceeded.push(kind);
-    else if (found.kind === "hold") mustWait = true;
-    else share.push([kind, found.amount]);
-  }
-  return { exceeded, mustWait, share: Object.fromEntries(share) };
 }
 
 function isOver({ type }: Event): boolean {

@@ -1,4 +1,4 @@
-import { AMOUNTS, SHOWN_AMOUNTS } from "../../../core/amounts.ts";
+import { AMOUNTS, SHOWN_AMOUNTS, writeMicro } from "../../../core/amounts.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
@@ -63,6 +63,6 @@ function toShown(amounts: Amounts): JsonObject {
 }
 
 function textOf(of: keyof Amounts, amount = 0): string {
-  if (of === "cost") return `$${(amount / 1_000_000).toFixed(4)}`;
+  if (of === "cost") return writeMicro(amount);
   return of === "duration" ? `${amount / 1_000} s` : `${amount} ${SHOWN_AMOUNTS[of].of}`;
 }

@@ -1,0 +1,48 @@
+import { AMOUNTS } from "../../../core/amounts.ts";
+import type { Amounts } from "../../../core/history/events.ts";
+import { decideShare } from "../../../core/interpreter/decide-share.ts";
+import { type Purse, sumReserved } from "./purse.ts";
+
+/** What is known of an attempt that wants to begin. */
+export interface Wish {
+  /** The most that attempts of its step have used. */
+  readonly seen: Amounts | undefined;
+  /** Of money: what the attempt before was promised and found too little. */
+  readonly tooLittleMicro: number | undefined;
+  /** Tasks of its run that have begun or want to, itself among them. */
+  readonly tasksOfRun: number;
+}
+
+export interface Shares {
+  readonly exceeded: readonly (keyof Amounts)[];
+  /** Those that fly may leave something. */
+  readonly mustWait: boolean;
+  readonly share: Amounts;
+}
+
+/** What an attempt may use of each amount that a purse limits. */
+export function decideShares(purse: Purse, wish: Wish): Shares {
+  const exceeded: (keyof Amounts)[] = [];
+  const share: [string, number][] = [];
+  let mustWait = false;
+  // Nobody but its own tasks comes to the limits of a run: one alone is not cut off at a part of them.
+  const window = purse.id === "run" ? Math.max(1, wish.tasksOfRun) : Number.POSITIVE_INFINITY;
+  for (const of of AMOUNTS) {
+    const limit = purse.limits[of];
+    if (limit === undefined) continue;
+    const used = purse.used[of] ?? 0;
+    // Tries are whole, and the time of one run passes for all its attempts at once.
+    if (of === "tries" || (of === "duration" && purse.id === "run")) {
+      if (used >= limit) exceeded.push(of);
+      continue;
+    }
+    const amount = { limit, used, reserved: sumReserved(purse, of), window, seen: wish.seen?.[of] };
+    // Only money is a limit that attempts keep to, so that too little of it is spent for nothing.
+    const ofMoney = of === "cost" ? { asks: purse.onExceeded === "ask", tooLittle: wish.tooLittleMicro } : {};
+    const found = decideShare({ ...amount, ...ofMoney });
+    if (found.kind === "exceeded") exceeded.push(of);
+    else if (found.kind === "hold") mustWait = true;
+    else share.push([of, found.amount]);
+  }
+  return { exceeded, mustWait, share: Object.fromEntries(share) };
+}
