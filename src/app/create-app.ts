@@ -157,7 +157,9 @@ class App implements OpenApplication {
 
   async findOwner(): Promise<Owner> {
     const host = await this.#host;
-    if (host !== undefined) return { state: "held", pid: host.ownerPid };
+    const connection = await this.#connection();
+    const url = connection?.role === "owner" ? connection.ownership.url : undefined;
+    if (host !== undefined) return { state: "held", pid: host.ownerPid, ...(url === undefined ? {} : { url }) };
     const { lookForOwner } = await import("./look-for-owner.ts");
     return lookForOwner(this.dataDir);
   }

@@ -110,6 +110,7 @@ const IDLE_GRACE_MS = 5_000;
 /** The data directory as long as this process drives its runs. */
 export class Ownership {
   readonly #owned: Owned;
+  #url: string | undefined;
   #isParked = false;
   #isClosed = false;
 
@@ -125,9 +126,15 @@ export class Ownership {
     return this.#owned.journal;
   }
 
+  /** Where this process takes requests. Undefined: it takes none. */
+  get url(): string | undefined {
+    return this.#url;
+  }
+
   /** Tells other processes where this one takes requests. */
   announce(url: string): void {
     const { lock, socketPath } = this.#owned;
+    this.#url = url;
     lock.announce({ pid: process.pid, host: hostname(), socket: socketPath, url });
   }
 

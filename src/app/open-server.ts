@@ -1,6 +1,5 @@
 import { basename, relative } from "node:path";
 import type { Settings } from "../config/settings.ts";
-import { PawlError } from "../core/errors/pawl-error.ts";
 import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
 import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
 import { createOutbound } from "../executors/outbound/outbound.ts";
@@ -34,6 +33,8 @@ import { RunLog } from "../telemetry/logs/run-log.ts";
 import { Scheduler } from "../triggers/schedules/scheduler.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
 import { readVersion } from "./read-version.ts";
+import { ServiceMcp } from "./service-mcp.ts";
+import { whereToListen } from "./where-to-listen.ts";
 
 export interface ServerParts {
   readonly app: Application;
@@ -74,28 +75,6 @@ export async function openServer(parts: ServerParts, options: ListenOptions): Pr
   return server;
 }
 
-interface ListenAddress {
-  readonly address: string;
-  readonly port: number;
-  readonly isLoopback: boolean;
-}
-
-/** `--port`, then the setting, then the name that the sandbox protocol gives it. Beyond this machine only with keys. */
-async function whereToListen(app: Application, options: ListenOptions): Promise<ListenAddress> {
-  const { config } = app;
-  const { server, uhlp } = config.settings;
-  const isSet = config.origins.has("server.port");
-  const configured = isSet ? server.port : (uhlp.sandbox_port ?? server.port);
-  const written = options.host ?? server.host;
-  const address = written === "localhost" ? "127.0.0.1" : written.replace(/^\[(.*)\]$/, "$1");
-  const isLoopback = /^127(\.\d{1,3}){3}$/.test(address) || address === "::1";
-  const hasKeys = server.api_key !== undefined || (await (await app.service()).keys.areThere());
-  if (isLoopback || hasKeys) return { address, port: options.port ?? configured, isLoopback };
-  throw new PawlError("HOST_REFUSED", {
-    message: `"${written}" can be reached from other machines, and there is no key.`,
-  });
-}
-
 class Server implements HttpService {
   readonly #parts: ServerParts;
   readonly #runner: RequestRunner;
@@ -109,6 +88,7 @@ class Server implements HttpService {
   readonly #feed: EventFeed;
   readonly #observing: (() => void)[];
   #metrics: Metrics | undefined;
+  #mcp: ServiceMcp | undefined;
   #stopTicking: (() => void) | undefined;
   readonly #tables: TriggerTables;
   #table: TriggerTable | undefined;
@@ -203,10 +183,20 @@ class Server implements HttpService {
   httpParts({ version, isLoopback }: { readonly version: string; readonly isLoopback: boolean }): HttpParts {
     const { app, onDefect } = this.#parts;
     const gatekeeper = new Gatekeeper(app, { isLoopback });
+    const submissions = new Submissions(this.#runner);
+    const mcp = new ServiceMcp({
+      submissions,
+      version,
+      maxBodyBytes: app.config.settings.server.max_body_bytes,
+      stopping: this.#streams.stopping,
+      log: (line) => this.#log.write("info", `mcp: ${line}`),
+      onDefect: (line) => this.#log.write("error", line),
+    });
+    this.#mcp = mcp;
     return {
       app,
       runner: this.#runner,
-      submissions: new Submissions(this.#runner),
+      submissions,
       version,
       streams: this.#streams,
       feed: this.#feed,
@@ -214,6 +204,8 @@ class Server implements HttpService {
       isLoopback,
       authorize: (c, scope) => gatekeeper.authorize(c, scope),
       appFor: (c) => gatekeeper.appFor(c),
+      callerFor: (c) => gatekeeper.callerFor(c),
+      mcp: (request, caller) => mcp.fetch(request, caller),
       checkHealth: () => checkHealth(app),
       checker: this.#checker,
       fetched: new FetchedDefinitions(app),
@@ -247,8 +239,10 @@ class Server implements HttpService {
     this.#streams.stop();
     const closed = this.#listener?.close();
     const { stop_grace_ms: graceMs } = this.#parts.app.config.settings.server;
-    const sent = this.#dispatcher.stop(AbortSignal.any([force, AbortSignal.timeout(graceMs)]));
+    const patience = AbortSignal.any([force, AbortSignal.timeout(graceMs)]);
+    const sent = this.#dispatcher.stop(patience);
     await this.#runner.stop(graceMs, force);
+    await this.#mcp?.close(patience);
     // What it was starting has been told now that nothing is taken any more.
     await fired;
     this.#listener?.hurry(force);

@@ -3,7 +3,8 @@ import type { Server } from "@modelcontextprotocol/server";
 import { listenOn } from "./listen-on.ts";
 
 export interface McpService {
-  createServer(): Server;
+  /** `cancelled`: by a client over HTTP, which says so with a request of its own. */
+  createServer(request: { readonly cancelled: AbortSignal | undefined }): Server;
   /** Absent: over stdin and stdout. */
   readonly http?: {
     readonly address: string;
@@ -21,7 +22,7 @@ export interface McpService {
 export async function serveMcp(service: McpService): Promise<void> {
   if (service.http !== undefined) return await serveOverHttp(service, service.http);
   const { serveOverStdio } = await import("../surfaces/mcp/serve-over-stdio.ts");
-  await serveOverStdio(service);
+  await serveOverStdio({ ...service, createServer: () => service.createServer({ cancelled: undefined }) });
 }
 
 async function serveOverHttp(

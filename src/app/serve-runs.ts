@@ -1,5 +1,9 @@
 import type { AppHost, Application, ServeRunsOptions } from "../operations/application.ts";
+import { RequestRunner, type RunningHost } from "../operations/request-runner.ts";
+import { soleCaller } from "../operations/service-caller.ts";
+import { Submissions } from "../operations/submit-run.ts";
 import { withMethods } from "../operations/with-methods.ts";
+import type { LentParts } from "../surfaces/mcp/service/service-tool.ts";
 import type { LastingHost } from "./lasting-host.ts";
 import { toMcpHttp } from "./mcp-http.ts";
 import { readVersion } from "./read-version.ts";
@@ -20,10 +24,15 @@ export async function serveRuns(served: Served, options: ServeRunsOptions): Prom
     import("../surfaces/mcp/calls-under-way.ts"),
   ]);
   const calls = new CallsUnderWay();
-  const { app } = served;
-  const parts = { app, lend: lendFrom(served), version: await readVersion(), calls, log };
+  const caller = soleCaller(served.app);
+  const parts = { caller, lend: lendFrom(served), stopping: stop, version: await readVersion(), calls, log };
   try {
-    await serveMcp({ createServer: () => createServiceServer(parts), ...http, log, stop });
+    await serveMcp({
+      createServer: ({ cancelled }) => createServiceServer({ ...parts, cancelled }),
+      ...http,
+      log,
+      stop,
+    });
   } finally {
     await calls.ended();
   }
@@ -31,14 +40,15 @@ export async function serveRuns(served: Served, options: ServeRunsOptions): Prom
 
 /** A host that lasted longer than its call would keep a process in the background, and that one the data directory. */
 function lendFrom({ app, openHost }: Served) {
-  return async <T>(use: (app: Application) => Promise<T>): Promise<T> => {
+  return async <T>(use: (lent: LentParts) => Promise<T>): Promise<T> => {
     let opened: Promise<LastingHost> | undefined;
     const host = (): Promise<AppHost> => {
       opened ??= openHost();
       return opened;
     };
+    const own = withMethods(app, { host, backgroundHost: host });
     try {
-      return await use(withMethods(app, { host, backgroundHost: host }));
+      return await use({ app: own, submissions: new Submissions(runnerOf(own)) });
     } finally {
       await opened?.then(
         (each) => each.park(AbortSignal.abort()),
@@ -46,4 +56,14 @@ function lendFrom({ app, openHost }: Served) {
       );
     }
   };
+}
+
+/** No host is asked for before the run could begin: that may start a process. */
+function runnerOf(app: Application): RequestRunner {
+  const host: RunningHost = {
+    startRun: async (start) => (await app.host()).startRun(start),
+    settled: async (runId) => (await app.host()).settled(runId),
+    watch: () => () => undefined,
+  };
+  return new RequestRunner(app, host, { maxInFlight: 1 });
 }

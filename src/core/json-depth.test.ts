@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { isJsonDeeperThan } from "./json-depth.ts";
+import type { Json } from "./json.ts";
+import { isDeeperThan, isJsonDeeperThan } from "./json-depth.ts";
 
 const texts: readonly (readonly [string, boolean])[] = [
   ["[[]]", false],
@@ -8,8 +9,9 @@ const texts: readonly (readonly [string, boolean])[] = [
   ['{"a":"[[[["}', false],
   ['{"a":"\\"[[[[","b":[]}', false],
   ['"\\\\"', false],
-  ["[],[],[],[]", false],
+  ["[[],[],[],[]]", false],
 ];
 test.each(texts)("%s", (text, expected) => {
   expect(isJsonDeeperThan(text, 2)).toBe(expected);
+  expect(isDeeperThan(JSON.parse(text) as Json, 2)).toBe(expected);
 });

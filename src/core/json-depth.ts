@@ -1,3 +1,17 @@
+import type { Json, JsonObject } from "./json.ts";
+
+/** Whether lists and objects nest deeper than so many levels, of a value that somebody else has parsed. */
+export function isDeeperThan(value: Json, levels: number): boolean {
+  let layer = [value].filter(isNesting);
+  for (let depth = 0; depth < levels && layer.length > 0; depth += 1)
+    layer = layer.flatMap((each) => Object.values<Json>(each).filter(isNesting));
+  return layer.length > 0;
+}
+
+function isNesting(value: Json): value is JsonObject | readonly Json[] {
+  return value !== null && typeof value === "object";
+}
+
 /**
  * Whether brackets nest deeper than so many levels, before the text is parsed: what comes after a parser (writing, comparing,
  * evaluating) recurses. Brackets inside of strings do not count. A text that is no JSON gets some answer.

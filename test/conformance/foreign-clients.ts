@@ -19,7 +19,13 @@ export interface ForeignClient {
 }
 
 /** Ours over stdio, as an `.mcp.json` names it, or a URL. */
-export type Target = { readonly app: string } | { readonly url: string };
+export type Target = Program | { readonly url: string };
+
+interface Program {
+  readonly app: string;
+  /** As it is typed: `mcp`, `mcp terminal`. */
+  readonly verb: readonly string[];
+}
 
 const MODULES = new URL("node_modules/", import.meta.url);
 
@@ -28,7 +34,7 @@ export function inspector(target: Target, era: "legacy" | "modern"): ForeignClie
   const home = mkdtempSync(join(tmpdir(), "pawl-inspector-"));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const main = fileURLToPath(new URL("@modelcontextprotocol/inspector/clients/launcher/build/index.js", MODULES));
-  const where = "url" in target ? [target.url] : ["--config", writeConfig(home, target.app), "--server", "terminal"];
+  const where = "url" in target ? [target.url] : ["--config", writeConfig(home, target), "--server", "pawl"];
   const ask = async (method: string, ...options: readonly string[]) => {
     const args = ["--cli", ...where, "--protocol-era", era, "--format", "json", "--quiet", "--method", method];
     const env = { PATH: process.env["PATH"], HOME: home };
@@ -59,7 +65,7 @@ export async function oldSdk(target: Target): Promise<ForeignClient> {
   const client = new Client({ name: "old", version: "1" });
   onTestFinished(() => client.close());
   if ("url" in target) await client.connect(new StreamableHTTPClientTransport(new URL(target.url)));
-  else await client.connect(new StdioClientTransport({ ...serverOf(target.app), stderr: "ignore" }));
+  else await client.connect(new StdioClientTransport({ ...serverOf(target), stderr: "ignore" }));
   return {
     listTools: async () => namesIn((await client.listTools()).tools as unknown as Json),
     call: async (name, args = {}) => structuredOf((await client.callTool({ name, arguments: args })) as JsonObject),
@@ -72,15 +78,15 @@ export async function oldSdk(target: Target): Promise<ForeignClient> {
 type OldSdk = Pick<typeof import("@modelcontextprotocol/client"), "Client" | "StreamableHTTPClientTransport"> &
   Pick<typeof import("@modelcontextprotocol/client/stdio"), "StdioClientTransport">;
 
-function serverOf(app: string) {
-  const { command, env } = pawlCommand(["mcp", "terminal", "--app", app]);
+function serverOf({ app, verb }: Program) {
+  const { command, env } = pawlCommand([...verb, "--app", app]);
   const [program = "", ...args] = command;
   return { command: program, args, env };
 }
 
-function writeConfig(folder: string, app: string): string {
+function writeConfig(folder: string, target: Program): string {
   const path = join(folder, "mcp.json");
-  writeFileSync(path, JSON.stringify({ mcpServers: { terminal: serverOf(app) } }));
+  writeFileSync(path, JSON.stringify({ mcpServers: { pawl: serverOf(target) } }));
   return path;
 }
 

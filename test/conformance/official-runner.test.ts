@@ -7,6 +7,8 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { listenOn } from "../../src/app/listen-on.ts";
 import { createMcpFetch, MCP_PATH } from "../../src/surfaces/mcp/create-mcp-fetch.ts";
+import { application } from "../end-to-end/support/application.ts";
+import { startServer } from "../end-to-end/support/server.ts";
 import { createFixtureServer, createRequestStates } from "../fakes/conformance-server/create-fixture-server.ts";
 
 const RUNS = [
@@ -42,6 +44,33 @@ for (const { name, runner, select, baseline, scenarios } of RUNS) {
     expect(report.match(/^[✓✗] [a-z]/gmu)).toHaveLength(scenarios);
   });
 }
+
+/** Those that need no tools, prompts or resources of the runner's own. */
+const OF_ANY_SERVER = [
+  ["conformance-2025", "server-initialize"],
+  ["conformance-2025", "ping"],
+  ["conformance-2025", "completion-complete"],
+  ["conformance-2025", "tools-list"],
+  ["conformance-2025", "resources-list"],
+  ["conformance-2025", "server-sse-multiple-streams"],
+  ["conformance-2025", "dns-rebinding-protection"],
+  ["conformance-2026", "completion-complete"],
+  ["conformance-2026", "tools-list"],
+  ["conformance-2026", "resources-list"],
+  ["conformance-2026", "sep-2164-resource-not-found"],
+  ["conformance-2026", "input-required-result-unsupported-methods"],
+  ["conformance-2026", "http-header-validation"],
+  ["conformance-2026", "server-sse-multiple-streams"],
+  ["conformance-2026", "dns-rebinding-protection"],
+] as const;
+
+test("/mcp of `pawl serve` passes what can be asked of any server", async () => {
+  const { url } = await startServer([], { cwd: application({}) });
+  for (const [runner, scenario] of OF_ANY_SERVER) {
+    const { code, report } = await run(runner, ["--url", `${url}${MCP_PATH}`, "--scenario", scenario]);
+    expect({ runner, scenario, code, report }).toMatchObject({ code: 0 });
+  }
+}, 300_000);
 
 test("each entry of a baseline has its reason", () => {
   for (const { baseline } of RUNS) {

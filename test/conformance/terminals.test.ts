@@ -38,7 +38,7 @@ test("the Inspector uses terminals and workflows over stdio, as a client of 2025
   const app = application({});
   // Each request of the Inspector starts a server that ends with it: the terminals live in the first one that needs them.
   await (await connectTerminal(app)).call("list_terminal_sessions");
-  await useEverything(inspector({ app }, "legacy"));
+  await useEverything(inspector({ app, verb: ["mcp", "terminal"] }, "legacy"));
 });
 
 test("the Inspector uses terminals and workflows over HTTP, as a client of 2026", async () => {
@@ -47,7 +47,7 @@ test("the Inspector uses terminals and workflows over HTTP, as a client of 2026"
 });
 
 test("a client of the SDK before this one uses terminals and workflows over stdio", async () => {
-  await useEverything(await oldSdk({ app: application({}) }));
+  await useEverything(await oldSdk({ app: application({}), verb: ["mcp", "terminal"] }));
 });
 
 test("a client of the SDK before this one uses terminals and workflows over HTTP", async () => {

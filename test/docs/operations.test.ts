@@ -58,6 +58,15 @@ test.each(["http", "cli", "mcp"] as const)(
   },
 );
 
+test("a tool needs the scope that the endpoint of its operation needs", () => {
+  const scopes = new Map(ENDPOINTS.map(({ id, scope }) => [id, scope]));
+  for (const { offered, scope } of SERVICE_TOOLS) {
+    const row = OPERATIONS.find((each) => namesAt(each, "mcp").includes(offered.name));
+    const needed = new Set(row === undefined ? [] : namesAt(row, "http").map((id) => scopes.get(id)));
+    if (needed.size > 0) expect({ tool: offered.name, scope }).toEqual({ tool: offered.name, scope: [...needed][0] });
+  }
+});
+
 function namesAt(row: OperationRow, surface: Surface): readonly string[] {
   const place = row[surface];
   return "no" in place ? [] : place;

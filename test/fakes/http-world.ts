@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { onTestFinished } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
+import { ServiceMcp } from "../../src/app/service-mcp.ts";
 import { createMask } from "../../src/config/create-mask.ts";
 import type { Config } from "../../src/config/load-config.ts";
 import { DEFAULTS, type Settings } from "../../src/config/settings.ts";
@@ -73,10 +74,20 @@ export class HttpWorld {
     this.runner = new RequestRunner(app, this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
     const gatekeeper = new Gatekeeper(app, { isLoopback: true });
     const tables = new TriggerTables(app);
+    const submissions = new Submissions(this.runner);
+    const mcp = new ServiceMcp({
+      submissions,
+      version: "0.0.0",
+      maxBodyBytes: app.config.settings.server.max_body_bytes,
+      stopping: this.streams.stopping,
+      log: () => undefined,
+      onDefect: (line) => this.defects.push(line),
+    });
+    onTestFinished(() => mcp.close(AbortSignal.abort()));
     this.parts = {
       app,
       runner: this.runner,
-      submissions: new Submissions(this.runner),
+      submissions,
       version: "0.0.0",
       streams: this.streams,
       feed: this.feed,
@@ -84,6 +95,8 @@ export class HttpWorld {
       isLoopback: true,
       authorize: (c, scope) => gatekeeper.authorize(c, scope),
       appFor: (c) => gatekeeper.appFor(c),
+      callerFor: (c) => gatekeeper.callerFor(c),
+      mcp: (request, caller) => mcp.fetch(request, caller),
       checkHealth: () => checkHealth(app),
       checker: new JsonSchemaChecker(),
       fetched: new FetchedDefinitions(app),

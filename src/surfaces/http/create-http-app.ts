@@ -15,6 +15,7 @@ import { RememberingRouter } from "./remembering-router.ts";
 import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, showStatus } from "./routes/agents.ts";
 import { answerApplication } from "./routes/application.ts";
 import { execute } from "./routes/execute.ts";
+import { answerMcp } from "./routes/mcp.ts";
 import { deliverEvent, deliverToQueue } from "./routes/messages.ts";
 import { answerMetrics } from "./routes/metrics.ts";
 import { describeService } from "./service/describe-service.ts";
@@ -59,6 +60,7 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   on("GET", "/openapi.json", "envelope", (_, c) => c.json(describeService(ENDPOINTS, parts.version)));
   http.get("/metrics", (c) => answerMetrics(parts, c));
   http.all("/metrics", (c) => refuseMethod(c, "envelope", "GET"));
+  http.all("/mcp", (c) => answerMcp(parts, c));
   on("POST", "/queues/:name/messages", "envelope", deliverToQueue);
   on("POST", "/triggers/:event", "envelope", deliverEvent);
   on("GET", "/status", "agents", showStatus);

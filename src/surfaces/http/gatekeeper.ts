@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { verifyKey } from "../../operations/api-keys.ts";
 import type { Application } from "../../operations/application.ts";
+import type { ServiceCaller } from "../../operations/service-caller.ts";
 import { forTenant } from "../../operations/tenant-application.ts";
 import { withMethods } from "../../operations/with-methods.ts";
 import type { KeyScope, StoredKey } from "../../ports/api-keys.ts";
@@ -63,6 +64,12 @@ export class Gatekeeper {
     const { tenantId, maxCostMicro } = c.get("key") ?? {};
     const app = tenantId === undefined ? this.#app : forTenant(this.#app, tenantId);
     return maxCostMicro === undefined ? app : withMethods(app, { maxRunCostMicro: maxCostMicro });
+  }
+
+  /** Whoever has been let in. */
+  callerFor(c: Context<HttpEnv>): ServiceCaller {
+    const key = c.get("key");
+    return { id: key?.id ?? "", app: this.appFor(c), may: (scope) => key === undefined || reaches(key, scope) };
   }
 
   #limit(caller: string): void {

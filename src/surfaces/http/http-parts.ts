@@ -7,6 +7,7 @@ import type { Health } from "../../operations/check-health.ts";
 import type { EventFeed } from "../../operations/event-feed.ts";
 import type { ExecuteParts } from "../../operations/execute-request.ts";
 import type { RequestRunner } from "../../operations/request-runner.ts";
+import type { ServiceCaller } from "../../operations/service-caller.ts";
 import type { Submissions } from "../../operations/submit-run.ts";
 import type { TriggerTable } from "../../operations/trigger-table.ts";
 import type { KeyScope, StoredKey } from "../../ports/api-keys.ts";
@@ -32,6 +33,10 @@ export interface HttpParts extends ExecuteParts {
   authorize(c: Context<HttpEnv>, scope: KeyScope | "open"): Promise<void>;
   /** The application as the caller may see it. */
   appFor(c: Context<HttpEnv>): Application;
+  /** Whoever has been let in. */
+  callerFor(c: Context<HttpEnv>): ServiceCaller;
+  /** Speaks MCP. Throws `SERVER_STOPPING`. */
+  mcp(request: Request, caller: ServiceCaller): Promise<Response>;
   /** How the parts that the service stands on are. */
   checkHealth(): Promise<Health>;
   /** Those that follow something. */

@@ -17,6 +17,10 @@ export interface PerformedCall {
 
 export interface ToolParts {
   readonly tools: readonly OfferedTool[];
+  /** Whether this client is told of a tool. Absent: of all. */
+  isListed?(name: string): boolean;
+  /** By a message that came another way than the call. */
+  readonly cancelled?: AbortSignal | undefined;
   readonly calls: CallsUnderWay;
   perform(asked: { readonly name: string; readonly args: JsonObject }, call: PerformedCall): Promise<JsonObject>;
   /** What a model is told of a refusal. */
@@ -27,8 +31,11 @@ export interface ToolParts {
 
 /** Lists tools and does what they do: with progress, and with refusals as results that a model can act upon. */
 export function addTools(server: Server, parts: ToolParts): void {
-  const { tools } = parts;
-  server.setRequestHandler("tools/list", () => ({ tools: tools.map((tool) => toListedTool(tool, tool.name)) }));
+  const { tools, cancelled, isListed = () => true } = parts;
+  server.setRequestHandler("tools/list", () => {
+    const listed = tools.filter(({ name }) => isListed(name));
+    return { tools: listed.map((tool) => toListedTool(tool, tool.name)) };
+  });
   server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined)
@@ -40,20 +47,19 @@ export function addTools(server: Server, parts: ToolParts): void {
       // Whoever is gone hears of no progress.
       mcpReq.notify(notification).catch(() => undefined);
     };
-    // It came as JSON, so it is JSON.
-    const args = readArguments(params.arguments as Json | undefined);
-    return parts.calls.add(answer(parts, { name: tool.name, args, signal: mcpReq.signal, send }));
+    const signal = cancelled === undefined ? mcpReq.signal : AbortSignal.any([cancelled, mcpReq.signal]);
+    return parts.calls.add(answer(parts, { name: tool.name, args: params.arguments, signal, send }));
   });
 }
 
 interface Call {
   readonly name: string;
-  readonly args: JsonObject;
+  readonly args: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
   send(progress: JsonObject): void;
 }
 
-async function answer(parts: ToolParts, { name, args, signal, send }: Call): Promise<CallToolResult> {
+async function answer(parts: ToolParts, { name, args: sent, signal, send }: Call): Promise<CallToolResult> {
   const tellers: ProgressTeller[] = [];
   const follow = (look: () => CallProgress) => {
     const teller = new ProgressTeller(look, send);
@@ -61,6 +67,8 @@ async function answer(parts: ToolParts, { name, args, signal, send }: Call): Pro
     return () => teller.tell();
   };
   try {
+    // It came as JSON, so it is JSON.
+    const args = readArguments(sent as Json | undefined);
     return toCallResult(await parts.perform({ name, args }, { signal, follow }));
   } catch (error) {
     if (isPawlError(error)) return parts.explain(error);

@@ -1,12 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { readRequestBody } from "@modelcontextprotocol/server";
+import { isJsonContentType, SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { readPost } from "./read-post.ts";
 
-type Fetch = (request: Request, options?: { readonly parsedBody?: unknown }) => Promise<Response>;
+interface Forwarded {
+  /** Where it has been read already. */
+  readonly parsedBody?: Json;
+  readonly cancelled?: AbortSignal;
+}
+
+type Forward = (request: Request, forwarded: Forwarded) => Promise<Response>;
 
 const SESSION = "mcp-session-id";
 /** Calls that can be cancelled at a time; of more, the oldest cannot any more. */
-const MAX_CALLS = 1_000;
+const MAX_CALLS = 10_000;
 const ACCEPTED = 202;
 
 /**
@@ -14,57 +21,62 @@ const ACCEPTED = 202;
  * one. So they get a session id, which says no more than whose calls are whose, and their call is broken off here.
  */
 export class CancellablePosts {
-  readonly #fetch: Fetch;
+  readonly #maxBodyBytes: number;
   readonly #calls = new Map<string, AbortController>();
+  readonly #closed = new AbortController();
 
-  constructor(fetch: Fetch) {
-    this.#fetch = fetch;
+  constructor(maxBodyBytes: number) {
+    this.#maxBodyBytes = maxBodyBytes;
   }
 
-  async fetch(request: Request): Promise<Response> {
-    // Later clients name the method in a header, and cancel by hanging up.
-    if (request.method !== "POST" || request.headers.has("mcp-method")) return this.#fetch(request);
-    const body = await readMessage(request.clone());
-    if (body === undefined) return this.#fetch(request);
-    const session = request.headers.get(SESSION);
-    if (session === null) return this.#welcome(request, body);
-    return isCancellation(body) ? this.#cancel(session, body) : this.#call(request, session, body);
+  /** Nobody cancels the calls of another caller, whatever session it names. */
+  async fetch(request: Request, caller: string, forward: Forward): Promise<Response> {
+    const { method, headers } = request;
+    if (method !== "POST" || !isJsonContentType(headers.get("content-type"))) return forward(request, {});
+    const post = await readPost(request, this.#maxBodyBytes);
+    if ("refusal" in post) return post.refusal;
+    const { body } = post;
+    const session = headers.get(SESSION);
+    if (!isJsonObject(body) || session === null) return this.#welcome(request, body, forward);
+    const toKey = (id: Json | undefined) => JSON.stringify([caller, session, id ?? null]);
+    if (isCancellation(body)) return this.#cancel(toKey(requestIdOf(body)));
+    return this.#call(request, { key: toKey(body["id"]), body }, forward);
   }
 
-  async #welcome(request: Request, body: JsonObject): Promise<Response> {
-    const response = await this.#fetch(request, { parsedBody: body });
-    if (body["method"] !== "initialize" || !response.ok) return response;
+  /** Breaks off the calls of these clients: nobody else has a hold of their servers. */
+  close(): void {
+    this.#closed.abort(new SdkError(SdkErrorCode.ConnectionClosed, "The server ends."));
+  }
+
+  /** Clients of 2026 never name a session: they cancel by hanging up. */
+  async #welcome(request: Request, body: Json, forward: Forward): Promise<Response> {
+    const response = await forward(this.#withoutBody(request), { parsedBody: body });
+    if (!isJsonObject(body) || body["method"] !== "initialize" || !response.ok) return response;
     const headers = new Headers(response.headers);
     headers.set(SESSION, randomUUID());
     return new Response(response.body, { status: response.status, headers });
   }
 
-  #call(request: Request, session: string, body: JsonObject): Promise<Response> {
+  #call(
+    request: Request,
+    { key, body }: { readonly key: string; readonly body: JsonObject },
+    forward: Forward,
+  ): Promise<Response> {
     const call = new AbortController();
-    this.#calls.set(toKey(session, body["id"]), call);
+    this.#calls.set(key, call);
     const [oldest] = this.#calls.keys();
     if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest);
-    const { url, method, headers } = request;
-    const signal = AbortSignal.any([request.signal, call.signal]);
-    return this.#fetch(new Request(url, { method, headers, signal }), { parsedBody: body });
+    return forward(this.#withoutBody(request, call.signal), { parsedBody: body, cancelled: call.signal });
   }
 
-  #cancel(session: string, { params }: JsonObject): Response {
-    const key = toKey(session, isJsonObject(params) ? params["requestId"] : undefined);
+  #withoutBody({ url, method, headers, signal }: Request, ...more: readonly AbortSignal[]): Request {
+    return new Request(url, { method, headers, signal: AbortSignal.any([signal, this.#closed.signal, ...more]) });
+  }
+
+  #cancel(key: string): Response {
     this.#calls.get(key)?.abort();
     this.#calls.delete(key);
     return new Response(null, { status: ACCEPTED });
-  }
-}
-
-/** Undefined: it is no single message, or too long; whoever gets the request says so. */
-async function readMessage(request: Request): Promise<JsonObject | undefined> {
-  try {
-    const read = await readRequestBody(request);
-    const body = read.tooLarge ? undefined : (JSON.parse(read.text) as Json);
-    return isJsonObject(body) ? body : undefined;
-  } catch {
-    return undefined;
   }
 }
 
@@ -72,6 +84,6 @@ function isCancellation({ method }: JsonObject): boolean {
   return method === "notifications/cancelled";
 }
 
-function toKey(session: string, id: Json | undefined): string {
-  return JSON.stringify([session, id ?? null]);
+function requestIdOf({ params }: JsonObject): Json | undefined {
+  return isJsonObject(params) ? params["requestId"] : undefined;
 }

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import {
-  createMcpHandler,
   hostHeaderValidationResponse,
   localhostAllowedHostnames,
   OAuthError,
@@ -9,11 +8,11 @@ import {
   requireBearerAuth,
   type Server,
 } from "@modelcontextprotocol/server";
-import { CancellablePosts } from "./cancellable-posts.ts";
+import { McpHandler, type McpRequest } from "./mcp-handler.ts";
 
 export interface McpFetchOptions {
   /** Made anew for each request. */
-  createServer(): Server;
+  createServer(request: Pick<McpRequest<unknown>, "cancelled">): Server;
   /** Beside those of this machine itself: names by which it may be called. */
   readonly hostnames?: readonly string[];
   /** What every request must bear. Absent: nothing. */
@@ -27,11 +26,11 @@ export interface McpFetch {
 }
 
 export const MCP_PATH = "/mcp";
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** MCP over HTTP as a function from a request to its response. Web pages cannot reach it through a name of their own. */
 export function createMcpFetch({ createServer, hostnames = [], token, log }: McpFetchOptions): McpFetch {
-  const handler = createMcpHandler(createServer, { onerror: (error) => log(error.message) });
-  const posts = new CancellablePosts((request, given) => handler.fetch(request, given));
+  const handler = new McpHandler<typeof WHOEVER_IS_LET_IN>({ createServer, maxBodyBytes: MAX_BODY_BYTES, log });
   const known = [...localhostAllowedHostnames(), ...hostnames];
   const authorize = token === undefined ? undefined : requireToken(token);
   return {
@@ -41,11 +40,13 @@ export function createMcpFetch({ createServer, hostnames = [], token, log }: Mcp
       const authorized = await authorize?.(request);
       if (authorized instanceof Response) return authorized;
       if (new URL(request.url).pathname !== MCP_PATH) return new Response(null, { status: 404 });
-      return await posts.fetch(request);
+      return await handler.fetch(request, WHOEVER_IS_LET_IN);
     },
     close: () => handler.close(),
   };
 }
+
+const WHOEVER_IS_LET_IN = { id: "" };
 
 const VALID_SECONDS = 60;
 

@@ -1,17 +1,20 @@
 import { type CallToolResult, Server } from "@modelcontextprotocol/server";
-import type { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Application } from "../../operations/application.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { ServiceCaller } from "../../operations/service-caller.ts";
 import { addTools } from "./add-tools.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { addServiceResources } from "./service/service-resources.ts";
+import type { LentParts } from "./service/service-tool.ts";
 import { SERVICE_TOOLS } from "./service/service-tools.ts";
 import { toErrorResult } from "./to-call-result.ts";
 
 export interface ServiceServerParts {
-  /** For reading. */
-  readonly app: Application;
-  /** Lends an application whose host is the call's own, and is given back when the call has ended. */
-  lend<T>(use: (app: Application) => Promise<T>): Promise<T>;
+  readonly caller: ServiceCaller;
+  /** Lends what a call works with, which is given back when the call has ended. */
+  lend<T>(use: (lent: LentParts) => Promise<T>): Promise<T>;
+  /** The server is about to end: whoever waits is answered now. */
+  readonly stopping: AbortSignal;
+  readonly cancelled: AbortSignal | undefined;
   /** Of this program. */
   readonly version: string;
   readonly calls: CallsUnderWay;
@@ -27,7 +30,8 @@ const INSTRUCTIONS =
 const LIST_TTL_MS = 60_000;
 
 /** One definition for both eras of the protocol; made anew for each connection or request. */
-export function createServiceServer({ app, lend, version, calls, log }: ServiceServerParts): Server {
+export function createServiceServer(parts: ServiceServerParts): Server {
+  const { caller, lend, version, calls, stopping, cancelled, log } = parts;
   const server = new Server(
     { name: "pawl", title: "Pawl", version },
     {
@@ -36,16 +40,26 @@ export function createServiceServer({ app, lend, version, calls, log }: ServiceS
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
   );
-  const tools = new Map(SERVICE_TOOLS.map((tool) => [tool.offered.name, tool]));
+  const toolNamed = (name: string) => SERVICE_TOOLS.find(({ offered }) => offered.name === name);
   addTools(server, {
     tools: SERVICE_TOOLS.map(({ offered }) => offered),
+    isListed: (name) => caller.may(toolNamed(name)?.scope ?? "admin"),
+    cancelled,
     calls,
-    perform: ({ name, args }, call) => lend(async (own) => (await tools.get(name)?.perform(own, args, call)) ?? {}),
+    async perform({ name, args }, call) {
+      const tool = toolNamed(name);
+      if (tool === undefined || !caller.may(tool.scope)) throw forbidden(name, tool?.scope);
+      return lend((lent) => tool.perform(lent.app, args, { ...call, ...lent, stopping }));
+    },
     explain,
     log,
   });
-  addServiceResources(server, app);
+  addServiceResources(server, caller.app);
   return server;
+}
+
+function forbidden(name: string, scope = "admin"): PawlError {
+  return new PawlError("FORBIDDEN", { message: `\`${name}\` needs a key with the scope \`${scope}\`.` });
 }
 
 /** For models as a text, for programs beside it: a result that does not fit its schema would not reach them. */

@@ -7,7 +7,7 @@ export function allowOrigins(origins: readonly string[]): MiddlewareHandler<Http
   return cors({
     origin: [...origins],
     allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    exposeHeaders: ["x-request-id", "x-run-id", "retry-after"],
+    exposeHeaders: ["x-request-id", "x-run-id", "retry-after", "mcp-session-id"],
     maxAge: 600,
   });
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { parseJson } from "../../../core/parse-json.ts";
 
 export const runIdArgument = z.string().min(1).max(200).describe("The run's id, or the beginning of it.");
 
@@ -28,10 +29,6 @@ export const inputArgument = z
 function parseText(given: unknown): unknown {
   if (typeof given !== "string") return given;
   if (given.trim() === "") return {};
-  try {
-    const read = JSON.parse(given) as Json;
-    return isJsonObject(read) ? read : given;
-  } catch {
-    return given;
-  }
+  const read = parseJson(given);
+  return isJsonObject(read) ? read : given;
 }

@@ -17,6 +17,7 @@ const time = z.iso.datetime({ offset: true }).or(z.iso.date());
 export const CARE_TOOLS: readonly ServiceTool[] = [
   defineServiceTool({
     name: "list_approvals",
+    scope: "read",
     title: "List open questions",
     description: "Questions of runs that wait for a person, with what is shown to them.",
     input: z.strictObject({}),
@@ -26,6 +27,7 @@ export const CARE_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "respond_to_run",
+    scope: "run",
     title: "Answer a run",
     description:
       "Answers the question that a run waits for. The first answer counts. Ask the person you work for before you answer.",
@@ -51,6 +53,7 @@ export const CARE_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "list_dead_letters",
+    scope: "read",
     title: "List dead letters",
     description: "Steps that have failed for good, of workflows that keep them, oldest first.",
     input: z.strictObject({
@@ -71,6 +74,7 @@ export const CARE_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "retry_dead_letter",
+    scope: "run",
     title: "Retry a dead letter",
     description: "Does the run again from the step that has failed; of several who ask one gets a run.",
     input: z.strictObject({ dead_letter_id: deadLetterId }),
@@ -84,6 +88,7 @@ export const CARE_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "resolve_dead_letter",
+    scope: "run",
     title: "Resolve a dead letter",
     description: "Notes that nothing more is to be done about a failed step. The status of its run stays.",
     input: z.strictObject({ dead_letter_id: deadLetterId, note: z.string().max(2_000).optional() }),
@@ -93,6 +98,7 @@ export const CARE_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "get_costs",
+    scope: "read",
     title: "Sum up costs",
     description: "What runs have cost, by workflow, model, day or tenant. What has no known price is counted apart.",
     input: z.strictObject({

@@ -25,6 +25,7 @@ const catchUp = z
 export const SCHEDULE_TOOLS: readonly ServiceTool[] = [
   defineServiceTool({
     name: "create_schedule",
+    scope: "write",
     title: "Create a schedule",
     description:
       "Starts a workflow by the clock from now on. Only a `pawl serve` fires schedules: `note` says if there is none.",
@@ -52,6 +53,7 @@ export const SCHEDULE_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "list_schedules",
+    scope: "read",
     title: "List schedules",
     description: "What starts workflows by the clock, oldest first, with the next times of each.",
     input: z.strictObject({}),
@@ -61,6 +63,7 @@ export const SCHEDULE_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "update_schedule",
+    scope: "write",
     title: "Change a schedule",
     description: "Changes what is given; `enabled: false` pauses it.",
     input: z.strictObject({
@@ -88,6 +91,7 @@ export const SCHEDULE_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "run_schedule",
+    scope: "run",
     title: "Run a schedule now",
     description: "Starts a run of a schedule now, beside its slots.",
     input: z.strictObject({ schedule_id: scheduleIdArgument }),
@@ -101,6 +105,7 @@ export const SCHEDULE_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "list_schedule_slots",
+    scope: "read",
     title: "List what became of a schedule's slots",
     description: "What became of the slots of a schedule, newest first: started with which run, or skipped and why.",
     input: z.strictObject({ schedule_id: scheduleIdArgument, limit: limitArgument }),
@@ -113,6 +118,7 @@ export const SCHEDULE_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "delete_schedule",
+    scope: "write",
     title: "Delete a schedule",
     description: "Removes a schedule. Its runs stay.",
     input: z.strictObject({ schedule_id: scheduleIdArgument }),

@@ -2,26 +2,44 @@ import { z } from "zod";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Application } from "../../../operations/application.ts";
+import type { Submissions } from "../../../operations/submit-run.ts";
+import type { KeyScope } from "../../../ports/api-keys.ts";
 import type { OfferedTool } from "../../../ports/tool-set.ts";
 import type { PerformedCall } from "../add-tools.ts";
+
+/** What a call is lent while it is under way. */
+export interface LentParts {
+  readonly app: Application;
+  readonly submissions: Submissions;
+}
+
+export interface ServiceCall extends PerformedCall {
+  readonly submissions: Submissions;
+  /** The server is about to end: whoever waits is answered now. */
+  readonly stopping: AbortSignal;
+}
 
 /** A tool of `pawl mcp`: what a client is told of it, and the operation that it translates. */
 export interface ServiceTool {
   readonly offered: OfferedTool;
+  /** That of the endpoint with the same operation. */
+  readonly scope: KeyScope;
   /** Throws `REQUEST_INVALID` with every argument that does not fit, before anything is done; then what the operation throws. */
-  perform(app: Application, args: JsonObject, call: PerformedCall): Promise<JsonObject>;
+  perform(app: Application, args: JsonObject, call: ServiceCall): Promise<JsonObject>;
 }
 
 interface Definition<Input extends z.ZodType> extends Omit<OfferedTool, "inputSchema" | "outputSchema"> {
+  readonly scope: KeyScope;
   readonly input: Input;
   /** What is always in a result. */
   readonly output: Readonly<Record<string, z.ZodType>>;
-  perform(app: Application, input: z.output<Input>, call: PerformedCall): Promise<object>;
+  perform(app: Application, input: z.output<Input>, call: ServiceCall): Promise<object>;
 }
 
 export function defineServiceTool<Input extends z.ZodType>(definition: Definition<Input>): ServiceTool {
-  const { input, output, perform, ...told } = definition;
+  const { input, output, scope, perform, ...told } = definition;
   return {
+    scope,
     offered: { ...told, inputSchema: toSchema(input), outputSchema: toSchema(z.looseObject(output)) },
     async perform(app, args, call) {
       // Descriptions are plain data; what JSON leaves out of them is absent anyway.

@@ -1,12 +1,9 @@
 import { z } from "zod";
 import type { Application } from "../../../operations/application.ts";
 import type { Submission } from "../../../operations/prepare-submission.ts";
-import { RequestRunner, type RunningHost } from "../../../operations/request-runner.ts";
-import { Submissions } from "../../../operations/submit-run.ts";
-import type { PerformedCall } from "../add-tools.ts";
 import { inputArgument, workflowNameArgument } from "./arguments.ts";
 import { describeForModel } from "./describe-for-model.ts";
-import { defineServiceTool, type ServiceTool } from "./service-tool.ts";
+import { defineServiceTool, type ServiceCall, type ServiceTool } from "./service-tool.ts";
 import { waitForRun } from "./wait-for-run.ts";
 
 const DEFAULT_WAIT_SECONDS = 600;
@@ -42,6 +39,7 @@ const hints = { readOnly: false, destructive: false, idempotent: false, openWorl
 export const START_TOOLS: readonly ServiceTool[] = [
   defineServiceTool({
     name: "run_workflow",
+    scope: "run",
     title: "Run a workflow",
     description:
       "Starts a workflow by its name and returns the id of the run at once: see it with `get_run_status`. With `wait`, returns " +
@@ -58,6 +56,7 @@ export const START_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "run_workflow_yaml",
+    scope: "run",
     title: "Run the text of a workflow",
     description:
       "Starts a workflow whose definition is given as a text (YAML or JSON) and stored nowhere else than with its run. Otherwise " +
@@ -73,25 +72,15 @@ export const START_TOOLS: readonly ServiceTool[] = [
 async function start(
   app: Application,
   what: Pick<Submission, "workflow" | "version">,
-  { rest, call }: { readonly rest: Options; readonly call: PerformedCall },
+  { rest, call }: { readonly rest: Options; readonly call: ServiceCall },
 ): Promise<object> {
   const { input_data: input = {}, max_cost_usd: maxCostUsd, idempotency_key: idempotencyKey } = rest;
   const submission = { ...what, input, ...(maxCostUsd === undefined ? {} : { maxCostUsd }) };
-  const { runId, record } = await new Submissions(runnerOf(app)).start(app, {
+  const { runId, record } = await call.submissions.start(app, {
     submission,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   });
   if (!rest.wait) return { run_id: runId, status: record?.status ?? "queued" };
   await waitForRun(app, { runId, timeoutSeconds: rest.timeout_seconds }, call);
   return describeForModel(app, runId);
-}
-
-/** No host is asked for before the run could begin: that may start a process. */
-function runnerOf(app: Application): RequestRunner {
-  const host: RunningHost = {
-    startRun: async (start) => (await app.host()).startRun(start),
-    settled: async (runId) => (await app.host()).settled(runId),
-    watch: () => () => undefined,
-  };
-  return new RequestRunner(app, host, { maxInFlight: 1 });
 }

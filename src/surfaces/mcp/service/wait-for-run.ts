@@ -3,17 +3,17 @@ import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { Application } from "../../../operations/application.ts";
 import { cancelRun } from "../../../operations/cancel-run.ts";
 import { followRun } from "../../../operations/follow-run.ts";
-import type { PerformedCall } from "../add-tools.ts";
 import type { CallProgress } from "../progress-teller.ts";
+import type { ServiceCall } from "./service-tool.ts";
 
 /**
  * Waits for the end of a run, or until only a person or an event is left, and tells how far it is. A caller who cancels ends
- * the run with the call; one who goes away, or whose patience ends, does not.
+ * the run with the call; one who goes away, or whose patience ends, does not, and neither does a server that stops.
  */
 export async function waitForRun(
   app: Application,
   { runId, timeoutSeconds }: { readonly runId: string; readonly timeoutSeconds: number },
-  { signal, follow }: PerformedCall,
+  { signal, follow, stopping }: ServiceCall,
 ): Promise<void> {
   let latest: CallProgress = { done: 0, total: timeoutSeconds, message: "The run begins" };
   const startedAt = performance.now();
@@ -33,7 +33,7 @@ export async function waitForRun(
         tell();
       },
     },
-    AbortSignal.any([signal, patience]),
+    AbortSignal.any([signal, patience, stopping]),
   );
   if (signal.aborted && !isDisconnect(signal.reason)) await cancel(app, runId);
 }

@@ -14,6 +14,7 @@ const text = z.string().min(1).max(1_000_000).describe("The definition, as YAML 
 export const WORKFLOW_TOOLS: readonly ServiceTool[] = [
   defineServiceTool({
     name: "list_workflows",
+    scope: "read",
     title: "List workflows",
     description: "Workflows that can be run by their name, with the schema of their input.",
     input: z.strictObject({ limit: limitArgument, cursor: cursorArgument }),
@@ -26,6 +27,7 @@ export const WORKFLOW_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "get_workflow",
+    scope: "read",
     title: "Show a workflow",
     description: "The definition of a workflow, with what it does in which order.",
     input: z.strictObject({ workflow_name: workflowNameArgument, version: z.int().min(1).optional() }),
@@ -35,6 +37,7 @@ export const WORKFLOW_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "validate_workflow",
+    scope: "read",
     title: "Check a definition",
     description: "Every problem of a definition at once, with line and column. Nothing is saved or run.",
     input: z.strictObject({ yaml_content: text }),
@@ -44,6 +47,7 @@ export const WORKFLOW_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "plan_workflow",
+    scope: "run",
     title: "Plan a run",
     description: "What a run would cost at worst. Runs nothing and asks no model. Unknown prices are null, never 0.",
     input: z.strictObject({
@@ -60,6 +64,7 @@ export const WORKFLOW_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "save_workflow",
+    scope: "write",
     title: "Save a workflow",
     description:
       "Saves a definition under the name that it says, to be run by it; what had the name becomes an older version. A " +
@@ -75,6 +80,7 @@ export const WORKFLOW_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "list_workflow_versions",
+    scope: "read",
     title: "List versions of a workflow",
     description: "The versions of a saved workflow, newest first.",
     input: z.strictObject({ workflow_name: workflowNameArgument }),
@@ -84,6 +90,7 @@ export const WORKFLOW_TOOLS: readonly ServiceTool[] = [
   }),
   defineServiceTool({
     name: "delete_workflow",
+    scope: "write",
     title: "Delete a saved workflow",
     description: "Removes a saved workflow with all its versions. Its runs stay.",
     input: z.strictObject({ workflow_name: workflowNameArgument }),
