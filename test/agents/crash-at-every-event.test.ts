@@ -4,7 +4,7 @@ import { loadDefinition } from "../../src/dialects/load-definition.ts";
 import type { RunRecord } from "../../src/ports/journal.ts";
 import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { playScript } from "../fakes/model-server/play-script.ts";
-import { type CrashPoint, crashingJournal } from "../faults/crashing-journal.ts";
+import { type CrashPoint, crashingJournal, dieAt } from "../faults/crashing-journal.ts";
 import { World } from "../faults/world.ts";
 import { inlineWorld, tool } from "./inline-world.ts";
 
@@ -42,10 +42,11 @@ async function runWithCrash(graph: Graph, crash: CrashPoint | undefined) {
   });
   const memory = new MemoryJournal();
   const died = Promise.withResolvers<void>();
-  const { journal, commits } = crashingJournal(memory, crash, () => {
+  const leave = dieAt(crash, () => {
     died.resolve();
     return new Promise(() => undefined);
   });
+  const { journal, commits } = crashingJournal(memory, leave);
   const host = { findExecutor: async () => executor };
   const first = new World({ journal, host });
   const end = (world: World, id: string): Promise<RunRecord> => world.host.settled(id);

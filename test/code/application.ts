@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { type CodeOptions, createCodeExecutor } from "../../src/executors/code/code-executor.ts";
-import { createSandbox, type SandboxOptions } from "../../src/executors/sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../src/executors/sandbox/sandbox.ts";
 import type { Executor, Outcome } from "../../src/ports/executor.ts";
 import { MemoryFileStorage } from "../../src/storage/memory/memory-file-storage.ts";
 
@@ -19,9 +19,9 @@ export function makeApplication(files: Readonly<Record<string, string>>): string
   return folder;
 }
 
-export function createExecutor(sandbox: SandboxOptions, options: Partial<CodeOptions> = {}): Executor<Outcome> {
+export function createExecutor(sandbox: Sandbox, options: Partial<CodeOptions> = {}): Executor<Outcome> {
   return createCodeExecutor({
-    sandbox: createSandbox(sandbox),
+    sandbox,
     timeoutMs: 60_000,
     memoryBytes: 512 * 1024 * 1024,
     maxOutputBytes: 8 * 1024 * 1024,

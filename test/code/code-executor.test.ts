@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
+import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
 import { findMarked, noneIsLeft, waitUntil } from "../sandbox/marked-processes.ts";
 import { folderOfTools } from "../sandbox/ways.ts";
 import { callCode, createExecutor, makeApplication, outputOf } from "./application.ts";
@@ -11,8 +12,11 @@ import { callCode, createExecutor, makeApplication, outputOf } from "./applicati
 const ECHO = "def check(input):\n    return input\n";
 
 describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
+  // It looks once at what this machine can do, with programs of its own.
+  const sandbox = createSandbox({ mode });
+  const executor = createExecutor(sandbox);
+
   test("five megabytes go in and come out, whatever the language", async () => {
-    const executor = createExecutor({ mode });
     const large = { text: "grüße 👋 ".repeat(400_000), list: Array.from({ length: 1_000 }, (_, index) => index) };
     const folder = makeApplication({
       "a.py": ECHO,
@@ -40,7 +44,6 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
   });
 
   test("twenty calls at once", async () => {
-    const executor = createExecutor({ mode });
     const folder = makeApplication({ "a.py": ECHO, "b.mjs": "export const check = (input) => input;" });
     const outputs = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
@@ -60,7 +63,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
       "import os\ndef check(input): return {k: v for k, v in os.environ.items() if k.startswith('PAWL_')}\n";
     const folder = makeApplication({ "a.py": script });
     const called = await callCode(
-      createExecutor({ mode }),
+      executor,
       { language: "python", script: "a.py", function: "check" },
       { settings: { folder } },
     );
@@ -142,7 +145,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
   ])("too much of %s in %s ends the script", async (_, language, text, limits, failure) => {
     const script = language === "python" ? "a.py" : "a.mjs";
     const folder = makeApplication({ [script]: text });
-    const executor = createExecutor({ mode }, { memoryBytes: 200 * 1024 * 1024, maxProcesses: 16 });
+    const executor = createExecutor(sandbox, { memoryBytes: 200 * 1024 * 1024, maxProcesses: 16 });
     const input = { language, script, function: "check", limits: { memoryBytes: 2 ** 40, ...limits } };
     const { outcome } = await callCode(executor, input, { settings: { folder } });
 
@@ -151,7 +154,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
 
   test("a script that does not end is ended at the configured time-out", async () => {
     const folder = makeApplication({ "a.py": "import time\ndef check(input): time.sleep(1000)\n" });
-    const executor = createExecutor({ mode }, { timeoutMs: 700 });
+    const executor = createExecutor(sandbox, { timeoutMs: 700 });
     const { outcome } = await callCode(
       executor,
       { language: "python", script: "a.py", function: "check" },
@@ -163,7 +166,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
 
   test("a step's own time-out goes before the configured one", async () => {
     const folder = makeApplication({ "a.py": "import time\ndef check(input):\n    time.sleep(0.6)\n    return 1\n" });
-    const executor = createExecutor({ mode }, { timeoutMs: 300 });
+    const executor = createExecutor(sandbox, { timeoutMs: 300 });
     const called = await callCode(
       executor,
       { language: "python", script: "a.py", function: "check" },
@@ -179,7 +182,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
     const folder = makeApplication({ "a.py": text });
     const controller = new AbortController();
     const input = { language: "python", script: "a.py", function: "check" };
-    const running = callCode(createExecutor({ mode }), input, { settings: { folder }, signal: controller.signal });
+    const running = callCode(executor, input, { settings: { folder }, signal: controller.signal });
     await waitUntil("the child runs", () => findMarked(mark).length > 0);
     controller.abort();
 
@@ -190,7 +193,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
   test("a step that is stopped before it has begun has had no effect", async () => {
     const folder = makeApplication({ "a.py": ECHO });
     const input = { language: "python", script: "a.py", function: "check" };
-    const { outcome } = await callCode(createExecutor({ mode }), input, {
+    const { outcome } = await callCode(executor, input, {
       settings: { folder },
       signal: AbortSignal.abort(),
     });
@@ -201,7 +204,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
   test("usage tells the time, the memory and the sandbox", async () => {
     const folder = makeApplication({ "a.py": ECHO });
     const { outcome } = await callCode(
-      createExecutor({ mode }),
+      executor,
       { language: "python", script: "a.py", function: "check" },
       { settings: { folder } },
     );
@@ -236,7 +239,6 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
       };
       const changed = makeApplication({ ...neighbours, "scripts/a.py": "raise 1", "scripts/a.mjs": "throw 1" });
       const gone = makeApplication(neighbours);
-      const executor = createExecutor({ mode });
       for (const folder of [changed, gone]) {
         const called = await callCode(
           executor,
@@ -254,7 +256,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
         "../../evil.py": "x",
       };
       const called = await callCode(
-        createExecutor({ mode }),
+        executor,
         { language: "python", script: "scripts/a.py", function: "check" },
         { settings: { scripts } },
       );
@@ -266,7 +268,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
       const folder = makeApplication({ "scripts/a.py": "old" });
       const settings = { folder, scripts: pinned("def check(input):\n    raise ValueError(__file__)\n") };
       const { outcome } = await callCode(
-        createExecutor({ mode }),
+        executor,
         { language: "python", script: "scripts/a.py", function: "check" },
         { settings },
       );
@@ -284,7 +286,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
       symlinkSync(join(elsewhere, "a.py"), join(folder, "out.py"));
       symlinkSync(elsewhere, join(folder, "out"));
       const { outcome } = await callCode(
-        createExecutor({ mode }),
+        executor,
         { language: "python", script, function: "check" },
         { settings: { folder } },
       );
@@ -296,7 +298,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
   test("a script that does not exist is missing", async () => {
     const settings = { folder: makeApplication({}) };
     const { outcome } = await callCode(
-      createExecutor({ mode }),
+      executor,
       { language: "python", script: "a.py", function: "check" },
       { settings },
     );
@@ -308,7 +310,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
     const folder = makeApplication({ "real/a.py": "import b\ndef check(input): return b.x\n", "real/b.py": "x = 1\n" });
     symlinkSync("real/a.py", join(folder, "a.py"));
     const called = await callCode(
-      createExecutor({ mode }),
+      executor,
       { language: "python", script: "a.py", function: "check" },
       { settings: { folder } },
     );
@@ -318,7 +320,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
 
   test("packages of a venv and of a node_modules folder can be imported", async () => {
     const { python, nodeModules } = makePackages();
-    const executor = createExecutor({ mode }, { python, nodeModules });
+    const executor = createExecutor(sandbox, { python, nodeModules });
     const folder = makeApplication({
       "a.py": "import shop_package\ndef check(input): return shop_package.name\n",
       "b.mjs": "import { name } from 'shop-package';\nexport const check = () => name;\n",
@@ -341,7 +343,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
   });
 
   test("a Python that is not there is named", async () => {
-    const executor = createExecutor({ mode }, { python: "/nowhere/python3" });
+    const executor = createExecutor(sandbox, { python: "/nowhere/python3" });
     const settings = { folder: makeApplication({ "a.py": ECHO }) };
     const { outcome } = await callCode(
       executor,
@@ -374,7 +376,9 @@ def check(input):
     "pawl.yaml": "",
     "data/pawl.db": "",
   });
-  const executor = createExecutor({ mode: "required" }, { hidden: [join(folder, "data"), "/somewhere/else"] });
+  const executor = createExecutor(createSandbox({ mode: "required" }), {
+    hidden: [join(folder, "data"), "/somewhere/else"],
+  });
   const called = await callCode(
     executor,
     { language: "python", script: "scripts/a.py", function: "check" },
@@ -388,7 +392,7 @@ test("a script that only its owner may read runs in the sandbox", async () => {
   const folder = makeApplication({ "a.py": ECHO });
   chmodSync(join(folder, "a.py"), 0o600);
   const called = await callCode(
-    createExecutor({ mode: "required" }),
+    createExecutor(createSandbox({ mode: "required" })),
     { language: "python", script: "a.py", function: "check", input: 1 },
     { settings: { folder } },
   );
@@ -397,7 +401,7 @@ test("a script that only its owner may read runs in the sandbox", async () => {
 });
 
 test("a required sandbox that is missing fails the step before it has begun", async () => {
-  const executor = createExecutor({ mode: "required", searchPath: folderOfTools("sh", "env") });
+  const executor = createExecutor(createSandbox({ mode: "required", searchPath: folderOfTools("sh", "env") }));
   const settings = { folder: makeApplication({ "a.py": ECHO }) };
   const { outcome } = await callCode(executor, { language: "python", script: "a.py", function: "check" }, { settings });
 
@@ -405,7 +409,9 @@ test("a required sandbox that is missing fails the step before it has begun", as
 });
 
 test("a sandbox that is missing is told once in the log of each step", async () => {
-  const executor = createExecutor({ mode: "auto", searchPath: folderOfTools("sh", "env", "setpriv", "prlimit") });
+  const executor = createExecutor(
+    createSandbox({ mode: "auto", searchPath: folderOfTools("sh", "env", "setpriv", "prlimit") }),
+  );
   const settings = { folder: makeApplication({ "a.py": ECHO }) };
   const { log } = await callCode(executor, { language: "python", script: "a.py", function: "check" }, { settings });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
+import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
 import type { Executor, Outcome } from "../../src/ports/executor.ts";
 import { callCode, createExecutor, makeApplication, outputOf } from "./application.ts";
 
@@ -107,8 +108,10 @@ const FILES = {
 };
 
 describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
+  // It looks once at what this machine can do, with programs of its own.
+  const executor = createExecutor(createSandbox({ mode }));
+
   const call = async (language: string, script: string, name?: string, input: Json = { id: 7 }) => {
-    const executor = createExecutor({ mode });
     return callIn(executor, { language, script, ...(name === undefined ? {} : { function: name }), input });
   };
 

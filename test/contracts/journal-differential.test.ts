@@ -5,6 +5,7 @@ import type { Event } from "../../src/core/history/events.ts";
 import type { Append, Journal, NewEvent, RunPatch, RunStatus } from "../../src/ports/journal.ts";
 import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import { rounds } from "../properties/rounds.ts";
 import { newRun } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -98,7 +99,7 @@ test("sqlite answers every sequence of operations as the reference in memory doe
       await sqlite.close();
     }
   });
-  await fc.assert(property, { numRuns: 400 });
+  await fc.assert(property, { numRuns: rounds(150) });
 });
 
 async function toEntries(random: readonly RandomEntry[], memory: MemoryJournal): Promise<readonly Append[]> {

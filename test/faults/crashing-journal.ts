@@ -13,25 +13,31 @@ export function parseCrashPoint(text: string): CrashPoint {
   return { commit: Number(commit), when };
 }
 
-/**
- * A journal with one event a commit, counted, that kills the process at one of them, or does what `die` does: one that
- * never resolves leaves the host behind as it is. The host is told of success only
- * when all events of its entry are durable, so that each commit here is a state that a crash can leave.
- */
-export function crashingJournal(
-  journal: Journal,
+/** Kills the process at that point, or does what `die` does: one that never resolves leaves the host behind as it is. */
+export function dieAt(
   crash: CrashPoint | undefined,
   die: () => Promise<void> = async () => void process.kill(process.pid, "SIGKILL"),
-): { readonly journal: Journal; commits(): number } {
-  let commits = 0;
-  const dieAt = async (when: CrashPoint["when"]) => {
-    if (crash?.commit === commits && crash.when === when) await die();
+): Reached {
+  return async ({ commit, when }) => {
+    if (crash?.commit === commit && crash.when === when) await die();
   };
+}
+
+/** Called at every commit, before and after it. */
+export type Reached = (point: CrashPoint) => Promise<void>;
+
+/**
+ * A journal with one event a commit, counted, that tells of each of them. The host is told of success only when all
+ * events of its entry are durable, so that each commit here is a state that a crash can leave.
+ */
+export function crashingJournal(journal: Journal, reached: Reached): { readonly journal: Journal; commits(): number } {
+  let commits = 0;
   const appendOne = async (entry: Append): Promise<AppendResult> => {
     commits += 1;
-    await dieAt("before");
+    const commit = commits;
+    await reached({ commit, when: "before" });
     const [result] = await journal.append([entry]);
-    await dieAt("after");
+    await reached({ commit, when: "after" });
     return result ?? { ok: false, reason: "refused", message: "No result." };
   };
   const appendAll = async (entry: Append): Promise<AppendResult> => {

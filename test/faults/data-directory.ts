@@ -10,7 +10,7 @@ import { FileBlobs } from "../../src/storage/files/file-blobs.ts";
 import { LocalFileStorage } from "../../src/storage/files/local-file-storage.ts";
 import { acquireOwnerLock } from "../../src/storage/sqlite/owner-lock.ts";
 import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
-import { type CrashPoint, crashingJournal } from "./crashing-journal.ts";
+import { crashingJournal, type Reached } from "./crashing-journal.ts";
 import {
   APPROVAL,
   childWorkflow,
@@ -31,8 +31,8 @@ export interface Owner {
 }
 
 export interface OwnerOptions {
-  /** One event a commit, and perhaps a death at one of them. Absent: commits as the host makes them. */
-  readonly schedule?: { readonly crash: CrashPoint | undefined };
+  /** One event a commit, and told of each of them. Absent: commits as the host makes them. */
+  readonly reached?: Reached;
   readonly durability?: "power" | "process";
   readonly maxPages?: number;
   readonly host?: Partial<LocalHostOptions>;
@@ -40,7 +40,7 @@ export interface OwnerOptions {
 
 /** Becomes the owner of a data directory as the program does. Throws `DATA_LOCKED` where another process is. */
 export function openOwner(dataDir: string, options: OwnerOptions = {}): Owner {
-  const { schedule, durability = "power", maxPages } = options;
+  const { reached, durability = "power", maxPages } = options;
   const lock = acquireOwnerLock(dataDir, { pid: process.pid, host: "test", socket: "none" });
   if (!lock.acquired) {
     throw new PawlError("DATA_LOCKED", { message: `Process ${lock.heldBy?.pid ?? "?"} owns ${dataDir}.` });
@@ -54,7 +54,7 @@ export function openOwner(dataDir: string, options: OwnerOptions = {}): Owner {
       ...(maxPages === undefined ? {} : { maxPages }),
     });
     const { journal, commits } =
-      schedule === undefined ? { journal: sqlite, commits: () => 0 } : crashingJournal(sqlite, schedule.crash);
+      reached === undefined ? { journal: sqlite, commits: () => 0 } : crashingJournal(sqlite, reached);
     const host = new LocalHost({
       journal,
       blobs: new FileBlobs(join(dataDir, "blobs")),

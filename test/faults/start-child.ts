@@ -26,18 +26,21 @@ export interface ChildOptions {
   readonly runs?: readonly string[];
   readonly crashAt?: string;
   readonly oneEvent?: boolean;
+  /** Where a copy of the data directory is left at every commit, before and after it. */
+  readonly copies?: string;
   readonly hold?: boolean;
 }
 
 export function startChild(
   dataDir: string,
-  { runs = ["run-1"], crashAt, oneEvent = false, hold = false }: ChildOptions,
+  { runs = ["run-1"], crashAt, oneEvent = false, copies, hold = false }: ChildOptions,
 ): RunningChild {
   const args = [
     CHILD,
     "--runs",
     runs.join(","),
     ...(oneEvent ? ["--one-event"] : []),
+    ...(copies === undefined ? [] : ["--copies", copies]),
     ...(hold ? ["--hold"] : []),
     dataDir,
   ];

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { isPawlError } from "../../src/core/errors/pawl-error.ts";
@@ -6,6 +6,7 @@ import { FileBlobs } from "../../src/storage/files/file-blobs.ts";
 import { LocalFileStorage } from "../../src/storage/files/local-file-storage.ts";
 import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
+import { copyDataDirectory } from "./copy-data-directory.ts";
 import { driveAll, openOwner } from "./data-directory.ts";
 import { literal, path, task, toGraph } from "./graphs.ts";
 import { type RunEnd, readEnd } from "./run-end.ts";
@@ -29,16 +30,6 @@ async function goOn(dataDir: string): Promise<RunEnd | string> {
     if (!isPawlError(error)) throw error;
     return error.code;
   }
-}
-
-/** A copy of a data directory without its owner's lock, which must not be opened by anybody else. */
-function copyOf(dataDir: string, into: string): string {
-  mkdirSync(into);
-  cpSync(dataDir, into, {
-    recursive: true,
-    filter: (source) => !source.includes("owner.db") && !source.endsWith("lock.json"),
-  });
-  return into;
 }
 
 describe("after a kill", () => {
@@ -68,7 +59,7 @@ describe("after a kill", () => {
     expect(log.length).toBeGreaterThan(100_000);
 
     for (let cut = 0; cut < 20; cut += 1) {
-      const copy = copyOf(dataDir, join(folder, `cut-${cut}`));
+      const copy = copyDataDirectory(dataDir, join(folder, `cut-${cut}`));
       const position = Math.floor((log.length * cut) / 20) + cut * 37;
       writeFileSync(join(copy, "pawl.db-wal"), log.subarray(0, position));
       expect({ position, end: await goOn(copy) }).toEqual({ position, end: expected });
@@ -80,7 +71,7 @@ describe("after a kill", () => {
     const dataDir = await killed(folder);
     const log = readFileSync(join(dataDir, "pawl.db-wal"));
     for (let flip = 0; flip < 10; flip += 1) {
-      const copy = copyOf(dataDir, join(folder, `flip-${flip}`));
+      const copy = copyDataDirectory(dataDir, join(folder, `flip-${flip}`));
       const position = Math.floor((log.length * flip) / 10) + 1_001;
       const damaged = Buffer.from(log);
       damaged.writeUInt8(damaged.readUInt8(position) ^ 0x10, position);
@@ -95,7 +86,7 @@ describe("after a kill", () => {
     const size = statSync(join(dataDir, "pawl.db")).size;
     const ends: string[] = [];
     for (let cut = 0; cut < 10; cut += 1) {
-      const copy = copyOf(dataDir, join(folder, `database-${cut}`));
+      const copy = copyDataDirectory(dataDir, join(folder, `database-${cut}`));
       truncateSync(join(copy, "pawl.db"), Math.floor((size * cut) / 10));
       const end = await goOn(copy);
       if (typeof end !== "string") expect(end).toEqual(expected);

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
 import type { SandboxLimits, SandboxResult, SandboxSpec } from "../../src/executors/sandbox/sandbox.ts";
 import { findMarked, noneIsLeft, waitUntil } from "./marked-processes.ts";
 import { WAYS, type Way } from "./ways.ts";
@@ -86,7 +85,7 @@ describe.each(WAYS)("in $name", (way) => {
 
   test("an abort in the first moment leaves nothing behind", async () => {
     const mark = randomUUID();
-    const sandbox = createSandbox(way.options);
+    const { sandbox } = way;
     await sandbox.runSandboxed(toSpec("true", {}, mark), new AbortController().signal);
     const endings = await Promise.all(
       [0, 1, 2, 3, 5, 8].map((delayMs) => {
@@ -113,7 +112,7 @@ async function run(
   mark: string = randomUUID(),
   signal: AbortSignal = new AbortController().signal,
 ): Promise<SandboxResult> {
-  const result = await createSandbox(way.options).runSandboxed(toSpec(script, limits, mark), signal);
+  const result = await way.sandbox.runSandboxed(toSpec(script, limits, mark), signal);
   expect(result.kind, result.stderr.toString()).toBe(way.kind);
   await noneIsLeft(mark);
   return result;

@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createSandbox, type SandboxOptions } from "../../src/executors/sandbox/create-sandbox.ts";
-import type { SandboxResult, SandboxSpec } from "../../src/executors/sandbox/sandbox.ts";
+import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
+import type { Sandbox, SandboxResult, SandboxSpec } from "../../src/executors/sandbox/sandbox.ts";
 import { noneIsLeft } from "./marked-processes.ts";
 import { folderOfTools, WAYS } from "./ways.ts";
 
@@ -13,18 +13,19 @@ const LIMITS = { timeoutMs: 60_000, memoryBytes: 512 * 1024 * 1024, maxOutputByt
 
 // With and without the help of setpriv: root hands its users out, everyone else gets a namespace.
 describe.each(["bwrap", "bwrap in a user namespace"])("%s", (name) => {
-  const options = (): SandboxOptions => ({
-    mode: "required",
-    ...(name === "bwrap" ? {} : { searchPath: folderOfTools("bwrap", "prlimit", "env", "sh") }),
-  });
+  const open = () =>
+    createSandbox({
+      mode: "required",
+      ...(name === "bwrap" ? {} : { searchPath: folderOfTools("bwrap", "prlimit", "env", "sh") }),
+    });
 
   test("works on this machine", async () => {
-    expect(await sh("true", {}, options())).toMatchObject({ kind: "bwrap", ending: { type: "exited", code: 0 } });
+    expect(await sh("true", {}, open())).toMatchObject({ kind: "bwrap", ending: { type: "exited", code: 0 } });
   });
 
   test("runs programs without rights, and not as root", async () => {
     const script = 'id -u; id -g; grep -E "^(CapEff|CapPrm|NoNewPrivs|Groups)" /proc/self/status | tr -d "\\t"';
-    const [user, group, ...status] = (await sh(script, {}, options())).stdout.toString().trim().split("\n");
+    const [user, group, ...status] = (await sh(script, {}, open())).stdout.toString().trim().split("\n");
 
     expect(user).not.toBe("0");
     expect(group).toBe(user);
@@ -47,14 +48,14 @@ describe.each(["bwrap", "bwrap in a user namespace"])("%s", (name) => {
       "/proc/sys/vm/swappiness",
     ];
     const script = places.map((path) => `(echo x >> ${path}) 2>/dev/null && echo ${path}`).join("\n");
-    const { stdout } = await sh(`${script}\ntrue`, {}, options());
+    const { stdout } = await sh(`${script}\ntrue`, {}, open());
 
     expect(stdout.toString()).toBe("");
   });
 
   test("shows neither homes nor users nor other processes", async () => {
     const script = `ls -A ${homedir()} /home /root /etc/passwd /etc/shadow /etc/ssl/private 2>/dev/null; ls -d /proc/[0-9]* | wc -l`;
-    const lines = (await sh(script, {}, options())).stdout.toString().trim().split("\n");
+    const lines = (await sh(script, {}, open())).stdout.toString().trim().split("\n");
 
     expect(Number(lines.at(-1))).toBeLessThan(8);
     expect(lines.slice(0, -1)).toEqual([]);
@@ -64,7 +65,7 @@ describe.each(["bwrap", "bwrap in a user namespace"])("%s", (name) => {
     const fill = (folder: string) => {
       return `for i in 1 2 3 4; do head -c 40000000 /dev/zero > ${folder}/$i; done 2>/dev/null; cat ${folder}/* | wc -c`;
     };
-    const { stdout } = await sh(`${fill("/tmp")}; ${fill("/dev/shm")}`, {}, options());
+    const { stdout } = await sh(`${fill("/tmp")}; ${fill("/dev/shm")}`, {}, open());
     const sizes = stdout.toString().trim().split("\n").map(Number);
 
     for (const size of sizes) expect(size).toBeLessThanOrEqual(64 * 1024 * 1024);
@@ -85,7 +86,7 @@ describe.each(["bwrap", "bwrap in a user namespace"])("%s", (name) => {
       { kind: "entries", path: folder, without: ["pawl.yaml"] },
       { kind: "hidden", path: join(folder, "data") },
     ];
-    const { stdout } = await sh(script, { cwd: folder, visible }, options());
+    const { stdout } = await sh(script, { cwd: folder, visible }, open());
 
     expect(stdout.toString()).toBe("./scripts/a.txt\nseen");
     expect(readFileSync(join(folder, "scripts/a.txt"), "utf8")).toBe("seen");
@@ -98,7 +99,7 @@ describe.each(["bwrap", "bwrap in a user namespace"])("%s", (name) => {
       { kind: "text", path: join(folder, "a.txt"), text: "new" },
       { kind: "text", path: "/nowhere/else/b.txt", text: "made" },
     ];
-    const { stdout } = await sh("cat a.txt /nowhere/else/b.txt", { cwd: folder, visible }, options());
+    const { stdout } = await sh("cat a.txt /nowhere/else/b.txt", { cwd: folder, visible }, open());
 
     expect(stdout.toString()).toBe("newmade");
   });
@@ -114,7 +115,7 @@ describe.each(["bwrap", "bwrap in a user namespace"])("%s", (name) => {
       visible: [{ kind: "path", path: process.execPath }],
       limits: LIMITS,
     } as const;
-    const { runSandboxed } = createSandbox(options());
+    const { runSandboxed } = open();
     const { signal } = new AbortController();
     const without = await runSandboxed(spec, signal);
     const withIt = await runSandboxed({ ...spec, network: true }, signal);
@@ -124,7 +125,7 @@ describe.each(["bwrap", "bwrap in a user namespace"])("%s", (name) => {
   });
 });
 
-describe.each(WAYS)("in $name", ({ kind, options }) => {
+describe.each(WAYS)("in $name", ({ kind, sandbox }) => {
   test("nothing of our environment is seen", async () => {
     const secret = randomUUID();
     vi.stubEnv("ANTHROPIC_API_KEY", secret);
@@ -132,14 +133,14 @@ describe.each(WAYS)("in $name", ({ kind, options }) => {
     onTestFinished(() => void vi.unstubAllEnvs());
     const script =
       "env | cut -d= -f1 | sort; cat /proc/1/environ /proc/$PPID/environ /proc/self/environ 2>/dev/null; true";
-    const { stdout } = await sh(script, { env: { GIVEN: "yes" } }, options);
+    const { stdout } = await sh(script, { env: { GIVEN: "yes" } }, sandbox);
 
     expect(stdout.toString()).not.toContain(secret);
     expect(stdout.toString().split("\n").slice(0, 6)).toEqual(["GIVEN", "HOME", "LANG", "PATH", "PWD", "TMPDIR"]);
   });
 
   test("what a program is given to load does not reach the programs before it", async () => {
-    const { ending, stderr } = await sh("true", { env: { LD_PRELOAD: "/nowhere/evil.so" } }, options);
+    const { ending, stderr } = await sh("true", { env: { LD_PRELOAD: "/nowhere/evil.so" } }, sandbox);
 
     expect(ending).toEqual({ type: "exited", code: 0 });
     // Once: by the program itself.
@@ -151,7 +152,7 @@ describe.each(WAYS)("in $name", ({ kind, options }) => {
     const { ending, ...said } = await sh(
       "cat; echo err >&2; echo result >&3",
       { stdin: text, hasResultChannel: true },
-      options,
+      sandbox,
     );
 
     expect({ ending, kind: said.kind }).toEqual({ ending: { type: "exited", code: 0 }, kind });
@@ -160,35 +161,34 @@ describe.each(WAYS)("in $name", ({ kind, options }) => {
   });
 
   test("an exit code and a signal are told apart", async () => {
-    expect((await sh("exit 42", {}, options)).ending).toEqual({ type: "exited", code: 42 });
-    expect((await sh("kill -SEGV $$", {}, options)).ending).toEqual({ type: "killed", signal: "SIGSEGV" });
+    expect((await sh("exit 42", {}, sandbox)).ending).toEqual({ type: "exited", code: 42 });
+    expect((await sh("kill -SEGV $$", {}, sandbox)).ending).toEqual({ type: "killed", signal: "SIGSEGV" });
   });
 
   test("a program that does not read its input may end", async () => {
-    const { ending } = await sh("exit 0", { stdin: "x".repeat(5_000_000) }, options);
+    const { ending } = await sh("exit 0", { stdin: "x".repeat(5_000_000) }, sandbox);
 
     expect(ending).toEqual({ type: "exited", code: 0 });
   });
 
   test("a program that is not there has not been started", async () => {
     const spec = { command: "no-such-program", args: [], limits: LIMITS };
-    const { ending } = await createSandbox(options).runSandboxed(spec, new AbortController().signal);
+    const { ending } = await sandbox.runSandboxed(spec, new AbortController().signal);
 
     expect(ending).toMatchObject({ type: "notStarted", reason: expect.stringContaining("no-such-program") });
   });
 
   test("twenty at once do not get in each other's way", async () => {
-    const sandbox = createSandbox(options);
     const numbers = Array.from({ length: 20 }, (_, index) => index);
     const results = await Promise.all(
-      numbers.map((number) => sh(`sleep 0.1 & sleep 0.1 & wait; echo ${number}`, {}, options, sandbox)),
+      numbers.map((number) => sh(`sleep 0.1 & sleep 0.1 & wait; echo ${number}`, {}, sandbox)),
     );
 
     expect(results.map(({ stdout }) => Number(stdout.toString()))).toEqual(numbers);
   });
 
   test("temporary files are gone afterwards", async () => {
-    const { stdout } = await sh('echo x > "$TMPDIR/mark-of-this-test"; echo "$TMPDIR"', {}, options);
+    const { stdout } = await sh('echo x > "$TMPDIR/mark-of-this-test"; echo "$TMPDIR"', {}, sandbox);
 
     expect(() => readFileSync(join(stdout.toString().trim(), "mark-of-this-test"))).toThrow("ENOENT");
   });
@@ -198,20 +198,20 @@ describe("without bwrap", () => {
   const tools = () => folderOfTools("setpriv", "prlimit", "env", "sh");
 
   test("`required` refuses to run anything", async () => {
-    const { ending } = await sh("true", {}, { mode: "required", searchPath: tools() });
+    const { ending } = await sh("true", {}, createSandbox({ mode: "required", searchPath: tools() }));
 
     expect(ending).toEqual({ type: "refused", reason: "bwrap is not installed" });
   });
 
   test("`auto` runs a plain process and says so", async () => {
-    const { ending, kind, warning } = await sh("true", {}, { mode: "auto", searchPath: tools() });
+    const { ending, kind, warning } = await sh("true", {}, createSandbox({ mode: "auto", searchPath: tools() }));
 
     expect({ ending, kind }).toEqual({ ending: { type: "exited", code: 0 }, kind: "process" });
     expect(warning).toContain("bwrap is not installed");
   });
 
   test("`off` says nothing", async () => {
-    const { kind, warning } = await sh("true", {}, { mode: "off" });
+    const { kind, warning } = await sh("true", {}, createSandbox({ mode: "off" }));
 
     expect({ kind, warning }).toEqual({ kind: "process", warning: undefined });
   });
@@ -223,30 +223,25 @@ describe("without bwrap", () => {
       "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
       { mode: 0o755 },
     );
-    const { ending } = await sh("true", {}, { mode: "required", searchPath: folder });
+    const { ending } = await sh("true", {}, createSandbox({ mode: "required", searchPath: folder }));
 
     expect(ending).toEqual({ type: "refused", reason: "bwrap: No permissions to create new namespace" });
   });
 
   test("a machine without any of the tools still holds programs to time and output", async () => {
-    const options: SandboxOptions = { mode: "auto", searchPath: "/nowhere", controlGroups: false };
+    const sandbox = createSandbox({ mode: "auto", searchPath: "/nowhere", controlGroups: false });
     const mark = randomUUID();
     const script = `sh -c "while :; do sleep 0.1; done" ${mark} & while :; do :; done`;
-    const slow = await sh(script, { limits: { ...LIMITS, timeoutMs: 200 } }, options);
+    const slow = await sh(script, { limits: { ...LIMITS, timeoutMs: 200 } }, sandbox);
     await noneIsLeft(mark);
-    const loud = await sh("yes", {}, options);
+    const loud = await sh("yes", {}, sandbox);
 
     expect(slow.ending).toEqual({ type: "timedOut" });
     expect(loud.ending).toEqual({ type: "outputTooLarge", stream: "stdout" });
   });
 });
 
-async function sh(
-  script: string,
-  spec: Partial<SandboxSpec>,
-  options: SandboxOptions,
-  sandbox = createSandbox(options),
-): Promise<SandboxResult> {
+async function sh(script: string, spec: Partial<SandboxSpec>, sandbox: Sandbox): Promise<SandboxResult> {
   const whole: SandboxSpec = { command: "sh", args: ["-c", script], limits: LIMITS, ...spec };
   return sandbox.runSandboxed(whole, new AbortController().signal);
 }

@@ -4,7 +4,7 @@ import { type Drawn, PROPERTIES } from "./properties.ts";
 import { REGRESSIONS } from "./regressions.ts";
 
 // `test/long/core-sweep.test.ts` draws many more.
-const RUNS = 1_000;
+const RUNS = 250;
 
 const drawn: fc.Arbitrary<Drawn> = fc.record({
   size: fc.integer({ min: 1, max: 14 }),

@@ -1,51 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import { parse } from "yaml";
-import { loadDefinition } from "../load-definition.ts";
-import { renderProblem } from "../render-problem.ts";
+import { expectPlaces } from "../../../test/properties/expect-places.ts";
+import { editedTexts, editedTrees } from "../../../test/properties/random-edits.ts";
+import { rounds } from "../../../test/properties/rounds.ts";
 
 const folder = new URL("../../../test/fixtures/sandcastle/valid/", import.meta.url);
 const valid = readdirSync(folder)
   .filter((file) => file.endsWith(".yaml"))
   .map((file) => readFileSync(new URL(file, folder), "utf8"));
-
-const RUNS = 1_000;
-
-test("a valid text with random edits compiles or gives an error with a place", async () => {
-  const edits = fc.array(fc.tuple(fc.nat(), fc.nat(9), fc.nat()), { minLength: 1, maxLength: 4 });
-  await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...valid), edits, async (text, chosen) => {
-      await expectAnswer(chosen.reduce(editText, text));
-    }),
-    { numRuns: RUNS },
-  );
-});
-
-test("a valid tree with random edits compiles or gives an error with a place", async () => {
-  const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(...FRAGMENTS));
-  const edits = fc.array(fc.tuple(fc.nat(), fc.nat(3), value, fc.nat()), { minLength: 1, maxLength: 3 });
-  await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...valid), edits, async (text, chosen) => {
-      const tree: unknown = parse(text, { merge: true });
-      for (const edit of chosen) editTree(tree, edit);
-      await expectAnswer(JSON.stringify(tree));
-    }),
-    { numRuns: RUNS },
-  );
-});
-
-async function expectAnswer(text: string): Promise<void> {
-  const { graph, problems } = await loadDefinition({ text, file: "mutated.yaml" });
-  const errors = problems.filter((problem) => problem.severity === "error");
-  expect(graph === undefined).toBe(errors.length > 0);
-  for (const problem of problems) {
-    expect(problem.place?.line).toBeGreaterThan(0);
-    expect(problem.place?.column).toBeGreaterThan(0);
-    expect(problem.place?.line).toBeLessThanOrEqual(text.split("\n").length);
-    expect(renderProblem(problem, text)).toContain("mutated.yaml:");
-  }
-}
 
 const FRAGMENTS = [
   "{input.x}",
@@ -70,40 +34,21 @@ const FRAGMENTS = [
   "{steps.a.output.b}",
 ];
 
-/** One edit of a text: `kind` says which, `at` where, `pick` with what. */
-function editText(text: string, [at, kind, pick]: [number, number, number]): string {
-  const lines = text.split("\n");
-  const line = at % lines.length;
-  const offset = at % (text.length + 1);
-  const fragment = FRAGMENTS[pick % FRAGMENTS.length] ?? "";
-  if (kind === 0) return lines.toSpliced(line, 1).join("\n");
-  if (kind === 1) return lines.toSpliced(line, 0, lines[pick % lines.length] ?? "").join("\n");
-  if (kind === 2) return lines.with(line, ` ${lines[line]}`).join("\n");
-  if (kind === 3) return lines.with(line, (lines[line] ?? "").trimStart()).join("\n");
-  if (kind === 4) return text.slice(0, offset);
-  if (kind === 5) return text.slice(0, offset) + text.slice(offset + 1 + (pick % 10));
-  if (kind === 6)
-    return text.replaceAll(/\b\w+\b/g, (word, from: number) => (from % 17 === at % 17 ? `${word}x` : word));
-  return text.slice(0, offset) + fragment + text.slice(offset);
-}
+test("a valid text with random edits compiles or gives an error with a place", async () => {
+  const texts = editedTexts(valid, FRAGMENTS);
+  await fc.assert(
+    fc.asyncProperty(texts, (text) => expectPlaces({ text, file: "mutated.yaml" })),
+    { numRuns: rounds(150) },
+  );
+});
 
-/** Replaces, removes, repeats or renames one part of a tree. */
-function editTree(tree: unknown, [at, kind, value, pick]: [number, number, unknown, number]): void {
-  const owners = collectOwners(tree);
-  const owner = owners[at % Math.max(1, owners.length)];
-  if (owner === undefined) return;
-  const keys = Object.keys(owner);
-  const key = keys[pick % Math.max(1, keys.length)];
-  if (key === undefined) return;
-  const other = keys[at % keys.length] ?? key;
-  if (kind === 0) owner[key] = value;
-  if (kind === 1) delete owner[key];
-  if (kind === 2) owner[key] = structuredClone(owner[other]);
-  if (kind === 3) owner[`${key}s`] = owner[key];
-}
-
-function collectOwners(tree: unknown): Record<string, unknown>[] {
-  if (typeof tree !== "object" || tree === null) return [];
-  const owner = tree as Record<string, unknown>;
-  return [owner, ...Object.values(owner).flatMap(collectOwners)];
-}
+test("a valid tree with random edits compiles or gives an error with a place", async () => {
+  const trees = editedTrees(
+    valid.map((text): unknown => parse(text, { merge: true })),
+    FRAGMENTS,
+  );
+  await fc.assert(
+    fc.asyncProperty(trees, (tree) => expectPlaces({ text: JSON.stringify(tree), file: "mutated.yaml" })),
+    { numRuns: rounds(150) },
+  );
+});

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkGraph } from "../../core/graph/check-graph.ts";
+import { expectPlaces } from "../../../test/properties/expect-places.ts";
+import { editedTrees } from "../../../test/properties/random-edits.ts";
+import { rounds } from "../../../test/properties/rounds.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { loadDefinition } from "../load-definition.ts";
-import { renderProblem } from "../render-problem.ts";
 import { workflowSchema } from "./workflow-schema.ts";
 
 const list = { action: { tool: "list_terminal_sessions", params: {} } };
@@ -309,65 +310,18 @@ describe("a definition", () => {
   });
 });
 
+const PARTS: readonly unknown[] = [
+  ...["{session_id}", "{", "(", "[a-", "open", "__proto__", "{env.X}", "run_workflow", "\u0000"],
+  ...[null, -1, 1e300, {}, []],
+];
+
 test("definitions with random edits compile or give errors with places", async () => {
-  const value = fc.oneof(
-    fc.jsonValue({ maxDepth: 2 }),
-    fc.constantFrom<unknown>(
-      "{session_id}",
-      "{",
-      "(",
-      "[a-",
-      null,
-      -1,
-      1e300,
-      "open",
-      "__proto__",
-      "{env.X}",
-      {},
-      [],
-      "run_workflow",
-      "\u0000",
-    ),
-  );
-  const edits = fc.array(fc.tuple(fc.nat(), fc.nat(3), value, fc.nat()), { minLength: 1, maxLength: 3 });
+  const trees = editedTrees([valid], PARTS);
   await fc.assert(
-    fc.asyncProperty(edits, async (chosen) => {
-      const tree: unknown = structuredClone(valid);
-      for (const edit of chosen) editTree(tree, edit);
-      const text = JSON.stringify(tree, null, 1);
-      const { graph, problems } = await loadDefinition({ text, file: "mutated.json" });
-      const errors = problems.filter(({ severity }) => severity === "error");
-      expect(graph === undefined).toBe(errors.length > 0);
-      if (graph !== undefined) expect(checkGraph(graph)).toEqual([]);
-      for (const problem of problems) {
-        expect(problem.place?.line).toBeGreaterThan(0);
-        expect(problem.place?.line).toBeLessThanOrEqual(text.split("\n").length);
-        expect(renderProblem(problem, text)).toContain("mutated.json:");
-      }
-    }),
-    { numRuns: 1_000 },
+    fc.asyncProperty(trees, (tree) => expectPlaces({ text: JSON.stringify(tree, null, 1), file: "mutated.json" })),
+    { numRuns: rounds(150) },
   );
-}, 120_000);
-
-/** Replaces, removes, repeats or renames one part of a tree. */
-function editTree(tree: unknown, [at, kind, value, pick]: [number, number, unknown, number]): void {
-  const owners = collectOwners(tree);
-  const owner = owners[at % Math.max(1, owners.length)];
-  if (owner === undefined) return;
-  const keys = Object.keys(owner);
-  const key = keys[pick % Math.max(1, keys.length)];
-  if (key === undefined) return;
-  if (kind === 0) owner[key] = value;
-  if (kind === 1) delete owner[key];
-  if (kind === 2) owner[key] = structuredClone(owner[keys[at % keys.length] ?? key]);
-  if (kind === 3) owner[`${key}s`] = owner[key];
-}
-
-function collectOwners(tree: unknown): Record<string, unknown>[] {
-  if (typeof tree !== "object" || tree === null) return [];
-  const owner = tree as Record<string, unknown>;
-  return [owner, ...Object.values(owner).flatMap(collectOwners)];
-}
+});
 
 test("the published schema is the one that definitions are checked against", () => {
   const file = new URL("../../../schemas/terminal-workflow.schema.json", import.meta.url);

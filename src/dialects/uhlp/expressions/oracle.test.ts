@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { rounds } from "../../../../test/properties/rounds.ts";
 import { evaluate } from "../../../core/expressions/evaluate.ts";
 import { readPath } from "../../../core/expressions/read-path.ts";
 import type { Json } from "../../../core/json.ts";
@@ -391,7 +392,7 @@ test("what is printed, parsed and evaluated is what it means", () => {
       fc.pre(!hidesRoot(tree));
       expect(run(print(tree, style))).toEqual(meaningOf(tree, Object.create(null)));
     }),
-    { numRuns: 20_000, seed: 7 },
+    { numRuns: rounds(2_000), seed: 7 },
   );
 });
 
@@ -408,6 +409,6 @@ test("faults stand exactly where the broken names stand", () => {
       if (parsed.ok) return;
       for (const { offset, length } of parsed.faults) expect(text.slice(offset, offset + length)).toBe("no-such-step");
     }),
-    { numRuns: 2_000, seed: 7 },
+    { numRuns: rounds(500), seed: 7 },
   );
 });
