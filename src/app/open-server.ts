@@ -202,7 +202,7 @@ class Server implements HttpService {
       feed: this.#feed,
       metrics: this.#metrics,
       isLoopback,
-      authorize: (c, scope) => gatekeeper.authorize(c, scope),
+      authorize: (c, scope, way) => gatekeeper.authorize(c, scope, way),
       appFor: (c) => gatekeeper.appFor(c),
       callerFor: (c) => gatekeeper.callerFor(c),
       mcp: (request, caller) => mcp.fetch(request, caller),

@@ -2626,7 +2626,7 @@ export interface operations {
             content: {
                 "application/json": {
                     comment?: string;
-                    /** @description Any JSON value. */
+                    /** @description Absent or null: as it was shown. */
                     edited_data?: Json;
                 };
             };
@@ -3551,7 +3551,7 @@ export interface operations {
                     scopes?: ("read" | "run" | "write" | "admin")[];
                     tenant_id?: string;
                     max_cost_usd?: number;
-                    /** Format: date-time */
+                    /** @description A day or a time in ISO 8601; in UTC where it names no zone. */
                     expires_at?: string;
                 };
             };

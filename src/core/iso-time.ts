@@ -17,7 +17,46 @@ export function toIsoTime(epochMs: number): string {
   return `${toIsoDay(epochMs)}T${time.join(":")}.${pad(Math.floor(ms) % 1000, 3)}Z`;
 }
 
-function toCivil(days: number): { year: number; month: number; day: number } {
+const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+
+/**
+ * Milliseconds since the epoch for a day or a time in ISO 8601, as people and programs write them: with a zone or, where they
+ * name none, in UTC. Undefined: it is none, or there is no such day.
+ */
+export function fromIsoTime(text: string): number | undefined {
+  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = "", zone = "Z"] = TIME.exec(text) ?? [];
+  const days = toDays({ year: Number(year), month: Number(month), day: Number(day) });
+  if (days === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const offset = toOffsetMinutes(zone);
+  const minutes = (days * 24 + Number(hour)) * 60 + Number(minute) - offset;
+  return minutes * 60_000 + Number(second) * 1_000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
+}
+
+function toOffsetMinutes(zone: string): number {
+  const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
+  const size = Number(hours ?? 0) * 60 + Number(minutes ?? 0);
+  return sign === "-" ? -size : size;
+}
+
+interface Civil {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+}
+
+/** The other way round. Undefined: there is no such day. */
+function toDays({ year, month, day }: Civil): number | undefined {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  const days = era * 146_097 + dayOfEra - 719_468;
+  const back = toCivil(days);
+  return back.year === year && back.month === month && back.day === day ? days : undefined;
+}
+
+function toCivil(days: number): Civil {
   const z = days + 719_468;
   const era = Math.floor(z / 146_097);
   const dayOfEra = z - era * 146_097;

@@ -2,7 +2,6 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import type { Journal, RunFilter, RunRecord, RunSelection, RunStatus } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
 import { type RunSummary, summarizeRun } from "./describe-run.ts";
-import { findRun } from "./find-run.ts";
 import { listRetrying } from "./list-retrying.ts";
 
 export interface RunsWanted {
@@ -18,7 +17,7 @@ export interface RunsWanted {
 
 export interface ListRequest extends RunsWanted {
   readonly limit: number;
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the page before: the run that it had no place for. */
   readonly cursor?: string;
   /** For clients that page by number. */
   readonly offset?: number;
@@ -44,17 +43,28 @@ const STATUSES: readonly string[] = [
 /** Of steps, and a filter of runs only: such a run is `running`. */
 const RETRYING = "retrying";
 
-/** Newest first. */
+/**
+ * Newest first. The cursor names the first run of the next page, not the last of this one: who deletes what a page has shown
+ * still finds the next. Throws `REQUEST_INVALID` for one that names no run.
+ */
 export async function listRuns(app: Application, { limit, cursor, offset, ...wanted }: ListRequest): Promise<RunList> {
   const { journal } = await app.records();
-  const before = cursor === undefined ? undefined : await findRun(app, cursor);
+  const first = cursor === undefined ? undefined : await findFirst(journal, cursor);
   const found = await findPage(journal, wanted, {
     limit: limit + 1,
-    ...(before === undefined ? {} : { beforeRun: before.no }),
+    ...(first === undefined ? {} : { beforeRun: first.no + 1 }),
     ...(offset === undefined ? {} : { offset }),
   });
-  const page = found.slice(0, limit);
-  return { items: page.map(summarizeRun), next_cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null };
+  return { items: found.slice(0, limit).map(summarizeRun), next_cursor: found[limit]?.id ?? null };
+}
+
+async function findFirst(journal: Journal, cursor: string): Promise<RunRecord> {
+  const record = await journal.findRun(cursor);
+  if (record !== undefined && record !== "ambiguous") return record;
+  throw new PawlError("REQUEST_INVALID", {
+    message: "The cursor names a run that is not there, or not any more.",
+    remedy: "Begin with the first page: leave `cursor` out.",
+  });
 }
 
 export async function countRuns(app: Application, wanted: RunsWanted): Promise<number> {

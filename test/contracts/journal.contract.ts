@@ -404,6 +404,8 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
       expect(await journal.countRuns({ status: [] })).toBe(0);
       expect(await journal.countRuns({ status: ["failed"], workflow: "100%_Leads" })).toBe(0);
       expect(await journal.countRuns({ text: "LEADS" })).toBe(2);
+      expect(await found("leads\0")).toEqual([]);
+      expect(await found("\0")).toEqual([]);
       expect(await found("leads")).toEqual(["b", "a"]);
       expect(await found("%_")).toEqual(["a"]);
       expect(await found("step_f")).toEqual(["b"]);

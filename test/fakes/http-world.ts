@@ -93,7 +93,7 @@ export class HttpWorld {
       feed: this.feed,
       metrics: options.metrics,
       isLoopback: true,
-      authorize: (c, scope) => gatekeeper.authorize(c, scope),
+      authorize: (c, scope, way) => gatekeeper.authorize(c, scope, way),
       appFor: (c) => gatekeeper.appFor(c),
       callerFor: (c) => gatekeeper.callerFor(c),
       mcp: (request, caller) => mcp.fetch(request, caller),

@@ -39,7 +39,7 @@ function parseStep(node: YamlNode, defaults: StepDefaults, context: ParseContext
   }
   const step = new MapReader(node, context.problems);
   const id = parseId(step, context);
-  reportLater(step, context);
+  reportUnsupported(step, context);
   const common = parseCommon(step, node, context);
   const exports = parseExports(step, context);
   const work = parseWork(step, defaults, context);
@@ -55,13 +55,13 @@ const MISPLACED = new Map([
   ["sub_workflow", "Add `type: sub_workflow`."],
 ]);
 
-const LATER = ["autopilot", "slo", "model_pool"];
+const UNSUPPORTED = ["autopilot", "slo", "model_pool"];
 
-function reportLater(step: MapReader, { problems }: ParseContext): void {
-  for (const key of LATER) {
+function reportUnsupported(step: MapReader, { problems }: ParseContext): void {
+  for (const key of UNSUPPORTED) {
     const at = step.node(key);
     if (at === undefined) continue;
-    const message = `\`${key}\` arrives with the service and is ignored for now.`;
+    const message = `\`${key}\` is not supported and is ignored.`;
     problems.warning({ code: "NOT_SUPPORTED", at, message, remedy: "Nothing to do; the step runs without it." });
   }
 }

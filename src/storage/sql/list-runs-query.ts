@@ -55,7 +55,9 @@ function toWhere(selection: RunSelection, status: RunStatus | undefined, beforeR
     ["no < ?", beforeRun],
   ];
   const asked = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
-  if (selection.text !== undefined) {
+  // A pattern ends at a NUL for SQLite, and the rest would fit anything. No row has one in these columns.
+  if (selection.text?.includes("\0") === true) asked.push({ sql: "1 = 0", values: [] });
+  else if (selection.text !== undefined) {
     const pattern = `%${selection.text.replaceAll(/[\\%_]/g, "\\$&")}%`;
     const sql = ["id", "workflow_name", "coalesce(error, '')"].map((column) => `${column} LIKE ? ESCAPE '\\'`);
     asked.push({ sql: `(${sql.join(" OR ")})`, values: [pattern, pattern, pattern] });

@@ -2,17 +2,24 @@ import type { Context } from "hono";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { statusOfError } from "./error-status.ts";
-import type { HttpEnv, HttpParts } from "./http-parts.ts";
+import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
+
+interface Asked {
+  readonly c: Context<HttpEnv>;
+  /** How errors are written where the request went to. */
+  readonly shape: ErrorShape;
+}
 
 /** What a handler throws, in the shape that belongs to the path. A defect is reported and says nothing to the caller. */
-export function answerError(parts: Pick<HttpParts, "onDefect">, error: unknown, c: Context<HttpEnv>): Response {
+export function answerError(parts: Pick<HttpParts, "onDefect">, error: unknown, asked: Asked): Response {
+  const { c, shape } = asked;
   if (!isPawlError(error)) {
     parts.onDefect(error);
-    return c.json(shapeError(c, INTERNAL), 500);
+    return c.json(shapeError(asked, INTERNAL), 500);
   }
-  const status = statusOfError(error.code, shapeOf(c));
+  const status = statusOfError(error.code, shape);
   if (status === 429 || status === 503) c.header("retry-after", String(secondsToWait(error)));
-  return c.json(shapeError(c, status >= 500 && status !== 503 ? withoutDetails(error) : toShown(error)), status);
+  return c.json(shapeError(asked, status >= 500 && status !== 503 ? withoutDetails(error) : toShown(error)), status);
 }
 
 function secondsToWait({ details }: PawlError): number {
@@ -29,11 +36,6 @@ interface ShownError {
 
 const INTERNAL: ShownError = { code: "INTERNAL", message: "The server has met a defect." };
 
-function shapeOf(c: Context<HttpEnv>) {
-  // Not there where the request was refused before it came to a route.
-  return c.get("errorShape") ?? "route";
-}
-
 function toShown({ code, message, remedy, details }: PawlError): ShownError {
   return { code, message, remedy, ...(details === undefined ? {} : { details }) };
 }
@@ -43,13 +45,13 @@ function withoutDetails({ code, message, remedy }: PawlError): ShownError {
   return { code, message, remedy };
 }
 
-function shapeError(c: Context<HttpEnv>, { code, message, remedy, details }: ShownError): JsonObject {
+function shapeError({ c, shape }: Asked, { code, message, remedy, details }: ShownError): JsonObject {
   const requestId = c.get("requestId");
   const runId = c.get("runId");
   const hint = remedy === undefined ? {} : { remedy };
   const more: JsonObject =
     details === undefined || details === null ? {} : isJsonObject(details) ? details : { details };
-  switch (shapeOf(c)) {
+  switch (shape) {
     case "execute": {
       const ids = { requestId, ...(runId === undefined ? {} : { run_id: runId }) };
       return { error: message, details: { code, ...hint, ...ids, ...more } };

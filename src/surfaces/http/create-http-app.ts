@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { type Context, Hono } from "hono";
+import { matchedRoutes } from "hono/route";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { describeRoutes } from "../../triggers/describe-routes.ts";
 import { answerError } from "./answer-error.ts";
@@ -27,7 +28,8 @@ type Handler = (parts: HttpParts, c: Context<HttpEnv>) => Response | Promise<Res
 /** The whole HTTP surface as a function from a request to its response. The service's own paths go before the application's. */
 export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   const http = new Hono<HttpEnv>({ router: new RememberingRouter() });
-  http.onError((error, c) => answerError(parts, error, c));
+  const shapes = new Map<string, ErrorShape>();
+  http.onError((error, c) => answerError(parts, error, { c, shape: shapeAt(c, shapes) }));
   const { cors_origins: origins, max_body_bytes: maxBytes } = parts.app.config.settings.server;
   // Each layer costs every request: what stands around all routes is two of them.
   http.use(async (c, next) => {
@@ -46,20 +48,22 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
     return next();
   });
   const on = (method: string, path: string, shape: ErrorShape, handler: Handler) => {
+    shapes.set(path, shape);
     http.on(method, path, async (c) => {
-      c.set("errorShape", shape);
       if (shape === "agents") await authorizeAgents(parts, c);
       else await parts.authorize(c, OPEN.has(path) ? "open" : "run");
       return handler(parts, c);
     });
-    http.all(path, (c) => refuseMethod(c, shape, method));
+    http.all(path, (c) => refuseMethod(c, method));
   };
   on("GET", "/healthz", "route", (_, c) => c.json({ status: "ok" }));
   on("POST", "/execute", "execute", execute);
   on("GET", "/app/openapi.json", "route", appDocument);
   on("GET", "/openapi.json", "envelope", (_, c) => c.json(describeService(ENDPOINTS, parts.version)));
+  shapes.set("/metrics", "envelope");
   http.get("/metrics", (c) => answerMetrics(parts, c));
-  http.all("/metrics", (c) => refuseMethod(c, "envelope", "GET"));
+  http.all("/metrics", (c) => refuseMethod(c, "GET"));
+  shapes.set("/mcp", "envelope");
   http.all("/mcp", (c) => answerMcp(parts, c));
   on("POST", "/queues/:name/messages", "envelope", deliverToQueue);
   on("POST", "/triggers/:event", "envelope", deliverEvent);
@@ -68,9 +72,18 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   on("POST", "/agents/:name/execute", "agents", executeAgent);
   on("POST", "/custom_workflows/:name/execute", "agents", executeCustomWorkflow);
   on("POST", "/execution/workflows/:kind/:name/run", "agents", runWorkflow);
-  mountEndpoints(http, parts, ENDPOINTS);
+  for (const pattern of mountEndpoints(http, parts, ENDPOINTS)) shapes.set(pattern, "envelope");
   http.all("*", (c) => answerApplication(parts, c));
   return http;
+}
+
+/** By the path alone, as what is refused before it comes to its route is answered as the route would. */
+function shapeAt(c: Context<HttpEnv>, shapes: ReadonlyMap<string, ErrorShape>): ErrorShape {
+  for (const { path } of matchedRoutes(c)) {
+    const shape = shapes.get(path);
+    if (shape !== undefined) return shape;
+  }
+  return "route";
 }
 
 /** Documents and signs of life need no key. */
@@ -80,9 +93,8 @@ async function appDocument({ app, triggers }: HttpParts, c: Context<HttpEnv>): P
   return c.json(describeRoutes((await triggers()).routes.list(), basename(app.appDir)));
 }
 
-function refuseMethod(c: Context<HttpEnv>, shape: ErrorShape, method: string): Response {
+function refuseMethod(c: Context<HttpEnv>, method: string): Response {
   const allowed = method === "GET" ? "GET, HEAD, OPTIONS" : `${method}, OPTIONS`;
-  c.set("errorShape", shape);
   c.header("allow", allowed);
   if (c.req.method === "OPTIONS") return c.body(null, 204);
   throw new PawlError("METHOD_NOT_ALLOWED", { message: `This path takes ${allowed}.` });

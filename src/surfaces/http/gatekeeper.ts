@@ -7,7 +7,7 @@ import type { ServiceCaller } from "../../operations/service-caller.ts";
 import { forTenant } from "../../operations/tenant-application.ts";
 import { withMethods } from "../../operations/with-methods.ts";
 import type { KeyScope, StoredKey } from "../../ports/api-keys.ts";
-import type { HttpEnv } from "./http-parts.ts";
+import type { HttpEnv, KeyWay } from "./http-parts.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 /** Each scope includes those before it. */
@@ -36,9 +36,9 @@ export class Gatekeeper {
   }
 
   /** Throws `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`. */
-  async authorize(c: Context<HttpEnv>, scope: KeyScope | "open"): Promise<void> {
+  async authorize(c: Context<HttpEnv>, scope: KeyScope | "open", way: KeyWay = {}): Promise<void> {
     if (scope === "open") return;
-    const given = keyOf(c);
+    const given = keyOf(c, way);
     if (given !== undefined && this.#isConfigured(given)) return this.#limit("the configured key");
     if (!(await this.#needsKey())) {
       if (this.#limits === "always") this.#limit(`address ${addressOf(c)}`);
@@ -90,11 +90,9 @@ function reaches({ scopes }: StoredKey, scope: KeyScope): boolean {
   return scopes.some((has) => SCOPES.indexOf(has) >= SCOPES.indexOf(scope));
 }
 
-/** In the query only where a page cannot send headers: `EventSource` of browsers. */
-function keyOf(c: Context<HttpEnv>): string | undefined {
+function keyOf(c: Context<HttpEnv>, { mayBeInQuery = false }: KeyWay): string | undefined {
   const header = c.req.header("x-api-key") ?? /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
-  if (header !== undefined) return header;
-  return c.req.header("accept")?.includes("text/event-stream") === true ? c.req.query("token") : undefined;
+  return header ?? (mayBeInQuery ? c.req.query("token") : undefined);
 }
 
 /** Of the connection: what a header says of it, anybody can write. */

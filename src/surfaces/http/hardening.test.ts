@@ -137,17 +137,27 @@ test("a body that is too large is refused on every path, read or not", async () 
   }
 });
 
-test("what is refused before it comes to a route, or comes to none, is answered in the envelope", async () => {
+test("what is refused before it comes to its route is answered as the route answers", async () => {
   const world = new HttpWorld([HELLO], { server: { max_body_bytes: 1_024 } });
-  const refused = [
-    await world.post("/workflows/run", "x".repeat(2_000), { "content-length": "2000" }),
-    await world.request("/runs", { headers: { host: "elsewhere.example" } }),
-    await world.request("/nowhere"),
-  ];
-  const answers = await Promise.all(refused.map((response) => response.json()));
-  expect(answers).toMatchObject(
-    ["BODY_TOO_LARGE", "HOST_REFUSED", "PATH_NOT_FOUND"].map((code) => ({ data: null, error: { code } })),
+  const tooLarge = (path: string) => world.post(path, "x".repeat(2_000), { "content-length": "2000" });
+  const answers = await Promise.all(
+    [
+      await tooLarge("/workflows/run"),
+      await world.request("/api/runs", { headers: { host: "elsewhere.example" } }),
+      await tooLarge("/execute"),
+      await tooLarge("/agents/writer/execute"),
+      await tooLarge("/nowhere"),
+    ].map((response) => response.json()),
   );
+  const remedy = expect.any(String);
+  const message = expect.any(String);
+  expect(answers).toEqual([
+    { data: null, error: { code: "BODY_TOO_LARGE", message, remedy, details: null } },
+    { data: null, error: { code: "HOST_REFUSED", message, remedy, details: null } },
+    { error: message, details: { code: "BODY_TOO_LARGE", remedy, requestId: expect.any(String) } },
+    { detail: message, code: "BODY_TOO_LARGE", remedy, request_id: expect.any(String) },
+    { data: null, error: { code: "BODY_TOO_LARGE", message, remedy, request_id: expect.any(String) } },
+  ]);
 });
 
 describe("a client that is slow or talks too much", () => {

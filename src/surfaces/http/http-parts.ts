@@ -30,7 +30,7 @@ export interface HttpParts extends ExecuteParts {
   /** Host names that requests may be for. Undefined: any. */
   readonly hosts: ReadonlySet<string> | undefined;
   /** Lets only those pass who may. Throws `UNAUTHORIZED`, `FORBIDDEN`. */
-  authorize(c: Context<HttpEnv>, scope: KeyScope | "open"): Promise<void>;
+  authorize(c: Context<HttpEnv>, scope: KeyScope | "open", way?: KeyWay): Promise<void>;
   /** The application as the caller may see it. */
   appFor(c: Context<HttpEnv>): Application;
   /** Whoever has been let in. */
@@ -62,6 +62,11 @@ export interface RequestEntry {
   readonly runId: string | undefined;
 }
 
+export interface KeyWay {
+  /** As `?token=`: where a page cannot send headers, which is `EventSource` in browsers. Addresses end up in logs. */
+  readonly mayBeInQuery?: boolean;
+}
+
 /** How an error is written where the request went to. */
 export type ErrorShape = "execute" | "envelope" | "route" | "agents";
 
@@ -77,7 +82,6 @@ export interface HttpEnv {
     route: string | undefined;
     /** With which the caller came in. Absent: the configured one, or none is needed. */
     key: StoredKey | undefined;
-    errorShape: ErrorShape | undefined;
     /** How lists are written where the request went to: with a cursor, or with numbers of pages. */
     listShape: "cursor" | "numbered" | undefined;
   };

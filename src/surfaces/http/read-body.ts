@@ -1,9 +1,19 @@
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import { parseJson } from "../../operations/parse-json.ts";
 
-/** The bytes of a request's body. Throws `BODY_TOO_LARGE`, before more than the limit is in memory. */
+/** The bytes of a request's body. Throws `BODY_TOO_LARGE`, before more than the limit is in memory, and `REQUEST_INVALID`. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  try {
+    return await readBytes(request, maxBytes);
+  } catch (error) {
+    if (isPawlError(error)) throw error;
+    // The client has gone, or has not kept to what it announced.
+    throw new PawlError("REQUEST_INVALID", { message: "The body broke off before its end.", cause: error });
+  }
+}
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const announced = Number(request.headers.get("content-length") ?? 0);
   if (announced > maxBytes) throw tooLarge(maxBytes);
   // The server reads no more than was announced. Asking for the body as a stream costs more than reading it.
@@ -20,19 +30,27 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** Whether a request comes without a body. */
-export function hasNoBody(request: Request): boolean {
-  const announced = request.headers.get("content-length");
-  if (announced !== null) return announced === "0";
-  return !request.headers.has("transfer-encoding") && request.body === null;
-}
-
-/** A body that must be JSON, whatever it says it is. Throws `BODY_TOO_LARGE`, `REQUEST_INVALID`. */
-export async function readJsonBody(request: Request, maxBytes: number): Promise<Json> {
+/**
+ * A body that must be JSON, whatever it says it is. Throws `BODY_TOO_LARGE`, `REQUEST_INVALID`.
+ *
+ * `whereEmpty`: what no body at all stands for; absent: there must be one.
+ */
+export async function readJsonBody(request: Request, maxBytes: number, whereEmpty?: Json): Promise<Json> {
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding !== "identity") {
+    const message = `The body is encoded (\`Content-Encoding: ${encoding}\`), and is read as it is.`;
+    throw new PawlError("REQUEST_INVALID", { message, remedy: "Send plain JSON, without `Content-Encoding`." });
+  }
   const text = decodeUtf8(await readBody(request, maxBytes));
   if (text === undefined) throw new PawlError("REQUEST_INVALID", { message: "The body is not valid UTF-8." });
-  if (text.trim() === "") throw new PawlError("REQUEST_INVALID", { message: "The request has no body." });
-  return parseJson(text, "The body");
+  if (text.trim() !== "") return parseJson(withoutMark(text), "The body");
+  if (whereEmpty !== undefined) return whereEmpty;
+  throw new PawlError("REQUEST_INVALID", { message: "The request has no body." });
+}
+
+/** Some clients begin with a byte order mark, which a reader of JSON may ignore (RFC 8259, section 8.1). */
+function withoutMark(text: string): string {
+  return text.startsWith("\ufeff") ? text.slice(1) : text;
 }
 
 /** Keeps nothing from one text to the next. */

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { fromIsoTime } from "../../../core/iso-time.ts";
 
 export function toAmount(text: string): number {
   const amount = Number(text);
@@ -13,8 +14,8 @@ export function toCount(text: string): number {
 }
 
 export function toTime(text: string): number {
-  const at = Date.parse(text);
-  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(at)) return at;
+  const at = fromIsoTime(text);
+  if (at !== undefined) return at;
   throw new InvalidArgumentError("It must be a day or a time in ISO 8601, such as 2026-05-01.");
 }
 

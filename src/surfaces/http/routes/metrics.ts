@@ -7,7 +7,6 @@ import type { HttpEnv, HttpParts } from "../http-parts.ts";
  * Without a key where that is configured, on loopback only.
  */
 export async function answerMetrics(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
-  c.set("errorShape", "envelope");
   const { metrics, app, isLoopback } = parts;
   const isOpen = app.config.settings.metrics.access === "open" && isLoopback;
   await parts.authorize(c, isOpen ? "open" : "read");

@@ -1,11 +1,11 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { Json } from "../../../core/json.ts";
+import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { Application } from "../../../operations/application.ts";
 import type { KeyScope } from "../../../ports/api-keys.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
-import { hasNoBody, readJsonBody } from "../read-body.ts";
+import { readJsonBody } from "../read-body.ts";
 
 /** One route of the service: everything that a request, a document and a test need to know of it. */
 export interface Endpoint {
@@ -93,6 +93,7 @@ export function defineEndpoint<
   Answer extends z.ZodType = z.ZodNull,
 >(definition: Definition<Params, Query, Body, Answer>): Endpoint {
   const { params = NOTHING, query = NOTHING, body, answer, status = 200, otherStatuses = [], handle } = definition;
+  const readSent = body === undefined ? undefined : bodyReader(body);
   return {
     ...definition,
     params,
@@ -108,7 +109,7 @@ export function defineEndpoint<
         c,
         params: params === NOTHING ? {} : read(params, c.req.param(), "path"),
         query: query === NOTHING && !c.req.url.includes("?") ? {} : read(query, readQuery(c), "query"),
-        body: body === undefined ? undefined : read(body, await readSent(c, parts, body), "body"),
+        body: await readSent?.(c, parts),
       };
       // What the schemas have let through has their types.
       const reply = await handle(call as Call<z.output<Params>, z.output<Query>, z.output<Body>>);
@@ -123,10 +124,22 @@ function readQuery(c: Context<HttpEnv>): Record<string, string | string[]> {
   return Object.fromEntries(given.map(([name, values]) => [name, values.length === 1 ? (values[0] ?? "") : values]));
 }
 
-/** No body at all is an empty object where all of it is optional. */
-async function readSent(c: Context<HttpEnv>, { app }: HttpParts, body: z.ZodType): Promise<unknown> {
-  if (hasNoBody(c.req.raw) && body.safeParse({}).success) return {};
-  return readJsonBody(c.req.raw, app.config.settings.server.max_body_bytes);
+/** No body at all is an empty object where all of it is optional, and `null` is no value for what may be left out. */
+function bodyReader<Body extends z.ZodType>(body: Body) {
+  const whereEmpty = body.safeParse({}).success ? {} : undefined;
+  const fields = body instanceof z.ZodObject ? Object.entries<z.ZodType>(body.shape) : [];
+  const leftOut = new Set(fields.filter(([, field]) => isOnlyLeftOut(field)).map(([name]) => name));
+  return async (c: Context<HttpEnv>, { app }: HttpParts): Promise<z.output<Body>> => {
+    const sent = await readJsonBody(c.req.raw, app.config.settings.server.max_body_bytes, whereEmpty);
+    if (!isJsonObject(sent)) return read(body, sent, "body");
+    const given = Object.entries(sent).filter(([name, value]) => value !== null || !leftOut.has(name));
+    return read(body, Object.fromEntries(given), "body");
+  };
+}
+
+/** Clients in typed languages write `null` for what they do not send. Where `null` is a value of its own it stays one. */
+function isOnlyLeftOut(field: z.ZodType): boolean {
+  return field.safeParse(undefined).success && !field.safeParse(null).success;
 }
 
 function read<Schema extends z.ZodType>(schema: Schema, given: unknown, where: string): z.output<Schema> {

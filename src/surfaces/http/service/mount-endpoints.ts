@@ -6,37 +6,42 @@ import type { Endpoint } from "./endpoint.ts";
 /** The same routes for clients that expect them below this path, with lists as these clients read them. */
 const OLD_PREFIX = "/api";
 
-/** Puts the service's routes in front of the application's. A path of ours takes no other method. */
-export function mountEndpoints(http: Hono<HttpEnv>, parts: HttpParts, endpoints: readonly Endpoint[]): void {
+/**
+ * Puts the service's routes in front of the application's. A path of ours takes no other method. Returns the patterns of these
+ * paths.
+ */
+export function mountEndpoints(
+  http: Hono<HttpEnv>,
+  parts: HttpParts,
+  endpoints: readonly Endpoint[],
+): readonly string[] {
+  const patterns: string[] = [];
   for (const [path, methods] of byPath(endpoints)) {
     for (const prefix of ["", OLD_PREFIX]) {
       const pattern = prefix + toPattern(path);
+      patterns.push(pattern);
       for (const endpoint of methods) {
+        const way = { mayBeInQuery: isEventStream(endpoint) };
         http.on(endpoint.method, pattern, async (c) => {
-          begin(c, prefix);
-          await parts.authorize(c, endpoint.scope);
+          c.set("listShape", prefix === "" ? "cursor" : "numbered");
+          await parts.authorize(c, endpoint.scope, way);
           return endpoint.serve(parts, c);
         });
       }
-      http.all(pattern, (c) => {
-        begin(c, prefix);
-        return refuseMethod(
-          c,
-          methods.map(({ method }) => method),
-        );
-      });
+      const taken = methods.map(({ method }) => method);
+      http.all(pattern, (c) => refuseMethod(c, taken));
     }
   }
+  return patterns;
+}
+
+function isEventStream({ answer }: Endpoint): boolean {
+  return "mediaType" in answer && answer.mediaType === "text/event-stream";
 }
 
 /** Paths of files have slashes, sent as they are or as `%2F`; nothing else has. */
 function toPattern(path: string): string {
   return path.replace(/\{path\}$/, ":path{.+}").replaceAll(/\/\{(\w+)\}/g, "/:$1");
-}
-
-function begin(c: Context<HttpEnv>, prefix: string): void {
-  c.set("errorShape", "envelope");
-  c.set("listShape", prefix === "" ? "cursor" : "numbered");
 }
 
 function byPath(endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly Endpoint[]> {

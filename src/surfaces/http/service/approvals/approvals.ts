@@ -81,10 +81,13 @@ export const approve = defineEndpoint({
   tag: "approvals",
   scope: "run",
   params: byId,
-  body: z.strictObject({ ...commentBody, edited_data: jsonSchema.optional() }),
+  body: z.strictObject({
+    ...commentBody,
+    edited_data: jsonSchema.optional().describe("Absent or null: as it was shown."),
+  }),
   answer: answered,
   async handle({ app, params, body }) {
-    const edited = body.edited_data === undefined ? {} : { edited: body.edited_data };
+    const edited = body.edited_data === undefined || body.edited_data === null ? {} : { edited: body.edited_data };
     return { data: await answer(app, params.id, { answer: "approve", comment: body.comment, ...edited }) };
   },
 });

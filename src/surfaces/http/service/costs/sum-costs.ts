@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { COST_GROUPS, sumCosts } from "../../../../operations/sum-costs.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { timeSchema } from "../schemas/common.ts";
+import { givenTimeSchema, timeSchema } from "../schemas/common.ts";
 
 const sumSchema = z.object({
   runs: z.number(),
@@ -21,8 +21,8 @@ export const sumCostsEndpoint = defineEndpoint({
   scope: "read",
   query: z.strictObject({
     by: z.enum(COST_GROUPS).default("workflow"),
-    since: timeSchema.optional().describe("Started then or later. Default: 30 days ago."),
-    until: timeSchema.optional().describe("Started before."),
+    since: givenTimeSchema.optional().describe("Started then or later. Default: 30 days ago."),
+    until: givenTimeSchema.optional().describe("Started before."),
   }),
   answer: z
     .object({
@@ -37,8 +37,8 @@ export const sumCostsEndpoint = defineEndpoint({
   async handle({ app, query: { by, since, until } }) {
     const data = await sumCosts(app, {
       by,
-      ...(since === undefined ? {} : { since: Date.parse(since) }),
-      ...(until === undefined ? {} : { until: Date.parse(until) }),
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
     });
     return { data };
   },

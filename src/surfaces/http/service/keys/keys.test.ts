@@ -152,6 +152,13 @@ describe("a tenant", () => {
     expect((await dataOf(world.request("/runs", { headers: ADMIN })))["items"]).toHaveLength(2);
   });
 
+  test("has an id that can be the name of a folder", async () => {
+    const world = newWorld();
+    for (const tenant of ["..", ".", "a/b", "", "a b"]) {
+      expect((await world.post("/keys", { name: "x", tenant_id: tenant }, ADMIN)).status).toBe(400);
+    }
+  });
+
   test("makes keys of its own only", async () => {
     const world = newWorld();
     const admin = await keyFor(world, { tenant_id: "a", scopes: ["admin"] });

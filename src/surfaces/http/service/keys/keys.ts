@@ -2,7 +2,7 @@ import { z } from "zod";
 import { createKey, listKeys, revokeKey } from "../../../../operations/api-keys.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../../../../operations/tenant-id.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { listOf, timeSchema } from "../schemas/common.ts";
+import { givenTimeSchema, listOf, timeSchema } from "../schemas/common.ts";
 
 const scopeSchema = z
   .enum(["read", "run", "write", "admin"])
@@ -33,7 +33,7 @@ export const createKeyEndpoint = defineEndpoint({
     scopes: z.array(scopeSchema).min(1).default(["run"]),
     tenant_id: z.string().regex(TENANT_ID, TENANT_ID_RULE).optional(),
     max_cost_usd: z.number().positive().max(1_000_000).optional(),
-    expires_at: timeSchema.optional(),
+    expires_at: givenTimeSchema.optional(),
   }),
   answer: keySchema.extend({ key: z.string().describe("What requests must bear. It is stored nowhere.") }),
   status: 201,
@@ -44,7 +44,7 @@ export const createKeyEndpoint = defineEndpoint({
       scopes,
       ...(tenantId === undefined ? {} : { tenantId }),
       ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
-      ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
     });
     return { data };
   },

@@ -3,7 +3,7 @@ import { describeRun } from "../../../../operations/describe-run.ts";
 import { findRun } from "../../../../operations/find-run.ts";
 import { countRuns, listRuns } from "../../../../operations/list-runs.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { listOf, offsetQuery, pageQuery, timeSchema } from "../schemas/common.ts";
+import { givenTimeSchema, listOf, offsetQuery, pageQuery } from "../schemas/common.ts";
 import { runSchema, runStatusSchema, runSummarySchema } from "../schemas/run.ts";
 
 const statusList = z
@@ -27,8 +27,8 @@ export const listRunsEndpoint = defineEndpoint({
     ...offsetQuery,
     status: statusList.optional(),
     workflow: z.string().min(1).optional(),
-    since: timeSchema.optional().describe("Created then or later."),
-    until: timeSchema.optional().describe("Created before."),
+    since: givenTimeSchema.optional().describe("Created then or later."),
+    until: givenTimeSchema.optional().describe("Created before."),
     q: z.string().min(1).max(200).optional().describe("Stands in the workflow's name, the id or the error."),
   }),
   answer: listOf(runSummarySchema),
@@ -37,9 +37,9 @@ export const listRunsEndpoint = defineEndpoint({
     const filter = {
       ...(status === undefined ? {} : { status }),
       ...(workflow === undefined ? {} : { workflow }),
-      ...(since === undefined ? {} : { createdFrom: Date.parse(since) }),
+      ...(since === undefined ? {} : { createdFrom: since }),
       ...(q === undefined ? {} : { text: q }),
-      ...(until === undefined ? {} : { createdBefore: Date.parse(until) }),
+      ...(until === undefined ? {} : { createdBefore: until }),
     };
     const page = await listRuns(app, {
       ...filter,

@@ -142,7 +142,48 @@ describe("GET /runs", () => {
     expect(await idsOf(world, "/runs?q=hell")).toHaveLength(2);
     expect(await errorOf(world.request("/runs?status=done"))).toMatchObject({ code: "REQUEST_INVALID" });
     expect(await errorOf(world.request("/runs?limit=0"))).toMatchObject({ code: "REQUEST_INVALID" });
-    expect(await errorOf(world.request("/runs?cursor=nothing"))).toMatchObject({ code: "RUN_NOT_FOUND" });
+    expect(await errorOf(world.request("/runs?cursor=nothing"))).toMatchObject({ code: "REQUEST_INVALID" });
+  });
+
+  test("takes days and times as people and programs write them", async () => {
+    const world = await withRuns(1);
+    const [at = ""] = (await (await world.request("/runs")).text()).match(/(?<="created_at":")[^"]+/) ?? [];
+    const [day = ""] = at.split("T");
+    const earlier = at.replace("Z", "456+00:00");
+    for (const since of [day, at.replace("Z", ""), earlier, encodeURIComponent(earlier), at.replace("Z", "-00:00")]) {
+      expect([since, await idsOf(world, `/runs?since=${since}`)]).toEqual([since, [expect.any(String)]]);
+      expect([since, await idsOf(world, `/runs?until=${since}`)]).toEqual([since, []]);
+    }
+    for (const since of ["yesterday", "2026-02-30", "1700000000", ""]) {
+      const { code, message } = await errorOf(world.request(`/runs?since=${since}`));
+      expect([code, message]).toEqual([
+        "REQUEST_INVALID",
+        expect.stringContaining("query.since: is no day and no time"),
+      ]);
+    }
+  });
+
+  test("goes on where a page ended whose runs have been deleted", async () => {
+    const world = await withRuns(5);
+    const all = await idsOf(world, "/runs");
+    const seen: unknown[] = [];
+    for (let path = "/runs?limit=2"; path !== ""; ) {
+      const { items, next_cursor: next } = await dataOf(world.request(path));
+      for (const { run_id: id } of items as JsonObject[]) {
+        seen.push(id);
+        expect((await world.request(`/runs/${String(id)}`, { method: "DELETE" })).status).toBe(200);
+      }
+      path = next === null ? "" : `/runs?limit=2&cursor=${String(next)}`;
+    }
+    expect(seen).toEqual(all);
+  });
+
+  test("takes signs of patterns in a text for themselves", async () => {
+    const world = await withRuns(1);
+    for (const text of ["%", "_", "\\", "'", "h%o", "hell_", "\0", "hello\0"]) {
+      expect([text, await idsOf(world, `/runs?q=${encodeURIComponent(text)}`)]).toEqual([text, []]);
+    }
+    expect(await idsOf(world, "/runs?q=HELLO")).toHaveLength(1);
   });
 
   test("finds runs that wait for their next try, which no row tells", async () => {
@@ -291,7 +332,17 @@ describe("keys", () => {
   });
 
   test("is not taken from the query, but for event streams", async () => {
-    expect((await world().request("/runs?token=s3cret")).status).toBe(401);
+    const { http } = world();
+    const statusOf = async (path: string, init: RequestInit = {}) => {
+      const { status, body } = await http.request(`${path}?token=s3cret`, init);
+      await body?.cancel();
+      return status;
+    };
+    const headers = { accept: "text/event-stream" };
+    expect(await statusOf("/runs", { headers })).toBe(401);
+    expect(await statusOf("/workflows/run", { method: "POST", headers, body: '{"workflow": "hello"}' })).toBe(401);
+    expect(await statusOf("/runs/none/stream")).toBe(404);
+    expect(await statusOf("/events")).toBe(200);
   });
 
   test("are asked for before anything is read, also on the older paths", async () => {

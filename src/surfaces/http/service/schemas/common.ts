@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { fromIsoTime } from "../../../../core/iso-time.ts";
 import type { Json, JsonObject } from "../../../../core/json.ts";
 
 /** Any JSON value: what was parsed, or is about to be written, can be nothing else. */
@@ -8,6 +9,20 @@ export const jsonObjectSchema = z.record(z.string(), z.unknown()) as unknown as 
 
 /** ISO 8601 in UTC. */
 export const timeSchema = z.iso.datetime();
+
+/**
+ * What requests give as a time, in milliseconds since the epoch. A `+` that was not encoded in a query has come as a space.
+ */
+export const givenTimeSchema = z
+  .string()
+  .max(40)
+  .transform((text, context): number => {
+    const at = fromIsoTime(text.replace(/ (?=[\d:]{2,5}$)/, "+"));
+    if (at !== undefined) return at;
+    context.addIssue("is no day and no time in ISO 8601, such as 2026-05-01 or 2026-05-01T10:20:30Z");
+    return z.NEVER;
+  })
+  .meta({ description: "A day or a time in ISO 8601; in UTC where it names no zone." });
 
 export const errorSchema = z
   .object({ code: z.string(), message: z.string(), remedy: z.string() })

@@ -19,7 +19,11 @@ export const submissionSchema = z
     version: z.int().min(1).max(1_000_000).optional().describe("Of a saved definition; absent: the newest."),
     input: jsonObjectSchema.optional(),
     input_data: jsonObjectSchema.optional(),
-    callback_url: z.url().max(2_000).optional().describe("Takes the place of the definition's `on_complete.webhook`."),
+    callback_url: z
+      .url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" })
+      .max(2_000)
+      .optional()
+      .describe("Takes the place of the definition's `on_complete.webhook`."),
     callback_headers: headersSchema.optional(),
     max_cost_usd: z.number().positive().max(1_000_000).optional(),
     limits: z
