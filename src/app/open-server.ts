@@ -1,12 +1,12 @@
 import { basename, relative } from "node:path";
 import type { Settings } from "../config/settings.ts";
+import { BoundedMap } from "../core/bounded-map.ts";
 import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
 import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
 import { createOutbound } from "../executors/outbound/outbound.ts";
 import { createSmtpMailer } from "../executors/outbound/smtp-mailer.ts";
 import { AgentCatalog } from "../operations/agent-catalog.ts";
 import type { AppHost, Application, HttpService, ListenOptions, ServedRoute } from "../operations/application.ts";
-import { BoundedMap } from "../operations/bounded-map.ts";
 import { checkHealth } from "../operations/check-health.ts";
 import { timetableOf } from "../operations/defined-schedules.ts";
 import type { DefinitionLibrary, LibraryChange } from "../operations/definition-library.ts";

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
+import { BoundedMap } from "../core/bounded-map.ts";
 import { MAX_PATTERN_CHARS, MAX_PATTERN_SIZE } from "../core/expressions/limits.ts";
 
 const MAX_KEPT = 100;
@@ -8,7 +9,7 @@ const MAX_WORK = 100_000_000;
 
 /** The regular expressions of definitions. Their time is linear in text and pattern, whoever wrote either. */
 export class Regexes {
-  readonly #compiled = new Map<string, RE2JS | undefined>();
+  readonly #compiled = new BoundedMap<string, RE2JS | undefined>(MAX_KEPT);
   readonly #require = createRequire(import.meta.url);
 
   /** Whether the pattern is found anywhere in the text. False for a pattern that is invalid, and where it would take too long. */
@@ -33,11 +34,7 @@ export class Regexes {
     if (pattern.length > MAX_PATTERN_CHARS) return undefined;
     const isKnown = this.#compiled.has(pattern);
     const regex = isKnown ? this.#compiled.get(pattern) : this.#tryCompile(pattern);
-    // The order of insertion is the order of use.
-    if (isKnown) this.#compiled.delete(pattern);
     this.#compiled.set(pattern, regex);
-    const [oldest] = this.#compiled.keys();
-    if (this.#compiled.size > MAX_KEPT && oldest !== undefined) this.#compiled.delete(oldest);
     return regex;
   }
 

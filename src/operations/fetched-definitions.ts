@@ -1,3 +1,4 @@
+import { BoundedMap } from "../core/bounded-map.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import type { Application } from "./application.ts";
 import { compileText } from "./compile-text.ts";
@@ -22,7 +23,7 @@ const MAX_KEPT = 200;
 /** Definitions behind MCP endpoints. Asked for with every request, compiled only where something has changed. */
 export class FetchedDefinitions {
   readonly #app: Pick<Application, "fetchDefinitionFile" | "config">;
-  readonly #kept = new Map<string, Fetched>();
+  readonly #kept = new BoundedMap<string, Fetched>(MAX_KEPT);
 
   constructor(app: Pick<Application, "fetchDefinitionFile" | "config">) {
     this.#app = app;
@@ -36,10 +37,7 @@ export class FetchedDefinitions {
     const known = this.#kept.get(key);
     if (known?.text === text && (await isSame(known.files, read))) return known.definition;
     const fetched = await compileFetched(text, { path, read, maxSteps: this.#app.config.settings.uhlp.max_steps });
-    this.#kept.delete(key);
     this.#kept.set(key, fetched);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
     return fetched.definition;
   }
 

@@ -1,5 +1,5 @@
+import { BoundedMap } from "../core/bounded-map.ts";
 import type { StoredDefinition } from "../ports/workflow-definitions.ts";
-import { BoundedMap } from "./bounded-map.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { listRegistered, type RegisteredDefinition } from "./registry.ts";
 import { reportOnSaved } from "./saved-definitions.ts";

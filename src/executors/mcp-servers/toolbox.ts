@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../core/bounded-map.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type {
   AgentTool,
@@ -39,7 +40,7 @@ const MAX_DESCRIPTION_CHARS = 8_000;
 export class McpToolbox implements AgentToolbox {
   readonly #options: ToolboxOptions;
   readonly #usable: UsableTools;
-  readonly #sets = new Map<string, McpServers>();
+  readonly #sets = new BoundedMap<string, McpServers>(MAX_SETS);
   readonly #held = new Map<string, Promise<Releases>>();
 
   constructor(options: ToolboxOptions) {
@@ -100,11 +101,7 @@ export class McpToolbox implements AgentToolbox {
     if (servers === undefined) return this.#options.own;
     const key = JSON.stringify([folder ?? null, servers]);
     const known = this.#sets.get(key) ?? this.#options.readPinned(servers, folder);
-    // Those asked for last stand last.
-    this.#sets.delete(key);
     this.#sets.set(key, known);
-    const [oldest] = this.#sets.keys();
-    if (this.#sets.size > MAX_SETS && oldest !== undefined) this.#sets.delete(oldest);
     return known;
   }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../core/bounded-map.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { type IndexedGraph, indexGraph } from "../../core/graph/indexed-graph.ts";
 import type { CompiledDefinition } from "../compiled-definition.ts";
@@ -11,7 +12,7 @@ const MAX_GRAPHS = 500;
  * hold their own, and what is missing is read from the journal.
  */
 export class GraphShelf {
-  readonly byHash: Map<string, IndexedGraph> = new NewestGraphs();
+  readonly byHash: Map<string, IndexedGraph> = new BoundedMap(MAX_GRAPHS);
   readonly #pinned = new WeakMap<Graph, Pinned>();
 
   put(definition: CompiledDefinition): { readonly pinned: Pinned; readonly graph: IndexedGraph } {
@@ -20,16 +21,5 @@ export class GraphShelf {
     const graph = this.byHash.get(pinned.graphHash) ?? indexGraph(definition.graph, pinned.graphHash);
     this.byHash.set(pinned.graphHash, graph);
     return { pinned, graph };
-  }
-}
-
-class NewestGraphs extends Map<string, IndexedGraph> {
-  override set(hash: string, graph: IndexedGraph): this {
-    // Behind all others: what is used goes last.
-    this.delete(hash);
-    super.set(hash, graph);
-    const [oldest] = this.keys();
-    if (this.size > MAX_GRAPHS && oldest !== undefined) this.delete(oldest);
-    return this;
   }
 }

@@ -16,13 +16,8 @@ export async function loadScript(
   if (!isConfigured && (isAbsolute(script) || script.split(/[\\/]/).includes("..")))
     throw new PawlError("FILE_OUTSIDE", { message: `\`mock:${script}\` leads out of the application's folder.` });
   const text = await readScript(resolve(folder, script));
-  const { parseAgentScript } = await import("./parse-agent-script.ts");
-  const parsed = parseAgentScript(text, script);
-  if (parsed.ok) return parsed.script;
-  const lines = parsed.problems.map(({ place, message }) => {
-    return place === undefined ? message : `${script}:${place.line}:${place.column} ${message}`;
-  });
-  throw new PawlError("SCRIPT_INVALID", { message: lines.join("\n"), details: lines });
+  const { readAgentScript } = await import("./read-agent-script.ts");
+  return readAgentScript(text, script);
 }
 
 async function readScript(path: string): Promise<string> {

@@ -1,4 +1,4 @@
-/** Forgets what was put in first. */
+/** A map of bounded size. What was set last is kept; setting a key again makes it the newest. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #max: number;
 
@@ -8,9 +8,10 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   }
 
   override set(key: Key, value: Value): this {
+    this.delete(key);
     super.set(key, value);
-    const [oldest] = this.keys();
-    if (this.size > this.#max && oldest !== undefined) this.delete(oldest);
+    const { value: oldest, done } = this.keys().next();
+    if (this.size > this.#max && done !== true) this.delete(oldest);
     return this;
   }
 }
