@@ -151,6 +151,7 @@ class App implements OpenApplication {
     return {
       learn: (values) => this.#secrets.learn(values),
       seal: (text) => sealer.seal(text),
+      derive: (purpose) => sealer.derive(purpose),
       open: (sealed) => sealer.open(sealed),
     };
   }

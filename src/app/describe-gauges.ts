@@ -26,7 +26,7 @@ export function describeGauges(app: Application, { runner, streams }: Served): r
     },
     {
       name: "pawl_approvals_open",
-      help: "Questions that wait for a person. Absent while more than 500 runs go on.",
+      help: "Questions that wait for a person.",
       read: () => countOpenApprovals(app),
     },
     {

@@ -109,7 +109,7 @@ class Server implements HttpService {
     });
     this.#tables = new TriggerTables(app);
     this.#earlyServers = new EarlyServers(app);
-    this.#feed = new EventFeed(app.clock.now().toString(36));
+    this.#feed = new EventFeed({ records: () => app.records(), secrets: () => app.secrets(), onDefect });
     this.#observing = [this.#feed, new RunLog(log)].map((observer) => parts.observers.add(observer));
     this.#dispatcher = new DeliveryDispatcher({
       app,

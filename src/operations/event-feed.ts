@@ -1,128 +1,169 @@
-import { toIsoTime } from "../core/iso-time.ts";
+import { PawlError } from "../core/errors/pawl-error.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { ObservedEvent, ObservedRun, RunObserver } from "../ports/run-observer.ts";
-import { EventRing } from "./event-ring.ts";
-import { toUsd } from "./micro-dollars.ts";
-import { showLimit } from "./use-limits.ts";
+import { isBefore, type Journal, LOG_BEGIN, type LoggedEvent, type LogPosition } from "../ports/journal.ts";
+import type { RunObserver } from "../ports/run-observer.ts";
+import type { RunSecrets } from "../ports/run-secrets.ts";
+import type { Records } from "./application.ts";
+import { describeForFeed, type ToldEvent } from "./describe-for-feed.ts";
+import { LogCursor } from "./log-cursor.ts";
+import { LogTail } from "./log-tail.ts";
 
-/** What has happened in some run. */
-export interface FedEvent {
-  readonly event: string;
-  readonly data: JsonObject;
+export interface StreamedEvent extends ToldEvent {
+  readonly id: string;
 }
 
-const KEPT = 10_000;
-const KEPT_OF_TENANT = 1_000;
+export interface FeedOptions {
+  records(): Promise<Pick<Records, "journal">>;
+  secrets(): Promise<Pick<RunSecrets, "derive">>;
+  onDefect(error: unknown): void;
+}
+
+export interface FollowOptions {
+  /** Whose runs. Absent: everybody's. */
+  readonly tenantId: string | undefined;
+  /** The id of the last event that the follower has seen. Absent: from now on. */
+  readonly after: string | undefined;
+}
+
+interface FedEvent extends ToldEvent {
+  readonly position: LogPosition;
+  readonly tenantId: string | undefined;
+}
+
+const PAGE = 200;
+
+/** What may be an id of this stream, also one of an older version. */
+export const EVENT_ID = /^[\w.-]{1,64}$/;
 
 /**
- * What happens in all runs of this process, for those who follow it: the latest events in memory, everybody's, and of each
- * tenant its own with numbers of their own, so that not even a gap tells of others. Nothing is kept before somebody follows:
- * until then nobody has an id to go on from. What is needed for longer is in the journal.
+ * What happens in all runs, for those who follow it. The journal is the only source: whoever follows closely shares what
+ * was read for all, whoever is behind reads it again, one page at a time and one follower after the other, so that nobody
+ * who reads slowly fills memory or keeps a commit waiting.
  */
 export class EventFeed implements RunObserver {
-  /** Tells the numbers of this process from those of the one before. */
-  readonly epoch: string;
-  /** By tenant; everybody's under undefined. */
-  readonly #rings = new Map<string | undefined, EventRing<FedEvent>>();
+  readonly #options: FeedOptions;
+  #followers = 0;
+  #tail: LogTail<FedEvent> | undefined;
+  #cursor: Promise<LogCursor> | undefined;
+  #pages: Promise<unknown> = Promise.resolve();
 
-  constructor(epoch: string) {
-    this.epoch = epoch;
+  constructor(options: FeedOptions) {
+    this.#options = options;
   }
 
-  /** Filled from now on. */
-  ringOf(tenantId: string | undefined): EventRing<FedEvent> {
-    const ring = this.#rings.get(tenantId) ?? new EventRing<FedEvent>(tenantId === undefined ? KEPT : KEPT_OF_TENANT);
-    this.#rings.set(tenantId, ring);
-    return ring;
+  /** What it is told of is read from the journal, as everything else is. */
+  committed(): void {
+    this.#tail?.look().catch(this.#options.onDefect);
   }
 
-  committed(run: ObservedRun, events: readonly ObservedEvent[]): void {
-    const all = this.#rings.get(undefined);
-    const own = run.tenantId === undefined ? undefined : this.#rings.get(run.tenantId);
-    if (all === undefined && own === undefined) return;
-    for (const observed of events) {
-      const told = describe(run, observed);
-      if (told === undefined) continue;
-      all?.add(told);
-      own?.add(told);
+  /**
+   * Behind the event with the id `after`, exactly, also through restarts of the server; without it from now on. `reset` says
+   * that something is missing: the runs were deleted, or the id is of another history. Throws `REQUEST_INVALID`.
+   */
+  follow({ tenantId, after }: FollowOptions, stop: AbortSignal): AsyncGenerator<StreamedEvent> {
+    if (after !== undefined && !EVENT_ID.test(after)) {
+      throw new PawlError("REQUEST_INVALID", { message: "The id is none of this stream." });
+    }
+    // Asked for at once: what is committed from now on lies behind it.
+    const begin = this.#begin(after);
+    begin.catch(() => undefined);
+    return this.#follow(begin, tenantId, stop);
+  }
+
+  async *#follow(
+    begin: Promise<Begin>,
+    tenantId: string | undefined,
+    stop: AbortSignal,
+  ): AsyncGenerator<StreamedEvent> {
+    const { journal, cursor, newest, first, position: from } = await begin;
+    const tail = this.#join(journal, newest);
+    try {
+      let position = from;
+      if (first !== undefined) yield { ...first, id: cursor.write(position) };
+      while (!stop.aborted) {
+        const page: FedPage = tail.read(position, PAGE) ?? (await this.#readPage(journal, position, tenantId));
+        if (page.missed !== undefined) yield { ...toReset(page.missed), id: cursor.write(position) };
+        for (const entry of page.entries) {
+          if (stop.aborted) return;
+          if (tenantId !== undefined && entry.tenantId !== tenantId) continue;
+          yield { event: entry.event, id: cursor.write(entry.position), data: entry.data };
+        }
+        if (isBefore(position, page.end)) position = page.end;
+        else await tail.next(position, stop);
+      }
+    } finally {
+      this.#leave();
     }
   }
-}
 
-/** Undefined: that is of interest inside the run only. Neither inputs nor prompts nor outputs are told. */
-function describe({ runId, workflow, tenantId }: ObservedRun, { seq, event }: ObservedEvent): FedEvent | undefined {
-  const told = (name: string, more: JsonObject = {}): FedEvent => ({
-    event: name,
-    data: {
-      run_id: runId,
-      workflow_name: workflow,
-      tenant_id: tenantId ?? null,
-      seq,
-      at: toIsoTime(event.at),
-      ...("path" in event ? { path: event.path } : {}),
-      ...("attempt" in event && event.attempt !== undefined ? { attempt: event.attempt } : {}),
-      ...more,
-    },
-  });
-  switch (event.type) {
-    case "runStarted":
-      return told("run.started");
-    case "runFinished": {
-      const { status, code, message } = event;
-      return told("run.finished", { status, error: code === undefined ? null : { code, message: message ?? code } });
-    }
-    case "cancelRequested":
-      return told("run.cancel_requested");
-    case "runHeld":
-      return told("run.held");
-    case "runResumed":
-      return told("run.resumed");
-    case "stepStarted":
-      return told("step.started");
-    case "stepSucceeded":
-      return told("step.completed", { ...costOf(event), reused: event.reused !== undefined });
-    case "stepFailed":
-      return told("step.failed", { ...costOf(event), error: { code: event.code, message: event.message } });
-    case "stepInterrupted":
-      return told("step.interrupted", { cause: event.cause });
-    case "waitBegun":
-      return told("step.waiting");
-    case "approvalAsked":
-      return told("approval.requested", {
-        approval_id: `${runId}:${event.path}${event.attempt === undefined ? "" : `@${seq}`}`,
-        message: event.message,
-      });
-    case "approvalAnswered":
-      return told("approval.answered", { answer: event.answer });
-    case "signalReceived":
-      return told("signal.received", { name: event.name });
-    case "limitNeared":
-      return told("budget.warning", { budget_id: event.budget, limit: { ...showLimit(event) } });
-    case "limitRaised":
-      return told("limit.raised");
-    case "budgetExhausted":
-      return told("budget.exhausted", { message: event.message });
-    case "stepHeld":
-    case "stepProjected":
-    case "stepRecorded":
-    case "stepLogged":
-    case "costReported":
-    case "callResolved":
-    case "timerFired":
-      return undefined;
+  async #begin(after: string | undefined): Promise<Begin> {
+    const [{ journal }, cursor] = await Promise.all([this.#options.records(), this.#openCursor()]);
+    const newest = (await journal.findCommit()) ?? LOG_BEGIN;
+    const known = after === undefined ? undefined : await findPlace(journal, cursor.read(after));
+    if (known !== undefined) return { journal, cursor, newest, position: known, first: undefined };
+    const first = after === undefined ? { event: "ready", data: {} } : toReset(null);
+    return { journal, cursor, newest, position: newest, first };
+  }
+
+  #openCursor(): Promise<LogCursor> {
+    this.#cursor ??= this.#options.secrets().then((secrets) => new LogCursor(secrets.derive("ids of GET /events")));
+    return this.#cursor;
+  }
+
+  /** Until somebody follows nothing is read, and nothing is kept. */
+  #join(journal: Journal, position: LogPosition): LogTail<FedEvent> {
+    this.#followers += 1;
+    this.#tail ??= new LogTail(journal, position, toFed);
+    this.#tail.look().catch(this.#options.onDefect);
+    return this.#tail;
+  }
+
+  #leave(): void {
+    this.#followers -= 1;
+    if (this.#followers === 0) this.#tail = undefined;
+  }
+
+  /** The journal commits between two pages. */
+  #readPage(journal: Journal, after: LogPosition, tenantId: string | undefined): Promise<FedPage> {
+    const page = this.#pages.then(async () => {
+      const { events, end, missed } = await journal.readLog({ after, limit: PAGE, tenantId });
+      const entries = events.flatMap((event) => toFed(event) ?? []);
+      return { entries, end, ...(missed === 0 ? {} : { missed }) };
+    });
+    this.#pages = page.catch(() => undefined);
+    return page;
   }
 }
 
-function costOf({ at, startedAt, costMicro = 0, unpriced = false }: Attempted): JsonObject {
-  return {
-    cost_usd: unpriced ? null : toUsd(costMicro),
-    duration_seconds: startedAt === undefined ? null : (at - startedAt) / 1_000,
-  };
+interface Begin {
+  readonly journal: Journal;
+  readonly cursor: LogCursor;
+  readonly newest: LogPosition;
+  readonly position: LogPosition;
+  /** What is said first, where it is not the next event. */
+  readonly first: ToldEvent | undefined;
 }
 
-interface Attempted {
-  readonly at: number;
-  readonly startedAt?: number;
-  readonly costMicro?: number;
-  readonly unpriced?: boolean;
+interface FedPage {
+  readonly entries: readonly FedEvent[];
+  readonly end: LogPosition;
+  /** Absent: nothing is missing. */
+  readonly missed?: number;
+}
+
+/** Undefined: it is none in this journal. */
+async function findPlace(journal: Journal, place: LogPosition | undefined): Promise<LogPosition | undefined> {
+  if (place === undefined) return undefined;
+  if (place.commit === 0 && place.at === 0 && place.index === 0) return LOG_BEGIN;
+  const found = await journal.findCommit(place.commit);
+  return found !== undefined && found.at === place.at && place.index <= found.index ? place : undefined;
+}
+
+function toFed(event: LoggedEvent): FedEvent | undefined {
+  const told = describeForFeed(event);
+  return told === undefined ? undefined : { ...told, position: event.position, tenantId: event.run.tenantId };
+}
+
+function toReset(missed: number | null): { readonly event: "reset"; readonly data: JsonObject } {
+  return { event: "reset", data: { missed, remedy: "Read GET /runs again, and go on from here." } };
 }

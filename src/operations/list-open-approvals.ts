@@ -9,9 +9,7 @@ export async function listOpenApprovals(app: Application): Promise<readonly Open
   const approvals: OpenApproval[] = [];
   let beforeRun = Number.MAX_SAFE_INTEGER;
   for (;;) {
-    // Other steps of the run may still be under way.
-    const status = ["awaiting_approval", "running", "waiting"] as const;
-    const page = await records.journal.listRuns({ status, beforeRun, limit: PAGE });
+    const page = await records.journal.listRuns({ hasApprovals: true, beforeRun, limit: PAGE });
     for (const record of page) {
       approvals.push(...(await listApprovals(records, record)));
       beforeRun = record.no;

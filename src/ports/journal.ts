@@ -21,6 +21,13 @@ export interface Journal {
   /** The stored value of one event, as it was appended. */
   readValue(run: RunNo, seq: number): Promise<string | undefined>;
   readValues(run: RunNo, seqs: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /**
+   * Events of all runs behind `after`, in the order of their commits; of one tenant where it is named. At most `limit`
+   * are looked at, so that a page may be empty and still not be the last: that is the one that ends where it began.
+   */
+  readLog(query: LogQuery): Promise<LogPage>;
+  /** Behind everything that is committed; or behind the commit of that number, where there is one. */
+  findCommit(commit?: number): Promise<LogPosition | undefined>;
   /** By whole id, or by a prefix that fits exactly one run. `ambiguous` where it fits more. */
   findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined>;
   readRun(run: RunNo): Promise<RunRecord | undefined>;
@@ -28,6 +35,8 @@ export interface Journal {
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>;
   /** How many runs there are of these, wherever a page would begin and end. */
   countRuns(filter: RunSelection): Promise<number>;
+  /** Questions of all runs that wait for a person. */
+  countApprovals(): Promise<number>;
   /** Unfinished runs that must go on now: not parked, or with `wakeAt <= now`. Oldest first, in slices. */
   listDue(options: {
     readonly now: number;
@@ -47,6 +56,48 @@ export interface Journal {
    */
   deleteRun(run: RunNo): Promise<boolean>;
   close(): Promise<void>;
+}
+
+/** A place in the order of all commits. */
+export interface LogPosition {
+  /** Dense from 1; 0: before the first. */
+  readonly commit: number;
+  /** When that was, which tells it from a commit of the same number in another history. */
+  readonly at: number;
+  /** How many of its events lie before. */
+  readonly index: number;
+}
+
+export const LOG_BEGIN: LogPosition = { commit: 0, at: 0, index: 0 };
+
+export function isBefore(a: LogPosition, b: LogPosition): boolean {
+  return a.commit < b.commit || (a.commit === b.commit && a.index < b.index);
+}
+
+export interface LogQuery {
+  readonly after: LogPosition;
+  readonly limit: number;
+  readonly tenantId?: string | undefined;
+}
+
+export interface LogPage {
+  readonly events: readonly LoggedEvent[];
+  /** Where the next page begins. */
+  readonly end: LogPosition;
+  /** Events that are not there any more, since their runs were deleted. */
+  readonly missed: number;
+}
+
+export interface LoggedEvent extends EventRow {
+  readonly run: LoggedRun;
+  /** Behind this event. */
+  readonly position: LogPosition;
+}
+
+export interface LoggedRun {
+  readonly id: string;
+  readonly workflow: string;
+  readonly tenantId?: string | undefined;
 }
 
 /** What one run adds in one commit. */
@@ -93,6 +144,8 @@ export interface RunPatch {
   /** True: nothing to do until `wakeAt`, a signal or an answer. */
   readonly parked?: boolean;
   readonly costMicro?: number;
+  /** Questions that wait for a person. */
+  readonly openApprovals?: number;
   readonly startedAt?: number;
   readonly completedAt?: number;
   readonly error?: { readonly code: string; readonly message: string } | null;
@@ -116,6 +169,7 @@ export interface RunRecord extends NewRun {
   readonly parked: boolean;
   readonly wakeAt?: number;
   readonly costMicro: number;
+  readonly openApprovals: number;
   readonly startedAt?: number;
   readonly completedAt?: number;
   readonly error?: { readonly code: string; readonly message: string };
@@ -130,6 +184,8 @@ export interface RunSelection {
   readonly tenantId?: string;
   /** Reruns and forks of that run. */
   readonly parentRunId?: string;
+  /** True: only runs that wait for a person somewhere. */
+  readonly hasApprovals?: boolean;
   /** Stands in the workflow's name, the id or the error, in whatever case (of ASCII letters). */
   readonly text?: string;
 }

@@ -4,6 +4,8 @@ export interface RunSecrets {
   learn(values: readonly string[]): () => void;
   /** What may be stored. */
   seal(text: string): string;
+  /** The same for the same purpose and data directory, and not to be guessed: 32 bytes. */
+  derive(purpose: string): Uint8Array;
   /** Throws `SECRET_UNREADABLE` for what was sealed with another key. */
   open(sealed: string): string;
 }

@@ -6,7 +6,7 @@ import type { Append, Journal, NewEvent, RunPatch, RunStatus } from "../../src/p
 import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { rounds } from "../properties/rounds.ts";
-import { newRun } from "./journal-samples.ts";
+import { newRun, readWholeLog } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** What happens to a journal, with numbers that make sense only against what is there: a few runs, near misses. */
@@ -55,6 +55,7 @@ const patch: fc.Arbitrary<RunPatch> = fc.record(
     wakeAt: fc.option(time),
     parked: fc.boolean(),
     costMicro: fc.nat(9),
+    openApprovals: fc.nat(3),
     startedAt: time,
     completedAt: time,
     error: fc.option(fc.record({ code: fc.string(), message: fc.string() })),
@@ -151,6 +152,9 @@ async function snapshot(journal: Journal): Promise<unknown> {
         { createdFrom: 0, createdBefore: 5 },
       ].map((filter) => journal.listRuns({ ...filter, limit: 3 })),
     ),
+    log: await readWholeLog(journal, { limit: 3 }),
+    newest: await journal.findCommit(),
+    approvals: [await journal.countApprovals(), await journal.listRuns({ hasApprovals: true, limit: 3 })],
     counted: await Promise.all([{}, { status: STATUSES.slice(0, 2) }].map((each) => journal.countRuns(each))),
     due: await Promise.all([0, 4, 9].map((now) => journal.listDue({ now, afterRun: 0, limit: 3 }))),
     dueLater: await journal.listDue({ now: 5, afterRun: 2, limit: 10 }),

@@ -1,5 +1,13 @@
 import type { Event } from "../../src/core/history/events.ts";
-import type { Append, Journal, NewRun, RunNo, RunPatch } from "../../src/ports/journal.ts";
+import {
+  type Append,
+  isBefore,
+  type Journal,
+  LOG_BEGIN,
+  type NewRun,
+  type RunNo,
+  type RunPatch,
+} from "../../src/ports/journal.ts";
 
 export function newRun(id: string, more: Partial<NewRun> = {}): NewRun {
   return { id, workflow: "flow", dialect: "sandcastle", graph: "g1", definition: "d1", createdAt: 1_000, ...more };
@@ -35,5 +43,19 @@ export async function readPaths(journal: Journal, run: RunNo): Promise<readonly 
     const rows = await journal.readEvents(run, { afterSeq: paths.length, limit: 1_000 });
     if (rows.length === 0) return paths;
     for (const { event } of rows) paths.push("path" in event ? event.path : event.type);
+  }
+}
+
+/** Every event of all runs, as its run and its number there, read page by page. */
+export async function readWholeLog(
+  journal: Journal,
+  options: { readonly limit: number; readonly tenantId?: string },
+): Promise<readonly string[]> {
+  const read: string[] = [];
+  for (let after = LOG_BEGIN; ; ) {
+    const { events, end } = await journal.readLog({ after, ...options });
+    for (const { run, seq } of events) read.push(`${run.id}${seq}`);
+    if (!isBefore(after, end)) return read;
+    after = end;
   }
 }

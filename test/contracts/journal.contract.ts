@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Journal } from "../../src/ports/journal.ts";
-import { createRun, newRun, readPaths, started, succeeded } from "./journal-samples.ts";
+import { type Journal, LOG_BEGIN } from "../../src/ports/journal.ts";
+import { createRun, newRun, readPaths, readWholeLog, started, succeeded } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 export interface JournalUnderTest {
@@ -164,6 +164,72 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
     });
   });
 
+  describe(`${name}: the order of all runs`, () => {
+    test("is that of the commits, and is read in pages of any size without a gap or a repeat", async () => {
+      const journal = await openInNewFolder();
+      const a = await createRun(journal, "a", { count: 3, more: { tenantId: "x" } });
+      const b = await createRun(journal, "b");
+      await journal.append([
+        { run: b, afterSeq: 1, events: [{ event: started("b2") }] },
+        { run: a, afterSeq: 9, events: [{ event: started("refused") }] },
+        { run: a, afterSeq: 3, events: [{ event: started("a4") }, { event: succeeded("a5") }] },
+      ]);
+      const whole = ["a1", "a2", "a3", "b1", "b2", "a4", "a5"];
+      for (const limit of [1, 2, 3, 100]) expect(await readWholeLog(journal, { limit })).toEqual(whole);
+      expect(await readWholeLog(journal, { limit: 2, tenantId: "x" })).toEqual(["a1", "a2", "a3", "a4", "a5"]);
+      const { events } = await journal.readLog({ after: LOG_BEGIN, limit: 100 });
+      expect(events.at(-1)?.position).toEqual(await journal.findCommit());
+      expect(events.at(-1)).toMatchObject({ seq: 5, run: { id: "a", workflow: "flow", tenantId: "x" } });
+      for (const [n, { position }] of events.entries()) {
+        expect((await journal.readLog({ after: position, limit: 100 })).events).toEqual(events.slice(n + 1));
+      }
+    });
+
+    test("names each commit by its number and time, and none that is not there", async () => {
+      const journal = await openInNewFolder();
+      expect(await journal.findCommit()).toBeUndefined();
+      await createRun(journal, "a", { count: 2 });
+      await createRun(journal, "b");
+      expect(await journal.findCommit(1)).toEqual({ commit: 1, at: 2_000, index: 2 });
+      expect(await journal.findCommit()).toEqual({ commit: 2, at: 2_000, index: 1 });
+      expect(await journal.findCommit(3)).toBeUndefined();
+      const end = { commit: 2, at: 2_000, index: 1 };
+      expect(await journal.readLog({ after: end, limit: 5 })).toEqual({ events: [], end, missed: 0 });
+    });
+
+    test("counts what deleted runs have left out, for those whose they were", async () => {
+      const journal = await openInNewFolder();
+      const gone = await createRun(journal, "gone", { count: 3, more: { tenantId: "x" } });
+      await createRun(journal, "stays");
+      const patch = { status: "failed", completedAt: 9_000 } as const;
+      await journal.append([
+        { run: gone, afterSeq: 3, events: [{ event: { type: "runFinished", status: "failed", at: 9_000 } }], patch },
+      ]);
+      await journal.deleteRun(gone);
+      const read = (tenantId?: string) => journal.readLog({ after: LOG_BEGIN, limit: 100, tenantId });
+      expect(await read()).toMatchObject({ missed: 4, events: [{ run: { id: "stays" } }], end: { commit: 3 } });
+      expect(await read("x")).toMatchObject({ missed: 4, events: [] });
+      expect(await read("y")).toMatchObject({ missed: 0, events: [] });
+    });
+  });
+
+  describe(`${name}: open approvals`, () => {
+    test("are counted and their runs are listed, whatever the runs do besides", async () => {
+      const journal = await openInNewFolder();
+      await createRun(journal, "none");
+      const one = await createRun(journal, "one", { patch: { status: "running", openApprovals: 1 } });
+      const two = await createRun(journal, "two", { patch: { status: "awaiting_approval", openApprovals: 2 } });
+      expect(await journal.countApprovals()).toBe(3);
+      const asking = await journal.listRuns({ hasApprovals: true, limit: 10 });
+      expect(asking.map(({ no, openApprovals }) => [no, openApprovals])).toEqual([
+        [two, 2],
+        [one, 1],
+      ]);
+      await journal.append([{ run: two, afterSeq: 1, events: [], patch: { openApprovals: 0 } }]);
+      expect([await journal.countApprovals(), await journal.countRuns({ hasApprovals: true })]).toEqual([1, 1]);
+    });
+  });
+
   describe(`${name}: conflicts`, () => {
     test("a wrong number drops only the loser", async () => {
       const journal = await openInNewFolder();
@@ -305,6 +371,7 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
         lastSeq: 3,
         parked: false,
         costMicro: 0,
+        openApprovals: 0,
       });
       expect(await journal.readRun(run + 1)).toBeUndefined();
     });
@@ -317,6 +384,7 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
         wakeAt: 5,
         parked: true,
         costMicro: 6,
+        openApprovals: 2,
         startedAt: 7,
         completedAt: 8,
         error: { code: "STEP_FAILED", message: "no" },

@@ -8,13 +8,16 @@ import type { Journal, NewEvent } from "../../src/ports/journal.ts";
 import {
   SELECT_ACTIVE,
   SELECT_AWAKE,
+  SELECT_COMMITS,
   SELECT_EVENTS,
+  SELECT_NEWEST_COMMIT,
   SELECT_NEXT_WAKE_AT,
   SELECT_OUTBOX,
   SELECT_OUTBOX_OF_KIND,
   SELECT_RUN,
   SELECT_RUN_BY_ID,
   SELECT_RUNS_BY_PREFIX,
+  SUM_APPROVALS,
 } from "../../src/storage/sql/journal-statements.ts";
 import { listRunsQuery } from "../../src/storage/sql/list-runs-query.ts";
 import type { SqliteOptions } from "../../src/storage/sqlite/open-database.ts";
@@ -290,6 +293,10 @@ describe("questions use indexes", () => {
     ["findRun by id", SELECT_RUN_BY_ID, /sqlite_autoindex_runs_1 \(id=\?\)/],
     ["findRun by prefix", SELECT_RUNS_BY_PREFIX, /sqlite_autoindex_runs_1 \(id>\? AND id<\?\)/],
     ["readEvents", SELECT_EVENTS, /events USING INTEGER PRIMARY KEY/],
+    ["readLog", SELECT_COMMITS, /commits USING INTEGER PRIMARY KEY \(rowid>\?\)/],
+    ["findCommit", SELECT_NEWEST_COMMIT, /^(?!.*TEMP B-TREE)/s],
+    ["countApprovals", SUM_APPROVALS, /USING COVERING INDEX runs_asking/],
+    ["listRuns that ask", listRunsQuery({ hasApprovals: true, limit: 1 }).text, /USING INDEX runs_asking/],
     ["readOutbox", SELECT_OUTBOX, /USING INDEX outbox_open/],
     ["readOutbox of a kind", SELECT_OUTBOX_OF_KIND, /USING INDEX outbox_open_by_kind \(kind=\? AND id>\?\)/],
     [

@@ -188,6 +188,12 @@ export const OPERATIONS: readonly OperationRow[] = [
     cli: { no: "`pawl doctor` looks at more." },
     mcp: { no: "It is the resource pawl://health." },
   },
+  {
+    files: ["metrics-gauges.ts"],
+    http: ["readMetrics"],
+    cli: { no: "Prometheus reads it." },
+    mcp: { no: "As for the command line." },
+  },
   { files: ["run-doctor.ts"], http: local, cli: ["doctor"], mcp: local },
   { files: ["show-config.ts"], http: local, cli: ["config"], mcp: local },
   {

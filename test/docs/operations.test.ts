@@ -84,7 +84,8 @@ function operationsUsedBy(surface: Surface): ReadonlySet<string> {
     (file) => file.endsWith(".ts") && !file.endsWith(".test.ts"),
   );
   // What the server itself gives to its routes.
-  const server = surface === "http" ? [join(SOURCES, "app", "open-server.ts")] : [];
+  const given = ["open-server.ts", "describe-gauges.ts"].map((file) => join(SOURCES, "app", file));
+  const server = surface === "http" ? given : [];
   const texts = [...files.map((file) => join(folder, file)), ...server].map((file) => readFileSync(file, "utf8"));
   const imported = /^import (?!type)[^;]*? from "[^"]*\/operations\/([\w-]+\.ts)";/gm;
   return new Set(texts.flatMap((text) => [...text.matchAll(imported)].map(([, file = ""]) => file)));

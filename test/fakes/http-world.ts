@@ -58,12 +58,11 @@ export class HttpWorld {
   readonly logged: RequestEntry[] = [];
   readonly defects: unknown[] = [];
   readonly streams = new OpenStreams();
-  readonly feed = new EventFeed("epoch");
+  readonly feed: EventFeed;
   readonly observers: RunObservers;
 
   constructor(graphs: readonly Graph[], options: HttpWorldOptions = {}) {
     this.observers = new RunObservers((error) => this.defects.push(error));
-    this.observers.add(this.feed);
     if (options.metrics !== undefined) this.observers.add(options.metrics);
     const service = openServiceRecords({ path: ":memory:", durability: "process" });
     onTestFinished(() => service.close());
@@ -71,6 +70,12 @@ export class HttpWorld {
     this.world = new World({ ...options, host: { observer: this.observers, openBudgets, ...options.host } });
     const definitions = graphs.map(toRegistered);
     const app = toApplication(this.world, definitions, { ...options, service });
+    this.feed = new EventFeed({
+      records: () => app.records(),
+      secrets: () => app.secrets(),
+      onDefect: (error) => this.defects.push(error),
+    });
+    this.observers.add(this.feed);
     this.runner = new RequestRunner(app, this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
     const gatekeeper = new Gatekeeper(app, { isLoopback: true });
     const tables = new TriggerTables(app);
@@ -194,7 +199,12 @@ function toApplication(
     budgets: async () => service.budgets,
     secrets: async () => {
       const sealer = new FileSealer({ path: `${APP_DIR}/.pawl/secrets.key`, key: "a key of the test world" });
-      return { learn: () => () => undefined, seal: (text) => sealer.seal(text), open: (text) => sealer.open(text) };
+      return {
+        learn: () => () => undefined,
+        seal: (text) => sealer.seal(text),
+        open: (text) => sealer.open(text),
+        derive: (purpose) => sealer.derive(purpose),
+      };
     },
     host: async () => toAppHost(world.host),
     backgroundHost: refuse,

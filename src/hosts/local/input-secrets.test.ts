@@ -20,6 +20,7 @@ function keeping(keyFile: string): Pick<LocalHostOptions, "mask" | "secrets"> {
     secrets: {
       learn: (values) => book.learn(values),
       seal: (text) => sealer.seal(text),
+      derive: (purpose: string) => sealer.derive(purpose),
       open: (text) => sealer.open(text),
     },
   };

@@ -429,7 +429,7 @@ export class LocalHost implements RunHost {
       isNew: true,
       state: newRunState(graph),
       options: start.options ?? {},
-      shown: { status: "queued", parked: false, costMicro: 0 },
+      shown: { status: "queued", parked: false, costMicro: 0, openApprovals: 0 },
     });
     if (reusable !== undefined) this.#reusable.set(driver, reusable);
     driver.addPins(pinned.pins);

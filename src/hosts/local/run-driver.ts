@@ -364,7 +364,9 @@ export class RunDriver implements Committer {
     const status = runStatus(state);
     const parked = status === "waiting" || status === "awaiting_approval";
     const wakeAt = parked ? nextTimerAt(state) : undefined;
-    const hasMoved = status !== was.status || parked !== was.parked || wakeAt !== was.wakeAt;
+    const openApprovals = end === undefined ? state.approvalsOpen : 0;
+    const hasMoved =
+      status !== was.status || parked !== was.parked || wakeAt !== was.wakeAt || openApprovals !== was.openApprovals;
     const costMicro = state.budget.spentMicro;
     const showsCost = costMicro !== was.costMicro && (hasMoved || state.now - this.#costShownAt >= SHOW_COST_EVERY_MS);
     if (!hasMoved && !showsCost && end === undefined) return undefined;
@@ -373,6 +375,7 @@ export class RunDriver implements Committer {
       ...(status === was.status ? {} : { status }),
       ...(parked === was.parked ? {} : { parked }),
       ...(wakeAt === was.wakeAt ? {} : { wakeAt: wakeAt ?? null }),
+      ...(openApprovals === was.openApprovals ? {} : { openApprovals }),
       ...(showsCost ? { costMicro } : {}),
       ...(was.status === "queued" ? { startedAt: state.startedAt } : {}),
       ...(end === undefined ? {} : { completedAt: end.at, error: endError(end) }),

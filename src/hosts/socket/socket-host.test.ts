@@ -24,6 +24,7 @@ const RECORD: RunRecord = {
   lastSeq: 1,
   parked: false,
   costMicro: 0,
+  openApprovals: 0,
 };
 
 const GRAPH: Graph = {

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
@@ -31,6 +31,12 @@ export class FileSealer {
     const cipher = createCipheriv("aes-256-gcm", this.#findKey() ?? this.#makeKey(), nonce);
     const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
     return PREFIX + sealed.toString("base64url");
+  }
+
+  derive(purpose: string): Uint8Array {
+    return createHmac("sha256", this.#findKey() ?? this.#makeKey())
+      .update(purpose)
+      .digest();
   }
 
   /** Throws `SECRET_UNREADABLE`. */

@@ -3,6 +3,9 @@ import type {
   AppendResult,
   EventRow,
   Journal,
+  LogPage,
+  LogPosition,
+  LogQuery,
   NewEvent,
   OutboxQuery,
   OutboxRecord,
@@ -12,12 +15,16 @@ import type {
   RunSelection,
 } from "../../ports/journal.ts";
 import { findRefusal, hasEnded, headAfter, refused, timeOf } from "../append-rule.ts";
+import { type Commit, endOf, readLog, toCommitted } from "../commit-log.ts";
 
 /** The reference implementation of `Journal`: nothing is durable, everything is obvious. For tests and `--data memory`. */
 export class MemoryJournal implements Journal {
   readonly #runs = new Map<RunNo, RunRecord>();
   readonly #numbers = new Map<string, RunNo>();
   readonly #events = new Map<RunNo, NewEvent[]>();
+  /** Tenants of runs that were deleted. */
+  readonly #deleted = new Map<RunNo, string | undefined>();
+  readonly #commits: Commit[] = [];
   readonly #pins = new Map<string, string>();
   readonly #outbox = new Map<number, OutboxRecord>();
   #lastReserved: RunNo = 0;
@@ -29,7 +36,10 @@ export class MemoryJournal implements Journal {
   }
 
   async append(entries: readonly Append[]): Promise<readonly AppendResult[]> {
-    return entries.map((entry) => this.#appendOne(entry));
+    const results = entries.map((entry) => this.#appendOne(entry));
+    const committed = toCommitted(entries, results);
+    if (committed !== undefined) this.#commits.push({ ...committed, no: this.#commits.length + 1 });
+    return results;
   }
 
   #appendOne(entry: Append): AppendResult {
@@ -76,6 +86,23 @@ export class MemoryJournal implements Journal {
     return values;
   }
 
+  async readLog(query: LogQuery): Promise<LogPage> {
+    return readLog(query, {
+      commits: this.#commits.slice(Math.max(0, query.after.commit - 1)),
+      run: (no) => this.#runs.get(no),
+      tenantOfDeleted: (no) => this.#deleted.get(no),
+      events: (run, afterSeq, limit) =>
+        (this.#events.get(run) ?? [])
+          .slice(afterSeq, afterSeq + limit)
+          .map(({ event }, n) => ({ seq: afterSeq + 1 + n, event })),
+    });
+  }
+
+  async findCommit(commit = this.#commits.length): Promise<LogPosition | undefined> {
+    const found = this.#commits[commit - 1];
+    return found === undefined ? undefined : endOf(found);
+  }
+
   async findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined> {
     const fitting = [...this.#runs.values()].filter((run) => run.id.startsWith(idOrPrefix));
     const exact = fitting.find((run) => run.id === idOrPrefix);
@@ -98,7 +125,12 @@ export class MemoryJournal implements Journal {
     return this.#select(selection).length;
   }
 
-  #select({ status, workflow, tenantId, parentRunId, createdFrom, createdBefore, text }: RunSelection): RunRecord[] {
+  async countApprovals(): Promise<number> {
+    return [...this.#runs.values()].reduce((sum, { openApprovals }) => sum + openApprovals, 0);
+  }
+
+  #select(selection: RunSelection): RunRecord[] {
+    const { status, workflow, tenantId, parentRunId, createdFrom, createdBefore, hasApprovals, text } = selection;
     return [...this.#runs.values()]
       .filter((run) => status === undefined || status.includes(run.status))
       .filter((run) => workflow === undefined || run.workflow === workflow)
@@ -106,6 +138,7 @@ export class MemoryJournal implements Journal {
       .filter((run) => parentRunId === undefined || run.parentRunId === parentRunId)
       .filter((run) => createdFrom === undefined || run.createdAt >= createdFrom)
       .filter((run) => createdBefore === undefined || run.createdAt < createdBefore)
+      .filter((run) => hasApprovals !== true || run.openApprovals > 0)
       .filter((run) => text === undefined || hasText(run, text));
   }
 
@@ -144,6 +177,7 @@ export class MemoryJournal implements Journal {
     const record = this.#runs.get(run);
     if (record === undefined || !hasEnded(record.status)) return false;
     this.#runs.delete(run);
+    this.#deleted.set(run, record.tenantId);
     this.#numbers.delete(record.id);
     this.#events.delete(run);
     for (const entry of this.#outbox.values()) if (entry.run === run) this.#outbox.delete(entry.id);
@@ -165,7 +199,14 @@ function toLower(text: string): string {
 }
 
 function recordAfter(before: RunRecord | undefined, entry: Append): RunRecord {
-  const { wakeAt = before?.wakeAt, error = before?.error, startedAt, completedAt, costMicro } = entry.patch ?? {};
+  const {
+    wakeAt = before?.wakeAt,
+    error = before?.error,
+    startedAt,
+    completedAt,
+    costMicro,
+    openApprovals,
+  } = entry.patch ?? {};
   const { wakeAt: _wakeAt, error: _error, ...kept } = before ?? newRecord(entry);
   return {
     ...kept,
@@ -173,6 +214,7 @@ function recordAfter(before: RunRecord | undefined, entry: Append): RunRecord {
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(completedAt === undefined ? {} : { completedAt }),
     ...(costMicro === undefined ? {} : { costMicro }),
+    ...(openApprovals === undefined ? {} : { openApprovals }),
     ...(wakeAt === null || wakeAt === undefined ? {} : { wakeAt }),
     ...(error === null || error === undefined ? {} : { error }),
   };
@@ -180,5 +222,5 @@ function recordAfter(before: RunRecord | undefined, entry: Append): RunRecord {
 
 function newRecord({ run, create }: Append): RunRecord {
   if (create === undefined) throw new Error("An entry for a new run says how to create it.");
-  return { ...create, no: run, status: "queued", lastSeq: 0, parked: false, costMicro: 0 };
+  return { ...create, no: run, status: "queued", lastSeq: 0, parked: false, costMicro: 0, openApprovals: 0 };
 }

@@ -13,8 +13,9 @@ import { RUN_COLUMNS } from "./run-row.ts";
 const UNFINISHED = "status NOT IN ('completed', 'partial', 'failed', 'cancelled', 'budget_exceeded')";
 
 export const INSERT_RUN = `INSERT INTO runs (no, id, workflow_name, dialect, graph, definition, status,
-    parked, wake_at, cost_micro, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    parked, wake_at, cost_micro, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url,
+    open_approvals)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** The most frequent patch by far: it touches no index. */
 export const PATCH_COST = "UPDATE runs SET cost_micro = ? WHERE no = ?";
@@ -22,12 +23,30 @@ export const PATCH_COST = "UPDATE runs SET cost_micro = ? WHERE no = ?";
 /** `wake_at` and `error` can be cleared: a flag before each says whether the value counts. */
 export const PATCH_RUN = `UPDATE runs SET cost_micro = coalesce(?, cost_micro),
     status = coalesce(?, status), parked = coalesce(?, parked), started_at = coalesce(?, started_at),
-    completed_at = coalesce(?, completed_at), wake_at = CASE WHEN ? THEN ? ELSE wake_at END,
+    completed_at = coalesce(?, completed_at), open_approvals = coalesce(?, open_approvals), wake_at = CASE WHEN ? THEN ? ELSE wake_at END,
     error = CASE WHEN ? THEN ? ELSE error END
   WHERE no = ?`;
 
 export const INSERT_EVENT = `INSERT INTO events (id, type, path, attempt, at, cost_micro, body, value)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+
+export const INSERT_COMMIT = "INSERT INTO commits (at, entries) VALUES (?, ?)";
+
+export const SELECT_COMMITS = "SELECT no, at, entries FROM commits WHERE no >= ? ORDER BY no LIMIT ?";
+
+export const SELECT_COMMIT = "SELECT no, at, entries FROM commits WHERE no = ?";
+
+export const SELECT_NEWEST_COMMIT = "SELECT no, at, entries FROM commits ORDER BY no DESC LIMIT 1";
+
+export const SELECT_LOGGED_RUN = `SELECT id, workflow_name AS "workflow", tenant_id AS "tenantId" FROM runs WHERE no = ?`;
+
+export const INSERT_DELETED_RUN =
+  "INSERT INTO deleted_runs (no, tenant_id) SELECT no, tenant_id FROM runs WHERE no = ?";
+
+export const SELECT_DELETED_RUN = `SELECT tenant_id AS "tenantId" FROM deleted_runs WHERE no = ?`;
+
+/** The index holds the column: no row of a run is read. */
+export const SUM_APPROVALS = "SELECT coalesce(sum(open_approvals), 0) AS total FROM runs WHERE open_approvals > 0";
 
 export const INSERT_PIN = "INSERT INTO pins (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING";
 

@@ -55,6 +55,8 @@ function toWhere(selection: RunSelection, status: RunStatus | undefined, beforeR
     ["no < ?", beforeRun],
   ];
   const asked = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
+  // Word by word as the partial index has it.
+  if (selection.hasApprovals === true) asked.push({ sql: "open_approvals > 0", values: [] });
   // A pattern ends at a NUL for SQLite, and the rest would fit anything. No row has one in these columns.
   if (selection.text?.includes("\0") === true) asked.push({ sql: "1 = 0", values: [] });
   else if (selection.text !== undefined) {

@@ -14,6 +14,7 @@ export interface RunRow {
   readonly parked: number;
   readonly wakeAt: number | null;
   readonly costMicro: number;
+  readonly openApprovals: number;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly completedAt: number | null;
@@ -28,7 +29,7 @@ export const SEQ_RANGE = MAX_EVENTS_PER_RUN + 1;
 
 export const RUN_COLUMNS = `no, id, workflow_name AS "workflow", dialect, graph, definition, status,
   (SELECT coalesce(max(events.id) - no * ${SEQ_RANGE}, 0) FROM events
-    WHERE events.id > no * ${SEQ_RANGE} AND events.id < (no + 1) * ${SEQ_RANGE}) AS "lastSeq", parked, wake_at AS "wakeAt", cost_micro AS "costMicro", created_at AS "createdAt",
+    WHERE events.id > no * ${SEQ_RANGE} AND events.id < (no + 1) * ${SEQ_RANGE}) AS "lastSeq", parked, wake_at AS "wakeAt", cost_micro AS "costMicro", open_approvals AS "openApprovals", created_at AS "createdAt",
   started_at AS "startedAt", completed_at AS "completedAt", error, parent_run_id AS "parentRunId",
   tenant_id AS "tenantId", callback_url AS "callbackUrl"`;
 

@@ -2,11 +2,14 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { encodeEvent } from "../../core/history/event-codec.ts";
 import type { Append, AppendResult, NewRun, RunNo, RunPatch } from "../../ports/journal.ts";
 import { findRefusal, hasEnded, headAfter, type RunHead, refused, timeOf } from "../append-rule.ts";
+import { toCommitted } from "../commit-log.ts";
 import {
   DELETE_EVENTS,
   DELETE_RUN,
   EMPTY_OUTBOX,
   FINISH_OUTBOX,
+  INSERT_COMMIT,
+  INSERT_DELETED_RUN,
   INSERT_EVENT,
   INSERT_OUTBOX,
   INSERT_PIN,
@@ -44,11 +47,13 @@ export class BatchWriter {
   readonly #patchCost: StatementSync;
   readonly #patchRun: StatementSync;
   readonly #insertEvent: StatementSync;
+  readonly #insertCommit: StatementSync;
   readonly #insertPin: StatementSync;
   readonly #insertOutbox: StatementSync;
   readonly #finishOutbox: StatementSync;
   readonly #deleteEvents: StatementSync;
   readonly #emptyOutbox: StatementSync;
+  readonly #insertDeletedRun: StatementSync;
   readonly #deleteRun: StatementSync;
   readonly #selectRun: Query<RunRow>;
   readonly #selectNewestRun: Query<{ readonly newest: number | null }>;
@@ -70,11 +75,13 @@ export class BatchWriter {
     this.#patchCost = database.prepare(PATCH_COST);
     this.#patchRun = database.prepare(PATCH_RUN);
     this.#insertEvent = database.prepare(INSERT_EVENT);
+    this.#insertCommit = database.prepare(INSERT_COMMIT);
     this.#insertPin = database.prepare(INSERT_PIN);
     this.#insertOutbox = database.prepare(INSERT_OUTBOX);
     this.#finishOutbox = database.prepare(FINISH_OUTBOX);
     this.#deleteEvents = database.prepare(DELETE_EVENTS);
     this.#emptyOutbox = database.prepare(EMPTY_OUTBOX);
+    this.#insertDeletedRun = database.prepare(INSERT_DELETED_RUN);
     this.#deleteRun = database.prepare(DELETE_RUN);
     this.#selectRun = prepareQuery(database, SELECT_RUN);
     this.#selectNewestRun = prepareQuery(database, SELECT_NEWEST_RUN);
@@ -118,6 +125,7 @@ export class BatchWriter {
       this.#inTransaction(() => {
         this.#deleteEvents.run(run * SEQ_RANGE, (run + 1) * SEQ_RANGE);
         this.#emptyOutbox.run(run);
+        this.#insertDeletedRun.run(run);
         this.#deleteRun.run(run);
       });
       return true;
@@ -140,7 +148,12 @@ export class BatchWriter {
 
   #commitBatch(entries: readonly Append[], write: WriteEntry): readonly AppendResult[] {
     const batch: Batch = { heads: new Map(), pins: new Set() };
-    const results = this.#inTransaction(() => entries.map((entry) => write(entry, batch)));
+    const results = this.#inTransaction(() => {
+      const written = entries.map((entry) => write(entry, batch));
+      const committed = toCommitted(entries, written);
+      if (committed !== undefined) this.#insertCommit.run(committed.at, committed.entries);
+      return written;
+    });
     this.#remember(batch);
     return results;
   }
@@ -191,22 +204,23 @@ export class BatchWriter {
   #createRun(run: RunNo, create: NewRun, patch: RunPatch = {}): void {
     const { id, workflow, dialect, graph, definition, createdAt } = create;
     const { parentRunId = null, tenantId = null, callbackUrl = null } = create;
-    const { status = "queued", parked = false, wakeAt = null, costMicro = 0 } = patch;
+    const { status = "queued", parked = false, wakeAt = null, costMicro = 0, openApprovals = 0 } = patch;
     const { startedAt = null, completedAt = null, error } = patch;
     this.#insertRun.run(
       ...[run, id, workflow, dialect, graph, definition, status, Number(parked), wakeAt, costMicro],
-      ...[createdAt, startedAt, completedAt, toText(error), parentRunId, tenantId, callbackUrl],
+      ...[createdAt, startedAt, completedAt, toText(error), parentRunId, tenantId, callbackUrl, openApprovals],
     );
   }
 
   #updateRun(run: RunNo, patch: RunPatch): void {
     const { costMicro = null, status = null, parked, startedAt = null, completedAt = null, wakeAt, error } = patch;
+    const { openApprovals = null } = patch;
     if (isOnlyCost(patch)) {
       this.#patchCost.run(costMicro, run);
       return;
     }
     this.#patchRun.run(
-      ...[costMicro, status, parked === undefined ? null : Number(parked), startedAt, completedAt],
+      ...[costMicro, status, parked === undefined ? null : Number(parked), startedAt, completedAt, openApprovals],
       ...[Number(wakeAt !== undefined), wakeAt ?? null, Number(error !== undefined), toText(error), run],
     );
   }

@@ -3,6 +3,10 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { decodeEvent } from "../../core/history/event-codec.ts";
 import type {
   EventRow,
+  LoggedRun,
+  LogPage,
+  LogPosition,
+  LogQuery,
   OutboxQuery,
   OutboxRecord,
   RunFilter,
@@ -10,10 +14,16 @@ import type {
   RunRecord,
   RunSelection,
 } from "../../ports/journal.ts";
+import { type Commit, endOf, readLog } from "../commit-log.ts";
 import {
   SELECT_ACTIVE,
   SELECT_AWAKE,
+  SELECT_COMMIT,
+  SELECT_COMMITS,
+  SELECT_DELETED_RUN,
   SELECT_EVENTS,
+  SELECT_LOGGED_RUN,
+  SELECT_NEWEST_COMMIT,
   SELECT_NEXT_WAKE_AT,
   SELECT_OUTBOX,
   SELECT_OUTBOX_OF_KIND,
@@ -22,6 +32,7 @@ import {
   SELECT_RUN_BY_ID,
   SELECT_RUNS_BY_PREFIX,
   SELECT_VALUE,
+  SUM_APPROVALS,
 } from "../sql/journal-statements.ts";
 import { countRunsQuery, listRunsQuery } from "../sql/list-runs-query.ts";
 import { type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
@@ -36,6 +47,8 @@ type EventTuple = readonly [
   costMicro: number | null,
   body: string | null,
 ];
+
+type LoggedRunRow = Omit<LoggedRun, "tenantId"> & { readonly tenantId: string | null };
 
 /** The highest code point: every id that begins with a prefix sorts below the prefix with this behind it. */
 const LAST_CHARACTER = "\u{10FFFF}";
@@ -53,6 +66,12 @@ export class JournalReader {
   readonly #awake: Query<RunRow>;
   readonly #nextWakeAt: Query<{ readonly wakeAt: number }>;
   readonly #pin: Query<{ readonly text: string }>;
+  readonly #commits: Query<Commit>;
+  readonly #commit: Query<Commit>;
+  readonly #newestCommit: Query<Commit>;
+  readonly #loggedRun: Query<LoggedRunRow>;
+  readonly #deletedRun: Query<{ readonly tenantId: string | null }>;
+  readonly #approvals: Query<{ readonly total: number }>;
   readonly #outbox: Query<OutboxRecord>;
   readonly #outboxOfKind: Query<OutboxRecord>;
 
@@ -68,6 +87,12 @@ export class JournalReader {
     this.#awake = prepareQuery(database, SELECT_AWAKE);
     this.#nextWakeAt = prepareQuery(database, SELECT_NEXT_WAKE_AT);
     this.#pin = prepareQuery(database, SELECT_PIN);
+    this.#commits = prepareQuery(database, SELECT_COMMITS);
+    this.#commit = prepareQuery(database, SELECT_COMMIT);
+    this.#newestCommit = prepareQuery(database, SELECT_NEWEST_COMMIT);
+    this.#loggedRun = prepareQuery(database, SELECT_LOGGED_RUN);
+    this.#deletedRun = prepareQuery(database, SELECT_DELETED_RUN);
+    this.#approvals = prepareQuery(database, SUM_APPROVALS);
     this.#outbox = prepareQuery(database, SELECT_OUTBOX);
     this.#outboxOfKind = prepareQuery(database, SELECT_OUTBOX_OF_KIND);
   }
@@ -94,6 +119,24 @@ export class JournalReader {
     return values;
   }
 
+  readLog(query: LogQuery): LogPage {
+    return readLog(query, {
+      // A commit has at least one event, and the first of these may be done with.
+      commits: this.#commits.all(query.after.commit, query.limit + 1),
+      run: (no) => {
+        const found = this.#loggedRun.get(no);
+        return found === undefined ? undefined : { ...found, tenantId: found.tenantId ?? undefined };
+      },
+      tenantOfDeleted: (no) => this.#deletedRun.get(no)?.tenantId ?? undefined,
+      events: (run, afterSeq, limit) => this.readEvents(run, { afterSeq, limit }),
+    });
+  }
+
+  findCommit(commit: number | undefined): LogPosition | undefined {
+    const found = commit === undefined ? this.#newestCommit.get() : this.#commit.get(commit);
+    return found === undefined ? undefined : endOf(found);
+  }
+
   findRun(idOrPrefix: string): RunRecord | "ambiguous" | undefined {
     const exact = this.#runById.get(idOrPrefix);
     if (exact !== undefined) return toRunRecord(exact);
@@ -117,6 +160,10 @@ export class JournalReader {
   countRuns(selection: RunSelection): number {
     const { text, parameters } = countRunsQuery(selection);
     return prepareQuery<{ readonly total: number }>(this.#database, text).get(...parameters)?.total ?? 0;
+  }
+
+  countApprovals(): number {
+    return this.#approvals.get()?.total ?? 0;
   }
 
   /** Two indexes, merged: the runs that are active, and those whose time has come. */

@@ -4,6 +4,9 @@ import type {
   AppendResult,
   EventRow,
   Journal,
+  LogPage,
+  LogPosition,
+  LogQuery,
   OutboxQuery,
   OutboxRecord,
   RunFilter,
@@ -67,6 +70,14 @@ export class SqliteJournal implements Journal {
     return this.#read(() => this.#reader.readValues(run, seqs));
   }
 
+  async readLog(query: LogQuery): Promise<LogPage> {
+    return this.#read(() => this.#reader.readLog(query));
+  }
+
+  async findCommit(commit?: number): Promise<LogPosition | undefined> {
+    return this.#read(() => this.#reader.findCommit(commit));
+  }
+
   async findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined> {
     return this.#read(() => this.#reader.findRun(idOrPrefix));
   }
@@ -81,6 +92,10 @@ export class SqliteJournal implements Journal {
 
   async countRuns(selection: RunSelection): Promise<number> {
     return this.#read(() => this.#reader.countRuns(selection));
+  }
+
+  async countApprovals(): Promise<number> {
+    return this.#read(() => this.#reader.countApprovals());
   }
 
   async listDue(options: { now: number; afterRun: RunNo; limit: number }): Promise<readonly RunRecord[]> {

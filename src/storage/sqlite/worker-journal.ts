@@ -6,6 +6,9 @@ import type {
   AppendResult,
   EventRow,
   Journal,
+  LogPage,
+  LogPosition,
+  LogQuery,
   OutboxQuery,
   OutboxRecord,
   RunFilter,
@@ -70,6 +73,14 @@ export class WorkerJournal implements Journal {
     return this.#call("readValues", run, seqs);
   }
 
+  readLog(query: LogQuery): Promise<LogPage> {
+    return this.#call("readLog", query);
+  }
+
+  findCommit(commit?: number): Promise<LogPosition | undefined> {
+    return this.#call("findCommit", commit);
+  }
+
   findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined> {
     return this.#call("findRun", idOrPrefix);
   }
@@ -84,6 +95,10 @@ export class WorkerJournal implements Journal {
 
   countRuns(selection: RunSelection): Promise<number> {
     return this.#call("countRuns", selection);
+  }
+
+  countApprovals(): Promise<number> {
+    return this.#call("countApprovals");
   }
 
   listDue(options: { now: number; afterRun: RunNo; limit: number }): Promise<readonly RunRecord[]> {

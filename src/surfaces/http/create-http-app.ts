@@ -18,7 +18,6 @@ import { answerApplication } from "./routes/application.ts";
 import { execute } from "./routes/execute.ts";
 import { answerMcp } from "./routes/mcp.ts";
 import { deliverEvent, deliverToQueue } from "./routes/messages.ts";
-import { answerMetrics } from "./routes/metrics.ts";
 import { describeService } from "./service/describe-service.ts";
 import { ENDPOINTS } from "./service/endpoints.ts";
 import { mountEndpoints } from "./service/mount-endpoints.ts";
@@ -60,9 +59,6 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   on("POST", "/execute", "execute", execute);
   on("GET", "/app/openapi.json", "route", appDocument);
   on("GET", "/openapi.json", "envelope", (_, c) => c.json(describeService(ENDPOINTS, parts.version)));
-  shapes.set("/metrics", "envelope");
-  http.get("/metrics", (c) => answerMetrics(parts, c));
-  http.all("/metrics", (c) => refuseMethod(c, "GET"));
   shapes.set("/mcp", "envelope");
   http.all("/mcp", (c) => answerMcp(parts, c));
   on("POST", "/queues/:name/messages", "envelope", deliverToQueue);

@@ -18,6 +18,8 @@ export interface Endpoint {
   readonly tag: string;
   /** `open`: needs no key. */
   readonly scope: KeyScope | "open";
+  /** Where the configuration asks for no key either. */
+  readonly isOpen?: (parts: HttpParts) => boolean;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   /** Absent: it reads none. */

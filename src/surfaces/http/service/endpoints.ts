@@ -30,6 +30,7 @@ import {
 import { getArtifact, listArtifactsEndpoint } from "./storage/artifacts.ts";
 import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndpoint } from "./storage/storage.ts";
 import { getHealth } from "./system/health.ts";
+import { readMetrics } from "./system/metrics.ts";
 import { getTemplate, listTemplatesEndpoint } from "./templates/templates.ts";
 import { getWebhook, listWebhooksEndpoint, resendWebhookEndpoint } from "./webhooks/webhooks.ts";
 import { putWorkflow, removeWorkflowEndpoint, saveWorkflowEndpoint } from "./workflows/change-workflows.ts";
@@ -103,4 +104,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listTemplatesEndpoint,
   getTemplate,
   getHealth,
+  readMetrics,
 ];

@@ -24,7 +24,7 @@ export function mountEndpoints(
         const way = { mayBeInQuery: isEventStream(endpoint) };
         http.on(endpoint.method, pattern, async (c) => {
           c.set("listShape", prefix === "" ? "cursor" : "numbered");
-          await parts.authorize(c, endpoint.scope, way);
+          await parts.authorize(c, endpoint.isOpen?.(parts) === true ? "open" : endpoint.scope, way);
           return endpoint.serve(parts, c);
         });
       }

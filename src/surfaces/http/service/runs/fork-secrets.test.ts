@@ -27,6 +27,7 @@ function newWorld(): HttpWorld {
   const secrets = {
     learn: (values: readonly string[]) => book.learn(values),
     seal: (text: string) => sealer.seal(text),
+    derive: (purpose: string) => sealer.derive(purpose),
     open: (text: string) => sealer.open(text),
   };
   return new HttpWorld([guarded], { agent: { provider: "simulated" }, host: { mask: book.mask, secrets } });

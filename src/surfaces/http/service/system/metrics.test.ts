@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { HttpWorld, type HttpWorldOptions } from "../../../../test/fakes/http-world.ts";
-import { parsePrometheus, type Sample } from "../../../../test/fakes/prometheus-text.ts";
-import { task, uhlpGraph } from "../../../../test/fakes/uhlp-graph.ts";
-import { fail, succeed } from "../../../../test/faults/world.ts";
-import { describeGauges } from "../../../app/describe-gauges.ts";
-import type { JsonObject } from "../../../core/json.ts";
-import { createServiceMetrics } from "../../../telemetry/metrics/service-metrics.ts";
+import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
+import { parsePrometheus, type Sample } from "../../../../../test/fakes/prometheus-text.ts";
+import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
+import { fail, succeed } from "../../../../../test/faults/world.ts";
+import { describeGauges } from "../../../../app/describe-gauges.ts";
+import type { JsonObject } from "../../../../core/json.ts";
+import { createServiceMetrics } from "../../../../telemetry/metrics/service-metrics.ts";
 
 const ADMIN = { "x-api-key": "configured" };
 const GATE = `
@@ -117,6 +117,19 @@ test("whatever is sent, the number of series is bounded", async () => {
     ({ name, labels }) => name === "pawl_http_requests_total" && labels["route"] === "(none)",
   );
   expect(unknown.map(({ labels }) => labels["method"]).sort()).toEqual(["GET", "other"]);
+});
+
+test("open approvals are counted however many runs wait, also beside other steps", async () => {
+  const world = await newWorld();
+  const both = `${GATE}  - id: more\n    type: approval\n    approval_config: { message: "and this" }\n`;
+  for (let n = 0; n < 501; n += 1) await world.post("/workflows/run/sync", { workflow: GATE });
+  const made = await world.post("/workflows/run/sync", { workflow: both });
+  const { data } = (await made.json()) as { readonly data: JsonObject };
+  expect(countOf(await read(world), "pawl_approvals_open")).toBe(503);
+  await world.post(`/approvals/${data["run_id"]}:more/approve`, {});
+  expect(countOf(await read(world), "pawl_approvals_open")).toBe(502);
+  await world.post(`/runs/${data["run_id"]}/cancel`, {});
+  await expect.poll(async () => countOf(await read(world), "pawl_approvals_open")).toBe(501);
 });
 
 test("they are for keys that may read and belong to no tenant, or open where that is configured", async () => {
