@@ -138,8 +138,10 @@ test("what starts the newest version of a definition is known, and of what an ol
   expect(await names(other.listTimed())).toEqual(["old", "timed"]);
   await other.markStart({ name: "old", version: 1, startsBy: "queue" });
   await other.save({ name: "routed", text: "1", at: 2, startsBy: "http", maxCostMicro: 7 });
+  await nextTurn();
   expect(await one.listTriggered({})).toMatchObject([{ name: "old" }, { name: "routed", version: 1, maxCostMicro: 7 }]);
   await other.save({ name: "routed", text: "2", at: 2, startsBy: "nothing" });
+  await nextTurn();
   expect(await names(one.listTriggered({}))).toEqual(["old"]);
   expect(await names(one.listTimed())).toEqual(["timed"]);
 });
