@@ -9,6 +9,9 @@ export function filesOfTenant(files: FileStorage, tenantId: string | undefined):
     read: (path) => files.read(folder + path),
     write: (path, content) => files.write(folder + path, content),
     remove: (path) => files.remove(folder + path),
+    sizeOf: (path) => files.sizeOf(folder + path),
+    readRange: (path, range) => files.readRange(folder + path, range),
+    extend: (path, addition) => files.extend(folder + path, addition),
     async list(prefix) {
       const found = await files.list(folder + prefix);
       return found.map((file) => ({ ...file, path: file.path.slice(folder.length) }));

@@ -50,6 +50,10 @@ export async function readValues({ history, values }: RunReading, seqs: Readonly
   return values.load({ scope: root, step: -1, item: -1 }, [], seqs);
 }
 
+async function refuse(): Promise<never> {
+  throw new Error("A run is described without writing.");
+}
+
 function nothing(): undefined {
   return undefined;
 }
@@ -57,9 +61,10 @@ function nothing(): undefined {
 // Recorded values are what the run read, so that no file is opened for them.
 const NO_FILES: FileStorage = {
   read: async () => undefined,
-  write: async () => {
-    throw new Error("A run is described without writing.");
-  },
+  sizeOf: async () => undefined,
+  readRange: async () => new Uint8Array(),
+  write: refuse,
+  extend: refuse,
   list: async () => [],
   remove: async () => false,
 };

@@ -43,6 +43,22 @@ export function describeFileStorageContract(name: string, { open }: { open(folde
       expect(text(await storage.read("a"))).toBe("new");
     });
 
+    test("a file goes on where it is told to, and is read in parts", async () => {
+      const storage = openInNewFolder();
+      const add = (from: number, content: string) => storage.extend("a/b", { from, content: Buffer.from(content) });
+      expect(await storage.sizeOf("a/b")).toBeUndefined();
+      expect(text(await storage.readRange("a/b", { from: 0, to: 9 }))).toBe("");
+      await add(0, "one,two");
+      await add(7, ",three");
+      expect(await storage.sizeOf("a/b")).toBe(13);
+      await add(4, "2");
+      expect(text(await storage.read("a/b"))).toBe("one,2");
+      expect(text(await storage.readRange("a/b", { from: 2, to: 4 }))).toBe("e,");
+      expect(text(await storage.readRange("a/b", { from: 4, to: 99 }))).toBe("2");
+      await expect(add(6, "x")).rejects.toThrow("shorter");
+      expect(await storage.sizeOf("a")).toBeUndefined();
+    });
+
     test("what is not there is undefined", async () => {
       const storage = openInNewFolder();
       await storage.write("folder/a", "x");
@@ -91,6 +107,9 @@ export function describeFileStorageContract(name: string, { open }: { open(folde
       await expect(storage.read(path)).rejects.toMatchObject(refusal);
       await expect(storage.write(path, "x")).rejects.toMatchObject(refusal);
       await expect(storage.remove(path)).rejects.toMatchObject(refusal);
+      await expect(storage.sizeOf(path)).rejects.toMatchObject(refusal);
+      await expect(storage.readRange(path, { from: 0, to: 1 })).rejects.toMatchObject(refusal);
+      await expect(storage.extend(path, { from: 0, content: Buffer.from("x") })).rejects.toMatchObject(refusal);
     });
 
     test.each(["../", "/etc/", "a/../../b", "a\0"])("listing %j is refused", async (prefix) => {

@@ -1,9 +1,8 @@
-import { hash } from "node:crypto";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { parseJson } from "../../core/parse-json.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
+import { hashOf, type Note, type PendingAddition, readNote, settleNote, writeNote } from "./addition-note.ts";
 import type { Rows } from "./csv-rows.ts";
+import { CsvScan } from "./csv-scan.ts";
 import { guardFormula, parseCsv, toCsv, toFields } from "./csv-text.ts";
 
 export interface Addition {
@@ -21,61 +20,109 @@ export interface Added {
   readonly newColumns: readonly string[];
 }
 
-const MAX_BYTES = 64 * 1024 * 1024;
-const MAX_KEYS = 1_000;
+/** New columns are put into every line that is there, in memory. */
+const MAX_REWRITTEN_BYTES = 64 * 1024 * 1024;
+const MAX_HEADER_BYTES = 1024 * 1024;
+const PIECE_BYTES = 256 * 1024;
 
 /**
- * Adds rows to a CSV file, once. The file is exchanged as a whole, so that no reader sees half of a row. Beside it lies
- * a note that names the addition and what the file is afterwards; it is written first. Whoever comes after a crash sees
- * by it whether the addition has happened. The caller lets one addition to a file follow the other.
+ * Adds rows behind a CSV file, once, at a cost that does not grow with the file. A note beside it says beforehand what is
+ * added and where: whoever comes after a crash sees by it whether the addition has happened, and writes over a part of one.
+ * Columns that the file does not have exchange it as a whole. The caller lets one addition to a file follow the other.
  */
 export async function appendRows(files: FileStorage, addition: Addition): Promise<Added> {
-  const { path, key, rows } = addition;
-  const notePath = `csv-additions/${hash("sha256", path).slice(0, 32)}.json`;
-  const before = await readText(files, path);
-  const note = readNote(await readText(files, notePath));
-  const done = note.pending !== undefined && note.after === hashOf(before) ? [...note.done, note.pending] : note.done;
-  const file = readFile(path, before);
-  if (done.includes(key)) return { wasThere: true, columns: file.columns, newColumns: [] };
-  const after = join(file, addition);
-  if (Buffer.byteLength(after.text) > MAX_BYTES) {
-    throw new PawlError("CSV_BROKEN", { message: `"${path}" would be larger than ${MAX_BYTES} bytes.` });
+  const { path, key, rows, keepsFormulas } = addition;
+  const note = await settleNote(files, path, await readNote(files, path));
+  const isAsLeft = note.length === note.end;
+  const columns = await readColumns(files, { path, end: note.end, isWhole: !isAsLeft });
+  if (note.done.includes(key)) return { wasThere: true, columns, newColumns: [] };
+  const added = unknownTo(columns, rows);
+  const guarded = added.map((column) => (keepsFormulas ? column : guardFormula(column)));
+  const names = [...columns.map((column) => nameOf(column, rows)), ...added];
+  const lines = toCsv(rows.rows.map((row) => toFields(row, names, keepsFormulas)));
+  const all = [...columns, ...guarded];
+  const isNew = columns.length === 0;
+  if (added.length === 0 || isNew) {
+    const end = await endOfLine(files, { path, end: note.end });
+    await add(files, { path, key, note, from: note.end, text: `${end}${isNew ? toCsv([all]) : ""}${lines}` });
+  } else {
+    await exchange(files, { path, key, note, text: await widen(files, { path, end: note.end }, all), lines });
   }
-  const noted = { path, done: done.slice(-MAX_KEYS), pending: key, after: hashOf(after.text) };
-  await files.write(notePath, `${JSON.stringify(noted)}\n`);
-  await files.write(path, after.text);
-  return { wasThere: false, columns: after.columns, newColumns: before === "" ? [] : unknownTo(file.columns, rows) };
+  return { wasThere: false, columns: all, newColumns: isNew ? [] : added };
 }
 
-interface CsvFile {
+interface Written {
+  readonly path: string;
+  readonly key: string;
+  readonly note: Note;
   readonly text: string;
-  readonly columns: readonly string[];
-  readonly records: readonly (readonly string[])[];
 }
 
-function readFile(path: string, text: string): CsvFile {
-  const records = parseCsv(text);
-  if (records === undefined) throw broken(path, "a quote in it is never closed, or stands in the middle of a field");
-  const [columns = [], ...others] = records;
+async function add(files: FileStorage, { path, key, note, from, text }: Written & { readonly from: number }) {
+  const content = Buffer.from(text);
+  const pending = { key, from, to: from + content.byteLength, hash: hashOf(content), isWhole: false };
+  await noted(files, { path, note, pending }, () => files.extend(path, { from, content }));
+}
+
+async function exchange(files: FileStorage, { path, key, note, text, lines }: Written & { readonly lines: string }) {
+  const content = Buffer.from(`${text}${lines}`);
+  const pending = { key, from: 0, to: content.byteLength, hash: hashOf(content), isWhole: true };
+  await noted(files, { path, note, pending }, () => files.write(path, content));
+}
+
+interface Noted {
+  readonly path: string;
+  readonly note: Note;
+  readonly pending: PendingAddition;
+}
+
+/** Once it is said to be over, whatever a person does to the file is the person's. */
+async function noted(files: FileStorage, { path, note, pending }: Noted, write: () => Promise<void>): Promise<void> {
+  const { done, length } = note;
+  await writeNote(files, path, { done, length, pending });
+  await write();
+  await writeNote(files, path, { done: [...done, pending.key], length: pending.to, pending: undefined });
+}
+
+interface Part {
+  readonly path: string;
+  readonly end: number;
+}
+
+/** The header. A file that somebody else has changed is looked through as a whole. None: there is nothing yet. */
+async function readColumns(
+  files: FileStorage,
+  { path, end, isWhole }: Part & { readonly isWhole: boolean },
+): Promise<readonly string[]> {
+  const scan = new CsvScan();
+  for (let from = 0; from < end && (isWhole || scan.headerEnd === undefined); from += PIECE_BYTES) {
+    scan.feed(await files.readRange(path, { from, to: Math.min(end, from + PIECE_BYTES) }));
+    if (scan.isBroken(false) || (scan.headerEnd ?? from) > MAX_HEADER_BYTES) break;
+  }
+  const to = scan.headerEnd ?? end;
+  if (to > MAX_HEADER_BYTES) throw broken(path, `its first line is longer than ${MAX_HEADER_BYTES} bytes`);
+  const [columns = []] = parseCsv(await readText(files, path, to)) ?? [];
+  if (scan.isBroken(isWhole) || (to > 0 && columns.length === 0)) {
+    throw broken(path, "a quote in it is never closed, or stands in the middle of a field");
+  }
   const [only = ""] = columns;
   if (columns.length === 1 && /[;\t]/.test(only)) throw broken(path, "its fields are not separated by commas");
-  return { text, columns, records: others };
+  return columns;
+}
+
+/** What was there with the columns that come behind its own, empty in its rows. */
+async function widen(files: FileStorage, { path, end }: Part, columns: readonly string[]): Promise<string> {
+  if (end > MAX_REWRITTEN_BYTES) {
+    throw broken(path, `they have new columns, and it is larger than ${MAX_REWRITTEN_BYTES} bytes`);
+  }
+  const text = await readText(files, path, end);
+  const [, ...records] = parseCsv(text) ?? [];
+  const padded = records.map((record) => [...record, ...columns.slice(record.length).map(() => "")]);
+  return `${text.startsWith("\ufeff") ? "\ufeff" : ""}${toCsv([columns, ...padded])}`;
 }
 
 function broken(path: string, why: string): PawlError {
   return new PawlError("CSV_BROKEN", { message: `Rows cannot be added to "${path}": ${why}.` });
-}
-
-/** The columns of the file stay where they are; new ones come behind them, empty in the rows that were there. */
-function join({ text, columns, records }: CsvFile, { rows, keepsFormulas }: Addition) {
-  const added = unknownTo(columns, rows);
-  const all = [...columns, ...added.map((column) => (keepsFormulas ? column : guardFormula(column)))];
-  const names = [...columns.map((column) => nameOf(column, rows)), ...added];
-  const lines = toCsv(rows.rows.map((row) => toFields(row, names, keepsFormulas)));
-  if (added.length === 0) return { text: `${endLine(text)}${lines}`, columns: all };
-  const padded = records.map((record) => [...record, ...all.slice(record.length).map(() => "")]);
-  const mark = text.startsWith("\ufeff") ? "\ufeff" : "";
-  return { text: `${mark}${toCsv([all, ...padded])}${lines}`, columns: all };
 }
 
 /** A column whose name was guarded when the file began is still that column. */
@@ -87,33 +134,12 @@ function unknownTo(columns: readonly string[], rows: Rows): readonly string[] {
   return rows.columns.filter((name) => !columns.includes(name) && !columns.includes(guardFormula(name)));
 }
 
-function endLine(text: string): string {
-  return text === "" || /[\r\n]$/.test(text) ? text : `${text}\r\n`;
+/** Nobody need have ended the last line. */
+async function endOfLine(files: FileStorage, { path, end }: Part): Promise<string> {
+  const [last] = await files.readRange(path, { from: Math.max(0, end - 1), to: end });
+  return last === undefined || last === 0x0a || last === 0x0d ? "" : "\r\n";
 }
 
-async function readText(files: FileStorage, path: string): Promise<string> {
-  const content = await files.read(path);
-  return content === undefined ? "" : new TextDecoder("utf-8", { ignoreBOM: true }).decode(content);
-}
-
-interface Note {
-  readonly done: readonly string[];
-  /** The addition that was last begun, and the file's hash once it has happened. */
-  readonly pending: string | undefined;
-  readonly after: string | undefined;
-}
-
-function readNote(text: string): Note {
-  const note: Json | undefined = text === "" ? undefined : parseJson(text);
-  if (!isJsonObject(note)) return { done: [], pending: undefined, after: undefined };
-  const { done, pending, after } = note;
-  return {
-    done: Array.isArray(done) ? done.filter((key) => typeof key === "string") : [],
-    pending: typeof pending === "string" ? pending : undefined,
-    after: typeof after === "string" ? after : undefined,
-  };
-}
-
-function hashOf(text: string): string {
-  return hash("sha256", text);
+async function readText(files: FileStorage, path: string, to: number): Promise<string> {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(await files.readRange(path, { from: 0, to }));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { agentTask } from "../../../test/fakes/sandstorm/agent-task.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { FileStorage } from "../../ports/file-storage.ts";
+import type { ByteRange, FileStorage } from "../../ports/file-storage.ts";
 import { MemoryFileStorage } from "../../storage/memory/memory-file-storage.ts";
 import { createCsvExecutor } from "./csv-executor.ts";
 
@@ -80,9 +80,48 @@ test("additions at once all arrive", async () => {
   expect((await textOf(files, "s.csv")).split("\r\n")).toHaveLength(22);
 });
 
+test("an addition neither reads nor writes again what is there, however much that is", async () => {
+  const files = new MemoryFileStorage();
+  const more = { mode: "append" };
+  const line = `${"x".repeat(1_023)}\n`;
+  await files.write("out/leads.csv", `name\n${line.repeat(70 * 1_024)}`);
+  await write({ output: { name: "first" }, more, files, runId: "r1" });
+  const counting = new CountingStorage(files);
+  const { outcome } = await write({ output: { name: "second" }, more, files: counting, runId: "r2" });
+  expect(outcome).toMatchObject({ status: "succeeded", output: { rows: 1, columns: ["name"] } });
+  expect(counting.bytes).toBeLessThan(1_000_000);
+  const end = Buffer.from((await files.read("out/leads.csv")) ?? "").subarray(-15);
+  expect(end.toString()).toBe("first\r\nsecond\r\n".slice(-15));
+  const wider = await write({ output: { name: "third", score: 1 }, more, files, runId: "r3" });
+  expect(wider.outcome).toMatchObject({
+    status: "failed",
+    code: "CSV_BROKEN",
+    message: expect.stringContaining("new columns"),
+  });
+});
+
+test("what a person has changed by hand is kept: rows are added behind it", async () => {
+  const files = new MemoryFileStorage();
+  const more = { mode: "append" };
+  await write({ output: [{ a: 1 }, { a: 2 }], more, files, runId: "r1" });
+  for (const [runId, text, after] of [
+    ["r2", "a\r\n1\r\n2 by hand\r\n", "a\r\n1\r\n2 by hand\r\n9\r\n"],
+    ["r3", "a\r\n", "a\r\n9\r\n"],
+    ["r4", "", "a\r\n9\r\n"],
+    ["r5", "\ufeffa,b\nx,y", "\ufeffa,b\nx,y\r\n9,\r\n"],
+  ] as const) {
+    await files.write("out/leads.csv", text);
+    await write({ output: { a: 9 }, more, files, runId });
+    expect(await textOf(files, "out/leads.csv")).toBe(after);
+  }
+  await files.remove("out/leads.csv");
+  await write({ output: { a: 10 }, more, files, runId: "r6" });
+  expect(await textOf(files, "out/leads.csv")).toBe("a\r\n10\r\n");
+});
+
 test("wherever the process dies, a row is added once", async () => {
   const more = { mode: "append" };
-  for (const dieAt of [0, 1, 2, 3]) {
+  for (const dieAt of [0, 1, 2, 3, 4]) {
     const files = new MemoryFileStorage();
     await write({ output: { a: "before" }, more, files, runId: "r0" });
     const dying = new DyingStorage(files, dieAt);
@@ -120,6 +159,42 @@ test("a path that leaves the storage is refused, and a secret stands in none", a
   expect(outcome).toMatchObject({ output: { path: "out/of-***-r1.csv" } });
 });
 
+/** A storage that counts what goes through it. */
+class CountingStorage implements FileStorage {
+  readonly #files: FileStorage;
+  bytes = 0;
+
+  constructor(files: FileStorage) {
+    this.#files = files;
+  }
+
+  async read(path: string): Promise<Uint8Array | undefined> {
+    const content = await this.#files.read(path);
+    this.bytes += content?.byteLength ?? 0;
+    return content;
+  }
+
+  async readRange(path: string, range: ByteRange): Promise<Uint8Array> {
+    const content = await this.#files.readRange(path, range);
+    this.bytes += content.byteLength;
+    return content;
+  }
+
+  async write(path: string, content: string | Uint8Array): Promise<void> {
+    this.bytes += content.length;
+    await this.#files.write(path, content);
+  }
+
+  async extend(path: string, addition: { readonly from: number; readonly content: Uint8Array }): Promise<void> {
+    this.bytes += addition.content.byteLength;
+    await this.#files.extend(path, addition);
+  }
+
+  sizeOf = (path: string) => this.#files.sizeOf(path);
+  list = (prefix: string) => this.#files.list(prefix);
+  remove = (path: string) => this.#files.remove(path);
+}
+
 /** A storage whose process dies at its Nth write, after it or before it. */
 class DyingStorage implements FileStorage {
   readonly #files: FileStorage;
@@ -137,6 +212,20 @@ class DyingStorage implements FileStorage {
     if (this.#left <= 0) throw new Error("The process died.");
   }
 
+  async extend(
+    path: string,
+    { from, content }: { readonly from: number; readonly content: Uint8Array },
+  ): Promise<void> {
+    if (this.#left <= 0) throw new Error("The process died.");
+    this.#left -= 1;
+    // In the middle of it.
+    const part = this.#left <= 0 ? content.subarray(0, 3) : content;
+    await this.#files.extend(path, { from, content: part });
+    if (this.#left <= 0) throw new Error("The process died.");
+  }
+
+  sizeOf = (path: string) => this.#files.sizeOf(path);
+  readRange = (path: string, range: ByteRange) => this.#files.readRange(path, range);
   read = (path: string) => this.#files.read(path);
   list = (prefix: string) => this.#files.list(prefix);
   remove = (path: string) => this.#files.remove(path);

@@ -27,7 +27,9 @@ export function createCsvExecutor({ mask }: ExportOptions): Executor<Outcome> {
       if (rows.rows.length === 0) return succeeded({ path: null, rows: 0, columns: [] }, undefined);
       try {
         const isShared = input["mode"] === "append";
-        return await (isShared ? turns.take(() => add(task, input, rows, mask)) : write(task, input, rows, mask));
+        if (!isShared) return await write(task, input, rows, mask);
+        const path = mask(toSharedPath(readPlace(input), ".csv"));
+        return await turns.take(JSON.stringify([task.tenantId, path]), () => add(task, input, rows, path));
       } catch (error) {
         return toWriteFailure(error);
       }
@@ -35,13 +37,18 @@ export function createCsvExecutor({ mask }: ExportOptions): Executor<Outcome> {
   };
 }
 
-/** One addition follows the other, so that none overwrites what another is adding. */
+/** One addition to a file follows the other, so that none overwrites what another is adding. */
 class Turns {
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #last = new Map<string, Promise<unknown>>();
 
-  take<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
+  take<T>(file: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#last.get(file) ?? Promise.resolve()).then(work);
+    const over = turn
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#last.get(file) === over) this.#last.delete(file);
+      });
+    this.#last.set(file, over);
     return turn;
   }
 }
@@ -55,8 +62,7 @@ async function write(task: Task, input: JsonObject, rows: Rows, mask: Mask): Pro
   return succeeded({ path, rows: rows.rows.length, columns: rows.columns }, text);
 }
 
-async function add(task: Task, input: JsonObject, rows: Rows, mask: Mask): Promise<Outcome> {
-  const path = mask(toSharedPath(readPlace(input), ".csv"));
+async function add(task: Task, input: JsonObject, rows: Rows, path: string): Promise<Outcome> {
   const keepsFormulas = input["keep_formulas"] === true;
   const added = await appendRows(task.files, { path, key: task.idempotencyKey, rows, keepsFormulas });
   const { newColumns, columns } = added;

@@ -62,6 +62,9 @@ describe("what must happen after the end", () => {
     const next = world.next({
       files: {
         read: (at) => files.read(at),
+        sizeOf: (at) => files.sizeOf(at),
+        readRange: (at, range) => files.readRange(at, range),
+        extend: (at, addition) => files.extend(at, addition),
         list: (at) => files.list(at),
         remove: (at) => files.remove(at),
         write: async (at, content) => {

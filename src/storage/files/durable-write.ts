@@ -22,6 +22,24 @@ export async function writeDurably(path: string, content: string | Uint8Array, i
   await syncFolder(dirname(path));
 }
 
+/** Lets a file that is there go on with `content` at byte `from`, on the disk when this resolves. A crash may leave a part. */
+export async function extendDurably(
+  path: string,
+  { from, content }: { readonly from: number; readonly content: Uint8Array },
+): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    if ((await file.stat()).size < from) throw new Error(`${path} is shorter than ${from} bytes.`);
+    await file.truncate(from);
+    for (let at = 0; at < content.byteLength; ) {
+      at += (await file.write(content, at, content.byteLength - at, from + at)).bytesWritten;
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
 /** What a user can do about a failed write or read. */
 export function toFileFailure(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;

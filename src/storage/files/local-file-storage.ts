@@ -1,8 +1,9 @@
 import { lstat, readdir, readFile, realpath, rm, stat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import type { FileStorage } from "../../ports/file-storage.ts";
+import type { ByteRange, FileStorage } from "../../ports/file-storage.ts";
 import { INCOMING, invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
-import { isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
+import { extendDurably, isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
+import { readBytes } from "./read-bytes.ts";
 
 interface StoredFile {
   readonly path: string;
@@ -40,6 +41,40 @@ export class LocalFileStorage implements FileStorage {
       await writeDurably(file, content, this.#incoming);
     } catch (error) {
       if (isShapeConflict(error)) throw invalidStoragePath(path, "a file and a folder would have the same name", error);
+      throw toFileFailure(error, file);
+    }
+  }
+
+  async sizeOf(path: string): Promise<number | undefined> {
+    const file = await this.#locate(path);
+    try {
+      const found = await stat(file);
+      return found.isFile() ? found.size : undefined;
+    } catch (error) {
+      if (isNoFile(error)) return undefined;
+      throw toFileFailure(error, file);
+    }
+  }
+
+  async readRange(path: string, range: ByteRange): Promise<Uint8Array> {
+    const file = await this.#locate(path);
+    try {
+      return await readBytes(file, range);
+    } catch (error) {
+      if (isNoFile(error)) return new Uint8Array();
+      throw toFileFailure(error, file);
+    }
+  }
+
+  async extend(
+    path: string,
+    { from, content }: { readonly from: number; readonly content: Uint8Array },
+  ): Promise<void> {
+    if ((await this.sizeOf(path)) === undefined && from === 0) return this.write(path, content);
+    const file = await this.#locate(path);
+    try {
+      await extendDurably(file, { from, content });
+    } catch (error) {
       throw toFileFailure(error, file);
     }
   }

@@ -1,4 +1,4 @@
-import type { FileStorage } from "../../ports/file-storage.ts";
+import type { ByteRange, FileStorage } from "../../ports/file-storage.ts";
 import { invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
 
 /** The reference implementation of `FileStorage`. */
@@ -17,6 +17,25 @@ export class MemoryFileStorage implements FileStorage {
       if (other.startsWith(`${path}/`)) throw invalidStoragePath(path, "it is a folder");
     }
     this.#files.set(path, { content: Uint8Array.from(Buffer.from(content)), modifiedAt: Date.now() });
+  }
+
+  async sizeOf(path: string): Promise<number | undefined> {
+    parseStoragePath(path);
+    return this.#files.get(path)?.content.byteLength;
+  }
+
+  async readRange(path: string, { from, to }: ByteRange): Promise<Uint8Array> {
+    parseStoragePath(path);
+    return this.#files.get(path)?.content.slice(from, to) ?? new Uint8Array();
+  }
+
+  async extend(
+    path: string,
+    { from, content }: { readonly from: number; readonly content: Uint8Array },
+  ): Promise<void> {
+    const before = (await this.read(path)) ?? new Uint8Array();
+    if (before.byteLength < from) throw new Error(`${path} is shorter than ${from} bytes.`);
+    await this.write(path, Buffer.concat([before.subarray(0, from), content]));
   }
 
   async list(prefix: string): Promise<readonly { path: string; bytes: number; modifiedAt: number }[]> {
