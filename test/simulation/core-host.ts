@@ -26,6 +26,8 @@ export interface CoreHostSetup {
   readonly behaviour: Behaviour;
   readonly maxCostMicro?: number;
   readonly uses?: UseLimits;
+  /** What an earlier run has brought, by path. */
+  readonly reusable?: { readonly [path: string]: Json };
   /** Off where a thousand steps would make it slow. */
   readonly checks?: boolean;
 }
@@ -41,6 +43,8 @@ interface Flight {
   readonly result: TaskResult;
   readonly outcome: Entry;
 }
+
+type StartTask = Extract<Command, { type: "startTask" }>;
 
 const MAX_EVENTS = 200_000;
 
@@ -78,7 +82,7 @@ export class CoreHost {
   }
 
   start(): this {
-    const { input = {}, maxCostMicro, uses } = this.#setup;
+    const { input = {}, maxCostMicro, uses, reusable } = this.#setup;
     const graph = this.#graphs.get("root");
     this.apply(
       {
@@ -89,6 +93,7 @@ export class CoreHost {
         inputNames: Object.keys(input),
         ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
         ...(uses === undefined ? {} : { uses }),
+        ...(reusable === undefined ? {} : { lineage: { kind: "rerun", run: "run-0", fromPath: "" } }),
         ...projectInput(graph, input),
       },
       input,
@@ -245,7 +250,7 @@ export class CoreHost {
   #perform(command: Command): void {
     switch (command.type) {
       case "startTask":
-        return this.#startTask(command.instance, command.attempt, command.maxCostMicro);
+        return this.#takeOver(command) ? undefined : this.#startTask(command);
       case "evaluateStep":
         return this.#soon(command.instance, () => this.#evaluate(command.instance, command.attempt));
       case "projectStep":
@@ -273,7 +278,21 @@ export class CoreHost {
     }
   }
 
-  #startTask(instance: Instance, attempt: number, maxCostMicro: number | undefined): void {
+  /** As a host does in a rerun. True: there is nothing to run. */
+  #takeOver({ instance, attempt, onlyTakesOver = false }: StartTask): boolean {
+    const { path } = instance;
+    const output = attempt === 1 ? this.#setup.reusable?.[path] : undefined;
+    if (output === undefined && !onlyTakesOver) return false;
+    this.#internal(1, () => {
+      const at = this.now;
+      if (output === undefined) return this.apply({ type: "stepHeld", at, path, attempt });
+      const reused = { run: "run-0", seq: 1 };
+      this.apply({ type: "stepSucceeded", at, path, attempt, costMicro: 0, reused }, output);
+    });
+    return true;
+  }
+
+  #startTask({ instance, attempt, maxCostMicro }: StartTask): void {
     const { path, failures } = instance;
     const { step } = instance.step;
     if (step.kind !== "task") throw new Error(`"${path}" is no task.`);

@@ -91,3 +91,34 @@ describe("a task that has spent what it was promised of a budget", () => {
     expect(endingOf(host)?.status).toBe("budget_exceeded");
   });
 });
+
+describe("what an earlier run has done", () => {
+  const flow = dag(task("c"), task("a"), task("b", { after: ["a"] }), task("d", { after: ["b"] }));
+  const reusable = { a: 1, b: 2 };
+  const script = { c: { output: 1, costMicro: 100, delayMs: 0 } };
+
+  test("is taken over though nothing is left, and costs nothing", () => {
+    const limits = [{ maxCostMicro: 100 }, { uses: { maxTries: 1 } }];
+    for (const limit of limits) {
+      const host = hostOf(dag(...flow.steps.slice(0, 3)), { ...limit, reusable, script }).run();
+      expect(endingOf(host)).toEqual({ status: "completed" });
+      expect(pathsOf(host)).toEqual(["c"]);
+      expect(host.state.budget).toMatchObject({ spentMicro: 100, tries: 1, reservedMicro: 0 });
+    }
+  });
+
+  test("is all that is left: what it has not done stops the run", () => {
+    const host = hostOf(flow, { maxCostMicro: 100, reusable, script }).run();
+    expect(endingOf(host)?.status).toBe("budget_exceeded");
+    expect(pathsOf(host)).toEqual(["c"]);
+    expect(host.outputs().has("b")).toBe(true);
+  });
+
+  test("is taken over wherever the process dies on the way", () => {
+    const whole = hostOf(flow, { maxCostMicro: 100, reusable, script }).run();
+    for (let seq = 1; seq < whole.events.length; seq += 1) {
+      const host = hostOf(flow, { maxCostMicro: 100, reusable, script }).dieAfter(seq).run();
+      expect(endingOf(host)?.status).toBe("budget_exceeded");
+    }
+  });
+});

@@ -9,6 +9,8 @@ export type Command =
       readonly instance: Instance;
       readonly attempt: number;
       readonly maxCostMicro?: number;
+      /** Nothing is left for it: take the outcome of an earlier run over, or report `stepHeld`. */
+      readonly onlyTakesOver?: boolean;
     }
   /** Bind and evaluate a `set` or `respond` step, report the value as its outcome. */
   | { readonly type: "evaluateStep"; readonly instance: Instance; readonly attempt: number }

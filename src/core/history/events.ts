@@ -260,7 +260,7 @@ export interface BudgetExhausted extends EventCommon {
   readonly message: string;
 }
 
-/** The attempt has not begun and is taken back: a person is asked about the budget. */
+/** The attempt has not begun and is taken back: a person is asked about the budget, or there is nothing to take over. */
 export interface StepHeld extends EventCommon {
   readonly type: "stepHeld";
   readonly path: string;

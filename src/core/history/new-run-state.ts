@@ -41,6 +41,7 @@ export function newRunState(graph: IndexedGraph): RunState {
       tokens: 0,
       tries: 0,
     },
+    takesOver: false,
     tasksInFlight: 0,
     approvalsOpen: 0,
     visits: 0,

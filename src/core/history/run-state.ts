@@ -42,6 +42,8 @@ export interface RunState {
   /** Laid down by a person: only `runResumed` makes it go on. */
   isHeld: boolean;
   readonly budget: Budget;
+  /** A rerun or fork: another run may have done already what a task would do. */
+  takesOver: boolean;
   tasksInFlight: number;
   approvalsOpen: number;
   visits: number;

@@ -40,20 +40,31 @@ function tryAdmit(turn: Turn, instance: Instance): "decided" | "held" {
   }
   const isCleaning = isInFinally(instance.scope);
   if (!isCleaning && isBudgetAsked(state)) return "held";
-  if (!isCleaning && findUsedUp(state.budget) !== undefined) {
-    // What flies is paid for and may end.
-    if (state.tasksInFlight > 0) return "held";
-    stopForBudget(turn, instance);
-    return "decided";
-  }
-  const share = isCleaning ? undefined : computeReservation(state.budget, instance);
-  if (share?.kind === "hold") return "held";
-  if (share?.kind === "exceeded") stopForOwnBudget(turn, instance);
-  else dispatch(turn, instance, share?.amount);
+  if (isCleaning) dispatch(turn, instance, {});
+  else return tryToPay(turn, instance);
   return "decided";
 }
 
-function dispatch(turn: Turn, instance: Instance, reservedMicro: number | undefined): void {
+function tryToPay(turn: Turn, instance: Instance): "decided" | "held" {
+  const { state } = turn;
+  const isUsedUp = findUsedUp(state.budget) !== undefined;
+  const share = isUsedUp ? ({ kind: "exceeded" } as const) : computeReservation(state.budget, instance);
+  if (share === undefined) dispatch(turn, instance, {});
+  else if (share.kind === "share") dispatch(turn, instance, { reservedMicro: share.amount });
+  // What an earlier run has done costs nothing.
+  else if (state.takesOver && instance.attempt === 0) dispatch(turn, instance, { onlyTakesOver: true });
+  // What flies is paid for and may end.
+  else if (share.kind === "hold" || (isUsedUp && state.tasksInFlight > 0)) return "held";
+  else stopForOwnBudget(turn, instance);
+  return "decided";
+}
+
+interface Terms {
+  readonly reservedMicro?: number;
+  readonly onlyTakesOver?: boolean;
+}
+
+function dispatch(turn: Turn, instance: Instance, { reservedMicro, onlyTakesOver }: Terms): void {
   const { state } = turn;
   instance.phase = "dispatched";
   instance.attempt += 1;
@@ -68,6 +79,7 @@ function dispatch(turn: Turn, instance: Instance, reservedMicro: number | undefi
     instance,
     attempt: instance.attempt,
     ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
+    ...(onlyTakesOver === undefined ? {} : { onlyTakesOver }),
   });
 }
 

@@ -12,6 +12,7 @@ export function applyRunStarted(turn: Turn, event: RunStarted): void {
   state.workflow = event.workflow;
   state.startedAt = event.at;
   state.phase = "open";
+  state.takesOver = event.lineage !== undefined;
   setLimits(turn, event);
   const { maxDurationMs } = state.budget.uses;
   if (maxDurationMs !== undefined) startTimer(turn, BUDGET_TIMER, state.now + maxDurationMs);

@@ -25,6 +25,8 @@ export class Flight implements Task, StartNote {
   readonly attempt: number;
   readonly controller = new AbortController();
   readonly startedAt: number;
+  /** Nothing is left for it but what an earlier run has done. */
+  readonly onlyTakesOver: boolean;
   input: Json = null;
   inputHash = "";
   startValue: string | undefined;
@@ -58,6 +60,7 @@ export class Flight implements Task, StartNote {
       attempt: number;
       startedAt: number;
       maxCostMicro: number | undefined;
+      onlyTakesOver: boolean;
     },
   ) {
     this.#control = control;
@@ -66,6 +69,7 @@ export class Flight implements Task, StartNote {
     this.attempt = start.attempt;
     this.startedAt = start.startedAt;
     this.#maxCostMicro = start.maxCostMicro;
+    this.onlyTakesOver = start.onlyTakesOver;
     this.#ownLeftMicro = (this.step.maxCostMicro ?? Number.POSITIVE_INFINITY) - start.instance.costMicro;
   }
 

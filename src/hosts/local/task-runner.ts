@@ -89,14 +89,15 @@ export class TaskRunner implements FlightControl {
     });
   }
 
-  start(driver: RunDriver, { instance, attempt, maxCostMicro }: StartTask): void {
+  start(driver: RunDriver, { instance, attempt, maxCostMicro, onlyTakesOver = false }: StartTask): void {
     if (instance.attempt !== attempt || instance.phase !== "dispatched") return;
     const startedAt = this.#parts.clock.now();
-    const flight = new Flight(this, { driver, instance, attempt, startedAt, maxCostMicro });
+    const flight = new Flight(this, { driver, instance, attempt, startedAt, maxCostMicro, onlyTakesOver });
     this.#flights.set(instance, flight);
     // What a person has answered about is done and paid for.
     const isDone = answeredKey(flight) !== undefined;
     flight.awaitsGate = !isDone && this.#mayTakeOver(flight);
+    if (onlyTakesOver && !flight.awaitsGate) return this.#takeBack(flight, { type: "stepHeld" });
     if (isDone || flight.awaitsGate || !this.#gate.takes(flight)) this.#prepare(flight);
   }
 
@@ -276,6 +277,7 @@ export class TaskRunner implements FlightControl {
     if (flight.awaitsGate) {
       flight.awaitsGate = false;
       if (flight.controller.signal.aborted) return this.#report(flight, stoppedOutcome(flight.path));
+      if (flight.onlyTakesOver) return this.#takeBack(flight, { type: "stepHeld" });
       // Its input has changed: it is done again, and comes back here when it may.
       if (this.#gate.takes(flight)) return;
     }

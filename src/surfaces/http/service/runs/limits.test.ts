@@ -91,3 +91,19 @@ test("where the time is over, what is under way is told to stop", async () => {
     error: { message: "The run has taken the 5 s that it may take." },
   });
 });
+
+test("what a rerun takes over is taken over though what it does again has used up the run's budget", async () => {
+  const chain = Array.from({ length: 8 }, (_, n) => ({ ...agentTask(`a${n}`), after: n === 0 ? [] : [`a${n - 1}`] }));
+  const graph = toGraph([agentTask("c"), ...chain]);
+  const plays = { c: () => succeed("y", 1_000_000) };
+  const world = new HttpWorld([graph], { agent: { provider: "simulated" }, plays });
+  const dataOf = async (response: Promise<Response>) =>
+    ((await (await response).json()) as { readonly data: JsonObject }).data;
+  const { run_id: old } = await dataOf(world.post("/workflows/run/sync", { workflow: "test" }));
+  const changes = { max_cost_usd: 1 };
+  const { run_id: forked } = await dataOf(world.post(`/runs/${String(old)}/fork`, { from_step: "c", changes }));
+  await world.world.host.settled(String(forked));
+  const shown = await dataOf(Promise.resolve(world.request(`/runs/${String(forked)}`)));
+  expect(shown).toMatchObject({ status: "completed", total_cost_usd: 1 });
+  expect(world.world.calls).toHaveLength(9 + 1);
+});
