@@ -1071,6 +1071,14 @@ export interface components {
                 /** @enum {string} */
                 stops: "no" | "at_worst" | "unknown";
             }[];
+            /** @description Beside money. */
+            limits?: {
+                max_tokens?: number;
+                max_steps?: number;
+                max_seconds?: number;
+                /** @enum {string} */
+                on_exceeded: "stop" | "ask";
+            };
             assumptions: {
                 output_tokens: number;
                 value_tokens: number;

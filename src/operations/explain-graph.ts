@@ -4,6 +4,7 @@ import { computeShape, SINGLE } from "../core/graph/shape.ts";
 import type { JsonObject } from "../core/json.ts";
 import { type KnownPlaces, showExpr } from "./explain-graph-expr.ts";
 import { toUsd } from "./micro-dollars.ts";
+import { describeRunLimits, type RunLimitsDescription } from "./use-limits.ts";
 
 /** What `pawl graph` says about a workflow. Plain JSON. */
 export interface GraphExplanation {
@@ -19,6 +20,8 @@ export interface GraphExplanation {
   readonly assumed_item_fields: readonly string[];
   readonly flow: FlowExplanation;
   readonly max_cost_usd?: number;
+  /** Beside money. */
+  readonly limits?: RunLimitsDescription;
   readonly timeout_seconds?: number;
   readonly schedule?: string;
   readonly storage_path?: string;
@@ -89,6 +92,7 @@ export function explainGraph(graph: Graph, input?: JsonObject): GraphExplanation
     assumed_item_fields: input === undefined ? [...assumed] : [],
     flow,
     ...(limits.maxCostMicro === undefined ? {} : { max_cost_usd: toUsd(limits.maxCostMicro) }),
+    ...describeRunLimits(limits),
     ...(limits.timeoutMs === undefined ? {} : { timeout_seconds: limits.timeoutMs / 1000 }),
     ...(graph.schedule === undefined ? {} : { schedule: graph.schedule }),
     ...(ending.storagePath === undefined ? {} : { storage_path: showExpr(ending.storagePath, context.places) }),

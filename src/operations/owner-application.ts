@@ -1,5 +1,5 @@
 import type { Application } from "./application.ts";
-import { limitCost } from "./limit-cost.ts";
+import { limitCost } from "./lower-limits.ts";
 import { forTenant } from "./tenant-application.ts";
 import { withMethods } from "./with-methods.ts";
 

@@ -5,6 +5,7 @@ import { type Assumptions, USUAL_ASSUMPTIONS } from "./plan-assumptions.ts";
 import { type PlannedCost, type PlannedStep, StepPlanner } from "./plan-steps.ts";
 import { type PreparedRun, prepareStart, type Startable } from "./prepare-run.ts";
 import { findCalled } from "./resolve-call.ts";
+import { describeRunLimits, type RunLimitsDescription } from "./use-limits.ts";
 
 export interface PlanRequest {
   /** What paths of scripts are relative to. */
@@ -23,6 +24,8 @@ export interface Plan {
   readonly steps: readonly PlannedStep[];
   readonly total: PlannedTotal;
   readonly budgets: readonly PlannedBudget[];
+  /** Beside money. Absent: there are none. */
+  readonly limits?: RunLimitsDescription;
   readonly assumptions: Assumptions;
   readonly warnings: readonly string[];
 }
@@ -78,6 +81,7 @@ export async function planRun(app: Application, startable: Startable, request: P
     steps: planner.steps,
     total: totalOf(planner.steps, budgets),
     budgets,
+    ...describeRunLimits(prepared),
     assumptions,
     warnings,
   };

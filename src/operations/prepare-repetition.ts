@@ -15,7 +15,7 @@ import { fillDirectories } from "./fill-directories.ts";
 import { findRerunStep } from "./find-rerun-step.ts";
 import { findRun } from "./find-run.ts";
 import { type ForkChanges, readForkChanges } from "./fork-changes.ts";
-import { limitCost } from "./limit-cost.ts";
+import { limitCost } from "./lower-limits.ts";
 import { toMicro } from "./micro-dollars.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import { readRunStarted } from "./read-run-started.ts";

@@ -10,8 +10,8 @@ import { executorKindsOf } from "./executor-kinds.ts";
 import { fillDirectories } from "./fill-directories.ts";
 import { findDefinition, type ReferredDefinition } from "./find-definition.ts";
 import { type GivenInput, gatherInput } from "./gather-input.ts";
-import { limitCost } from "./limit-cost.ts";
 import { loadOptionsOf } from "./load-options.ts";
+import { limitCost, limitUses } from "./lower-limits.ts";
 import { toMicro } from "./micro-dollars.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
 import { readRequestFile } from "./read-request-file.ts";
@@ -34,8 +34,8 @@ export interface RunRequest {
   readonly agent?: string;
   readonly maxCostUsd?: number;
   readonly uses?: UseLimits;
-  /** Where a limit is used up a person is asked to raise it. Absent: the run stops. */
-  readonly onExceeded?: "ask";
+  /** Where a limit is used up. Absent: as the definition says, else the run stops. */
+  readonly onExceeded?: "stop" | "ask";
   readonly callbackUrl?: string;
 }
 
@@ -81,7 +81,7 @@ export async function prepareStart(
   request: Pick<RunRequest, "folder" | "agent" | "maxCostUsd" | "uses" | "onExceeded" | "callbackUrl">,
 ): Promise<PreparedRun> {
   const { file, input, startAt, onlyStep: step, runId } = startable;
-  const { maxCostUsd, uses, onExceeded, callbackUrl } = request;
+  const { maxCostUsd, uses, callbackUrl } = request;
   const definition = narrowDefinition(startable.definition, { startAt, onlyStep: step });
   const options: JsonObject = {
     ...(await decideAgent(app, definition.graph, request)),
@@ -92,7 +92,9 @@ export async function prepareStart(
     ...(step === undefined ? {} : { only_step: step }),
     ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
   };
-  const limit = limitCost([app.maxRunCostMicro, toMicro(maxCostUsd), definition.graph.limits.maxCostMicro]);
+  const ofDefinition = definition.graph.limits;
+  const limit = limitCost([app.maxRunCostMicro, toMicro(maxCostUsd), ofDefinition.maxCostMicro]);
+  const asks = (request.onExceeded ?? ofDefinition.onExceeded) === "ask";
   const { default: defaultModel } = app.config.settings.models;
   const { limitsCost } = await checkBudgets(app, definition.graph.name);
   await refuseUnpriced(app, definition.graph, { ...limit, hasBudget: limitsCost, options, defaultModel });
@@ -103,8 +105,8 @@ export async function prepareStart(
     input,
     options,
     ...limit,
-    ...(uses === undefined ? {} : { uses }),
-    ...(onExceeded === undefined ? {} : { onExceeded }),
+    ...limitUses([uses, ofDefinition.uses]),
+    ...(asks ? { onExceeded: "ask" as const } : {}),
     ...(app.tenantId === undefined ? {} : { tenantId: app.tenantId }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   };

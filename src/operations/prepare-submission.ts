@@ -23,7 +23,7 @@ export interface Submission {
   readonly callbackHeaders?: Readonly<Record<string, string>>;
   readonly maxCostUsd?: number;
   readonly uses?: UseLimits;
-  readonly onExceeded?: "ask";
+  readonly onExceeded?: "stop" | "ask";
   /** Who answers agent steps, by name; scripts are files, which a client does not name. */
   readonly agent?: "sandstorm" | "inline" | "simulated";
   readonly runId?: string;

@@ -1,6 +1,6 @@
 import { howNear, SHOWN_AMOUNTS, type ShownAmount } from "../core/amounts.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
-import type { UseLimits } from "../core/graph/graph.ts";
+import type { RunLimits, UseLimits } from "../core/graph/graph.ts";
 import type { RunState } from "../core/history/run-state.ts";
 import { type LimitUse, limitUses } from "../core/interpreter/use-limits.ts";
 
@@ -47,5 +47,28 @@ export function showLimit({ of, limit, used }: LimitUse): LimitDescription {
     limit: limit / SHOWN_AMOUNTS[of].unit,
     used: used / SHOWN_AMOUNTS[of].unit,
     is: howNear(used, limit),
+  };
+}
+
+/** Limits beside money before anything is used, as they are written. */
+export interface RunLimitsDescription {
+  readonly max_tokens?: number;
+  readonly max_steps?: number;
+  readonly max_seconds?: number;
+  readonly on_exceeded: "stop" | "ask";
+}
+
+export function describeRunLimits({ uses = {}, onExceeded = "stop" }: Pick<RunLimits, "uses" | "onExceeded">): {
+  readonly limits?: RunLimitsDescription;
+} {
+  const { maxTokens, maxTries, maxDurationMs } = uses;
+  if (Object.keys(uses).length === 0 && onExceeded === "stop") return {};
+  return {
+    limits: {
+      ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+      ...(maxTries === undefined ? {} : { max_steps: maxTries }),
+      ...(maxDurationMs === undefined ? {} : { max_seconds: maxDurationMs / 1_000 }),
+      on_exceeded: onExceeded,
+    },
   };
 }

@@ -114,6 +114,9 @@ describe("a graph that is wrong", () => {
     expect(check(dag(), { limits: { maxCostMicro: 0.5 } })[0]?.message).toBe(
       "The limit maxCostMicro is 0.5, and should be a whole number from 0.",
     );
+    expect(check(dag(), { limits: { uses: { maxTokens: -1 } } })[0]?.message).toBe(
+      "The limit maxTokens is -1, and should be a whole number from 0.",
+    );
   });
 
   test("all problems are reported at once", () => {

@@ -60,8 +60,10 @@ class Checker {
     this.#checkNames(expr, { what, path, visible, locals: new Set() });
   }
 
-  checkLimits({ limits }: Graph): void {
-    for (const [name, value] of Object.entries(limits)) {
+  checkLimits({ limits: { uses = {}, onExceeded = "stop", ...limits } }: Graph): void {
+    if (onExceeded !== "stop" && onExceeded !== "ask")
+      this.#add(`What happens where a limit is used up is ${String(onExceeded)}.`, undefined);
+    for (const [name, value] of Object.entries({ ...limits, ...uses })) {
       if (!isCount(value))
         this.#add(`The limit ${name} is ${String(value)}, and should be a whole number from 0.`, undefined);
     }

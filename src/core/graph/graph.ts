@@ -41,6 +41,10 @@ export interface InputContract {
 export interface RunLimits {
   /** Integer micro-dollars (1 USD = 1,000,000). Absent: no budget. */
   readonly maxCostMicro?: number;
+  /** Beside money. Whoever starts a run merges them with what is asked for. */
+  readonly uses?: UseLimits;
+  /** Where a limit is used up. Absent: the run stops. */
+  readonly onExceeded?: "stop" | "ask";
   /** Visits of machine steps in the whole run. Default 100,000. */
   readonly maxVisits?: number;
   /** Depth of nested calls. Default 10. */

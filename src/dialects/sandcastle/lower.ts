@@ -1,4 +1,4 @@
-import type { Ending, Graph, RunLimits } from "../../core/graph/graph.ts";
+import type { Ending, Graph } from "../../core/graph/graph.ts";
 import type { SourceText } from "../source-text.ts";
 import { computeItemDomains, declaredNames } from "./items.ts";
 import { lowerExports } from "./lower-exports.ts";
@@ -22,16 +22,12 @@ export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: Sour
       kind: "dag",
       steps: workflow.steps.flatMap((step) => [lowerStep(step, context), ...lowerExports(step, context)]),
     },
-    limits: lowerLimits(workflow),
+    limits: workflow.limits,
     ending: lowerEnding(workflow, declared),
     ...(workflow.schedule === undefined ? {} : { schedule: workflow.schedule }),
     envAllowed: workflow.envAllowed,
     settings: workflow.sandstormUrl === undefined ? {} : { sandstorm_url: workflow.sandstormUrl },
   };
-}
-
-function lowerLimits({ maxCostMicro }: Workflow): RunLimits {
-  return maxCostMicro === undefined ? {} : { maxCostMicro };
 }
 
 function lowerEnding(workflow: Workflow, declared: ReadonlySet<string>): Ending {

@@ -3,6 +3,7 @@ import { toExcerpt } from "../printable.ts";
 import type { YamlMap } from "../yaml-node.ts";
 import type { ParseContext, StepDefaults } from "./parse-context.ts";
 import { parseInputSchema } from "./parse-input.ts";
+import { parseLimits } from "./parse-limits.ts";
 import { parsePolicies } from "./parse-policies.ts";
 import { parseSteps } from "./parse-step.ts";
 import { leavesStorage } from "./storage-path.ts";
@@ -36,13 +37,12 @@ function parseHead(top: MapReader, context: ParseContext) {
   const sandstormUrl = parseUrl(top, "sandstorm_url", context);
   const schedule = top.text("schedule");
   if (schedule !== undefined) context.crons.push(schedule);
-  const maxCostUsd = top.number("max_cost_usd", { min: 0.000001, max: 1_000_000 });
   return {
     name: parseName(top, context),
     ...(description === undefined ? {} : { description }),
     ...(sandstormUrl === undefined ? {} : { sandstormUrl }),
     ...(schedule === undefined ? {} : { schedule: schedule.value }),
-    ...(maxCostUsd === undefined ? {} : { maxCostMicro: Math.round(maxCostUsd * 1_000_000) }),
+    limits: parseLimits(top),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { InputContract, RetryPolicy } from "../../core/graph/graph.ts";
+import type { InputContract, RetryPolicy, RunLimits } from "../../core/graph/graph.ts";
 import type { Policy } from "../../core/graph/policy.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Range } from "../source-text.ts";
@@ -12,7 +12,7 @@ export interface Workflow {
   readonly schedule?: string;
   readonly input: InputContract;
   readonly envAllowed: readonly string[];
-  readonly maxCostMicro?: number;
+  readonly limits: RunLimits;
   readonly steps: readonly StepDefinition[];
   readonly storagePath?: Template;
   readonly completionWebhook?: string;

@@ -6,7 +6,7 @@ import type { Workflow } from "./workflow.ts";
 
 /** Turns a workflow into the graph that runs. What is wrong between steps and in expressions is reported on the way. */
 export function lowerWorkflow(workflow: Workflow, context: LowerContext): Graph | undefined {
-  const { id, description, trigger, inputSchema, timeoutMs, maxCostMicro, deadLetter } = workflow;
+  const { id, description, trigger, inputSchema, limits, deadLetter } = workflow;
   const flow = lowerFlow(workflow.level, context);
   if (flow === undefined) return undefined;
   return {
@@ -16,10 +16,7 @@ export function lowerWorkflow(workflow: Workflow, context: LowerContext): Graph 
     ...(description === undefined ? {} : { description }),
     input: { declared: [], defaults: {}, ...(inputSchema === undefined ? {} : { schema: inputSchema }) },
     flow: context.readsLastError ? keepLastError(flow) : flow,
-    limits: {
-      ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    },
+    limits,
     ending: { deadLetter },
     ...(trigger === undefined ? {} : { trigger }),
     envAllowed: [],

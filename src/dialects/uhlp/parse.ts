@@ -1,8 +1,10 @@
+import type { RunLimits } from "../../core/graph/graph.ts";
+import { toRunLimits } from "../run-limits.ts";
 import type { YamlMap } from "../yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { parseLevel } from "./parse-step.ts";
 import { parseTrigger } from "./parse-trigger.ts";
-import { costMicroAt, flagAt, mapAt, numberAt, objectAt, textAt, timeLimitMsAt } from "./read-node.ts";
+import { flagAt, mapAt, numberAt, objectAt, textAt, timeLimitMsAt } from "./read-node.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** Reads a whole file whose structure has been checked. What cannot be read is left out. */
@@ -12,18 +14,30 @@ export function parseWorkflow(root: YamlMap, context: ParseContext): Workflow {
   const maxSteps = numberAt(root, "maxSteps");
   const timeoutMs = timeLimitMsAt(root, "timeout");
   const inputSchema = parseInputSchema(root, context);
-  const maxCostMicro = costMicroAt(root, "maxCostUsd", "max_cost_usd");
+  const limits = parseLimits(root);
   return {
     id: textAt(root, "workflowId")?.value ?? "",
     ...(description === undefined ? {} : { description }),
     ...(trigger === undefined ? {} : { trigger }),
     level: parseLevel(root, context),
     ...(maxSteps === undefined ? {} : { maxSteps }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(inputSchema === undefined ? {} : { inputSchema }),
     deadLetter: flagAt(root, "deadLetter") ?? true,
-    ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
+    limits: timeoutMs === undefined ? limits : { ...limits, timeoutMs },
   };
+}
+
+/** What is out of its range has been reported. */
+function parseLimits(root: YamlMap): RunLimits {
+  const limits = mapAt(root, "limits");
+  const onExceeded = textAt(limits, "on_exceeded")?.value;
+  return toRunLimits({
+    costsUsd: [numberAt(root, "maxCostUsd", "max_cost_usd"), numberAt(limits, "max_cost_usd")],
+    tokens: numberAt(limits, "max_tokens"),
+    steps: numberAt(limits, "max_steps"),
+    seconds: numberAt(limits, "max_seconds"),
+    onExceeded: onExceeded === "ask" || onExceeded === "stop" ? onExceeded : undefined,
+  });
 }
 
 function parseInputSchema(root: YamlMap, { schemas }: ParseContext) {

@@ -1,4 +1,4 @@
-import type { RetryPolicy, Trigger } from "../../core/graph/graph.ts";
+import type { RetryPolicy, RunLimits, Trigger } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Text } from "../map-reader.ts";
 import type { Range } from "../source-text.ts";
@@ -11,10 +11,9 @@ export interface Workflow {
   readonly trigger?: Trigger;
   readonly level: Level;
   readonly maxSteps?: number;
-  readonly timeoutMs?: number;
+  readonly limits: RunLimits;
   readonly inputSchema?: JsonObject;
   readonly deadLetter: boolean;
-  readonly maxCostMicro?: number;
 }
 
 /** The id of a step, where it is named. */

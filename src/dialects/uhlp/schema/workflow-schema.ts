@@ -5,6 +5,39 @@ import { sharedSchemas, stepId, timeLimit } from "./shared-schemas.ts";
 import { triggerSchema } from "./trigger-schema.ts";
 import { workSchemas } from "./work-schemas.ts";
 
+/** With the names that a request has for them. */
+const limitsSchema: JsonObject = {
+  type: "object",
+  description: "What a run may use; whoever starts one can lower it.",
+  additionalProperties: false,
+  properties: {
+    max_cost_usd: {
+      type: "number",
+      exclusiveMinimum: 0,
+      maximum: 1_000_000,
+      description: "What it may cost; where `maxCostUsd` stands as well, the lower one holds.",
+    },
+    max_tokens: {
+      type: "integer",
+      minimum: 1,
+      maximum: 1_000_000_000_000,
+      description: "Tokens of models, in and out.",
+    },
+    max_steps: { type: "integer", minimum: 1, maximum: 1_000_000_000, description: "Every try of a step counts." },
+    max_seconds: {
+      type: "number",
+      minimum: 1,
+      maximum: 31_536_000,
+      description: "From the start of the run, waiting for people included.",
+    },
+    on_exceeded: {
+      enum: ["stop", "ask"],
+      default: "stop",
+      description: "Where a limit is used up: the run stops, or a person is asked to raise it.",
+    },
+  },
+};
+
 const topLevel: JsonObject = {
   dialect: { const: "uhlp", description: "Says which dialect this is; not needed." },
   workflowId: {
@@ -45,6 +78,7 @@ const topLevel: JsonObject = {
     description: "What a run may cost.",
   },
   max_cost_usd: sameAs("maxCostUsd", { type: "number", exclusiveMinimum: 0, maximum: 1_000_000 }),
+  limits: limitsSchema,
 };
 
 const steps: JsonObject = {

@@ -43,7 +43,7 @@ export async function run(
     ...(options.request === undefined ? {} : { requestFile: options.request }),
     ...(options.agent === undefined ? {} : { agent: options.agent }),
     ...(uses === undefined ? {} : { uses }),
-    ...(options.onExceeded === "ask" ? { onExceeded: "ask" as const } : {}),
+    ...(options.onExceeded === undefined ? {} : { onExceeded: options.onExceeded }),
     ...(options.maxCost === undefined ? {} : { maxCostUsd: options.maxCost }),
   });
   const format = formatOf(options);

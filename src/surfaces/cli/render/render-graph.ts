@@ -2,6 +2,7 @@ import type { FlowExplanation, GraphExplanation, StepExplanation } from "../../.
 import { formatUsd } from "./format-usd.ts";
 import type { Paint } from "./paint.ts";
 import { sanitize } from "./sanitize.ts";
+import { showLimits } from "./show-limits.ts";
 
 /** The text of `pawl graph`: every step with what it waits for, and what runs inside it below it. */
 export function renderGraph(graph: GraphExplanation, paint: Paint): string {
@@ -18,6 +19,7 @@ function factsOf(graph: GraphExplanation): string[] {
     ...(declared.length === 0 ? [] : [`input: ${declared.join(", ")}`]),
     ...(assumed.length === 0 ? [] : [`assuming an input without these names: ${assumed.join(", ")}`]),
     ...(graph.max_cost_usd === undefined ? [] : [`budget: ${formatUsd(graph.max_cost_usd)}`]),
+    ...(graph.limits === undefined ? [] : [`limits: ${showLimits(graph.limits)}`]),
     ...(graph.timeout_seconds === undefined ? [] : [`time-out: ${graph.timeout_seconds} s`]),
     ...(graph.schedule === undefined ? [] : [`schedule: ${graph.schedule} (UTC)`]),
     ...(graph.storage_path === undefined ? [] : [`outputs are stored at: ${graph.storage_path}`]),

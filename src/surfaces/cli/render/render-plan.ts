@@ -4,6 +4,7 @@ import { formatUsd } from "./format-usd.ts";
 import type { Paint } from "./paint.ts";
 import { sanitize } from "./sanitize.ts";
 import type { Segment } from "./segment.ts";
+import { showLimits } from "./show-limits.ts";
 import { renderTable } from "./table.ts";
 
 interface PlanPage {
@@ -61,7 +62,7 @@ function costOf({ cost, max_concurrent: atOnce, instances, attempt_usd: attempt 
   return cost.is;
 }
 
-function totalLines({ total, budgets }: Plan): readonly string[] {
+function totalLines({ total, budgets, limits }: Plan): readonly string[] {
   const worst =
     total.usd === null
       ? `Worst case: ${total.is} (${sanitize(total.because ?? "")}); ${formatUsd(total.known_usd)} of it is known.`
@@ -73,7 +74,11 @@ function totalLines({ total, budgets }: Plan): readonly string[] {
     if (stops === "no") return `${budget} is enough.`;
     return stops === "at_worst" ? `${budget} would stop it in the worst case.` : `${budget} stops it at the latest.`;
   });
-  return [worst, ...(budgets.length === 0 ? ["No budget would stop it: set one with --max-cost."] : stops)];
+  return [
+    worst,
+    ...(budgets.length === 0 ? ["No budget would stop it: set one with --max-cost."] : stops),
+    ...(limits === undefined ? [] : [`Limits: ${showLimits(limits)}.`]),
+  ];
 }
 
 function assumed({ assumptions: a }: Plan): string {

@@ -107,3 +107,46 @@ test("what a rerun takes over is taken over though what it does again has used u
   expect(shown).toMatchObject({ status: "completed", total_cost_usd: 1 });
   expect(world.world.calls).toHaveLength(9 + 1);
 });
+
+const LIMITED = `
+name: limited
+limits: { max_steps: 2, max_tokens: 900, on_exceeded: ask }
+steps:
+  - { id: a, prompt: One. }
+  - { id: b, prompt: Two., depends_on: [a] }
+  - { id: c, prompt: Three., depends_on: [b] }
+`;
+
+test.each([
+  ["the definition's where nothing is asked for", {}, { status: "awaiting_approval", steps: 2, tokens: 900 }],
+  ["the lower ones", { max_steps: 1, max_tokens: 1_000 }, { status: "awaiting_approval", steps: 1, tokens: 900 }],
+  [
+    "the definition's where more is asked for",
+    { max_steps: 50 },
+    { status: "awaiting_approval", steps: 2, tokens: 900 },
+  ],
+  [
+    "and a person is only asked where the request lets it",
+    { on_exceeded: "stop" },
+    { status: "budget_exceeded", steps: 2, tokens: 900 },
+  ],
+])("limits of a definition and of a request: %s", async (_, limits, { status, steps, tokens }) => {
+  const world = new HttpWorld([], { agent: { provider: "simulated" }, plays: { a: used, b: used, c: used } });
+  const response = await world.post("/workflows/run/sync", { workflow: LIMITED, limits });
+  const { data } = (await response.json()) as { readonly data: JsonObject };
+  expect(data).toMatchObject({
+    status,
+    limits: [
+      { of: "tokens", limit: tokens },
+      { of: "steps", limit: steps, used: steps },
+    ],
+  });
+});
+
+test("a plan shows the limits of the definition", async () => {
+  const world = new HttpWorld([], { agent: { provider: "simulated" } });
+  const response = await world.post("/workflows/plan", { workflow: LIMITED });
+  expect(await response.json()).toMatchObject({
+    data: { limits: { max_steps: 2, max_tokens: 900, on_exceeded: "ask" } },
+  });
+});

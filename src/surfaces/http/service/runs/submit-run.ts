@@ -78,7 +78,7 @@ function toSubmission(body: SubmissionBody): Submission {
     ...(callbackHeaders === undefined ? {} : { callbackHeaders }),
     ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
     ...(uses === undefined ? {} : { uses }),
-    ...(limits.on_exceeded === "ask" ? { onExceeded: "ask" as const } : {}),
+    ...(limits.on_exceeded === undefined ? {} : { onExceeded: limits.on_exceeded }),
     ...(agent === undefined ? {} : { agent }),
   };
 }

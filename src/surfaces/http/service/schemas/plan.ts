@@ -75,6 +75,15 @@ export const planSchema = z
         stops: z.enum(["no", "at_worst", "unknown"]),
       }),
     ),
+    limits: z
+      .object({
+        max_tokens: z.number().optional(),
+        max_steps: z.number().optional(),
+        max_seconds: z.number().optional(),
+        on_exceeded: z.enum(["stop", "ask"]),
+      })
+      .optional()
+      .describe("Beside money."),
     assumptions: assumptionsSchema,
     warnings: z.array(z.string()),
   })
