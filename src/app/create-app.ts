@@ -17,6 +17,7 @@ import type {
 } from "../operations/application.ts";
 import type { CompiledTexts } from "../operations/compiled-texts.ts";
 import type { DefinitionLibrary } from "../operations/definition-library.ts";
+import { KeptTexts } from "../operations/kept-texts.ts";
 import { loadOptionsOf } from "../operations/load-options.ts";
 import { RunObservers } from "../operations/run-observers.ts";
 import type { ServiceRecords } from "../operations/service-records.ts";
@@ -71,6 +72,7 @@ class App implements OpenApplication {
   readonly mask: (text: string) => string;
   library: DefinitionLibrary | undefined;
   compiledTexts: CompiledTexts | undefined;
+  readonly keptTexts = new KeptTexts();
   readonly #options: AppOptions;
   readonly #secrets: SecretBook;
   readonly #parts: OpenedParts;

@@ -16,6 +16,7 @@ import type { TerminalViews } from "../ports/terminal-views.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { CompiledTexts } from "./compiled-texts.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
+import type { KeptTexts } from "./kept-texts.ts";
 import type { ServiceRecords } from "./service-records.ts";
 
 /** What operations work with. Whatever costs time to open is behind a method and opened when first asked for. */
@@ -56,6 +57,8 @@ export interface Application {
   readonly library?: Pick<DefinitionLibrary, "list"> | undefined;
   /** What clients have sent, compiled. Undefined: each text is compiled when it comes. */
   readonly compiledTexts?: CompiledTexts | undefined;
+  /** Scripts of simulated agents. Undefined: each is read when a run begins. */
+  readonly keptTexts?: KeptTexts | undefined;
   /** A file of an application that lives behind an MCP endpoint. Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`. */
   fetchDefinitionFile(wanted: WantedFile): Promise<string>;
   /** Puts values into prompt templates. */

@@ -3,7 +3,6 @@ import type { Config } from "../config/load-config.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { resolveEnv } from "../core/expressions/resolve-env.ts";
 import type { JsonObject } from "../core/json.ts";
-import { readTextFile } from "./read-text-file.ts";
 
 export interface AgentQuestion {
   /** As asked for by the command. */
@@ -12,6 +11,8 @@ export interface AgentQuestion {
   readonly settings: JsonObject;
   /** What a script's path is relative to. */
   readonly folder: string;
+  /** Of a file; as `readTextFile`. */
+  readText(path: string): Promise<string>;
 }
 
 /** What a run keeps of the choice: who answers, and the text of a script, so that editing it changes no run. */
@@ -54,7 +55,7 @@ async function readAsked(asked: string, question: AgentQuestion, { settings, env
   if (asked.startsWith("simulated:")) {
     const file = asked.slice("simulated:".length);
     const path = isAbsolute(file) ? file : resolve(question.folder, file);
-    return { agent: `simulated:${path}`, script: await readTextFile(path) };
+    return { agent: `simulated:${path}`, script: await question.readText(path) };
   }
   if (asked === "sandstorm") {
     const named = question.settings["sandstorm_url"];

@@ -15,6 +15,7 @@ import { limitCost, limitUses } from "./lower-limits.ts";
 import { toMicro } from "./micro-dollars.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
 import { readRequestFile } from "./read-request-file.ts";
+import { readTextFile } from "./read-text-file.ts";
 import { refuseUnpriced } from "./refuse-unpriced.ts";
 import { findSaved } from "./saved-definitions.ts";
 import { checkBudgets } from "./shared-budgets.ts";
@@ -179,6 +180,7 @@ async function decideAgent(
     settings: graph.settings,
     folder: agent === undefined ? app.appDir : folder,
     ...(agent === undefined ? {} : { asked: agent }),
+    readText: (path: string) => app.keptTexts?.read(path) ?? readTextFile(path),
   };
   // Agents of Pawl itself answer by themselves, except where answers are made up.
   const isSimulated = kinds.has("inline") && (app.config.settings.agent.provider ?? "").startsWith("simulated");

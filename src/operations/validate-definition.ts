@@ -44,7 +44,7 @@ export async function validateDefinition(
 /** As the configuration alone decides it; what a command asks for is not known here. */
 async function hasInlineAgents(config: Application["config"], folder: string): Promise<boolean> {
   try {
-    return (await chooseAgent({ settings: {}, folder }, config)).agent === "inline";
+    return (await chooseAgent({ settings: {}, folder, readText: readTextFile }, config)).agent === "inline";
   } catch (error) {
     if (isPawlError(error)) return false;
     throw error;
