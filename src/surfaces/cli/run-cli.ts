@@ -11,6 +11,8 @@ import { reportError } from "./report-error.ts";
 export async function runCli(args: readonly string[], openApp: OpenApp): Promise<number> {
   // Whoever reads our output may stop reading: `pawl runs ls | head -1`.
   process.stdout.on("error", (error) => process.exit("code" in error && error.code === "EPIPE" ? 0 : 1));
+  // What is told beside it is nobody's input: that it is not read is no reason to lay down what runs.
+  process.stderr.on("error", () => undefined);
   if (args[0] === "--version" || args[0] === "-V") {
     print(await readVersion());
     return 0;
