@@ -1523,7 +1523,17 @@ export interface components {
             }[];
         };
     };
-    responses: never;
+    responses: {
+        /** @description It could not be done; `error` says why, and what to do next. */
+        Refused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -1534,7 +1544,10 @@ export interface operations {
     submitRun: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1556,21 +1569,17 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     runSync: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1604,15 +1613,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     validateWorkflow: {
@@ -1651,15 +1653,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     planRun: {
@@ -1687,15 +1682,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listWorkflows: {
@@ -1726,15 +1714,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     saveWorkflow: {
@@ -1777,15 +1758,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     showWorkflow: {
@@ -1813,15 +1787,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     putWorkflow: {
@@ -1866,15 +1833,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     removeWorkflow: {
@@ -1902,15 +1862,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listWorkflowVersions: {
@@ -1939,15 +1892,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listRuns: {
@@ -1983,15 +1929,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     compareRuns: {
@@ -2018,15 +1957,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     getRun: {
@@ -2055,15 +1987,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     deleteRun: {
@@ -2091,15 +2016,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     streamRun: {
@@ -2108,7 +2026,10 @@ export interface operations {
                 after?: string;
                 progress?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The id of the last event seen. */
+                "Last-Event-ID"?: string;
+            };
             path: {
                 id: string;
             };
@@ -2125,15 +2046,8 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     streamEvents: {
@@ -2141,7 +2055,10 @@ export interface operations {
             query?: {
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The id of the last event seen. */
+                "Last-Event-ID"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2156,15 +2073,8 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     readRunLogs: {
@@ -2197,15 +2107,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     cancelRun: {
@@ -2237,15 +2140,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     resumeRun: {
@@ -2277,15 +2173,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     signalRun: {
@@ -2322,15 +2211,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listArtifacts: {
@@ -2363,15 +2245,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     readArtifact: {
@@ -2395,21 +2270,17 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     rerunRun: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -2425,6 +2296,8 @@ export interface operations {
                      * @enum {string}
                      */
                     definition?: "pinned" | "current";
+                    /** @description The same as the header `Idempotency-Key`. */
+                    idempotency_key?: string;
                 };
             };
         };
@@ -2442,28 +2315,24 @@ export interface operations {
                             status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
                             /** @description Empty: the whole run. */
                             from_path: string;
-                            /** @description What has changed of its files since the old run began, and what is used. */
+                            /** @description What has changed of its files since the old run began, and what is used. Told to who asks first. */
                             changes: string[];
                         };
                         error: null;
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     replayRun: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -2479,6 +2348,8 @@ export interface operations {
                      * @enum {string}
                      */
                     definition?: "pinned" | "current";
+                    /** @description The same as the header `Idempotency-Key`. */
+                    idempotency_key?: string;
                 };
             };
         };
@@ -2496,28 +2367,24 @@ export interface operations {
                             status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
                             /** @description Empty: the whole run. */
                             from_path: string;
-                            /** @description What has changed of its files since the old run began, and what is used. */
+                            /** @description What has changed of its files since the old run began, and what is used. Told to who asks first. */
                             changes: string[];
                         };
                         error: null;
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     forkRun: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -2533,6 +2400,8 @@ export interface operations {
                      * @enum {string}
                      */
                     definition?: "pinned" | "current";
+                    /** @description The same as the header `Idempotency-Key`. */
+                    idempotency_key?: string;
                     changes: components["schemas"]["Changes"];
                 };
             };
@@ -2551,22 +2420,15 @@ export interface operations {
                             status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
                             /** @description Empty: the whole run. */
                             from_path: string;
-                            /** @description What has changed of its files since the old run began, and what is used. */
+                            /** @description What has changed of its files since the old run began, and what is used. Told to who asks first. */
                             changes: string[];
                         };
                         error: null;
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listApprovals: {
@@ -2593,15 +2455,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     getApproval: {
@@ -2627,15 +2482,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     approve: {
@@ -2674,15 +2522,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     reject: {
@@ -2719,15 +2560,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     skip: {
@@ -2764,15 +2598,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listDeadLetters: {
@@ -2804,15 +2631,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     getDeadLetter: {
@@ -2838,15 +2658,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     retryDeadLetter: {
@@ -2872,15 +2685,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     resolveDeadLetter: {
@@ -2912,15 +2718,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listWebhooks: {
@@ -2953,15 +2752,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     getWebhook: {
@@ -3023,15 +2815,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     resendWebhook: {
@@ -3057,15 +2842,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     sumCosts: {
@@ -3093,15 +2871,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listSchedules: {
@@ -3128,15 +2899,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     createSchedule: {
@@ -3164,15 +2928,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     getSchedule: {
@@ -3198,15 +2955,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     removeSchedule: {
@@ -3234,15 +2984,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     changeSchedule: {
@@ -3272,15 +3015,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     runSchedule: {
@@ -3306,15 +3042,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listScheduleSlots: {
@@ -3347,15 +3076,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listBudgets: {
@@ -3382,15 +3104,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     setBudget: {
@@ -3441,15 +3156,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     getBudget: {
@@ -3475,15 +3183,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     removeBudget: {
@@ -3511,15 +3212,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listKeys: {
@@ -3546,15 +3240,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     createKey: {
@@ -3607,15 +3294,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     revokeKey: {
@@ -3643,15 +3323,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listStoredFiles: {
@@ -3683,15 +3356,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     readStoredFile: {
@@ -3714,15 +3380,8 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     writeStoredFile: {
@@ -3734,7 +3393,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
         responses: {
             /** @description Done. */
             200: {
@@ -3751,15 +3414,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     removeStoredFile: {
@@ -3787,15 +3443,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     listTemplates: {
@@ -3826,15 +3475,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     showTemplate: {
@@ -3860,15 +3502,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     getHealth: {
@@ -3910,15 +3545,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     readMetrics: {

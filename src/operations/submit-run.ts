@@ -3,24 +3,48 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import { newRunId } from "../hosts/local/new-run-id.ts";
 import { readTraceParent, TRACE_OPTION } from "../hosts/trace-context.ts";
 import type { GivenKey } from "../ports/idempotency-keys.ts";
-import type { RunRecord } from "../ports/journal.ts";
+import type { RunRecord, RunStatus } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import { prepareSubmission, type Submission } from "./prepare-submission.ts";
 import type { Ran, RequestRunner } from "./request-runner.ts";
 
-interface SubmitRequest {
-  readonly submission: Submission;
+/** What a client asks for with a run of its own for an answer. It may ask again, with the same key. */
+export interface RunRequest<Prepared extends Startable = Startable> {
+  /** All of it: the same key with something else is a mistake. */
+  readonly asked: object;
+  /** Writes nothing. The run has this id, where one is given. */
+  prepare(runId?: string): Promise<Prepared>;
   /** The same key and the same request have the same run for 24 hours. */
-  readonly idempotencyKey?: string;
-  /** W3C trace context of whoever asks; no part of the request, as each try has another. */
+  readonly idempotencyKey?: string | undefined;
+  /** W3C trace context of whoever asks; no part of what was asked, as each try has another. */
   readonly traceParent?: string | undefined;
 }
 
+interface Startable {
+  readonly start: PreparedRun;
+}
+
 /** What became of a request: a run of its own, or the run that an equal request has had. */
-type Submitted =
-  | { readonly is: "new"; readonly prepared: PreparedRun }
+export type Submitted<Prepared extends Startable = Startable> =
+  | { readonly is: "new"; readonly prepared: Prepared }
   | { readonly is: "known"; readonly record: RunRecord };
+
+export function toRunRequest(app: Application, submission: Submission): Pick<RunRequest, "asked" | "prepare"> {
+  return {
+    asked: submission,
+    prepare: async (runId) => ({
+      start: await prepareSubmission(app, runId === undefined ? submission : { ...submission, runId }),
+    }),
+  };
+}
+
+/** As answers tell it. */
+export function describeSubmitted(submitted: Submitted): { readonly run_id: string; readonly status: RunStatus } {
+  if (submitted.is === "new") return { run_id: submitted.prepared.start.runId, status: "queued" };
+  const { id, status } = submitted.record;
+  return { run_id: id, status };
+}
 
 /** Takes submissions of one server; knows those that are being answered. */
 export class Submissions {
@@ -32,15 +56,14 @@ export class Submissions {
     this.#runner = runner;
   }
 
-  /** Records the run and does not wait for it. Throws what `prepareSubmission` throws, and as `run`. */
-  async start(
+  /** Records the run and does not wait for it. Throws what `prepare` throws, and as `run`. */
+  async start<Prepared extends Startable>(
     app: Application,
-    request: SubmitRequest,
-  ): Promise<{ readonly runId: string; readonly record?: RunRecord }> {
+    request: RunRequest<Prepared>,
+  ): Promise<Submitted<Prepared>> {
     return this.#once(app, request, async (submitted) => {
-      if (submitted.is === "known") return { runId: submitted.record.id, record: submitted.record };
-      await this.#runner.start(submitted.prepared);
-      return { runId: submitted.prepared.runId };
+      if (submitted.is === "new") await this.#runner.start(submitted.prepared.start);
+      return submitted;
     });
   }
 
@@ -48,11 +71,11 @@ export class Submissions {
    * Waits until the run ends or waits itself. Throws `IDEMPOTENCY_MISMATCH` where the key came with another request before,
    * `IDEMPOTENCY_IN_FLIGHT` while that one is being answered.
    */
-  async run(app: Application, request: SubmitRequest): Promise<{ readonly runId: string; readonly ran: Ran }> {
+  async run(app: Application, request: RunRequest): Promise<{ readonly runId: string; readonly ran: Ran }> {
     return this.#once(app, request, async (submitted) => {
       if (submitted.is === "new") {
-        const { prepared } = submitted;
-        return { runId: prepared.runId, ran: await this.#runner.run(prepared) };
+        const { start } = submitted.prepared;
+        return { runId: start.runId, ran: await this.#runner.run(start) };
       }
       const { record } = submitted;
       const is = record.completedAt === undefined ? "parked" : "ended";
@@ -60,10 +83,14 @@ export class Submissions {
     });
   }
 
-  async #once<T>(app: Application, request: SubmitRequest, answer: (submitted: Submitted) => Promise<T>): Promise<T> {
-    const { submission, idempotencyKey: key } = request;
-    const traced = (prepared: PreparedRun) => withTrace(prepared, request.traceParent);
-    if (key === undefined) return answer({ is: "new", prepared: traced(await prepareSubmission(app, submission)) });
+  async #once<Prepared extends Startable, T>(
+    app: Application,
+    request: RunRequest<Prepared>,
+    answer: (submitted: Submitted<Prepared>) => Promise<T>,
+  ): Promise<T> {
+    const { idempotencyKey: key, traceParent } = request;
+    const traced = (prepared: Prepared) => ({ ...prepared, start: withTrace(prepared.start, traceParent) });
+    if (key === undefined) return answer({ is: "new", prepared: traced(await request.prepare()) });
     const scoped = JSON.stringify([app.tenantId ?? null, key]);
     if (this.#inFlight.has(scoped)) {
       throw new PawlError("IDEMPOTENCY_IN_FLIGHT", {
@@ -72,7 +99,7 @@ export class Submissions {
     }
     this.#inFlight.add(scoped);
     try {
-      const submitted = await claim(app, submission, key);
+      const submitted = await claim(app, request, key);
       return await answer(submitted.is === "new" ? { is: "new", prepared: traced(submitted.prepared) } : submitted);
     } finally {
       this.#inFlight.delete(scoped);
@@ -87,23 +114,33 @@ function withTrace(prepared: PreparedRun, sent: string | undefined): PreparedRun
 }
 
 /** Nothing that is refused leaves a trace: the key is claimed when the run could begin. */
-async function claim(app: Application, submission: Submission, key: string): Promise<Submitted> {
+async function claim<Prepared extends Startable>(
+  app: Application,
+  { asked, prepare }: RunRequest<Prepared>,
+  key: string,
+): Promise<Submitted<Prepared>> {
   const { idempotency } = await app.service();
-  const requestHash = createHash("sha256").update(JSON.stringify(submission)).digest("hex");
+  const requestHash = createHash("sha256").update(inOneOrder(asked)).digest("hex");
   const owner = { ...(app.tenantId === undefined ? {} : { tenantId: app.tenantId }), key, at: app.clock.now() };
   const given = await idempotency.find(owner);
   const known = given === undefined ? undefined : await readKnown(app, given, { key, requestHash });
-  if (known !== undefined) return known;
+  if (known !== undefined) return { is: "known", record: known };
   const runId = given?.runId ?? newRunId(owner.at);
-  const prepared = await prepareSubmission(app, { ...submission, runId });
+  const prepared = await prepare(runId);
   const claimed = await idempotency.claim({ ...owner, requestHash, runId });
   if (claimed.runId === runId) return { is: "new", prepared };
   // Another process was faster.
-  return (
-    (await readKnown(app, claimed, { key, requestHash })) ?? {
-      is: "new",
-      prepared: { ...prepared, runId: claimed.runId },
-    }
+  const record = await readKnown(app, claimed, { key, requestHash });
+  if (record !== undefined) return { is: "known", record };
+  return { is: "new", prepared: { ...prepared, start: { ...prepared.start, runId: claimed.runId } } };
+}
+
+/** JSON that is the same whatever the order of keys: a client that writes it again may write it in another. */
+function inOneOrder(asked: object): string {
+  return JSON.stringify(asked, (_name, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
   );
 }
 
@@ -112,10 +149,10 @@ async function readKnown(
   app: Application,
   given: GivenKey,
   { key, requestHash }: { readonly key: string; readonly requestHash: string },
-): Promise<Submitted | undefined> {
+): Promise<RunRecord | undefined> {
   if (given.requestHash !== requestHash) {
     throw new PawlError("IDEMPOTENCY_MISMATCH", { message: `The key "${key}" came with another request before.` });
   }
   const record = await (await app.records()).journal.findRun(given.runId);
-  return record === undefined || record === "ambiguous" ? undefined : { is: "known", record };
+  return record === "ambiguous" ? undefined : record;
 }

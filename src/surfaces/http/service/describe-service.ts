@@ -22,6 +22,15 @@ const ERROR_SCHEMA: JsonObject = {
   },
 };
 
+const RESPONSES: JsonObject = {
+  Refused: {
+    description: "It could not be done; `error` says why, and what to do next.",
+    content: { [MEDIA_TYPE]: { schema: { $ref: "#/components/schemas/Error" } } },
+  },
+};
+
+const REFUSED: JsonObject = { $ref: "#/components/responses/Refused" };
+
 /** OpenAPI 3.1 of the service's own routes, from what the routes check by. */
 export function describeService(endpoints: readonly Endpoint[], version: string): JsonObject {
   const schemas: Record<string, Json> = { Error: ERROR_SCHEMA };
@@ -33,10 +42,17 @@ export function describeService(endpoints: readonly Endpoint[], version: string)
   }
   return {
     openapi: "3.1.0",
-    info: { title: "Pawl", version, description: "Durable agent workflows." },
+    info: {
+      title: "Pawl",
+      version,
+      description: "Durable agent workflows.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/", description: "Where this document comes from." }],
     paths,
     components: {
       schemas,
+      responses: RESPONSES,
       securitySchemes: {
         key: { type: "apiKey", in: "header", name: "X-API-Key" },
         bearer: { type: "http", scheme: "bearer" },
@@ -46,8 +62,18 @@ export function describeService(endpoints: readonly Endpoint[], version: string)
 }
 
 function describeEndpoint(endpoint: Endpoint, schemas: Record<string, Json>): JsonObject {
-  const { id, summary, tag, scope, params, query, body } = endpoint;
-  const parameters = [...parametersOf(params, "path", schemas), ...parametersOf(query, "query", schemas)];
+  const { id, summary, tag, scope, params, query, headers = {}, body, content } = endpoint;
+  const parameters = [
+    ...parametersOf(params, "path", schemas),
+    ...parametersOf(query, "query", schemas),
+    ...Object.entries(headers).map(([name, description]) => ({
+      name,
+      in: "header",
+      required: false,
+      description,
+      schema: { type: "string" },
+    })),
+  ];
   return {
     operationId: id,
     summary,
@@ -55,6 +81,9 @@ function describeEndpoint(endpoint: Endpoint, schemas: Record<string, Json>): Js
     security: scope === "open" ? [] : [{ key: [] }, { bearer: [] }],
     ...(scope === "open" ? {} : { "x-scope": scope }),
     ...(parameters.length === 0 ? {} : { parameters }),
+    ...(content === undefined
+      ? {}
+      : { requestBody: { required: true, content: { [content.mediaType]: { schema: { type: "string" } } } } }),
     ...(body === undefined
       ? {}
       : {
@@ -65,10 +94,8 @@ function describeEndpoint(endpoint: Endpoint, schemas: Record<string, Json>): Js
         }),
     responses: {
       ...describeAnswers(endpoint, schemas),
-      default: {
-        description: "It could not be done; `error` says why, and what to do next.",
-        content: { [MEDIA_TYPE]: { schema: { $ref: "#/components/schemas/Error" } } },
-      },
+      "4XX": REFUSED,
+      "5XX": REFUSED,
     },
   };
 }

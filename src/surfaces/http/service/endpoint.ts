@@ -22,8 +22,11 @@ export interface Endpoint {
   readonly isOpen?: (parts: HttpParts) => boolean;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
-  /** Absent: it reads none. */
+  /** That it reads, each with what it means; besides those that every endpoint reads. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Absent: it reads none. `mediaType`: the body is the content itself. */
   readonly body: z.ZodType | undefined;
+  readonly content?: { readonly mediaType: string };
   /** Of `data` in the envelope; other media types name themselves. */
   readonly answer: z.ZodType | { readonly mediaType: string };
   /** Of a success. */

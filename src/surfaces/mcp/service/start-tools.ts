@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Application } from "../../../operations/application.ts";
 import type { Submission } from "../../../operations/prepare-submission.ts";
+import { describeSubmitted, toRunRequest } from "../../../operations/submit-run.ts";
 import { inputArgument, workflowNameArgument } from "./arguments.ts";
 import { describeForModel } from "./describe-for-model.ts";
 import { defineServiceTool, type ServiceCall, type ServiceTool } from "./service-tool.ts";
@@ -76,11 +77,9 @@ async function start(
 ): Promise<object> {
   const { input_data: input = {}, max_cost_usd: maxCostUsd, idempotency_key: idempotencyKey } = rest;
   const submission = { ...what, input, ...(maxCostUsd === undefined ? {} : { maxCostUsd }) };
-  const { runId, record } = await call.submissions.start(app, {
-    submission,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-  });
-  if (!rest.wait) return { run_id: runId, status: record?.status ?? "queued" };
+  const started = await call.submissions.start(app, { ...toRunRequest(app, submission), idempotencyKey });
+  const { run_id: runId, status } = describeSubmitted(started);
+  if (!rest.wait) return { run_id: runId, status };
   await waitForRun(app, { runId, timeoutSeconds: rest.timeout_seconds }, call);
   return describeForModel(app, runId);
 }

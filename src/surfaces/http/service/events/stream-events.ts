@@ -19,6 +19,7 @@ export const streamEventsEndpoint = defineEndpoint({
       .optional()
       .describe("The id of the last event seen; the header `Last-Event-ID` goes first."),
   }),
+  headers: { "Last-Event-ID": "The id of the last event seen." },
   answer: { mediaType: "text/event-stream" },
   async handle({ app, parts, query, c }) {
     const after = c.req.header("last-event-id") ?? query.after;

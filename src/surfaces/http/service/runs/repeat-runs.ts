@@ -1,9 +1,15 @@
+import type { Context } from "hono";
 import { z } from "zod";
 import type { JsonObject } from "../../../../core/json.ts";
+import type { Application } from "../../../../operations/application.ts";
+import { describeLineage } from "../../../../operations/describe-lineage.ts";
 import { prepareFork } from "../../../../operations/fork-run.ts";
-import type { PreparedRepetition } from "../../../../operations/prepare-repetition.ts";
+import type { PreparedRepetition, RepetitionRequest } from "../../../../operations/prepare-repetition.ts";
 import { prepareRerun } from "../../../../operations/rerun-run.ts";
+import { describeSubmitted, type Submitted } from "../../../../operations/submit-run.ts";
+import type { HttpEnv } from "../../http-parts.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "../idempotency-key.ts";
 import { jsonObjectSchema } from "../schemas/common.ts";
 import { acceptedRunSchema } from "../schemas/run.ts";
 
@@ -20,11 +26,14 @@ const repetitionBody = {
     .enum(["pinned", "current"])
     .optional()
     .describe("What the run began with (the default), or its file as it is now."),
+  idempotency_key: z.string().min(1).max(255).optional().describe("The same as the header `Idempotency-Key`."),
 };
 
 const startedSchema = acceptedRunSchema.extend({
   from_path: z.string().describe("Empty: the whole run."),
-  changes: z.array(z.string()).describe("What has changed of its files since the old run began, and what is used."),
+  changes: z
+    .array(z.string())
+    .describe("What has changed of its files since the old run began, and what is used. Told to who asks first."),
 });
 
 const rerunEndpoint = (name: "rerun" | "replay") =>
@@ -36,19 +45,18 @@ const rerunEndpoint = (name: "rerun" | "replay") =>
     tag: "runs",
     scope: "run",
     params: runId,
+    headers: IDEMPOTENCY_HEADER,
     body: z.strictObject(repetitionBody),
     answer: startedSchema,
     status: 202,
     async handle({ app, parts, params, body, c }) {
-      const { from_step: fromStep, definition } = body;
-      const prepared = await prepareRerun(app, {
-        run: params.id,
-        ...(fromStep === undefined ? {} : { fromStep }),
-        ...(definition === undefined ? {} : { definition }),
+      const asked = toRequest(params.id, body);
+      const submitted = await parts.submissions.start(app, {
+        asked: { rerun: asked },
+        prepare: (runId) => prepareRerun(app, { ...asked, ...(runId === undefined ? {} : { runId }) }),
+        idempotencyKey: readIdempotencyKey(c, body.idempotency_key),
       });
-      await parts.runner.start(prepared.start);
-      c.set("runId", prepared.start.runId);
-      return { data: toStarted(prepared) };
+      return { data: await describeStarted(app, c, submitted) };
     },
   });
 
@@ -81,24 +89,42 @@ export const forkRunEndpoint = defineEndpoint({
   tag: "runs",
   scope: "run",
   params: runId,
+  headers: IDEMPOTENCY_HEADER,
   body: z.strictObject({ ...repetitionBody, changes: changesSchema }),
   answer: startedSchema,
   status: 202,
   async handle({ app, parts, params, body, c }) {
-    const { from_step: fromStep, definition, changes } = body;
-    const prepared = await prepareFork(app, {
-      run: params.id,
-      // What was parsed from JSON is JSON.
-      changes: changes as JsonObject,
-      ...(fromStep === undefined ? {} : { fromStep }),
-      ...(definition === undefined ? {} : { definition }),
+    // What was parsed from JSON is JSON.
+    const asked = { ...toRequest(params.id, body), changes: body.changes as JsonObject };
+    const submitted = await parts.submissions.start(app, {
+      asked: { fork: asked },
+      prepare: (runId) => prepareFork(app, { ...asked, ...(runId === undefined ? {} : { runId }) }),
+      idempotencyKey: readIdempotencyKey(c, body.idempotency_key),
     });
-    await parts.runner.start(prepared.start);
-    c.set("runId", prepared.start.runId);
-    return { data: toStarted(prepared) };
+    return { data: await describeStarted(app, c, submitted) };
   },
 });
 
-function toStarted({ start, fromPath, notices }: PreparedRepetition) {
-  return { run_id: start.runId, status: "queued" as const, from_path: fromPath, changes: notices };
+interface RepetitionBody {
+  readonly from_step?: string | undefined;
+  readonly definition?: "pinned" | "current" | undefined;
+}
+
+function toRequest(run: string, { from_step: fromStep, definition }: RepetitionBody): RepetitionRequest {
+  return {
+    run,
+    ...(fromStep === undefined ? {} : { fromStep }),
+    ...(definition === undefined ? {} : { definition }),
+  };
+}
+
+async function describeStarted(app: Application, c: Context<HttpEnv>, submitted: Submitted<PreparedRepetition>) {
+  const started = describeSubmitted(submitted);
+  c.set("runId", started.run_id);
+  if (submitted.is === "new") {
+    const { fromPath, notices } = submitted.prepared;
+    return { ...started, from_path: fromPath, changes: notices };
+  }
+  const { rerun_of: rerun, forked_from: fork } = await describeLineage((await app.records()).journal, submitted.record);
+  return { ...started, from_path: (rerun ?? fork)?.from_path ?? "", changes: [] };
 }

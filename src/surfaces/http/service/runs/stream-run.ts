@@ -24,6 +24,7 @@ export const streamRunEndpoint = defineEndpoint({
       .default(false)
       .describe("Also what steps tell while they work: `progress`, and `live` for the text of agents as it comes."),
   }),
+  headers: { "Last-Event-ID": "The id of the last event seen." },
   answer: { mediaType: "text/event-stream" },
   async handle({ app, parts, params, query, c }) {
     // An unknown run is an answer of its own, not a stream that ends.

@@ -1,10 +1,13 @@
 import type { Context } from "hono";
 import { PawlError } from "../../../../core/errors/pawl-error.ts";
+import type { Application } from "../../../../operations/application.ts";
 import { describeRun } from "../../../../operations/describe-run.ts";
 import type { Submission } from "../../../../operations/prepare-submission.ts";
+import { describeSubmitted, type RunRequest, toRunRequest } from "../../../../operations/submit-run.ts";
 import { toUseLimits } from "../../../../operations/use-limits.ts";
 import type { HttpEnv } from "../../http-parts.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "../idempotency-key.ts";
 import { acceptedRunSchema, runSchema } from "../schemas/run.ts";
 import { type SubmissionBody, submissionSchema } from "../schemas/submission.ts";
 
@@ -16,13 +19,14 @@ export const submitRun = defineEndpoint({
   summary: "Start a run and return at once",
   tag: "runs",
   scope: "run",
+  headers: IDEMPOTENCY_HEADER,
   body: submissionSchema,
   answer: acceptedRunSchema,
   status: 202,
   async handle({ app, parts, body, c }) {
-    const { runId, record } = await parts.submissions.start(app, toRequest(body, c));
-    c.set("runId", runId);
-    return { data: { run_id: runId, status: record?.status ?? "queued" } };
+    const data = describeSubmitted(await parts.submissions.start(app, toRequest(app, body, c)));
+    c.set("runId", data.run_id);
+    return { data };
   },
 });
 
@@ -34,12 +38,12 @@ export const runSync = defineEndpoint({
   summary: "Start a run and wait for its end",
   tag: "runs",
   scope: "run",
+  headers: IDEMPOTENCY_HEADER,
   body: submissionSchema,
   answer: runSchema,
   otherStatuses: [202],
   async handle({ app, parts, body, c }) {
-    const request = toRequest(body, c);
-    const { runId, ran } = await parts.submissions.run(app, request);
+    const { runId, ran } = await parts.submissions.run(app, toRequest(app, body, c));
     c.set("runId", runId);
     if (ran.is === "unanswered") throw withRun(ran.error, runId);
     const data = await describeRun(await app.records(), ran.record);
@@ -47,21 +51,11 @@ export const runSync = defineEndpoint({
   },
 });
 
-function toRequest(body: SubmissionBody, c: Context<HttpEnv>) {
-  const header = c.req.header("idempotency-key");
-  const { idempotency_key: sent } = body;
-  if (header !== undefined && sent !== undefined && header !== sent) {
-    throw new PawlError("REQUEST_INVALID", { message: "The header and the body name two idempotency keys." });
-  }
-  const idempotencyKey = header ?? sent;
-  if (idempotencyKey !== undefined && !/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
-    throw new PawlError("REQUEST_INVALID", { message: "An idempotency key has 1 to 255 printable ASCII characters." });
-  }
-  const submission = toSubmission(body);
+function toRequest(app: Application, body: SubmissionBody, c: Context<HttpEnv>): RunRequest {
   return {
-    submission,
+    ...toRunRequest(app, toSubmission(body)),
+    idempotencyKey: readIdempotencyKey(c, body.idempotency_key),
     traceParent: c.req.header("traceparent"),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
 }
 

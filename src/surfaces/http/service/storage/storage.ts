@@ -52,6 +52,7 @@ export const putStoredFile = defineEndpoint({
   tag: "storage",
   scope: "write",
   params: pathParams,
+  content: { mediaType: "application/octet-stream" },
   answer: z.object({ path: z.string(), bytes: z.number().int() }),
   async handle({ app, params, c }) {
     const content = await readBody(c.req.raw, app.config.settings.server.max_body_bytes);
