@@ -3567,15 +3567,8 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
 }
