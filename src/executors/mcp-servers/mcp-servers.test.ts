@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, onTestFinished, test } from "vitest";
+import { COMPILE_CACHE } from "../../../test/fakes/compile-cache.ts";
 import { isAlive } from "../../../test/fakes/is-alive.ts";
 import { openPool } from "../../../test/fakes/mcp-server/open-pool.ts";
 import { entry, everything, fake } from "../../../test/fakes/mcp-server/server-entries.ts";
@@ -139,7 +140,10 @@ test("closing does not wait for a server that is still starting, and ends it", a
 });
 
 test("servers end with a host that is killed, also those that do not want to, with all that they have started", async () => {
-  const host = spawn(process.execPath, [HOLD_SERVER], { stdio: ["ignore", "pipe", "inherit"] });
+  const host = spawn(process.execPath, [HOLD_SERVER], {
+    env: { ...process.env, ...COMPILE_CACHE },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   onTestFinished(() => {
     host.kill("SIGKILL");
   });

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { COMPILE_CACHE } from "../compile-cache.ts";
 
 const FAKE = fileURLToPath(new URL("main.ts", import.meta.url));
 const EVERYTHING = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"));
@@ -32,7 +33,10 @@ export function startEverythingHttp(port = "0"): Promise<HttpServerProcess> {
 }
 
 async function start(args: readonly string[], env: Readonly<Record<string, string>>): Promise<HttpServerProcess> {
-  const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...COMPILE_CACHE, ...env },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   onTestFinished(() => end(child));
   return { url: await readUrl(child.stdout), kill: () => end(child) };
 }
