@@ -87,7 +87,7 @@ function operationsUsedBy(surface: Surface): ReadonlySet<string> {
   const given = ["open-server.ts", "describe-gauges.ts"].map((file) => join(SOURCES, "app", file));
   const server = surface === "http" ? given : [];
   const texts = [...files.map((file) => join(folder, file)), ...server].map((file) => readFileSync(file, "utf8"));
-  const imported = /^import (?!type)[^;]*? from "[^"]*\/operations\/([\w-]+\.ts)";/gm;
+  const imported = /^import (?!type)[^;]*? from "[^"]*\/operations\/([\w/-]+\.ts)";/gm;
   return new Set(texts.flatMap((text) => [...text.matchAll(imported)].map(([, file = ""]) => file)));
 }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { mcpTask } from "../../../test/fakes/mcp-server/mcp-task.ts";
 import { openPool } from "../../../test/fakes/mcp-server/open-pool.ts";
 import { everything, fake } from "../../../test/fakes/mcp-server/server-entries.ts";
@@ -17,6 +17,9 @@ import { createMcpExecutor } from "./mcp-executor.ts";
 import { UhlpEndpoint, type UhlpEndpointOptions } from "./uhlp-endpoint.ts";
 
 const NEVER = new AbortController().signal;
+
+/** To start a server is what takes the time, and no test minds who was there before. */
+const SHARED = openPool({}, (close) => afterAll(close));
 
 test("structured content is the output", async () => {
   const outcome = await run({ tool: "everything.get-structured-content", arguments: { location: "Chicago" } });
@@ -240,10 +243,10 @@ function open(
   const folder = mkdtempSync(join(tmpdir(), "pawl-mcp-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const servers = new McpServers({
-    folder,
+    folder: process.cwd(),
     env: () => undefined,
     entries: readEntries,
-    pool: openPool(),
+    pool: SHARED,
     timeoutMs: 30_000,
   });
   const storage = new MemoryFileStorage();
