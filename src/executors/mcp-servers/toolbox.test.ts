@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { isAlive } from "../../../test/fakes/is-alive.ts";
 import { openToolbox } from "../../../test/fakes/mcp-server/open-toolbox.ts";
 import { everythingSettings, fakeSettings, oldSettings } from "../../../test/fakes/mcp-server/server-entries.ts";
@@ -8,8 +8,11 @@ import type { ToolboxOffer } from "../../ports/agent-toolbox.ts";
 const NEVER = new AbortController().signal;
 const CALL = { idempotencyKey: "run:step:1" };
 
+/** Shared by tests that do not mind who was there before: to start a server is what takes the time. */
+const SHARED = openToolbox({}, {}, (close) => afterAll(close));
+
 test("an agent is shown the tools of the servers that it names, and absent means all, empty none", async () => {
-  const { toolbox } = openToolbox();
+  const { toolbox } = SHARED;
   const servers = { one: oldSettings(["tools=alpha,beta"]), two: oldSettings(["tools=gamma"]) };
   const shown = async (clients?: readonly string[]) => namesIn(await toolbox.offer({ servers, clients }, NEVER));
   expect(await shown()).toEqual(["alpha", "beta", "gamma"]);
@@ -19,7 +22,7 @@ test("an agent is shown the tools of the servers that it names, and absent means
 });
 
 test("a server is told of whose trace a call is", async () => {
-  const { toolbox } = openToolbox();
+  const { toolbox } = SHARED;
   const traceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   const offer = await toolbox.offer({ servers: { fake: fakeSettings() } }, NEVER);
   const { text } = await toolIn(offer, "echo").call({ x: 1 }, { ...CALL, traceParent }, NEVER);
@@ -27,7 +30,7 @@ test("a server is told of whose trace a call is", async () => {
 });
 
 test("a server that is not there is told of, and the others are offered", async () => {
-  const { toolbox } = openToolbox();
+  const { toolbox } = SHARED;
   const servers = {
     fake: oldSettings(["tools=alpha"]),
     gone: { command: "/no/such/program" },
@@ -45,7 +48,7 @@ test("a server that is not there is told of, and the others are offered", async 
 });
 
 test("of two servers with one tool the heavier has the name, and both have qualified ones", async () => {
-  const { toolbox } = openToolbox();
+  const { toolbox } = SHARED;
   const servers = {
     light: oldSettings(["tools=search"]),
     heavy: oldSettings(["tools=search"], { routing_weight: 5 }),
@@ -59,7 +62,7 @@ test("of two servers with one tool the heavier has the name, and both have quali
 });
 
 test("what is excluded by a server or an agent is not offered, by any of its names", async () => {
-  const { toolbox } = openToolbox();
+  const { toolbox } = SHARED;
   const servers = {
     one: oldSettings(["tools=alpha,beta,gamma"], { exclude: ["alpha"] }),
     two: oldSettings(["tools=delta,epsilon"]),
@@ -69,7 +72,7 @@ test("what is excluded by a server or an agent is not offered, by any of its nam
 });
 
 test("a call brings what the tool said, of every kind, as a text for the model", async () => {
-  const { toolbox } = openToolbox();
+  const { toolbox } = SHARED;
   const offer = await toolbox.offer({ servers: { fake: fakeSettings() } }, NEVER);
   const sound = await toolIn(offer, "sound").call({}, CALL, NEVER);
   expect(sound).toMatchObject({ isError: false });
@@ -93,7 +96,7 @@ test("a call brings what the tool said, of every kind, as a text for the model",
 });
 
 test("wrong arguments come back as an error that the model can mend, and never reach the server", async () => {
-  const { toolbox } = openToolbox();
+  const { toolbox } = SHARED;
   const offer = await toolbox.offer({ servers: { fake: fakeSettings() } }, NEVER);
   const result = await toolIn(offer, "add").call({ a: "two" }, CALL, NEVER);
   expect(result).toMatchObject({ isError: true, text: expect.stringContaining("/a must be number") });
@@ -113,7 +116,7 @@ test("a server that dies in a call leaves the outcome unknown, and the tools say
 });
 
 test("a cancelled call is a result, whose outcome nobody knows", async () => {
-  const { toolbox } = openToolbox();
+  const { toolbox } = SHARED;
   const offer = await toolbox.offer({ servers: { fake: fakeSettings() } }, NEVER);
   const stop = new AbortController();
   const heard = Promise.withResolvers<string>();
@@ -146,7 +149,7 @@ test("settings are filled in when they are used, and what is secret in them does
 });
 
 test("a server that asks is told its roots; folders are those of the definition", async () => {
-  const { toolbox } = openToolbox();
+  const { toolbox } = SHARED;
   const roots = ["data", { uri: "file:///srv", name: "served" }, "weather://"];
   const servers = { everything: everythingSettings({ roots }) };
   const offer = await toolbox.offer({ servers, folder: "/tmp" }, NEVER);
