@@ -1,78 +1,50 @@
 import { hash } from "node:crypto";
 import { bind, type Values } from "../../core/binding/bind.ts";
-import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { PolicyDecision } from "../../core/graph/policy.ts";
 import type { Command } from "../../core/history/commands.ts";
 import type { BudgetExhausted } from "../../core/history/events.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import { type Viewpoint, viewOf } from "../../core/interpreter/lookup.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import type { Verdict } from "../../core/policies/judge-output.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Asks, Executor, Failed, Outcome, Progress, Succeeded } from "../../ports/executor.ts";
-import type { FileStorage } from "../../ports/file-storage.ts";
+import type { Asks, Executor, Outcome, Succeeded } from "../../ports/executor.ts";
 import type { FindExecutor } from "../executors.ts";
-import { filesOfTenant } from "../tenant-files.ts";
 import { andThen } from "./and-then.ts";
 import type { BudgetLedger } from "./budgets/budget-ledger.ts";
 import { FlightGate } from "./budgets/flight-gate.ts";
-import { Flight, type FlightControl, type Stop } from "./flight.ts";
+import { Flight, type Stop } from "./flight.ts";
+import { FlightDesk, type FlightDeskParts } from "./flight-desk.ts";
 import { isStorageFailure } from "./is-storage-failure.ts";
 import { isLastChance, LastChances } from "./last-chance.ts";
-import { LiveText, type PieceMask } from "./live-text.ts";
-import { maskJson } from "./mask-json.ts";
-import { type OutputPolicies, toBlocked } from "./policies/output-policies.ts";
-import { answeredKey, OUTPUT_KEY, readAnswered } from "./policies/policy-answer.ts";
-import { type Arrival, maskProjection, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
+import { OutcomeRecorder, type OutcomeRecorderParts } from "./outcome-recorder.ts";
+import { answeredKey, readAnswered } from "./policies/policy-answer.ts";
 import { findCandidate, findReusable, type ReusableOutcomes } from "./reuse.ts";
 import type { RunDriver } from "./run-driver.ts";
+import { RunExecutors } from "./run-executors.ts";
 import { storeFiles } from "./store-files.ts";
-import {
-  refuseQuestion,
-  stoppedOutcome,
-  timedOut,
-  toAskedEvent,
-  toFailed,
-  toFailedEvent,
-  tooLarge,
-  toSucceededEvent,
-} from "./to-outcome-event.ts";
-import { type StoredValue, toStoredValue, type ValueWriter } from "./to-value.ts";
+import { stoppedOutcome, toFailed, toFailedEvent } from "./to-outcome-event.ts";
+import { toStoredValue } from "./to-value.ts";
 
 type StartTask = Extract<Command, { type: "startTask" }>;
 
-export interface TaskRunnerParts {
-  readonly clock: Clock;
-  /** Where what steps produce becomes artifacts. */
-  readonly files: FileStorage;
-  readonly writer: ValueWriter;
-  /** For each text that comes in pieces. */
-  maskPieces(): PieceMask;
+export interface TaskRunnerParts extends FlightDeskParts, OutcomeRecorderParts {
   readonly findExecutor: FindExecutor;
   /** Outcomes of an earlier run that this one may take over. */
   reusable(driver: RunDriver): ReusableOutcomes | undefined;
-  /** A question has been asked, in this turn. */
-  asked(driver: RunDriver, instance: Instance, seq: number): void;
   /** The run cannot go on in this process. */
   broken(driver: RunDriver, error: unknown): void;
   /** What budgets leave. */
   readonly ledger: BudgetLedger;
-  /** Of what steps bring. */
-  readonly policies: OutputPolicies;
 }
 
 /** How long an executor may take to come back after it was told to stop; then it is waited for no longer. */
 const STOP_GRACE_MS = 5_000;
-const MAX_LOG_ENTRIES = 10_000;
 
-/** Runs tasks: binds their input, hands them to an executor, times them, and turns outcomes into events. */
-export class TaskRunner implements FlightControl {
+/** Runs tasks: binds their input, hands them to an executor and times them, until what came of them is recorded. */
+export class TaskRunner {
   readonly #parts: TaskRunnerParts;
   readonly #flights = new Map<Instance, Flight>();
   readonly #gate: FlightGate;
-  readonly #executors = new Map<RunDriver, Map<string, Executor | Promise<Executor>>>();
-  /** Executors that want to know when a run ends, by its id: a run may leave memory and come back before that. */
-  readonly #keepers = new Map<string, Set<Executor>>();
+  readonly #desk: FlightDesk;
+  readonly #outcomes: OutcomeRecorder;
+  readonly #executors: RunExecutors;
   readonly #lastChances = new LastChances();
   #allLanded: (() => void)[] = [];
   /** The input before: loops and fan-outs often ask the same again, and hashing is dear right after a commit. */
@@ -80,6 +52,9 @@ export class TaskRunner implements FlightControl {
 
   constructor(parts: TaskRunnerParts) {
     this.#parts = parts;
+    this.#desk = new FlightDesk(parts);
+    this.#outcomes = new OutcomeRecorder(parts);
+    this.#executors = new RunExecutors(parts);
     this.#gate = new FlightGate(parts.ledger, {
       go: (flight) => this.#prepare(flight),
       ask: (flight, question) => this.#report(flight, question),
@@ -92,7 +67,7 @@ export class TaskRunner implements FlightControl {
   start(driver: RunDriver, { instance, attempt, maxCostMicro, onlyTakesOver = false }: StartTask): void {
     if (instance.attempt !== attempt || instance.phase !== "dispatched") return;
     const startedAt = this.#parts.clock.now();
-    const flight = new Flight(this, { driver, instance, attempt, startedAt, maxCostMicro, onlyTakesOver });
+    const flight = new Flight(this.#desk, { driver, instance, attempt, startedAt, maxCostMicro, onlyTakesOver });
     this.#flights.set(instance, flight);
     // What a person has answered about is done and paid for.
     const isDone = answeredKey(flight) !== undefined;
@@ -144,7 +119,7 @@ export class TaskRunner implements FlightControl {
 
   /** The run has left memory; whatever of it still flies is told to stop. */
   forget(driver: RunDriver): void {
-    this.#executors.delete(driver);
+    this.#executors.forget(driver);
     if (driver.state.tasksInFlight === 0) return;
     for (const flight of [...this.#flights.values()]) {
       if (flight.driver !== driver) continue;
@@ -156,68 +131,7 @@ export class TaskRunner implements FlightControl {
 
   /** Executors let go of what they keep for the run. */
   endRun(driver: RunDriver): void {
-    const { runId, options, state } = driver;
-    const keepers = this.#keepers.get(runId);
-    this.#keepers.delete(runId);
-    const status = state.ending?.status;
-    if (keepers === undefined || status === undefined) return;
-    for (const keeper of keepers) {
-      keeper.runEnded?.({ runId, status, options }).catch((error: unknown) => this.#parts.broken(driver, error));
-    }
-  }
-
-  filesFor({ driver }: Flight): FileStorage {
-    return filesOfTenant(this.#parts.files, driver.tenantId);
-  }
-
-  emit(flight: Flight, progress: Progress): void {
-    const { driver, path, attempt } = flight;
-    if (flight.isAbandoned) return;
-    if (progress.type === "cost") {
-      flight.reportedMicro += progress.costMicro;
-      driver.apply({ type: "costReported", at: this.#parts.clock.now(), path, attempt, costMicro: progress.costMicro });
-      return;
-    }
-    if (progress.type === "call") return driver.noteCall({ ...progress.call, path, attempt });
-    if (progress.type === "live") return this.#showLive(flight, progress.event);
-    flight.log ??= [];
-    const event = this.#parts.policies.clean(flight, progress.event);
-    if (flight.log.length < MAX_LOG_ENTRIES) flight.log.push(event);
-    if (driver.isWatched) driver.notify({ type: "progress", path, attempt, event: this.#masked(event) });
-  }
-
-  /** Nobody watches: nothing is kept for whoever comes later. */
-  #showLive(flight: Flight, event: JsonObject): void {
-    const { driver, path, attempt } = flight;
-    // Text that comes in pieces cannot be searched.
-    if (!driver.isWatched || this.#parts.policies.redacts(flight)) return;
-    const { writer, maskPieces } = this.#parts;
-    flight.live ??= new LiveText({ whole: (text) => writer.mask(text), text: maskPieces() }, (shown) =>
-      driver.notify({ type: "live", path, attempt, event: shown }),
-    );
-    flight.live.show(event);
-  }
-
-  #masked(event: Json): Json {
-    return maskJson(event, (text) => this.#parts.writer.mask(text)).value;
-  }
-
-  async record(flight: Flight, key: string, value: Json): Promise<void> {
-    const { driver, path, attempt } = flight;
-    const stored = await toStoredValue(this.#parts.policies.clean(flight, value), this.#parts.writer);
-    if (stored === "too large") {
-      throw new PawlError("OUTPUT_TOO_LARGE", { message: `The record "${key}" of "${path}" is too large.` });
-    }
-    if (driver.isDiscarded) throw new PawlError("OWNER_GONE", { message: `"${path}" is no longer driven here.` });
-    driver.apply({ type: "stepRecorded", at: this.#parts.clock.now(), path, attempt, key }, stored.stored);
-    await driver.durable();
-  }
-
-  async recorded({ driver, instance }: Flight, key: string): Promise<Json | undefined> {
-    const seq = instance.records?.get(key);
-    if (seq === undefined) return undefined;
-    const values = await driver.values.load(viewOf(instance), [], new Set([seq]));
-    return values.value(seq);
+    this.#executors.endRun(driver);
   }
 
   /** Whatever breaks on the way to the executor is the attempt's failure; the flight lands in every case. */
@@ -281,7 +195,7 @@ export class TaskRunner implements FlightControl {
       // Its input has changed: it is done again, and comes back here when it may.
       if (this.#gate.takes(flight)) return;
     }
-    const executor = this.#executorOf(flight);
+    const executor = this.#executors.find(flight);
     return executor instanceof Promise
       ? executor.then((found) => this.#noteAndFly(flight, found))
       : this.#noteAndFly(flight, executor);
@@ -315,29 +229,6 @@ export class TaskRunner implements FlightControl {
       this.#land(flight);
       return true;
     });
-  }
-
-  #executorOf({ driver, step, settings }: Flight): Executor | Promise<Executor> {
-    const known = this.#executors.get(driver) ?? new Map<string, Executor | Promise<Executor>>();
-    this.#executors.set(driver, known);
-    const executor = known.get(step.executor);
-    if (executor !== undefined) return executor;
-    const finding = this.#parts.findExecutor(step.executor, { options: driver.options, settings });
-    known.set(step.executor, finding);
-    finding.then(
-      (found) => {
-        known.set(step.executor, found);
-        if (found.runEnded !== undefined) this.#noteKeeper(driver.runId, found);
-      },
-      () => known.delete(step.executor),
-    );
-    return finding;
-  }
-
-  #noteKeeper(runId: string, executor: Executor): void {
-    const keepers = this.#keepers.get(runId);
-    if (keepers === undefined) this.#keepers.set(runId, new Set([executor]));
-    else keepers.add(executor);
   }
 
   #noteStart(flight: Flight, executor: Executor): void | Promise<void> {
@@ -384,14 +275,10 @@ export class TaskRunner implements FlightControl {
   }
 
   #report(flight: Flight, outcome: Outcome | Asks): void {
-    if (flight.hasLanded) return this.#bookLate(flight, outcome);
+    if (flight.hasLanded) return this.#outcomes.bookLate(flight, outcome);
     try {
       if (outcome.status === "succeeded" && (outcome.files?.length ?? 0) > 0) return this.#keepFiles(flight, outcome);
-      const logged = this.#storeLog(flight);
-      const done =
-        logged instanceof Promise
-          ? logged.then(() => this.#conclude(flight, outcome))
-          : this.#conclude(flight, outcome);
+      const done = this.#outcomes.record(flight, outcome);
       if (done instanceof Promise) {
         done.then(
           () => this.#land(flight),
@@ -412,7 +299,7 @@ export class TaskRunner implements FlightControl {
     const keeping = { files: this.#parts.files, maxBytes: writer.maxBytes, mask };
     storeFiles(files, { runId: driver.runId, path }, keeping).then(
       (dropped) => {
-        for (const event of dropped) this.emit(flight, { type: "log", event: { ...event } });
+        for (const event of dropped) this.#desk.emit(flight, { type: "log", event: { ...event } });
         this.#report(flight, outcome);
       },
       (error: unknown) => this.#reportUnrecordable(flight, outcome, error),
@@ -431,138 +318,6 @@ export class TaskRunner implements FlightControl {
       driver.apply(toFailedEvent(flight, failed, { at: clock.now(), mask: (text) => writer.mask(text) }).event);
     }
     this.#land(flight);
-  }
-
-  /** Whoever was told to stop and yet succeeded has succeeded. */
-  #conclude(flight: Flight, outcome: Outcome | Asks): void | Promise<void> {
-    if (outcome.status === "failed") return this.#fail(flight, outcome);
-    if (outcome.status === "asks") return this.#ask(flight, outcome);
-    const verdict = this.#parts.policies.judge(flight, outcome);
-    return verdict === undefined ? this.#keep(flight, outcome) : this.#obey(flight, outcome, verdict);
-  }
-
-  #obey(flight: Flight, outcome: Succeeded, { output, decisions, blockedBy, asks }: Verdict): void | Promise<void> {
-    if (decisions.length > 0) flight.decisions = decisions;
-    // Its work is done: not even who was told to stop does it again.
-    if (blockedBy !== undefined) return this.#failForGood(flight, toBlocked(flight, outcome, blockedBy));
-    const allowed = { ...outcome, output };
-    return asks === undefined ? this.#keep(flight, allowed) : this.#holdOutput(flight, allowed, asks);
-  }
-
-  /** The output waits as a record of the step, in the commit of the question about it. */
-  #holdOutput(flight: Flight, outcome: Succeeded, decision: PolicyDecision): void | Promise<void> {
-    return andThen(toStoredValue(outcome.output, this.#parts.writer), (held) => {
-      if (held === "too large") return this.#fail(flight, tooLarge(outcome, this.#parts.writer.maxBytes));
-      return this.#ask(flight, this.#parts.policies.toQuestion(flight, outcome, decision), held.stored);
-    });
-  }
-
-  #keep(flight: Flight, outcome: Succeeded): void | Promise<void> {
-    const stored = toStoredValue(outcome.output, this.#parts.writer);
-    if (stored === "too large") return this.#fail(flight, tooLarge(outcome, this.#parts.writer.maxBytes));
-    return stored instanceof Promise
-      ? stored.then((written) => this.#projectAndSucceed(flight, outcome, written))
-      : this.#projectAndSucceed(flight, outcome, stored);
-  }
-
-  #projectAndSucceed(flight: Flight, outcome: Succeeded, stored: StoredValue): void | Promise<void> {
-    const values = this.#projectionValues(flight);
-    return values instanceof Promise
-      ? values.then((loaded) => this.#succeed(flight, { outcome, stored, values: loaded }))
-      : this.#succeed(flight, { outcome, stored, values });
-  }
-
-  #succeed(flight: Flight, done: { outcome: Succeeded; stored: StoredValue; values: Values }): void {
-    if (flight.isAbandoned) return;
-    const { driver } = flight;
-    const { value, bytes, stored } = done.stored;
-    driver.dropStart(flight);
-    const projection = this.#project(flight, done.values, { output: value, hasFailed: false });
-    const isEmpty = value === null;
-    const at = this.#parts.clock.now();
-    const event = toSucceededEvent(flight, done.outcome, { at, isEmpty, projection });
-    const seq = driver.apply(event, isEmpty ? undefined : stored);
-    this.#parts.policies.tellAlerts(flight, at);
-    if (!isEmpty && flight.instance.step.isRead) driver.values.keep(seq, value, bytes);
-    if (projection.assigned !== undefined) driver.values.keepAssigned(seq, projection.assigned);
-  }
-
-  /** Whoever was told to stop and yet has come to a question has stopped well: it waits for its answer. */
-  #ask(flight: Flight, asks: Asks, held?: string): void | Promise<void> {
-    const refusal = refuseQuestion(flight, asks);
-    if (refusal !== undefined) return this.#fail(flight, refusal);
-    const { writer, clock, policies } = this.#parts;
-    const outcome = policies.cleanAsks(flight, asks);
-    return andThen(toStoredValue(outcome.show, writer), (shown) => {
-      if (shown === "too large") return this.#fail(flight, tooLarge(outcome, writer.maxBytes));
-      if (flight.isAbandoned) return;
-      const { driver, path, attempt } = flight;
-      const at = clock.now();
-      driver.dropStart(flight);
-      if (held !== undefined) driver.apply({ type: "stepRecorded", at, path, attempt, key: OUTPUT_KEY }, held);
-      const event = toAskedEvent(flight, outcome, { at, mask: (text) => writer.mask(text) });
-      const seq = driver.apply(event, shown.stored);
-      driver.values.keep(seq, shown.value, shown.bytes);
-      policies.tellAlerts(flight, at);
-      this.#parts.asked(driver, flight.instance, seq);
-    });
-  }
-
-  #fail(flight: Flight, outcome: Failed): void | Promise<void> {
-    if (flight.isAbandoned) return;
-    if (flight.stop === "park") {
-      flight.driver.dropStart(flight);
-      return this.#layDown(flight, outcome);
-    }
-    return this.#failForGood(flight, flight.stop === "timeout" ? { ...outcome, ...timedOut(flight) } : outcome);
-  }
-
-  #failForGood(flight: Flight, outcome: Failed): void | Promise<void> {
-    if (flight.isAbandoned) return;
-    const { driver } = flight;
-    const { writer, clock, policies } = this.#parts;
-    driver.dropStart(flight);
-    const at = clock.now();
-    const told = policies.cleanFailed(flight, outcome);
-    const { event, details, error } = toFailedEvent(flight, told, { at, mask: (text) => writer.mask(text) });
-    return andThen(this.#projectionValues(flight), (values) => {
-      driver.apply({ ...event, ...this.#project(flight, values, { output: { error }, hasFailed: true }) }, details);
-      policies.tellAlerts(flight, at);
-    });
-  }
-
-  #project({ driver, instance }: Flight, values: Values, arrival: Arrival): Projection {
-    const projection = projectOutput(driver.state, instance, values, arrival);
-    return projection.projected === undefined && projection.assigned === undefined
-      ? projection
-      : maskProjection(projection, (text) => this.#parts.writer.mask(text));
-  }
-
-  /** The attempt is given back on purpose: it is paid for, and neither failed nor done. */
-  #layDown({ driver, path, attempt, reportedMicro }: Flight, { costMicro }: Failed): void {
-    const at = this.#parts.clock.now();
-    const rest = (costMicro ?? 0) - reportedMicro;
-    if (rest > 0) driver.apply({ type: "costReported", at, path, attempt, costMicro: rest });
-    driver.apply({ type: "stepInterrupted", at, path, attempt, cause: "parked" });
-  }
-
-  #projectionValues({ driver, instance }: Flight): Values | Promise<Values> {
-    return driver.values.load(viewOf(instance), projectionExprs(instance));
-  }
-
-  #storeLog(flight: Flight): void | Promise<void> {
-    const { driver, path, attempt, log } = flight;
-    if (log === undefined || flight.isAbandoned) return;
-    return andThen(toStoredValue(log, this.#parts.writer), (stored) => {
-      if (stored === "too large") return;
-      driver.apply({ type: "stepLogged", at: this.#parts.clock.now(), path, attempt }, stored.stored);
-    });
-  }
-
-  #bookLate({ driver, path, attempt, reportedMicro }: Flight, outcome: Outcome | Asks): void {
-    const costMicro = (outcome.costMicro ?? 0) - reportedMicro;
-    if (costMicro <= 0 || driver.state.phase !== "open") return;
-    driver.apply({ type: "costReported", at: this.#parts.clock.now(), path, attempt, costMicro });
   }
 
   #stop(flight: Flight, stop: Stop): void {
