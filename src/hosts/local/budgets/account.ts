@@ -1,14 +1,17 @@
 import type { Event } from "../../../core/history/events.ts";
-import type { RunShare } from "../../../ports/budgets.ts";
+import type { Budget, RunShare } from "../../../ports/budgets.ts";
 import type { RunDriver } from "../run-driver.ts";
 import type { RunPurse } from "./run-purse.ts";
 import { NOTHING, type UseTracker } from "./use-tracker.ts";
 
+/** A shared budget that binds a run. One that is removed and set again is another one. */
+export type Bound = Pick<Budget, "id" | "createdAt">;
+
 /** What one run in memory pays from, and what it has used. */
 export interface Account {
   readonly driver: RunDriver;
-  /** Of the shared budgets that bind it. */
-  readonly budgets: readonly string[];
+  /** The shared budgets that bind it. */
+  readonly budgets: readonly Bound[];
   readonly tracker: UseTracker;
   /** Limits of its own that a person may raise. */
   readonly own: RunPurse | undefined;

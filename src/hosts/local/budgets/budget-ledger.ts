@@ -3,10 +3,10 @@ import type { Amounts, Event } from "../../../core/history/events.ts";
 import { isBudgetAsked } from "../../../core/interpreter/budget-question.ts";
 import { countTokens } from "../../../core/interpreter/use-limits.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
-import type { Budgets, BudgetUse } from "../../../ports/budgets.ts";
+import type { Budget, Budgets, BudgetUse } from "../../../ports/budgets.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { RunDriver } from "../run-driver.ts";
-import { type Account, givesTryBack, toShares } from "./account.ts";
+import { type Account, type Bound, givesTryBack, toShares } from "./account.ts";
 import { decideShares, type Wish } from "./decide-shares.ts";
 import { type Purse, SharedPurse } from "./purse.ts";
 import { RunPurse } from "./run-purse.ts";
@@ -56,21 +56,26 @@ export class BudgetLedger {
   }
 
   /** Before the first commit of a run: from now on its shares are looked for after a crash. */
-  bind(run: { readonly runId: string; readonly workflow: string; readonly tenantId: string | undefined }) {
+  bind(run: {
+    readonly runId: string;
+    readonly workflow: string;
+    readonly tenantId: string | undefined;
+  }): readonly Bound[] {
     const budgets = this.records?.applying(run) ?? [];
     if (budgets.length > 0) this.records?.note(run.runId, toShares(new UseTracker(), budgets, this.#today()), 0);
-    return budgets.map(({ id }) => id);
+    return budgets;
   }
 
   /** The budgets of a run that has begun. */
-  boundTo(runId: string): readonly string[] {
-    return [...new Set(this.records?.sharesOf(runId).map(({ budget }) => budget) ?? [])];
+  boundTo(runId: string): readonly Bound[] {
+    const ids = new Set(this.records?.sharesOf(runId).map(({ budget }) => budget));
+    return [...ids].flatMap((id) => this.records?.find(id) ?? []);
   }
 
   /** `isNew`: none of its tries has begun. */
   enroll(
     driver: RunDriver,
-    { budgets, tracker, isNew }: { budgets: readonly string[]; tracker: UseTracker; isNew: boolean },
+    { budgets, tracker, isNew }: { budgets: readonly Bound[]; tracker: UseTracker; isNew: boolean },
   ): void {
     const { asks } = driver.state.budget;
     if (budgets.length === 0 && asks === undefined) return;
@@ -126,8 +131,8 @@ export class BudgetLedger {
   }
 
   #add({ driver, budgets }: Account, day: string, use: BudgetUse): void {
-    for (const id of budgets) {
-      const purse = this.#purseOf(id, day);
+    for (const bound of budgets) {
+      const purse = this.#purseOf(bound, day);
       if (purse === undefined) continue;
       const before = purse.used;
       purse.add(use);
@@ -149,7 +154,7 @@ export class BudgetLedger {
     const shares = new Map<Purse, Amounts>();
     let mustWait = isHeld;
     for (const purse of purses) {
-      const found = decideShares(purse, wish);
+      const found = decideShares(purse, wish, this.#tasksAt(purse, account));
       if (found.exceeded.length > 0) return { kind: "exceeded", purse, of: found.exceeded };
       mustWait ||= found.mustWait;
       shares.set(purse, found.share);
@@ -161,14 +166,24 @@ export class BudgetLedger {
   /** What a try of the step has needed: as far as this process knows, and of money what the run itself knows. */
   #wishOf({ driver, path }: Applicant): Wish {
     const seen = this.#seen.get(kindOf(driver, path));
-    const { active, budget, tasksInFlight } = driver.state;
+    const { active, budget } = driver.state;
     const instance = active.get(path);
     const inRun = budget.maxSeenMicro.get(instance?.step.key ?? "");
     return {
       seen: inRun === undefined ? seen : { ...seen, cost: Math.max(seen?.cost ?? 0, inRun) },
       tooLittleMicro: instance?.tooLittleMicro,
-      tasksOfRun: tasksInFlight,
     };
+  }
+
+  /** Of a shared budget only whether there is more than one: nobody counts all runs for each of their tasks. */
+  #tasksAt(purse: Purse, account: Account): number {
+    if (purse === account.own) return account.driver.state.tasksInFlight;
+    let tasks = 0;
+    for (const { driver, budgets } of this.#accounts.values()) {
+      if (budgets.some(({ id }) => id === purse.id)) tasks += driver.state.tasksInFlight;
+      if (tasks > 1) break;
+    }
+    return tasks;
   }
 
   #go(applicant: Applicant, shares: ReadonlyMap<Purse, Amounts>): Admission {
@@ -237,29 +252,39 @@ export class BudgetLedger {
   }
 
   #sharesOf({ budgets, tracker }: Account) {
-    const known = budgets.flatMap((id) => this.records?.find(id) ?? []);
-    return toShares(tracker, known, this.#today());
+    return toShares(
+      tracker,
+      budgets.flatMap((bound) => this.#find(bound) ?? []),
+      this.#today(),
+    );
   }
 
   #pursesOf({ budgets, own }: Account): readonly Purse[] {
-    const shared = budgets.flatMap((id) => this.#refreshed(id) ?? []);
+    const shared = budgets.flatMap((bound) => this.#refreshed(bound) ?? []);
     return own === undefined ? shared : [own, ...shared];
   }
 
   /** Limits may have been changed by anybody. */
-  #refreshed(id: string): SharedPurse | undefined {
-    const purse = this.#purseOf(id, this.#today());
-    const budget = this.records?.find(id);
+  #refreshed(bound: Bound): SharedPurse | undefined {
+    const purse = this.#purseOf(bound, this.#today());
+    const budget = this.#find(bound);
     if (purse === undefined || budget === undefined) return undefined;
     purse.budget = budget;
-    purse.raised = this.records?.sum(id, purse.day).raised ?? {};
+    purse.raised = this.records?.sum(bound.id, purse.day).raised ?? {};
     return purse;
   }
 
-  #purseOf(id: string, today: string): SharedPurse | undefined {
-    const perDay = this.#purses.get(`${id} ${today}`) ?? this.#purses.get(`${id} `);
-    if (perDay !== undefined) return perDay;
-    const budget = this.records?.find(id);
+  /** As it is now. Undefined: it was removed, and binds nobody any more. */
+  #find({ id, createdAt }: Bound): Budget | undefined {
+    const found = this.records?.find(id);
+    return found?.createdAt === createdAt ? found : undefined;
+  }
+
+  #purseOf(bound: Bound, today: string): SharedPurse | undefined {
+    const { id } = bound;
+    const known = this.#purses.get(`${id} ${today}`) ?? this.#purses.get(`${id} `);
+    if (known?.budget.createdAt === bound.createdAt) return known;
+    const budget = this.#find(bound);
     if (budget === undefined || this.records === undefined) return undefined;
     const day = dayOf(budget.per, today);
     for (const [key, old] of this.#purses)

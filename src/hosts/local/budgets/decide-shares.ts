@@ -9,8 +9,6 @@ export interface Wish {
   readonly seen: Amounts | undefined;
   /** Of money: what the attempt before was promised and found too little. */
   readonly tooLittleMicro: number | undefined;
-  /** Tasks of its run that have begun or want to, itself among them. */
-  readonly tasksOfRun: number;
 }
 
 export interface Shares {
@@ -20,13 +18,16 @@ export interface Shares {
   readonly share: Amounts;
 }
 
-/** What an attempt may use of each amount that a purse limits. */
-export function decideShares(purse: Purse, wish: Wish): Shares {
+/**
+ * What an attempt may use of each amount that a purse limits. `tasks`: of all runs that pay from it, those that have begun or
+ * want to, itself among them. One alone is not cut off at a part of what is left.
+ */
+export function decideShares(purse: Purse, wish: Wish, tasks: number): Shares {
   const exceeded: (keyof Amounts)[] = [];
   const share: [string, number][] = [];
   let mustWait = false;
-  // Nobody but its own tasks comes to the limits of a run: one alone is not cut off at a part of them.
-  const window = purse.id === "run" ? Math.max(1, wish.tasksOfRun) : Number.POSITIVE_INFINITY;
+  // Nobody but its own tasks comes to the limits of a run. To others more may come at any time, and find room.
+  const window = purse.id === "run" || tasks === 1 ? Math.max(1, tasks) : Number.POSITIVE_INFINITY;
   for (const of of AMOUNTS) {
     const limit = purse.limits[of];
     if (limit === undefined) continue;

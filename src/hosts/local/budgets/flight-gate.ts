@@ -102,7 +102,7 @@ export class FlightGate {
     const raise = usualRaise(purse, of);
     this.#actions.ask(flight, {
       status: "asks",
-      key: budgetKeyOf(purse.id, `${flight.attempt} ${writeLimits(purse.limits, of)}`),
+      key: budgetKeyOf(purse.id, `${flight.attempt} ${writeLimits(purse.limits, of)} ${purse.day}`.trim()),
       message: askToRaise(purse, of, raise),
       show: showPurse(purse, raise),
       allowEdit: true,

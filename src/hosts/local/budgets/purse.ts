@@ -9,6 +9,8 @@ export interface Purse {
   readonly id: string;
   readonly name: string;
   readonly onExceeded: "stop" | "ask";
+  /** In UTC; empty where it knows no days. */
+  readonly day: string;
   /** As they were set: what a raise adds where nobody says how much. */
   readonly set: Amounts;
   /** With what people have added. */

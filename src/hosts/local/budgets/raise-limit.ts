@@ -20,11 +20,13 @@ interface Raise {
  */
 export function raiseLimit(driver: RunDriver, ledger: BudgetLedger, { instance, key, at, edited }: Raise): void {
   if (!isBudgetKey(key)) return;
-  const [, budget = "", , asked = ""] = key.split(" ");
+  const [, budget = "", , asked = "", day = ""] = key.split(" ");
   const purse = ledger.purseFor(driver, budget);
   const wanted = edited === undefined ? undefined : readRaise(edited);
   if (purse === undefined) return;
-  const by = wanted ?? usualRaise(purse, findUnraised(purse.limits, asked));
+  // What was asked about another day is over: the new one has its own.
+  const unraised = purse.day === day ? findUnraised(purse.limits, asked) : [];
+  const by = wanted ?? usualRaise(purse, unraised);
   const id = `${driver.runId} ${instance.path} ${instance.askedSeq}`;
   if (budget === "run") driver.apply({ type: "limitRaised", at, id, by });
   else ledger.raise(id, { budget, by });

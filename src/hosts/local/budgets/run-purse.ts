@@ -7,6 +7,7 @@ export class RunPurse implements Purse {
   readonly id = "run";
   readonly name = "What the run may use";
   readonly onExceeded = "ask";
+  readonly day = "";
   readonly set: Amounts;
   readonly reserved = new Map<object, Amounts>();
   readonly #state: RunState;

@@ -1,0 +1,140 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { agentTask, toGraph } from "../../../../test/fakes/direct-graph.ts";
+import { FakeClock } from "../../../../test/fakes/fake-clock.ts";
+import { type Play, succeed, World, type WorldOptions } from "../../../../test/faults/world.ts";
+import { openServiceRecords } from "../../../app/open-service-records.ts";
+import type { Budget, Budgets } from "../../../ports/budgets.ts";
+
+const CHAIN = toGraph([agentTask("a"), { ...agentTask("b"), after: ["a"] }, { ...agentTask("c"), after: ["b"] }]);
+const DAILY: Budget = {
+  id: "shared",
+  per: "day",
+  limits: { cost: 250 },
+  onExceeded: "stop",
+  createdAt: 0,
+  updatedAt: 0,
+};
+
+const costs: Play = () => ({ ...succeed("x", 100), usage: { input_tokens: 3, output_tokens: 4 } });
+
+function newWorld(options: WorldOptions = {}): { readonly world: World; readonly budgets: Budgets } {
+  const { budgets, close } = openServiceRecords({ path: ":memory:", durability: "process" });
+  onTestFinished(() => close());
+  const plays = { a: costs, b: costs, c: costs };
+  return { world: new World({ plays, ...options, host: { openBudgets: async () => budgets } }), budgets };
+}
+
+const usedOn = (budgets: Budgets, day: string) => {
+  const { cost, tokens, tries } = budgets.sum("shared", day).use;
+  return { cost, tokens, tries };
+};
+
+describe("a budget of a day", () => {
+  test("counts what a run uses to the day on which it was used, before and after a restart", async () => {
+    const clock = new FakeClock(Date.UTC(2026, 0, 2, 23, 59, 59));
+    const slow = Promise.withResolvers<void>();
+    const b: Play = async (task, signal) => {
+      await slow.promise;
+      return costs(task, signal);
+    };
+    const { world, budgets } = newWorld({ clock, plays: { a: costs, b, c: costs } });
+    budgets.put({ ...DAILY, limits: { cost: 300, tokens: 1_000 } });
+    const { id } = await world.start(CHAIN);
+    await expect.poll(() => world.calls.length).toBe(2);
+    await clock.advance(2_000);
+    slow.resolve();
+    expect(await world.host.settled(id)).toMatchObject({ status: "completed", costMicro: 300 });
+    const days = { friday: usedOn(budgets, "2026-01-02"), saturday: usedOn(budgets, "2026-01-03") };
+    expect(days).toMatchObject({ friday: { cost: 100, tokens: 7 }, saturday: { cost: 200, tokens: 14 } });
+    expect(days.friday.tries + days.saturday.tries).toBe(3);
+    await world.next().host.recover();
+    expect({ friday: usedOn(budgets, "2026-01-02"), saturday: usedOn(budgets, "2026-01-03") }).toEqual(days);
+  });
+
+  test("that asked yesterday is not raised today by a yes, for it has begun anew", async () => {
+    const clock = new FakeClock(Date.UTC(2026, 0, 2, 23, 59, 50));
+    const { world, budgets } = newWorld({ clock });
+    budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
+    const { id, status } = await world.run(CHAIN);
+    expect(status).toBe("awaiting_approval");
+    await clock.advance(60_000);
+    await world.host.answerApproval(id, "c", { answer: "approve" });
+    expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
+    expect(budgets.sum("shared", "2026-01-03")).toMatchObject({ use: { cost: 100 }, raised: { cost: 0 } });
+  });
+});
+
+describe("a shared budget", () => {
+  test("that is raised while a run waits for those that fly lets it go on", async () => {
+    const first = Promise.withResolvers<void>();
+    const a: Play = async (task, signal) => {
+      await first.promise;
+      return costs(task, signal);
+    };
+    const { world, budgets } = newWorld({ plays: { a } });
+    budgets.put({ ...DAILY, limits: { cost: 4 } });
+    const started = await Promise.all(Array.from({ length: 5 }, () => world.start(toGraph([agentTask("a")]))));
+    await expect.poll(() => world.calls.length).toBe(4);
+    budgets.put({ ...DAILY, limits: { cost: 4_000 } });
+    first.resolve();
+    const runs = await Promise.all(started.map(({ id }) => world.host.settled(id)));
+    expect(runs.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => "completed"));
+  });
+
+  test("that somebody has raised meanwhile is not raised by a yes as well", async () => {
+    const { world, budgets } = newWorld();
+    budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
+    const { id } = await world.run(CHAIN);
+    budgets.put({ ...DAILY, limits: { cost: 900 }, onExceeded: "ask" });
+    await world.host.answerApproval(id, "c", { answer: "approve" });
+    expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
+    expect(budgets.sum("shared", "2026-01-02")).toMatchObject({ raised: { cost: 0 } });
+  });
+
+  test("lets whoever waits for a yes go on without it once it is removed", async () => {
+    const { world, budgets } = newWorld();
+    budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
+    const { id } = await world.run(CHAIN);
+    budgets.remove("shared");
+    await world.host.answerApproval(id, "c", { answer: "approve" });
+    expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
+  });
+
+  test("that is removed and set again counts from nothing, and binds only those that begin after that", async () => {
+    const { world, budgets } = newWorld();
+    budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
+    const { id } = await world.run(CHAIN);
+    budgets.remove("shared");
+    budgets.put({ ...DAILY, limits: { cost: 300 }, createdAt: 1 });
+    expect(await world.run(CHAIN)).toMatchObject({ status: "completed" });
+    expect(usedOn(budgets, "2026-01-02")).toMatchObject({ cost: 300, tries: 3 });
+    await world.host.answerApproval(id, "c", { answer: "approve" });
+    expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
+    expect(usedOn(budgets, "2026-01-02")).toMatchObject({ cost: 300, tries: 3 });
+  });
+
+  test("is lowered under what is spent: nothing more begins", async () => {
+    const { world, budgets } = newWorld();
+    budgets.put({ ...DAILY, limits: { cost: 1_000 } });
+    await world.run(CHAIN);
+    budgets.put({ ...DAILY, limits: { cost: 1 } });
+    const { status, error } = await world.run(CHAIN);
+    expect({ status, error }).toMatchObject({ status: "budget_exceeded", error: { code: "BUDGET_EXCEEDED" } });
+    expect(world.calls).toHaveLength(3);
+  });
+
+  test("promises a fourth again after a restart, when nothing is known of a step: never more than is left", async () => {
+    const all: Play = ({ maxCostMicro = 0 }) => succeed("x", maxCostMicro);
+    const { world, budgets } = newWorld({ plays: { a: costs } });
+    budgets.put({ ...DAILY, limits: { cost: 1_000 } });
+    await world.run(toGraph([agentTask("a")]));
+    const list = { op: "literal", value: [1, 2, 3, 4, 5, 6, 7, 8] } as const;
+    const wide = toGraph([{ ...agentTask("a"), each: { list, maxConcurrent: 8 } }]);
+    const next = world.next({ plays: { a: all } });
+    await next.host.recover();
+    const runs = await Promise.all([next.run(wide), next.run(wide), next.run(wide)]);
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(["budget_exceeded"]));
+    expect(next.calls[0]?.maxCostMicro).toBe(225);
+    expect(usedOn(budgets, "2026-01-02").cost).toBe(1_000);
+  });
+});
