@@ -79,7 +79,7 @@ export async function leftOut(schedule: StoredSchedule, now: number): Promise<re
   if (nextFireAt === undefined || nextFireAt > now) return [];
   // Nothing waits for its jitter any more: there is nobody who would remember that it did.
   if (enabled) return (await decideClaim({ ...schedule, jitterSeconds: 0 }, now))?.slots ?? [];
-  const { latest, count } = (await openFireTimes(schedule)).between(nextFireAt, now);
+  const { latest, count } = await (await openFireTimes(schedule)).between(nextFireAt, now);
   const last = latest.at(-1);
   return [
     {

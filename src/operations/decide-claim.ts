@@ -14,7 +14,7 @@ export async function decideClaim(schedule: StoredSchedule, now: number): Promis
   if (from === undefined) return undefined;
   const times = await openFireTimes(schedule);
   const dueAtOf = (slot: number) => slot + jitterOf(id, jitterSeconds, slot);
-  const { latest, count } = times.between(from, now);
+  const { latest, count } = await times.between(from, now);
   // One whose jitter keeps it waiting keeps those behind it waiting too.
   const waiting = latest.findIndex((slot) => dueAtOf(slot) > now);
   const due = waiting === -1 ? latest : latest.slice(0, waiting);

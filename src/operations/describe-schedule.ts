@@ -5,7 +5,7 @@ import type { DisabledReason, SlotRecord, StoredSchedule } from "../ports/schedu
 import type { Application } from "./application.ts";
 import { openFireTimes } from "./fire-times.ts";
 import { showNotify } from "./schedule-notify.ts";
-import { toZonedTime } from "./zoned-time.ts";
+import { openZonedTime } from "./zoned-time.ts";
 
 export type ScheduleApplication = Pick<Application, "service" | "clock" | "mask" | "tenantId">;
 
@@ -90,10 +90,11 @@ export async function describeSchedule(
 async function nextTimesOf(schedule: StoredSchedule, now: number): Promise<readonly string[]> {
   const times = await openFireTimes(schedule);
   const { enabled, nextFireAt, timezone } = schedule;
+  const show = openZonedTime(timezone);
   const shown: string[] = [];
   let slot = enabled && nextFireAt !== undefined ? nextFireAt : times.next(now);
   for (; slot !== undefined && shown.length < SHOWN_TIMES; slot = times.next(slot)) {
-    shown.push(toZonedTime(slot, timezone));
+    shown.push(show(slot));
   }
   return shown;
 }

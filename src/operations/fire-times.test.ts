@@ -77,14 +77,14 @@ test.each([
   expect(slots).toEqual(Array.from({ length: 12 }, () => 3_600_000));
 });
 
-test("slots that have passed are counted one by one up to a thousand, and the last hundred are known", async () => {
+test("slots that have passed are counted one by one up to 250, and the last hundred are known", async () => {
   const first = Date.UTC(2026, 0, 1);
   const minutes = await openFireTimes({ cron: "* * * * *", timezone: "UTC" });
-  const few = minutes.between(first, first + 3 * 60_000 + 1);
+  const few = await minutes.between(first, first + 3 * 60_000 + 1);
   expect(few).toEqual({ first, count: 4, latest: [0, 1, 2, 3].map((n) => first + n * 60_000) });
   const now = first + 365 * 86_400_000;
-  const many = minutes.between(first, now);
-  expect(many.count).toBe(1_000);
+  const many = await minutes.between(first, now);
+  expect(many.count).toBe(250);
   expect(many.latest.slice(-2)).toEqual([now - 60_000, now]);
 });
 

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Cron } from "croner";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { explainCron } from "../dialects/explain-cron.ts";
@@ -19,10 +20,12 @@ interface Slots {
   readonly count: number;
 }
 
-/** So many slots are counted one by one; a year of minutes would take half a minute. */
-const MAX_COUNTED = 1_000;
+/** So many slots are counted one by one, at some 50 microseconds each: a thousand schedules may have slept for a year. */
+const MAX_COUNTED = 250;
 /** One more than are ever caught up, to tell which one was skipped last. */
 const MAX_LATEST = 101;
+/** Then others have their turn. */
+const COUNTED_AT_ONCE = 50;
 
 /**
  * The slots of a cron expression, at the minute. Where clocks change: a time that the night leaves out is due at the first
@@ -42,7 +45,7 @@ export class FireTimes {
   }
 
   /** Those from `first`, which is one, until `nowMs`. */
-  between(first: number, nowMs: number): Slots {
+  async between(first: number, nowMs: number): Promise<Slots> {
     const slots: number[] = [];
     for (let slot: number | undefined = first; slot !== undefined && slot <= nowMs; slot = this.next(slot)) {
       if (slots.length === MAX_COUNTED) {
@@ -50,6 +53,7 @@ export class FireTimes {
         return { latest: latest.reverse().filter((each) => each <= nowMs), first, count: MAX_COUNTED };
       }
       slots.push(slot);
+      if (slots.length % COUNTED_AT_ONCE === 0) await nextTurn();
     }
     return { latest: slots.slice(-MAX_LATEST), first, count: slots.length };
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Application } from "./application.ts";
 import {
   describeSchedule,
@@ -12,7 +13,13 @@ import {
 export async function listSchedules(app: Application): Promise<readonly ScheduleDescription[]> {
   const { tenantId } = app;
   const schedules = await (await app.service()).schedules.list(tenantId === undefined ? {} : { tenantId });
-  return Promise.all(schedules.map((schedule) => describeSchedule(app, schedule)));
+  const described: ScheduleDescription[] = [];
+  for (const schedule of schedules) {
+    described.push(await describeSchedule(app, schedule));
+    // Times are computed: there may be thousands of schedules, and others wait for an answer.
+    await nextTurn();
+  }
+  return described;
 }
 
 /** Throws `SCHEDULE_NOT_FOUND`. */

@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { toGraph } from "../../../test/fakes/direct-graph.ts";
 import { FakeClock, quiet } from "../../../test/fakes/fake-clock.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../test/fakes/http-world.ts";
 import { passTime, schedulerOf, shortSlotsOf, slotsOf, theSchedule } from "../../../test/fakes/schedule-world.ts";
-import { input, respond, task, uhlpGraph } from "../../../test/fakes/uhlp-graph.ts";
+import { input, literal, respond, task, uhlpGraph } from "../../../test/fakes/uhlp-graph.ts";
 import { journalWith, succeed, untilAborted } from "../../../test/faults/world.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { changeSchedule } from "../../operations/change-schedule.ts";
@@ -304,4 +305,27 @@ test("a workflow of any dialect is given the schedule's input", async () => {
   await schedulerOf(world).start(NONE);
   await passTime(world, HOUR);
   expect(world.world.calls.map((call) => call.input)).toEqual([7]);
+});
+
+test("many schedules that have slept for a year, or name the same second, leave others their turns, and each has its run", async () => {
+  for (const { cron, away } of [
+    { cron: "* * * * *", away: 365 * 24 * HOUR },
+    { cron: "0 8 * * *", away: HOUR / 2 },
+  ]) {
+    const world = newWorld({}, [uhlpGraph({ name: "tidy", steps: [respond(literal(1))] })]);
+    const count = 40;
+    for (let made = 0; made < count; made += 1) await scheduled(world, { cron });
+    world.world.clock.jump(away);
+    let isOver = false;
+    let turns = 0;
+    const others = async () => {
+      for (; !isOver; turns += 1) await nextTurn();
+    };
+    const waiting = others();
+    await schedulerOf(world).start(NONE);
+    isOver = true;
+    await waiting;
+    expect(turns).toBeGreaterThan(count);
+    expect(await runsOf(world)).toBe(count);
+  }
 });

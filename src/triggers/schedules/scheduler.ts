@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { decideClaim } from "../../operations/decide-claim.ts";
 import { openFireTimes, toNext } from "../../operations/fire-times.ts";
@@ -98,6 +99,8 @@ export class Scheduler {
     this.#hasStarted = true;
     this.#lastNow = now;
     for (const schedule of await schedules.listDue(now)) {
+      // Times are computed: a thousand schedules may be due, and requests wait.
+      await nextTurn();
       try {
         const claim = await decideClaim(schedule, now);
         if (claim !== undefined) await schedules.claim(schedule.id, claim);
@@ -124,6 +127,7 @@ export class Scheduler {
     const { schedules } = await this.#parts.app.service();
     for (const { id, cron, timezone, jitterSeconds, nextFireAt, enabled, version } of await schedules.list({})) {
       if (!enabled || nextFireAt === undefined) continue;
+      await nextTurn();
       const next = toNext(await openFireTimes({ cron, timezone }), { id, jitterSeconds, afterMs: now });
       if (next.nextFireAt === undefined || next.dueAt === undefined || nextFireAt <= next.nextFireAt) continue;
       const claim = { version, fromFireAt: nextFireAt, nextFireAt: next.nextFireAt, dueAt: next.dueAt, slots: [] };

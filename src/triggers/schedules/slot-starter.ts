@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { isRefusal, prepareScheduled, runIdOf } from "../../operations/run-schedule.ts";
 import { tellRefused } from "../../operations/take-up-notices.ts";
 import type { SlotOutcome, SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
 import type { SchedulerParts } from "./scheduler-parts.ts";
+import { sideBySide } from "./side-by-side.ts";
 
 interface StarterParts extends SchedulerParts {
   /** A run has ended that a slot waits for. */
@@ -11,6 +13,9 @@ interface StarterParts extends SchedulerParts {
 
 /** A schedule whose runs take longer than its slots are apart must not fill the disk with promises. */
 const MAX_QUEUED = 100;
+
+/** Whose starts share a commit: a thousand schedules may name the same second. */
+const MAX_STARTED_AT_ONCE = 32;
 
 /** Starts the runs of slots that have been claimed, and keeps what a schedule says of runs that overlap. */
 export class SlotStarter {
@@ -31,9 +36,10 @@ export class SlotStarter {
     const { schedules } = await this.#parts.app.service();
     const behind = Map.groupBy(await schedules.listPending(), ({ scheduleId }) => scheduleId);
     let hasAll = true;
-    for (const [id, slots] of behind) {
+    await sideBySide([...behind], MAX_STARTED_AT_ONCE, async ([id, slots]) => {
+      await nextTurn();
       const schedule = await schedules.find(id);
-      if (schedule === undefined) continue;
+      if (schedule === undefined) return;
       try {
         await this.#startSlots(schedule, slots);
       } catch (error) {
@@ -41,7 +47,7 @@ export class SlotStarter {
         this.#parts.failed(schedule.workflow, error);
         hasAll = false;
       }
-    }
+    });
     return hasAll;
   }
 
