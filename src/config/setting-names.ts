@@ -41,6 +41,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   name("secrets.env"),
   name("secrets.key", { isSecret: true }),
   name("webhook.secret", { env: ["WEBHOOK_SECRET"], isSecret: true }),
+  name("webhook.previous_secret", { env: ["WEBHOOK_PREVIOUS_SECRET"], isSecret: true }),
   name("webhook.max_attempts"),
   name("webhook.timeout_ms"),
   name("webhook.retry_delay_ms"),

@@ -118,6 +118,7 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
   secrets: section({ env: listOfTexts.default([...secrets.env]), key: z.string().min(16).optional() }),
   webhook: section({
     secret: text,
+    previous_secret: text,
     max_attempts: z.coerce.number().int().min(1).max(100).default(webhook.max_attempts),
     timeout_ms: z.coerce.number().int().min(100).max(600_000).default(webhook.timeout_ms),
     retry_delay_ms: z.coerce.number().int().min(1).max(3_600_000).default(webhook.retry_delay_ms),

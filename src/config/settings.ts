@@ -49,6 +49,8 @@ export interface Settings {
   readonly webhook: {
     /** Signs what is sent. `whsec_` and base64 is a key for Standard Webhooks; any other text is taken as it is. */
     readonly secret?: string | undefined;
+    /** While receivers change over to `secret`: what is sent bears a signature by this one as well. */
+    readonly previous_secret?: string | undefined;
     readonly max_attempts: number;
     readonly timeout_ms: number;
     /** Before the second try; twice as long before each further one. */

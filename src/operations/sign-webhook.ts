@@ -2,6 +2,8 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 interface SignedMessage {
   readonly secret: string;
+  /** What receivers that have not changed over yet still check with. */
+  readonly previousSecret?: string | undefined;
   readonly id: string;
   /** Of this try. */
   readonly atMs: number;
@@ -10,15 +12,23 @@ interface SignedMessage {
 
 /**
  * The headers by which a receiver knows that a message is ours, twice over the same bytes: the bare hex HMAC-SHA256 of the
- * body, and the three of Standard Webhooks 1.0, which sign id and time as well.
+ * body, and the three of Standard Webhooks 1.0, which sign id and time as well, and may bear the signature of another secret.
  */
-export function signWebhook({ secret, id, atMs, body }: SignedMessage): Readonly<Record<string, string>> {
+export function signWebhook({
+  secret,
+  previousSecret,
+  id,
+  atMs,
+  body,
+}: SignedMessage): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(atMs / 1_000));
   return {
     "x-sandcastle-signature": plainSignature(secret, body),
     "webhook-id": id,
     "webhook-timestamp": timestamp,
-    "webhook-signature": `v1,${standardSignature(secret, [id, timestamp, body])}`,
+    "webhook-signature": [secret, previousSecret]
+      .flatMap((each) => (each === undefined ? [] : [`v1,${standardSignature(each, [id, timestamp, body])}`]))
+      .join(" "),
   };
 }
 
@@ -30,7 +40,8 @@ export interface SignatureCheck {
 }
 
 interface ReceivedMessage {
-  readonly secret: string;
+  /** One of them must fit. */
+  readonly secrets: readonly string[];
   /** Names in small letters. */
   readonly headers: Readonly<Record<string, string>>;
   /** Exactly as it was received. */
@@ -46,24 +57,25 @@ export function checkSignatures(message: ReceivedMessage): readonly SignatureChe
   return [checkPlain(message), checkStandard(message)];
 }
 
-function checkPlain({ secret, headers, body }: ReceivedMessage): SignatureCheck {
+function checkPlain({ secrets, headers, body }: ReceivedMessage): SignatureCheck {
   const scheme = "x-sandcastle-signature";
   const given = headers[scheme];
   if (given === undefined) return { scheme, is: "absent" };
-  if (isSame(given.trim().toLowerCase(), plainSignature(secret, body))) return { scheme, is: "right" };
+  const written = given.trim().toLowerCase();
+  if (secrets.some((secret) => isSame(written, plainSignature(secret, body)))) return { scheme, is: "right" };
   return { scheme, is: "wrong", reason: "It is not the HMAC-SHA256 of these bytes with this secret." };
 }
 
-function checkStandard({ secret, headers, body, nowMs }: ReceivedMessage): SignatureCheck {
+function checkStandard({ secrets, headers, body, nowMs }: ReceivedMessage): SignatureCheck {
   const scheme = "webhook-signature";
   const { "webhook-id": id, "webhook-timestamp": timestamp, [scheme]: given } = headers;
   if (given === undefined) return { scheme, is: "absent" };
   if (id === undefined || timestamp === undefined) {
     return { scheme, is: "wrong", reason: "`webhook-id` and `webhook-timestamp` belong to it." };
   }
-  const expected = `v1,${standardSignature(secret, [id, timestamp, body])}`;
+  const expected = secrets.map((secret) => `v1,${standardSignature(secret, [id, timestamp, body])}`);
   // Several may be there while a secret is being replaced.
-  if (!given.split(" ").some((each) => isSame(each, expected))) {
+  if (!given.split(" ").some((each) => expected.some((one) => isSame(each, one)))) {
     return { scheme, is: "wrong", reason: "It is not that of this id, time and body with this secret." };
   }
   const apartMs = Math.abs(nowMs - Number(timestamp) * 1_000);
@@ -85,7 +97,9 @@ function standardSignature(secret: string, parts: readonly string[]): string {
 
 /** Secrets made for Standard Webhooks are base64 behind `whsec_`; any other is taken as it is written. */
 function toKey(secret: string): Buffer {
-  return secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret);
+  const [, encoded] =
+    /^whsec_((?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)$/.exec(secret) ?? [];
+  return encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, "base64");
 }
 
 function isSame(given: string, expected: string): boolean {

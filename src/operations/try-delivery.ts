@@ -111,6 +111,7 @@ async function post(
       maxBytes: READ_BYTES,
       // Another address is not where the message was meant to go, and would get its signature.
       maxRedirects: 0,
+      needsNoBody: true,
     },
     signal,
   );
@@ -121,12 +122,12 @@ async function post(
 /** What says who sends this, and what it is: nothing that Slack would want to know. */
 async function ownHeaders({ delivery, at, body }: Posted, app: TryParts["app"]): Promise<Record<string, string>> {
   const { id, event, runId } = delivery;
-  const { secret } = app.config.settings.webhook;
+  const { secret, previous_secret: previousSecret } = app.config.settings.webhook;
   const traceparent = runId === undefined ? undefined : await readRunTrace(app, runId);
   return {
     ...(traceparent === undefined ? {} : { traceparent }),
     "x-sandcastle-event": event,
-    ...(secret === undefined ? { "webhook-id": id } : signWebhook({ secret, id, atMs: at, body })),
+    ...(secret === undefined ? { "webhook-id": id } : signWebhook({ secret, previousSecret, id, atMs: at, body })),
   };
 }
 

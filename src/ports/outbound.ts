@@ -17,6 +17,8 @@ export interface OutboundRequest {
   readonly maxBytes: number;
   /** Followed for `GET` only, each to an address that is checked like the first. */
   readonly maxRedirects: number;
+  /** The status is what counts: a body that stops coming, or cannot be unpacked, is taken as far as it came. */
+  readonly needsNoBody?: boolean;
 }
 
 export type OutboundResult =

@@ -56,7 +56,8 @@ async function follow(asked: OutboundRequest, way: Way): Promise<OutboundResult>
     const { statusCode: status = 0, headers } = answer;
     const location = REDIRECTS.includes(status) && (asked.method ?? "GET") === "GET" ? headers.location : undefined;
     if (location === undefined || asked.maxRedirects === 0) {
-      const { body, isCut } = await readBody(answer, asked.maxBytes, way.signal);
+      const { maxBytes, needsNoBody: keepsPart = false } = asked;
+      const { body, isCut } = await readBody(answer, { maxBytes, keepsPart, signal: way.signal });
       return { ok: true, status, url: url.href, headers, body, isCut };
     }
     answer.destroy();

@@ -7,14 +7,25 @@ export interface ReadBody {
   readonly isCut: boolean;
 }
 
+interface BodyReading {
+  readonly maxBytes: number;
+  /** One that breaks off is taken as far as it came. */
+  readonly keepsPart: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** Unpacks as it reads and stops at `maxBytes`: a few packed bytes may be as many as they like when unpacked. */
-export async function readBody(answer: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<ReadBody> {
+export async function readBody(
+  answer: IncomingMessage,
+  { maxBytes, keepsPart, signal }: BodyReading,
+): Promise<ReadBody> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const unpacked = unpack(answer);
+  let unpacked: Readable | undefined;
   const stop = () => answer.destroy(signal.reason);
   signal.addEventListener("abort", stop, { once: true });
   try {
+    unpacked = unpack(answer);
     for await (const chunk of unpacked as AsyncIterable<Buffer>) {
       const room = maxBytes - size;
       chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
@@ -22,9 +33,12 @@ export async function readBody(answer: IncomingMessage, maxBytes: number, signal
       if (size > maxBytes) return { body: Buffer.concat(chunks), isCut: true };
     }
     return { body: Buffer.concat(chunks), isCut: false };
+  } catch (error) {
+    if (!keepsPart) throw error;
+    return { body: Buffer.concat(chunks), isCut: true };
   } finally {
     signal.removeEventListener("abort", stop);
-    unpacked.destroy();
+    unpacked?.destroy();
     answer.destroy();
   }
 }

@@ -1,7 +1,7 @@
 import type { Mailer, MailResult } from "../../ports/mailer.ts";
 
 export interface SmtpOptions {
-  /** `smtp://user:password@host:587`, `smtps://` for TLS from the first byte. */
+  /** `smtp://user:password@host:587`, `smtps://` for TLS from the first byte. A password goes beyond this machine through TLS only. */
   readonly url: string;
   readonly from: string;
 }
@@ -12,7 +12,13 @@ export function createSmtpMailer({ url, from }: SmtpOptions): Mailer {
     async send({ id, to, subject, text, html }, { timeoutMs, signal }) {
       const { createTransport } = await import("nodemailer");
       const limits = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs };
-      const transport = createTransport({ url, ...limits, disableFileAccess: true, disableUrlAccess: true });
+      const transport = createTransport({
+        url,
+        ...limits,
+        requireTLS: isSecretAbroad(url),
+        disableFileAccess: true,
+        disableUrlAccess: true,
+      });
       const stop = () => transport.close();
       signal.addEventListener("abort", stop, { once: true });
       try {
@@ -29,6 +35,12 @@ export function createSmtpMailer({ url, from }: SmtpOptions): Mailer {
       }
     },
   };
+}
+
+/** Whoever sits between could else leave `STARTTLS` out of what the server offers, and read the password. */
+function isSecretAbroad(url: string): boolean {
+  const { username = "", hostname = "" } = URL.parse(url) ?? {};
+  return username !== "" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 const ABORTED: MailResult = { ok: false, reason: "aborted", message: "The message was stopped." };

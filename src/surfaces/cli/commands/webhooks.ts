@@ -77,7 +77,7 @@ export async function verifyWebhookCommand(
   source: string,
   { header, ...options }: VerifyOptions,
 ): Promise<number> {
-  const { secret } = app.config.settings.webhook;
+  const { secret, previous_secret: previous } = app.config.settings.webhook;
   if (secret === undefined) {
     throw new PawlError("USAGE", {
       message: "There is no secret to check with.",
@@ -85,7 +85,7 @@ export async function verifyWebhookCommand(
     });
   }
   const checks = checkSignatures({
-    secret,
+    secrets: [secret, ...(previous === undefined ? [] : [previous])],
     headers: Object.fromEntries(header.map(toHeader)),
     body: source === "-" ? await text(process.stdin) : await readTextFile(source),
     nowMs: app.clock.now(),

@@ -149,6 +149,17 @@ test("mail that a server cannot take now is sent again with the same id, and not
   await hooks.newest({ status: "failed", attempt: 1, error: { message: expect.stringContaining("550") } as never });
 });
 
+test("a password is not told to a mail server elsewhere that offers no encryption", async () => {
+  const smtp = await SmtpReceiver.listen();
+  // This machine, by a name that does not say so.
+  const smtpUrl = smtp.url("mailer:secret@").replace("127.0.0.1", "0.0.0.0");
+  const { hooks } = await schedule({ email: { to: "ops@example.org" } }, { smtpUrl, maxAttempts: 1 });
+  await fire(hooks);
+  await hooks.newest({ status: "failed" });
+  expect(smtp.logins).toEqual([]);
+  expect(smtp.received).toEqual([]);
+});
+
 test("a mail server that hangs holds nobody up when the service stops, and the next one sends it", async () => {
   const smtp = await SmtpReceiver.listen();
   smtp.replies.push("hang");

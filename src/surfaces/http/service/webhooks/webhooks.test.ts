@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import { describe, expect, test, vi } from "vitest";
 import { FakeClock } from "../../../../../test/fakes/fake-clock.ts";
 import { ADMIN, HELLO, Hooks, PATIENT, SECRET } from "../../../../../test/fakes/hooks-world.ts";
@@ -54,6 +55,26 @@ describe("the end of a run", () => {
     for (const { body } of receiver.received) {
       expect(JSON.parse(body)).toMatchObject({ event: "workflow.failed", status: "failed", error: { code: "BROKEN" } });
     }
+  });
+
+  test.each([
+    ["breaks off", (answer: ServerResponse) => answer.writeHead(200, { "content-length": "100" }).end("Thank")],
+    ["never ends", (answer: ServerResponse) => answer.writeHead(200).write("Thank")],
+    [
+      "is packed as nobody knows",
+      (answer: ServerResponse) => answer.writeHead(200, { "content-encoding": "zstd" }).end("x"),
+    ],
+    [
+      "is not what it says it is",
+      (answer: ServerResponse) => answer.writeHead(200, { "content-encoding": "gzip" }).end("x"),
+    ],
+  ])("is told once to a receiver that answers 200 with a body that %s", async (_, reply) => {
+    const receiver = await WebhookReceiver.listen();
+    receiver.replies.push(reply);
+    const hooks = new Hooks({ webhook: { timeout_ms: 500 } });
+    await hooks.run({ callback_url: receiver.url() });
+    await hooks.newest({ status: "delivered", attempt: 1 });
+    expect(receiver.received).toHaveLength(1);
   });
 
   test("is sent unsigned where there is no secret, and that is said once", async () => {
@@ -145,15 +166,13 @@ describe("a webhook that does not arrive", () => {
       [(answer: { destroy(): unknown }) => answer.destroy(), "It cannot be reached: ECONNRESET."],
       [answerWith(307, { location: inner.url() }), "It was answered with 307: redirects are not followed."],
       [answerWith(500, {}, "z".repeat(1_000_000)), "It was answered with 500."],
-      [answerWith(500, { "retry-after": "never", "content-encoding": "gzip" }, "no gzip"), /cannot be reached/],
+      [answerWith(500, { "retry-after": "never", "content-encoding": "gzip" }, "no gzip"), "It was answered with 500."],
     ] as const;
     for (const [reply, message] of cases) {
       receiver.replies.push(reply);
       await hooks.run({ callback_url: receiver.url() });
       const { error } = await hooks.newest({ status: "failed", attempt: 1 });
-      expect((error as JsonObject)["message"]).toEqual(
-        typeof message === "string" ? message : expect.stringMatching(message),
-      );
+      expect(error).toMatchObject({ message });
     }
     expect(inner.received).toEqual([]);
     const [, { webhook_id: large } = {}] = await hooks.webhooks();
