@@ -567,6 +567,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/violations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what policies had to say, over all runs, newest first */
+        get: operations["listViolations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/costs": {
         parameters: {
             query?: never;
@@ -1315,6 +1332,25 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             completed_at: string | null;
+        };
+        /** @description What a policy had to say about a step's output. */
+        RecordedViolation: {
+            run_id: string;
+            workflow_name: string;
+            tenant_id: string | null;
+            path: string;
+            /** @description Number of the event in the run; with `run_id` it names the outcome for ever. */
+            seq: number;
+            policy: string;
+            /** @enum {string} */
+            action: "redact" | "block" | "approve" | "alert";
+            /** @description How often, by kind. What was found is never told. */
+            found: {
+                [key: string]: number;
+            };
+            why: string;
+            /** Format: date-time */
+            at: string;
         };
         Costs: {
             /** @enum {string} */
@@ -2838,6 +2874,43 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Webhook"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listViolations: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                run?: string;
+                workflow?: string;
+                policy?: string;
+                action?: "redact" | "block" | "approve" | "alert";
+                since?: string;
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["RecordedViolation"][];
+                            next_cursor: string | null;
+                        };
                         error: null;
                     };
                 };

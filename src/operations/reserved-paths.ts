@@ -7,6 +7,7 @@ const PATHS = new Set([
   "/healthz",
   "/status",
   "/metrics",
+  "/violations",
   "/events",
   "/openapi.json",
   "/app/openapi.json",

@@ -1,3 +1,4 @@
+import type { Policy, PolicyDecision } from "../core/graph/policy.ts";
 import type { Event } from "../core/history/events.ts";
 
 /** Runs are numbered inside one journal; the number is never shown to users. */
@@ -28,6 +29,8 @@ export interface Journal {
   readLog(query: LogQuery): Promise<LogPage>;
   /** Behind everything that is committed; or behind the commit of that number, where there is one. */
   findCommit(commit?: number): Promise<LogPosition | undefined>;
+  /** What policies had to say, newest first. */
+  listViolations(filter: ViolationFilter): Promise<readonly ViolationRecord[]>;
   /** By whole id, or by a prefix that fits exactly one run. `ambiguous` where it fits more. */
   findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined>;
   readRun(run: RunNo): Promise<RunRecord | undefined>;
@@ -98,6 +101,31 @@ export interface LoggedRun {
   readonly id: string;
   readonly workflow: string;
   readonly tenantId?: string | undefined;
+}
+
+export interface ViolationFilter {
+  readonly run?: RunNo;
+  readonly workflow?: string;
+  readonly tenantId?: string | undefined;
+  readonly policy?: string;
+  readonly action?: Policy["action"];
+  /** Milliseconds since the epoch: then or later, and before. */
+  readonly from?: number;
+  readonly before?: number;
+  /** The last one of the page before. */
+  readonly beforeNo?: number;
+  readonly limit: number;
+}
+
+export interface ViolationRecord {
+  /** In the order in which they were recorded. */
+  readonly no: number;
+  readonly run: LoggedRun;
+  /** Of the event that holds it. */
+  readonly seq: number;
+  readonly path: string;
+  readonly at: number;
+  readonly decision: PolicyDecision;
 }
 
 /** What one run adds in one commit. */

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Journal, LOG_BEGIN } from "../../src/ports/journal.ts";
+import { type Journal, LOG_BEGIN, type ViolationFilter } from "../../src/ports/journal.ts";
 import { createRun, newRun, readPaths, readWholeLog, started, succeeded } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -210,6 +210,49 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
       expect(await read()).toMatchObject({ missed: 4, events: [{ run: { id: "stays" } }], end: { commit: 3 } });
       expect(await read("x")).toMatchObject({ missed: 4, events: [] });
       expect(await read("y")).toMatchObject({ missed: 0, events: [] });
+    });
+  });
+
+  describe(`${name}: what policies had to say`, () => {
+    test("is listed newest first, by what is asked for, page by page, and goes with its run", async () => {
+      const journal = await openInNewFolder();
+      const said = (policy: string, action: "redact" | "block") => ({ policy, action, why: "it is" }) as const;
+      const a = await createRun(journal, "a", { more: { tenantId: "x" } });
+      const b = await createRun(journal, "b", { more: { workflow: "other" } });
+      const event = {
+        ...succeeded("s"),
+        policies: [said("p", "redact"), { ...said("q", "block"), found: { email: 2 } }],
+      };
+      await journal.append([
+        { run: b, afterSeq: 1, events: [{ event: { ...event, at: 5_000 } }] },
+        { run: a, afterSeq: 1, events: [{ event: started("s") }, { event }] },
+      ]);
+      const list = async (filter: Partial<ViolationFilter> = {}) =>
+        (await journal.listViolations({ limit: 10, ...filter })).map(({ run, seq, decision }) => [
+          `${run.id}${seq}`,
+          decision.policy,
+        ]);
+      const all = [
+        ["a3", "q"],
+        ["a3", "p"],
+        ["b2", "q"],
+        ["b2", "p"],
+      ];
+      expect(await list()).toEqual(all);
+      expect(await list({ policy: "p" })).toEqual([all[1], all[3]]);
+      expect(await list({ action: "block" })).toEqual([all[0], all[2]]);
+      expect(await list({ workflow: "other" })).toEqual(all.slice(2));
+      expect(await list({ tenantId: "x" })).toEqual(all.slice(0, 2));
+      expect(await list({ run: b, from: 5_000, before: 5_001 })).toEqual(all.slice(2));
+      expect(await list({ from: 5_001 })).toEqual([]);
+      const [, second] = await journal.listViolations({ limit: 2 });
+      expect(second?.decision).toEqual(said("p", "redact"));
+      expect(await list({ limit: 2, beforeNo: second?.no ?? 0 })).toEqual(all.slice(2));
+      await journal.append([
+        { run: b, afterSeq: 2, events: [{ event: started("z") }], patch: { status: "failed", completedAt: 9 } },
+      ]);
+      await journal.deleteRun(b);
+      expect(await list()).toEqual(all.slice(0, 2));
     });
   });
 

@@ -147,6 +147,7 @@ export const OPERATIONS: readonly OperationRow[] = [
     mcp: care,
   },
   { files: ["sign-webhook.ts"], http: { no: "Whoever receives checks." }, cli: ["webhooks verify"], mcp: care },
+  { files: ["list-violations.ts"], http: ["listViolations"], cli: ["violations"], mcp: ["list_violations"] },
   { files: ["sum-costs.ts"], http: ["sumCosts"], cli: ["costs"], mcp: ["get_costs"] },
   {
     files: ["list-schedules.ts"],

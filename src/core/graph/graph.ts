@@ -179,6 +179,8 @@ export interface CallStep extends StepCommon {
    * `{success, timed_out, output, error?: {code, message}, step, visits, depth, elapsed_seconds, timeout_seconds?, variables}`.
    */
   readonly reports?: boolean;
+  /** Bind every task of the called workflow, and of those that it calls, beside its own. */
+  readonly policies?: readonly Policy[];
 }
 
 export interface WaitStep extends StepCommon {

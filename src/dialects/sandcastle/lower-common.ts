@@ -32,7 +32,7 @@ export function lowerCommon(step: StepDefinition, scope: ExprScope, context: Low
   };
 }
 
-/** Also of its fallback. */
+/** Also of its fallback, and of what it calls. */
 export function policiesOf({ policies }: StepDefinition): Pick<TaskStep, "policies"> {
   return policies === undefined ? {} : { policies };
 }

@@ -1,6 +1,6 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { CallStep, RespondStep, Step } from "../../core/graph/graph.ts";
-import { type CommonFields, freeId } from "./lower-common.ts";
+import { type CommonFields, freeId, policiesOf } from "./lower-common.ts";
 import { type ExprScope, lowerTemplate, lowerValue, toObject } from "./lower-expr.ts";
 import type { Path } from "./reference.ts";
 import type { StepDefinition, SubWorkflowBody } from "./workflow.ts";
@@ -26,6 +26,7 @@ export function lowerSubWorkflow(
     kind: "call",
     workflow: lowerTemplate(body.workflow, scope),
     input: lowerChildInput(step, body, scope),
+    ...policiesOf(step),
   } as const;
   if (body.output === undefined) return { ...common, ...call };
   const { outer, inner } = step.fanOut === undefined ? { outer: common, inner: {} } : splitFanOut(common);

@@ -137,10 +137,10 @@ function parseWork(step: MapReader, defaults: StepDefaults, context: ParseContex
   };
 }
 
-/** Only what a step does has an output of its own to judge; a workflow that is called has its own policies. */
+/** What a step does, or has another workflow do; nothing else has an output of its own to judge. */
 function parseWorkPolicies(step: MapReader, { type }: StepBody, context: ParseContext): readonly Policy[] {
   const own = parseStepPolicies(step, context);
-  const isWork = type === "agent" || type === "work";
+  const isWork = type === "agent" || type === "work" || type === "subWorkflow";
   if (isWork) return own ?? context.policies;
   if (own !== undefined) {
     const message = "`policies` judge what a step does; this one does nothing itself.";

@@ -1,7 +1,8 @@
 import type { TaskStep } from "../../core/graph/graph.ts";
-import type { PolicyDecision } from "../../core/graph/policy.ts";
+import type { Policy, PolicyDecision } from "../../core/graph/policy.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { bindingPolicies } from "../../core/policies/binding-policies.ts";
 import type { Progress, Task } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { LiveText } from "./live-text.ts";
@@ -38,6 +39,8 @@ export class Flight implements Task, StartNote {
   awaitsGate = false;
   reportedMicro = 0;
   log: Json[] | undefined;
+  /** What its output must satisfy. */
+  readonly policies: readonly Policy[];
   /** What policies have said of its output. */
   decisions: readonly PolicyDecision[] | undefined;
   /** A person has said what may be used. */
@@ -68,6 +71,7 @@ export class Flight implements Task, StartNote {
     this.instance = start.instance;
     this.attempt = start.attempt;
     this.startedAt = start.startedAt;
+    this.policies = bindingPolicies(start.instance);
     this.#maxCostMicro = start.maxCostMicro;
     this.onlyTakesOver = start.onlyTakesOver;
     this.#ownLeftMicro = (this.step.maxCostMicro ?? Number.POSITIVE_INFINITY) - start.instance.costMicro;

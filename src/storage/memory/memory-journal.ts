@@ -13,6 +13,8 @@ import type {
   RunNo,
   RunRecord,
   RunSelection,
+  ViolationFilter,
+  ViolationRecord,
 } from "../../ports/journal.ts";
 import { findRefusal, hasEnded, headAfter, refused, timeOf } from "../append-rule.ts";
 import { type Commit, endOf, readLog, toCommitted } from "../commit-log.ts";
@@ -25,6 +27,7 @@ export class MemoryJournal implements Journal {
   /** Tenants of runs that were deleted. */
   readonly #deleted = new Map<RunNo, string | undefined>();
   readonly #commits: Commit[] = [];
+  readonly #violations: (Pick<ViolationRecord, "seq" | "path" | "at" | "decision"> & { readonly runNo: RunNo })[] = [];
   readonly #pins = new Map<string, string>();
   readonly #outbox = new Map<number, OutboxRecord>();
   #lastReserved: RunNo = 0;
@@ -54,7 +57,15 @@ export class MemoryJournal implements Journal {
     this.#runs.set(entry.run, after);
     this.#numbers.set(after.id, entry.run);
     const events = this.#events.get(entry.run) ?? [];
-    for (const event of entry.events) events.push(event);
+    for (const noted of entry.events) {
+      events.push(noted);
+      const { event } = noted;
+      const { policies = [] } = "policies" in event ? event : {};
+      const { at, path = "" } = { path: undefined, ...event };
+      for (const decision of policies) {
+        this.#violations.push({ runNo: entry.run, seq: events.length, path, at, decision });
+      }
+    }
     this.#events.set(entry.run, events);
     for (const { hash, text } of entry.pins ?? []) {
       if (!this.#pins.has(hash)) this.#pins.set(hash, text);
@@ -101,6 +112,25 @@ export class MemoryJournal implements Journal {
   async findCommit(commit = this.#commits.length): Promise<LogPosition | undefined> {
     const found = this.#commits[commit - 1];
     return found === undefined ? undefined : endOf(found);
+  }
+
+  async listViolations(filter: ViolationFilter): Promise<readonly ViolationRecord[]> {
+    const { run, workflow, tenantId, policy, action, from = 0, before = Number.POSITIVE_INFINITY, limit } = filter;
+    return this.#violations
+      .map((said, index) => ({ ...said, no: index + 1 }))
+      .filter(({ no }) => filter.beforeNo === undefined || no < filter.beforeNo)
+      .filter((said) => run === undefined || said.runNo === run)
+      .filter(({ decision }) => policy === undefined || decision.policy === policy)
+      .filter(({ decision }) => action === undefined || decision.action === action)
+      .filter(({ at }) => at >= from && at < before)
+      .flatMap(({ runNo, ...said }) => {
+        const of = this.#runs.get(runNo);
+        return of === undefined ? [] : [{ ...said, run: { id: of.id, workflow: of.workflow, tenantId: of.tenantId } }];
+      })
+      .filter((said) => workflow === undefined || said.run.workflow === workflow)
+      .filter((said) => tenantId === undefined || said.run.tenantId === tenantId)
+      .toReversed()
+      .slice(0, limit);
   }
 
   async findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined> {

@@ -48,6 +48,11 @@ export const SELECT_DELETED_RUN = `SELECT tenant_id AS "tenantId" FROM deleted_r
 /** The index holds the column: no row of a run is read. */
 export const SUM_APPROVALS = "SELECT coalesce(sum(open_approvals), 0) AS total FROM runs WHERE open_approvals > 0";
 
+export const INSERT_VIOLATION = `INSERT INTO violations (run_no, seq, path, at, policy, action, decision)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`;
+
+export const DELETE_VIOLATIONS = "DELETE FROM violations WHERE run_no = ?";
+
 export const INSERT_PIN = "INSERT INTO pins (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING";
 
 export const INSERT_OUTBOX = "INSERT INTO outbox (run_no, kind, body, created_at) VALUES (?, ?, ?, ?)";

@@ -6,6 +6,7 @@ import { toCommitted } from "../commit-log.ts";
 import {
   DELETE_EVENTS,
   DELETE_RUN,
+  DELETE_VIOLATIONS,
   EMPTY_OUTBOX,
   FINISH_OUTBOX,
   INSERT_COMMIT,
@@ -14,6 +15,7 @@ import {
   INSERT_OUTBOX,
   INSERT_PIN,
   INSERT_RUN,
+  INSERT_VIOLATION,
   PATCH_COST,
   PATCH_RUN,
   SELECT_NEWEST_RUN,
@@ -48,6 +50,8 @@ export class BatchWriter {
   readonly #patchRun: StatementSync;
   readonly #insertEvent: StatementSync;
   readonly #insertCommit: StatementSync;
+  readonly #insertViolation: StatementSync;
+  readonly #deleteViolations: StatementSync;
   readonly #insertPin: StatementSync;
   readonly #insertOutbox: StatementSync;
   readonly #finishOutbox: StatementSync;
@@ -76,6 +80,8 @@ export class BatchWriter {
     this.#patchRun = database.prepare(PATCH_RUN);
     this.#insertEvent = database.prepare(INSERT_EVENT);
     this.#insertCommit = database.prepare(INSERT_COMMIT);
+    this.#insertViolation = database.prepare(INSERT_VIOLATION);
+    this.#deleteViolations = database.prepare(DELETE_VIOLATIONS);
     this.#insertPin = database.prepare(INSERT_PIN);
     this.#insertOutbox = database.prepare(INSERT_OUTBOX);
     this.#finishOutbox = database.prepare(FINISH_OUTBOX);
@@ -125,6 +131,7 @@ export class BatchWriter {
       this.#inTransaction(() => {
         this.#deleteEvents.run(run * SEQ_RANGE, (run + 1) * SEQ_RANGE);
         this.#emptyOutbox.run(run);
+        this.#deleteViolations.run(run);
         this.#insertDeletedRun.run(run);
         this.#deleteRun.run(run);
       });
@@ -231,6 +238,13 @@ export class BatchWriter {
       id += 1;
       const { type, path, attempt, at, costMicro, body } = encodeEvent(event);
       this.#insertEvent.run(id, type, path, attempt, at, costMicro, body, value);
+      if ("policies" in event && event.policies !== undefined) {
+        for (const decision of event.policies) {
+          const { policy, action } = decision;
+          const seq = id - run * SEQ_RANGE;
+          this.#insertViolation.run(run, seq, event.path, at, policy, action, JSON.stringify(decision));
+        }
+      }
     }
   }
 

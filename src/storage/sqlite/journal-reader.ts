@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { PolicyDecision } from "../../core/graph/policy.ts";
 import { decodeEvent } from "../../core/history/event-codec.ts";
 import type {
   EventRow,
@@ -13,6 +14,8 @@ import type {
   RunNo,
   RunRecord,
   RunSelection,
+  ViolationFilter,
+  ViolationRecord,
 } from "../../ports/journal.ts";
 import { type Commit, endOf, readLog } from "../commit-log.ts";
 import {
@@ -35,6 +38,7 @@ import {
   SUM_APPROVALS,
 } from "../sql/journal-statements.ts";
 import { countRunsQuery, listRunsQuery } from "../sql/list-runs-query.ts";
+import { listViolationsQuery } from "../sql/list-violations-query.ts";
 import { type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
 import { prepareQuery, prepareTupleQuery, type Query, type TupleQuery } from "./statement.ts";
 
@@ -47,6 +51,13 @@ type EventTuple = readonly [
   costMicro: number | null,
   body: string | null,
 ];
+
+interface ViolationRow extends Pick<ViolationRecord, "no" | "seq" | "path" | "at"> {
+  readonly decision: string;
+  readonly runId: string;
+  readonly workflow: string;
+  readonly tenantId: string | null;
+}
 
 type LoggedRunRow = Omit<LoggedRun, "tenantId"> & { readonly tenantId: string | null };
 
@@ -135,6 +146,19 @@ export class JournalReader {
   findCommit(commit: number | undefined): LogPosition | undefined {
     const found = commit === undefined ? this.#newestCommit.get() : this.#commit.get(commit);
     return found === undefined ? undefined : endOf(found);
+  }
+
+  listViolations(filter: ViolationFilter): readonly ViolationRecord[] {
+    const { text, parameters } = listViolationsQuery(filter);
+    const rows = prepareQuery<ViolationRow>(this.#database, text).all(...parameters);
+    return rows.map(({ no, seq, path, at, decision, runId, workflow, tenantId }) => ({
+      no,
+      run: { id: runId, workflow, tenantId: tenantId ?? undefined },
+      seq,
+      path,
+      at,
+      decision: JSON.parse(decision) as PolicyDecision,
+    }));
   }
 
   findRun(idOrPrefix: string): RunRecord | "ambiguous" | undefined {

@@ -68,6 +68,22 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE runs ADD COLUMN open_approvals INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX runs_asking ON runs (no, open_approvals) WHERE open_approvals > 0;
   UPDATE runs SET open_approvals = 1 WHERE status = 'awaiting_approval';`,
+  `CREATE TABLE violations (
+    no INTEGER PRIMARY KEY,
+    run_no INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    policy TEXT NOT NULL,
+    action TEXT NOT NULL,
+    decision TEXT NOT NULL
+  );
+  CREATE INDEX violations_by_run ON violations (run_no);
+  INSERT INTO violations (run_no, seq, path, at, policy, action, decision)
+    SELECT events.id >> 24, events.id & 16777215, events.path, events.at,
+      said.value ->> 'policy', said.value ->> 'action', said.value
+    FROM events, json_each(events.body, '$.policies') AS said
+    WHERE events.body LIKE '%"policies":%' ORDER BY events.at, events.id;`,
 ];
 
 /** Brings a journal file up to today's tables, each step in a transaction of its own. */

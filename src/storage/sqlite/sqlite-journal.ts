@@ -13,6 +13,8 @@ import type {
   RunNo,
   RunRecord,
   RunSelection,
+  ViolationFilter,
+  ViolationRecord,
 } from "../../ports/journal.ts";
 import { BatchWriter } from "./batch-writer.ts";
 import { JournalReader } from "./journal-reader.ts";
@@ -76,6 +78,10 @@ export class SqliteJournal implements Journal {
 
   async findCommit(commit?: number): Promise<LogPosition | undefined> {
     return this.#read(() => this.#reader.findCommit(commit));
+  }
+
+  async listViolations(filter: ViolationFilter): Promise<readonly ViolationRecord[]> {
+    return this.#read(() => this.#reader.listViolations(filter));
   }
 
   async findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined> {

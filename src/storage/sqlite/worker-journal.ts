@@ -15,6 +15,8 @@ import type {
   RunNo,
   RunRecord,
   RunSelection,
+  ViolationFilter,
+  ViolationRecord,
 } from "../../ports/journal.ts";
 import type { SqliteOptions } from "./open-database.ts";
 import { type Method, type RemoteJournal, type Reply, type Request, toError } from "./worker-messages.ts";
@@ -79,6 +81,10 @@ export class WorkerJournal implements Journal {
 
   findCommit(commit?: number): Promise<LogPosition | undefined> {
     return this.#call("findCommit", commit);
+  }
+
+  listViolations(filter: ViolationFilter): Promise<readonly ViolationRecord[]> {
+    return this.#call("listViolations", filter);
   }
 
   findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined> {

@@ -19,6 +19,7 @@ import { addSchedules } from "./verbs/add-schedules.ts";
 import { addSettings } from "./verbs/add-settings.ts";
 import { addStorage } from "./verbs/add-storage.ts";
 import { addTerminals } from "./verbs/add-terminals.ts";
+import { addViolations } from "./verbs/add-violations.ts";
 import { addWebhooks } from "./verbs/add-webhooks.ts";
 import { addWorkflows } from "./verbs/add-workflows.ts";
 import type { Perform } from "./verbs/perform.ts";
@@ -44,6 +45,7 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addDeadLetters(program, perform);
   addBudgets(program, perform);
   addCosts(program, perform);
+  addViolations(program, perform);
   addSchedules(program, perform);
   addKeys(program, perform);
   addWebhooks(program, perform);

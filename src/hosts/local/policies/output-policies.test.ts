@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { agentTask, toGraph } from "../../../../test/fakes/direct-graph.ts";
 import { ask, fail, type Play, succeed, World, type WorldOptions } from "../../../../test/faults/world.ts";
 import { Regexes } from "../../../app/regexes.ts";
-import type { Graph, RetryPolicy, TaskStep } from "../../../core/graph/graph.ts";
+import type { Graph, RetryPolicy, Step, TaskStep } from "../../../core/graph/graph.ts";
 import type { Policy } from "../../../core/graph/policy.ts";
 import { MemoryFileStorage } from "../../../storage/memory/memory-file-storage.ts";
 
@@ -187,3 +187,70 @@ test("a run that is read again asks no policy: its decisions are on record", asy
   expect(await next.recordOf(id)).toMatchObject({ status: "completed" });
   expect(searched).toEqual([]);
 });
+
+/** `outer` calls `middle`, which calls `inner`, whose task is `a`. */
+function nested(outer: readonly Policy[], { middle = [], inner = [] }: { middle?: Policy[]; inner?: Policy[] } = {}) {
+  const call = (workflow: string, policies: readonly Policy[]): Step => ({
+    id: "call",
+    kind: "call",
+    workflow: { op: "literal", value: workflow },
+    input: { op: "object", entries: {} },
+    policies,
+  });
+  const callable = {
+    middle: { ...toGraph([call("inner", middle)]), name: "middle" },
+    inner: { ...toGraph([{ ...agentTask("a"), policies: inner }]), name: "inner" },
+  };
+  return { graph: { ...toGraph([call("middle", outer)]), name: "outer" }, callable };
+}
+
+const INNER = "call/call/a";
+
+test("the policies of whoever calls bind what is called, however deep, beside the called workflow's own", async () => {
+  const { graph, callable } = nested([HIDE], { middle: [TELL], inner: [HIDE] });
+  const world = worldOf(() => succeed(`Ask ${MAIL}`), { callable });
+  const { id } = await world.run(graph);
+  expect(await world.outputOf(id, INNER)).toBe("Ask [email]");
+  expect(await everythingOf(world, id)).not.toContain(MAIL);
+  // The outermost is the inner one's own policy, word by word: it counts once.
+  expect(await decisionsOf(world, id)).toEqual(["hide", "tell"]);
+});
+
+test("two policies of one name are told apart by the workflow that asks for them", async () => {
+  const other: Policy = { ...HIDE, when: { contains: ["ask"] } };
+  const { graph, callable } = nested([other], { inner: [HIDE] });
+  const world = worldOf(() => succeed(`Ask ${MAIL}`), { callable });
+  const { id } = await world.run(graph);
+  expect(await world.outputOf(id, INNER)).toBe("[text] [email]");
+  expect(await decisionsOf(world, id)).toEqual(["hide", "outer:hide"]);
+});
+
+test("a caller's policy blocks what is called, also after a restart, in a rerun and in a fork", async () => {
+  const { graph, callable } = nested([BLOCK]);
+  const world = worldOf(() => succeed(MAIL), { callable });
+  const { id } = await world.run(graph);
+  const blocked = { status: "failed", error: { code: "POLICY_BLOCKED" } };
+  expect(await world.recordOf(id)).toMatchObject(blocked);
+  for (const kind of ["rerun", "fork"] as const) {
+    const lineage = { kind, run: id, fromPath: INNER };
+    const again = await world.run(graph, {}, { lineage, parentRunId: id });
+    expect(await world.recordOf(again.id)).toMatchObject(blocked);
+  }
+
+  const asking = nested([REVIEW]);
+  const first = worldOf(() => succeed(MAIL), { callable: asking.callable });
+  const { id: asked } = await first.run(asking.graph);
+  expect(await first.recordOf(asked)).toMatchObject({ status: "awaiting_approval" });
+  await first.host.park(AbortSignal.abort());
+  // The called workflow is pinned with the run: what it is called now does not matter.
+  const next = first.next({ callable: {}, plays: { a: () => fail("UNASKED") } });
+  await next.host.answerApproval(asked, INNER, { answer: "approve" });
+  await next.host.settled(asked);
+  expect(await next.recordOf(asked)).toMatchObject({ status: "completed" });
+  expect(await next.outputOf(asked, INNER)).toBe(MAIL);
+});
+
+async function decisionsOf(world: World, runId: string): Promise<readonly string[]> {
+  const events = await world.eventsOf(runId);
+  return events.flatMap((event) => ("policies" in event ? (event.policies ?? []) : [])).map(({ policy }) => policy);
+}

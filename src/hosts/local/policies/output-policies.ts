@@ -36,14 +36,13 @@ export class OutputPolicies {
   }
 
   /** Something of what the step brings must not be written. */
-  redacts({ step }: Flight): boolean {
-    return step.policies?.some(isRedacting) === true;
+  redacts({ policies }: Flight): boolean {
+    return policies.some(isRedacting);
   }
 
   /** What is written beside the outcome (logs, records, questions), without what is to be redacted. */
-  clean(flight: Flight, value: Json): Json {
-    const { policies } = flight.step;
-    if (policies === undefined || !policies.some(isRedacting)) return value;
+  clean({ policies }: Flight, value: Json): Json {
+    if (!policies.some(isRedacting)) return value;
     return redactValue(policies.filter(isRedacting), value, this.#parts.findAll) ?? NOT_SHOWN;
   }
 
@@ -64,15 +63,15 @@ export class OutputPolicies {
   }
 
   /** Undefined: nothing is to be said of it. A person who has let an output through has outvoted the policies that ask and tell. */
-  judge({ step, answered }: Flight, { output, costMicro, usage }: Succeeded): Verdict | undefined {
-    if (step.policies === undefined || answered === "as it is") return undefined;
-    const policies = answered === "edited" ? step.policies.filter(bindsPeople) : step.policies;
-    return judgeOutput(policies, { output, costMicro, tokens: countTokens(usage) }, this.#parts.findAll);
+  judge({ policies, answered }: Flight, { output, costMicro, usage }: Succeeded): Verdict | undefined {
+    if (policies.length === 0 || answered === "as it is") return undefined;
+    const binding = answered === "edited" ? policies.filter(bindsPeople) : policies;
+    return judgeOutput(binding, { output, costMicro, tokens: countTokens(usage) }, this.#parts.findAll);
   }
 
   /** The question whether an output may be used: it shows why, and nothing that any policy of the step looks for. */
-  toQuestion({ step, path, attempt }: Flight, outcome: Succeeded, decision: PolicyDecision): Asks {
-    const searching = (step.policies ?? []).filter(({ when }) => isSearching(when));
+  toQuestion({ policies, path, attempt }: Flight, outcome: Succeeded, decision: PolicyDecision): Asks {
+    const searching = policies.filter(({ when }) => isSearching(when));
     const shown = redactValue(searching.map(withoutReplacement), outcome.output, this.#parts.findAll);
     const isLong = JSON.stringify(shown ?? null).length > MAX_SHOWN_CHARS;
     return {
@@ -87,12 +86,12 @@ export class OutputPolicies {
   }
 
   /** In the turn in which the decision was applied, so that the wish to tell is in its commit. */
-  tellAlerts({ driver, step, path, decisions = [] }: Flight, at: number): void {
+  tellAlerts({ driver, policies, path, decisions = [] }: Flight, at: number): void {
     for (const decision of decisions) {
       if (decision.action !== "alert") continue;
       const callback = driver.options["callback_url"];
       const url =
-        step.policies?.find(({ id }) => id === decision.policy)?.webhook ??
+        policies.find(({ id }) => id === decision.policy)?.webhook ??
         (typeof callback === "string" ? callback : undefined);
       if (url === undefined || resolveEnv(url, this.#parts.env).trim() === "") continue;
       const told: ToldAlert = { event: "policy.alert", url, at, path, decision };

@@ -10,6 +10,7 @@ import {
   showResolved,
 } from "../commands/dead-letter.ts";
 import { type CreateKeyOptions, showKeys, showNewKey, showRevoked } from "../commands/keys.ts";
+import { showViolations, type ViolationsOptions } from "../commands/violations.ts";
 import { type ListWebhooksOptions, showOneWebhook, showWebhooks } from "../commands/webhooks.ts";
 import { printEnvelope, tell } from "../print.ts";
 import { followRemote } from "./follow-remote.ts";
@@ -62,6 +63,13 @@ export async function sumCosts({ client }: RemoteParts, options: CostsOptions): 
   const { by, since, until } = options;
   const query = { by, ...given({ since: toTime(since), until: toTime(until) }) };
   return showCosts(await dataOf(client.api.GET("/costs", { params: { query } })), options);
+}
+
+export async function listViolations({ client }: RemoteParts, options: ViolationsOptions): Promise<number> {
+  const { run, workflow, policy, action, since, until, limit, cursor } = options;
+  const named = { run, workflow, policy, action, cursor, since: toTime(since), until: toTime(until) };
+  const query = { limit, ...given(named) };
+  return showViolations(await dataOf(client.api.GET("/violations", { params: { query } })), options);
 }
 
 export async function listKeys({ client }: RemoteParts, options: CommonOptions): Promise<number> {

@@ -32,6 +32,7 @@ import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndp
 import { getHealth } from "./system/health.ts";
 import { readMetrics } from "./system/metrics.ts";
 import { getTemplate, listTemplatesEndpoint } from "./templates/templates.ts";
+import { listViolationsEndpoint } from "./violations/list-violations.ts";
 import { getWebhook, listWebhooksEndpoint, resendWebhookEndpoint } from "./webhooks/webhooks.ts";
 import { putWorkflow, removeWorkflowEndpoint, saveWorkflowEndpoint } from "./workflows/change-workflows.ts";
 import { planRunEndpoint } from "./workflows/plan-run.ts";
@@ -82,6 +83,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listWebhooksEndpoint,
   getWebhook,
   resendWebhookEndpoint,
+  listViolationsEndpoint,
   sumCostsEndpoint,
   createScheduleEndpoint,
   listSchedulesEndpoint,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { answerApproval, findApproval } from "../../../operations/answer-approval.ts";
 import { listDeadLetters } from "../../../operations/list-dead-letters.ts";
 import { listOpenApprovals } from "../../../operations/list-open-approvals.ts";
+import { listViolations } from "../../../operations/list-violations.ts";
 import { resolveDeadLetter } from "../../../operations/resolve-dead-letter.ts";
 import { prepareDeadLetterRetry } from "../../../operations/retry-dead-letter.ts";
 import { COST_GROUPS, sumCosts } from "../../../operations/sum-costs.ts";
@@ -95,6 +96,27 @@ export const CARE_TOOLS: readonly ServiceTool[] = [
     output: { dead_letter_id: z.string(), status: z.string() },
     hints: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
     perform: (app, { dead_letter_id: id, note }) => resolveDeadLetter(app, id, note),
+  }),
+  defineServiceTool({
+    name: "list_violations",
+    scope: "read",
+    title: "List violations of policies",
+    description:
+      "What policies had to say about outputs of steps, over all runs, newest first. What was found is counted.",
+    input: z.strictObject({
+      run_id: runIdArgument.optional(),
+      workflow: z.string().optional(),
+      policy: z.string().optional(),
+      action: z.enum(["redact", "block", "approve", "alert"]).optional(),
+      limit: limitArgument,
+      cursor: cursorArgument,
+    }),
+    output: {
+      items: z.array(z.looseObject({ run_id: z.string(), policy: z.string() })),
+      next_cursor: z.string().nullable(),
+    },
+    hints: reads,
+    perform: (app, { run_id: run, ...wanted }) => listViolations(app, { ...wanted, run }),
   }),
   defineServiceTool({
     name: "get_costs",
