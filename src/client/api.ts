@@ -227,6 +227,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/runs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A run's journal, oldest first */
+        get: operations["readRunEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The graph that a run goes by */
+        get: operations["readRunGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/runs/{id}/cancel": {
         parameters: {
             query?: never;
@@ -866,6 +900,8 @@ export interface components {
             /** @description A registered name, or the text of a definition. */
             workflow?: string;
             workflow_name?: string;
+            /** @description Of a text of agents: which of its workflows or agents is meant. */
+            part?: string;
             /** @description Of a saved definition; absent: the newest. */
             version?: number;
             input?: JsonObject;
@@ -1017,6 +1053,8 @@ export interface components {
         PlanRequest: {
             /** @description A registered name, or the text of a definition. */
             workflow: string;
+            /** @description Of a text of agents: which of its workflows or agents is meant. */
+            part?: string;
             input?: JsonObject;
             max_cost_usd?: number;
             /** @enum {string} */
@@ -1233,6 +1271,15 @@ export interface components {
             logged_at: string;
             /** @description For an agent its messages, as they came. */
             events: unknown[];
+        };
+        RunEvent: {
+            seq: number;
+            event: {
+                type: string;
+                at: number;
+            } & {
+                [key: string]: unknown;
+            };
         };
         StoredFile: {
             path: string;
@@ -2061,6 +2108,7 @@ export interface operations {
             query?: {
                 after?: string;
                 progress?: string;
+                events?: string;
             };
             header?: {
                 /** @description The id of the last event seen. */
@@ -2145,6 +2193,87 @@ export interface operations {
             };
             "4XX": components["responses"]["Refused"];
             "5XX": components["responses"]["Refused"];
+        };
+    };
+    readRunEvents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["RunEvent"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            /** @description It could not be done; `error` says why, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    readRunGraph: {
+        parameters: {
+            query?: {
+                called?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            format: number;
+                            name: string;
+                        } & {
+                            [key: string]: unknown;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            /** @description It could not be done; `error` says why, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
         };
     };
     cancelRun: {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { ApiError } from "./api-error.ts";
 
 /** Certificates that Node does not trust: their codes, and how `fetch` names what it gave up on. */
@@ -24,15 +24,35 @@ export function explainFailure(url: string, error: unknown): ApiError {
 /** What an answer says that is no success. Whoever does not answer in the envelope is no Pawl server. */
 export function explainRefusal(url: string, status: number, body: Json | undefined): ApiError {
   const error = isJsonObject(body) ? body["error"] : undefined;
+  if (typeof error === "string" && isJsonObject(body)) return explainExecution(url, status, { ...body, error });
   if (!isJsonObject(error) || typeof error["code"] !== "string") return notPawl(url, status);
   const { code, message, remedy, details = null } = error;
   return new ApiError(code, { message: String(message), remedy: String(remedy ?? ""), details, status });
 }
 
-export function notPawl(url: string, status: number): ApiError {
+/** `POST /execute` answers as its protocol says. */
+function explainExecution(url: string, status: number, { error, details }: JsonObject): ApiError {
+  if (!isJsonObject(details) || typeof details["code"] !== "string") return notPawl(url, status);
+  const { code, remedy, ...rest } = details;
+  return new ApiError(code, { message: String(error), remedy: String(remedy ?? ""), details: rest, status });
+}
+
+/** `location`: where the answer points to. */
+export function notPawl(url: string, status: number, location?: string | null): ApiError {
+  const elsewhere = status >= 300 && status < 400 ? URL.parse(location ?? "", url) : null;
   return new ApiError("NOT_A_PAWL_SERVER", {
-    message: `${url} answered (${status}), and not as a Pawl server does.`,
-    remedy: "Look whether the address is right: `pawl serve` prints its own.",
+    message:
+      elsewhere === null
+        ? `${url} answered (${status}), and not as a Pawl server does.`
+        : `${url} points to ${elsewhere.origin}${elsewhere.pathname} (${status}), where no key is sent.`,
+    remedy: elsewhere === null ? remedyOf(status) : "Name that address itself, if it is your server's.",
     status,
   });
+}
+
+function remedyOf(status: number): string {
+  if (status >= 500) return "Look whether `pawl serve` runs there: what stands before it may answer in its place.";
+  if (status === 401 || status === 403 || status === 407)
+    return "Something before the server wants a login of its own: name the address of `pawl serve` itself.";
+  return "Look whether the address is right, its path too: `pawl serve` prints its own.";
 }

@@ -10,6 +10,10 @@ export interface FollowOptions {
   readonly after?: string;
   /** Also what steps tell while they work. */
   readonly progress?: boolean;
+  /** Also the events of the journal. */
+  readonly events?: boolean;
+  /** Is told once for every connection that is lost, before another is made. */
+  lost?(error: ApiError): void;
   readonly signal?: AbortSignal;
 }
 
@@ -30,9 +34,9 @@ const MAX_FAILURES = 12;
 export async function* followRun(
   { url, headers, fetch }: Connection,
   runId: string,
-  { after, progress = false, signal }: FollowOptions,
+  { after, progress = false, events = false, signal, lost }: FollowOptions,
 ): AsyncGenerator<RunStreamEvent> {
-  const address = `${url}/runs/${encodeURIComponent(runId)}/stream?progress=${progress}`;
+  const address = `${url}/runs/${encodeURIComponent(runId)}/stream?progress=${progress}&events=${events}`;
   let last = after;
   for (let failures = 0; ; failures += 1) {
     try {
@@ -51,7 +55,9 @@ export async function* followRun(
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof ApiError && !isPassing(error)) throw error;
-      if (failures >= MAX_FAILURES) throw error instanceof ApiError ? error : explainFailure(url, error);
+      const failure = error instanceof ApiError ? error : explainFailure(url, error);
+      if (failures >= MAX_FAILURES) throw failure;
+      if (failures === 0) lost?.(failure);
     }
     await setTimeout(Math.min(FIRST_DELAY_MS * 2 ** failures, LAST_DELAY_MS), undefined, signal ? { signal } : {});
   }
@@ -63,6 +69,8 @@ function isPassing({ status = 0 }: ApiError): boolean {
 }
 
 async function* readEvents(url: string, response: Response): AsyncGenerator<RunStreamEvent> {
+  if (response.status >= 300 && response.status < 400)
+    throw notPawl(url, response.status, response.headers.get("location"));
   if (!response.ok) throw explainRefusal(url, response.status, await readJson(response));
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
   if (!isStream || response.body === null) throw notPawl(url, response.status);

@@ -37,7 +37,7 @@ export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClien
   api.use({
     onResponse: ({ response }) => {
       const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
-      if (!isJson) throw notPawl(url, response.status);
+      if (!isJson) throw notPawl(url, response.status, response.headers.get("location"));
     },
     onError: ({ error }) => (error instanceof ApiError ? error : explainFailure(url, error)),
   });
@@ -52,6 +52,7 @@ export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClien
         throw explainFailure(url, error);
       });
       if (response.ok) return response;
+      if (response.status < 400) throw notPawl(url, response.status, response.headers.get("location"));
       throw explainRefusal(url, response.status, (await response.json().catch(() => undefined)) as Json | undefined);
     },
   };
@@ -65,7 +66,10 @@ interface Answered<Data> {
 
 /** What is in the envelope of an answer. Throws `ApiError` for one that is no success. */
 export async function dataOf<Data>(asked: Promise<Answered<Data>>): Promise<Data> {
-  const { data, error, response } = await asked;
+  const { data, error, response } = await asked.catch((error: unknown) => {
+    // It has said that it sends JSON.
+    throw error instanceof SyntaxError ? notPawl("The server", 200) : error;
+  });
   const origin = URL.parse(response.url)?.origin ?? "The server";
   if (error !== undefined) throw explainRefusal(origin, response.status, error as Json);
   if (data === undefined || !("data" in data)) throw notPawl(origin, response.status);

@@ -11,6 +11,8 @@ export type RunStreamEvent =
   | { readonly event: "step"; readonly id: string; readonly data: StepNow }
   | { readonly event: "limit"; readonly id: string; readonly data: Limit }
   | { readonly event: "progress" | "live"; readonly data: StepProgress }
+  /** Of the journal, where that is asked for: its shape is that of the server's version. */
+  | { readonly event: "event"; readonly id: string; readonly data: { readonly seq: number; readonly event: Json } }
   | { readonly event: "error"; readonly id: string; readonly data: { readonly code: string; readonly message: string } }
   | { readonly event: "result"; readonly id: string; readonly data: RunResult }
   | { readonly event: "end"; readonly id: string; readonly data: { readonly run_id: string } };

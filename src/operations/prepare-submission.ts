@@ -16,6 +16,8 @@ import { toRunInput } from "./to-run-input.ts";
 export interface Submission {
   /** A registered name, or the text of a definition. Never a path: a client does not choose files of this machine. */
   readonly workflow: string;
+  /** Of a text of agents: which of its workflows or agents is meant. */
+  readonly part?: string;
   /** Of a definition saved through the service. Absent: the newest. */
   readonly version?: number;
   readonly input: JsonObject;
@@ -53,7 +55,7 @@ export async function prepareSubmission(app: Application, submission: Submission
 /** What a client's request means: which definition, with which input. */
 export async function toStartable(
   app: Application,
-  submission: Pick<Submission, "workflow" | "version" | "input">,
+  submission: Pick<Submission, "workflow" | "part" | "version" | "input">,
 ): Promise<Startable> {
   const { definition, file } = await findSubmitted(app, submission);
   const { graph } = definition;
@@ -69,9 +71,10 @@ interface Submitted {
 /** Throws `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`, `DEFINITION_INVALID`. */
 export async function findSubmitted(
   app: Application,
-  { workflow, version }: Pick<Submission, "workflow" | "version">,
+  { workflow, part, version }: Pick<Submission, "workflow" | "part" | "version">,
 ): Promise<Submitted> {
   const loading = loadOptionsOf(app.config);
+  if (part !== undefined) return findPart(workflow, part, loading);
   if (isText(workflow)) {
     if (version !== undefined) throw noVersions("A text that is sent");
     // No folders: scripts and prompts belong to applications, and a text that was sent has none.
@@ -95,6 +98,21 @@ export async function findSubmitted(
   throw new PawlError("DEFINITION_INVALID", {
     message: `The definition of "${workflow}" has problems.`,
     details: { problems: report.problems.map(({ rendered }) => rendered) },
+  });
+}
+
+async function findPart(text: string, part: string, loading: ReturnType<typeof loadOptionsOf>): Promise<Submitted> {
+  if (!isText(text)) {
+    throw new PawlError("REQUEST_INVALID", {
+      message: `\`part\` names one workflow of a text, and "${text}" is a name.`,
+      remedy: "Leave `part` out, or send the text of the file as `workflow`.",
+    });
+  }
+  const { definition, problems } = await reportOnText(text, { folders: [], ...loading, select: { name: part } });
+  if (definition === undefined) throw definitionInvalid(undefined, problems);
+  if (definition.graph.name === part) return { definition };
+  throw new PawlError("WORKFLOW_NOT_FOUND", {
+    message: `The text has no workflow "${part}"; it has "${definition.graph.name}".`,
   });
 }
 

@@ -12,9 +12,13 @@ export interface RequestFile {
 }
 
 /** A request from a file, as `POST /execute` would get it. Throws `FILE_NOT_FOUND`, `REQUEST_INVALID`. */
-export async function readRequestFile({ file, folder, workflowId }: RequestFile): Promise<ExecuteRequest> {
-  const body = parseJson(await readTextFile(resolve(folder, file)), file);
-  return readRequest(withWorkflow(body, workflowId));
+export async function readRequestFile(file: RequestFile): Promise<ExecuteRequest> {
+  return readRequest(await readRequestBody(file));
+}
+
+/** As it is sent. */
+export async function readRequestBody({ file, folder, workflowId }: RequestFile): Promise<Json> {
+  return withWorkflow(parseJson(await readTextFile(resolve(folder, file)), file), workflowId);
 }
 
 const NAMES_OF_WORK = ["workflowInfo", "taskDetails", "handlerType"];

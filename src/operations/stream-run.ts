@@ -11,6 +11,7 @@ import { RunHistory, type StepHistory } from "./describe-run-history.ts";
 import { type StepStatus, statusOfEnd, statusOfPhase } from "./describe-run-steps.ts";
 import { findRun } from "./find-run.ts";
 import { toUsd } from "./micro-dollars.ts";
+import { toTold } from "./read-run-events.ts";
 import { describeLimits, type LimitDescription, showLimit } from "./use-limits.ts";
 
 /** What a follower of a run is told. Only what has an id can be asked for again: `status` says how it is now. */
@@ -18,6 +19,8 @@ export type StreamedChange =
   | { readonly event: "status"; readonly data: RunNow }
   | { readonly event: "step"; readonly id: string; readonly data: StepNow }
   | { readonly event: "progress" | "live"; readonly data: StepProgress }
+  /** Of the journal, where that is asked for. */
+  | { readonly event: "event"; readonly id: string; readonly data: EventRow }
   /** A limit is near (80 %) or used up: told once for each. */
   | { readonly event: "limit"; readonly id: string; readonly data: LimitDescription & { readonly budget_id?: string } }
   | { readonly event: "error"; readonly id: string; readonly data: { readonly code: string; readonly message: string } }
@@ -64,6 +67,8 @@ export interface StreamOptions {
    * else. It is told once, and left out for who reads too slowly.
    */
   readonly withProgress?: boolean;
+  /** Also the events of the journal, for who draws the whole run. */
+  readonly withEvents?: boolean;
 }
 
 const PAGE = 200;
@@ -83,7 +88,10 @@ export async function* streamRun(
 ): AsyncGenerator<StreamedChange> {
   const record = await findRun(app, idOrPrefix);
   const { journal } = await app.records();
-  const follower = new Follower(record, journal, parseId(options.after));
+  const follower = new Follower(record, journal, {
+    after: parseId(options.after),
+    ...(options.withEvents === true ? { toTold: (row) => toTold(app, row) } : {}),
+  });
   const wakeUp = new WakeUp(options.withProgress === true);
   const stopped = () => wakeUp.ring();
   // Before anything is read: what happens in between is not missed.
@@ -126,13 +134,16 @@ async function* tellEnd(app: Application, follower: Follower): AsyncGenerator<St
   for (const change of changes) if ("id" in change && follower.isNew(change.id)) yield change;
 }
 
+/** Behind the changes of steps that one event can cause. */
+const JOURNAL_AT = 800_000;
+
 /** Behind the changes of steps, before the result. */
 const LIMITS_FROM = 900_000;
 
 /** Behind those. */
 const BUDGETS_FROM = 950_000;
 
-/** Behind the changes of steps that one event can cause. */
+/** Behind everything else that one event can cause. */
 const RESULT_FROM = 1_000_000;
 
 interface Position {
@@ -151,15 +162,22 @@ class Follower {
   readonly record: RunRecord;
   readonly #journal: Journal;
   readonly #after: Position;
+  /** Of an event of the journal. Absent: none is told. */
+  readonly #toTold: ((row: EventRow) => EventRow) | undefined;
   readonly #graphs = new Map<string, IndexedGraph>();
   #history: RunHistory | undefined;
   /** What was last told of a step, by its path. */
   readonly #told = new Map<string, string>();
 
-  constructor(record: RunRecord, journal: Journal, after: Position) {
+  constructor(
+    record: RunRecord,
+    journal: Journal,
+    { after, toTold: told }: { readonly after: Position; toTold?(row: EventRow): EventRow },
+  ) {
     this.record = record;
     this.#journal = journal;
     this.#after = after;
+    this.#toTold = told;
   }
 
   get lastSeq(): number {
@@ -198,7 +216,17 @@ class Follower {
     const { began, ended } = history.apply(event);
     const touched = new Set([...began, ...ended, ...namedBy(event, history)]);
     const steps = [...touched].flatMap((step, n) => this.#tell(step, `${seq}.${n}`));
-    return [...steps, ...this.#tellLimits(history, seq), ...this.#tellBudget(event, seq)];
+    return [
+      ...steps,
+      ...this.#tellEvent({ seq, event }),
+      ...this.#tellLimits(history, seq),
+      ...this.#tellBudget(event, seq),
+    ];
+  }
+
+  #tellEvent(row: EventRow): readonly StreamedChange[] {
+    const id = `${row.seq}.${JOURNAL_AT}`;
+    return this.#toTold !== undefined && this.isNew(id) ? [{ event: "event", id, data: this.#toTold(row) }] : [];
   }
 
   #tellBudget(event: Event, seq: number): readonly StreamedChange[] {

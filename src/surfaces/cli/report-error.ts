@@ -32,7 +32,7 @@ function renderedProblems(details: Json | undefined): readonly string[] {
   const problems = isJsonObject(details) ? details["problems"] : undefined;
   if (!Array.isArray(problems)) return [];
   return problems.flatMap((problem: Json) => {
-    const rendered = isJsonObject(problem) ? problem["rendered"] : undefined;
+    const rendered = isJsonObject(problem) ? problem["rendered"] : problem;
     return typeof rendered === "string" ? [rendered] : [];
   });
 }

@@ -13,7 +13,7 @@ import type { Voice } from "./voice.ts";
 /** Shows one run while it goes on: live for people, as data for programs. */
 export interface RunPrinter {
   /** Notices that come before are kept until then. */
-  begin(graph: Graph, record: RunRecord): void;
+  begin(graph: Graph, record: Pick<RunRecord, "id" | "workflow">): void;
   notice(notice: LiveNotice): void;
   end(run: RunHead): Promise<void>;
   /** The view ends without the run's end. */

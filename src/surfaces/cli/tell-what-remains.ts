@@ -1,7 +1,7 @@
 import { placeOf } from "../../operations/answer-approval.ts";
 import type { Application } from "../../operations/application.ts";
 import type { RunHead } from "../../operations/describe-run.ts";
-import { listApprovals } from "../../operations/describe-run-approvals.ts";
+import { listApprovals, type OpenApproval } from "../../operations/describe-run-approvals.ts";
 import { findAwaited } from "../../operations/find-awaited.ts";
 import { findRun } from "../../operations/find-run.ts";
 import { tell } from "./print.ts";
@@ -13,24 +13,26 @@ const MAX_WEBHOOKS = 1_000;
 
 /** What a person has to know after a command has shown a run: open questions, and what is still to be delivered. */
 export async function tellWhatRemains(app: Application, run: RunHead): Promise<void> {
-  if (run.status === "awaiting_approval") await tellApprovals(app, run);
-  if (run.status === "waiting") await tellEvents(app, run);
+  const { run_id: runId } = run;
+  if (run.status === "awaiting_approval")
+    tellApprovals(runId, await listApprovals(await app.records(), await findRun(app, runId)));
+  if (run.status === "waiting") tellEvents(runId, (await findAwaited(app, await findRun(app, runId))).events);
   if (run.completed_at !== null) await tellWebhooks(app, run);
 }
 
-async function tellApprovals(app: Application, { run_id: runId }: RunHead): Promise<void> {
-  const approvals = await listApprovals(await app.records(), await findRun(app, runId));
+type AskedApproval = Pick<OpenApproval, "path" | "key" | "asked" | "message">;
+
+export function tellApprovals(runId: string, approvals: readonly AskedApproval[]): void {
   for (const approval of approvals.slice(0, MAX_SHOWN)) {
     const address = `${shortId(runId)}:${placeOf(approval)}`;
-    tell(`The run waits for an answer: ${approval.message}`);
+    tell(`The run waits for an answer: ${sanitize(approval.message)}`);
     tell(`  pawl approve ${address}`);
     tell(`  pawl reject ${address}`);
   }
   if (approvals.length > MAX_SHOWN) tell(`  ... and ${approvals.length - MAX_SHOWN} more: pawl approvals ls`);
 }
 
-async function tellEvents(app: Application, { run_id: runId }: RunHead): Promise<void> {
-  const { events } = await findAwaited(app, await findRun(app, runId));
+export function tellEvents(runId: string, events: readonly string[]): void {
   if (events.length === 0) tell("The run waits for an event.");
   for (const event of events.slice(0, MAX_SHOWN)) {
     tell(`The run waits for the event ${sanitize(event)}`);

@@ -35,7 +35,7 @@ test("a server does what the verbs ask for, with the answers that they give on i
   };
   const first = await pawl(["run", "question", "-i", "question=007"], { cwd: elsewhere, env });
   expect(first).toMatchObject({ code: 0, stdout: '{\n  "answer": "42"\n}\n' });
-  expect(first.stderr).toContain("completed  answer");
+  expect(first.stderr).toContain("answer completed");
   const [mine, review, broken] = await Promise.all([
     remote("run", "mine.yaml", "-i", "question=why"),
     remote("run", "review"),

@@ -49,6 +49,7 @@ async function resumeAll(app: OpenApplication, options: ResumeOptions): Promise<
     await app.leave(signals.stop, signals.force);
     const isText = formatOf(options) === "text";
     if (!isText) printEnvelope({ items: runs, next_cursor: null });
+    else if (runs.length === 0) tell("No run can go on. What there is: pawl runs ls");
     else for (const run of runs) print(`${run.run_id}  ${run.status}  ${run.workflow_name}`);
     if (signals.stop.aborted) return 130;
     return Math.max(0, ...runs.map(runExitCode));

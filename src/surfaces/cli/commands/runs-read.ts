@@ -71,11 +71,15 @@ export async function showRunDescription(
 
 /** `pawl runs events`: the journal as it is. Without `--json` a line each. */
 export async function showEvents(app: OpenApplication, id: string, options: CommonOptions): Promise<number> {
+  return showJournal(readRunEvents(app, id), options);
+}
+
+export async function showJournal(events: AsyncIterable<EventRow>, options: CommonOptions): Promise<number> {
   const format = formatOf(options);
   const items: EventRow[] = [];
   const { renderEvent } = await import("../render/render-events.ts");
   const paint = paintFor(process.stdout);
-  for await (const { seq, event } of readRunEvents(app, id)) {
+  for await (const { seq, event } of events) {
     if (format === "lines") print(JSON.stringify({ seq, event }));
     else if (format === "json") items.push({ seq, event });
     else print(renderEvent({ seq, event }, paint));

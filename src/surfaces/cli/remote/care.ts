@@ -14,15 +14,17 @@ import { showViolations, type ViolationsOptions } from "../commands/violations.t
 import { type ListWebhooksOptions, showOneWebhook, showWebhooks } from "../commands/webhooks.ts";
 import { printEnvelope, tell } from "../print.ts";
 import { followRemote } from "./follow-remote.ts";
+import { type Page, readPages } from "./read-pages.ts";
 import { given, type RemoteParts } from "./remote-parts.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const byId = (id: string) => ({ params: { path: { id } } });
 
 export async function listDeadLetters({ client }: RemoteParts, options: DeadLettersOptions): Promise<number> {
-  const { all, workflow, limit, cursor } = options;
-  const query = { limit, ...given({ status: all === true ? undefined : ("open" as const), workflow, cursor }) };
-  return showDeadLetters(await dataOf(client.api.GET("/dead-letter", { params: { query } })), options);
+  const { all, workflow, limit, cursor: first } = options;
+  const wanted = given({ status: all === true ? undefined : ("open" as const), workflow });
+  const ask = (page: Page) => dataOf(client.api.GET("/dead-letter", { params: { query: { ...wanted, ...page } } }));
+  return showDeadLetters(await readPages(limit, ask, first), options);
 }
 
 export async function retryDeadLetter(parts: RemoteParts, id: string, options: CommonOptions): Promise<number> {
@@ -36,7 +38,7 @@ export async function resolveDeadLetter({ client }: RemoteParts, id: string, opt
 }
 
 export async function listWebhooks({ client }: RemoteParts, options: ListWebhooksOptions): Promise<number> {
-  const { run, status: statuses = [], limit, cursor } = options;
+  const { run, status: statuses = [], limit, cursor: first } = options;
   const [status, ...more] = statuses;
   if (more.length > 0) {
     throw new PawlError("USAGE", {
@@ -44,8 +46,9 @@ export async function listWebhooks({ client }: RemoteParts, options: ListWebhook
       remedy: `Use --status ${status}.`,
     });
   }
-  const query = { limit, ...given({ run, status, cursor }) };
-  return showWebhooks(await dataOf(client.api.GET("/webhooks", { params: { query } })), options);
+  const wanted = given({ run, status });
+  const ask = (page: Page) => dataOf(client.api.GET("/webhooks", { params: { query: { ...wanted, ...page } } }));
+  return showWebhooks(await readPages(limit, ask, first), options);
 }
 
 export async function showWebhook({ client }: RemoteParts, id: string, options: CommonOptions): Promise<number> {

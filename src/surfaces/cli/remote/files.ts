@@ -3,13 +3,15 @@ import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { readContent, showStoredFiles } from "../commands/storage.ts";
 import { readDefinition, type ShowWorkflowOptions, showSaved, showVersions } from "../commands/workflows.ts";
 import { print, printEnvelope, tell } from "../print.ts";
+import { readPages } from "./read-pages.ts";
 import type { RemoteParts } from "./remote-parts.ts";
 
-const MAX_PAGE = 200;
 const byName = (name: string) => ({ params: { path: { name } } });
 
 export async function listWorkflows({ client }: RemoteParts, options: CommonOptions): Promise<number> {
-  const list = await dataOf(client.api.GET("/workflows", { params: { query: { limit: MAX_PAGE } } }));
+  const list = await readPages(Number.POSITIVE_INFINITY, (query) =>
+    dataOf(client.api.GET("/workflows", { params: { query } })),
+  );
   if (formatOf(options) !== "text") printEnvelope(list);
   else {
     const { renderWorkflows } = await import("../render/render-workflows.ts");
@@ -48,8 +50,9 @@ export async function removeWorkflow({ client }: RemoteParts, name: string, opti
 }
 
 export async function listStorage({ client }: RemoteParts, prefix: string, options: CommonOptions): Promise<number> {
-  const files = await dataOf(client.api.GET("/storage", { params: { query: { prefix, limit: MAX_PAGE } } }));
-  if (files.next_cursor !== null) tell(`There are more than ${MAX_PAGE}: name the beginning of their paths.`);
+  const files = await readPages(Number.POSITIVE_INFINITY, (page) =>
+    dataOf(client.api.GET("/storage", { params: { query: { prefix, ...page } } })),
+  );
   return showStoredFiles(files.items, options);
 }
 

@@ -1,64 +1,71 @@
-import { dataOf, type RunStreamEvent } from "../../../client/pawl-client.ts";
-import type { RunDescription } from "../../../operations/describe-run.ts";
-import { type CommonOptions, type Format, formatOf, paintFor } from "../cli-context.ts";
-import { print, printEnvelope, tell } from "../print.ts";
-import { formatDuration } from "../render/format-duration.ts";
-import { formatUsd } from "../render/format-usd.ts";
-import { renderError } from "../render/render-error.ts";
-import { sanitize } from "../render/sanitize.ts";
+import { dataOf, type PawlClient } from "../../../client/pawl-client.ts";
+import { type CommonOptions, formatOf } from "../cli-context.ts";
+import { tell } from "../print.ts";
 import { runExitCode } from "../run-exit-code.ts";
+import { openRunPrinter, type RunPrinter } from "../run-printer.ts";
 import { shortId } from "../short-id.ts";
 import { listenForStop } from "../stop-signals.ts";
-import { given, type RemoteParts } from "./remote-parts.ts";
+import { tellApprovals, tellEvents } from "../tell-what-remains.ts";
+import { RemoteHistory } from "./remote-history.ts";
+import type { RemoteParts } from "./remote-parts.ts";
 
 const INTERRUPTED = 130;
 
-/** Shows a run of a server until it ends or waits for a person. Ctrl-C leaves it to the server. */
-export async function followRemote({ client }: RemoteParts, runId: string, options: CommonOptions): Promise<number> {
-  const format = formatOf(options);
+/**
+ * Shows a run of a server, as one of this machine, until it ends or only a person or an event is left. A server that starts
+ * again is followed on. Ctrl-C leaves the run to the server.
+ */
+export async function followRemote(
+  { client, voice }: RemoteParts,
+  runId: string,
+  options: CommonOptions,
+): Promise<number> {
   const signals = listenForStop();
-  if (format === "text") tell(`run ${runId} at ${client.url}`);
+  const printer = await openRunPrinter(formatOf(options), voice);
+  const params = { path: { id: runId } };
   try {
-    for await (const event of client.followRun(runId, { signal: signals.stop })) {
-      tellEvent(event, format);
-      if (event.event === "status" && event.data.status === "awaiting_approval") break;
-    }
+    const { workflow_name: workflow } = await dataOf(
+      client.api.GET("/runs/{id}", { params: { ...params, query: { outputs: "false", prompts: "false" } } }),
+    );
+    const history = await RemoteHistory.open(client, runId);
+    printer.begin(history.graph, { id: runId, workflow });
+    const lost = () => voice.say(`The connection to ${client.url} is lost. Trying again ...`);
+    await showEvents(client, { runId, history, printer }, { signal: signals.stop, lost });
+    const run = await dataOf(client.api.GET("/runs/{id}", { params }));
+    await printer.end(run);
+    if (formatOf(options) === "text" && run.completed_at === null) await tellWhatRemains(client, runId, history);
+    return runExitCode(run);
   } catch (error) {
+    await printer.abandon();
     if (!signals.stop.aborted) throw error;
     tell(`The run goes on at ${client.url}. Follow it again: pawl runs watch ${shortId(runId)}`);
     return INTERRUPTED;
   } finally {
     signals.close();
   }
-  const run = await dataOf(client.api.GET("/runs/{id}", { params: { path: { id: runId } } }));
-  showEnd(run, format);
-  return runExitCode(run);
 }
 
-function tellEvent(event: RunStreamEvent, format: Format): void {
-  if (format === "lines") print(JSON.stringify(event));
-  if (format !== "text" || event.event !== "step") return;
-  const { path, status, attempt, cost_usd: cost, duration_seconds: seconds, error } = event.data;
-  if (status === "pending") return;
-  const facts = given({
-    attempt: attempt > 1 ? `attempt ${attempt}` : undefined,
-    duration: seconds === null ? undefined : formatDuration(seconds * 1_000),
-    cost: cost === null || cost === 0 ? undefined : formatUsd(cost),
-    error: error === undefined ? undefined : sanitize(`${error.code} ${error.message}`),
-  });
-  tell(["", status.padEnd(9), sanitize(path), ...Object.values(facts)].join("  "));
+interface Shown {
+  readonly runId: string;
+  readonly history: RemoteHistory;
+  readonly printer: Pick<RunPrinter, "notice">;
 }
 
-function showEnd(
-  run: Pick<RunDescription, "run_id" | "status" | "outputs" | "error" | "completed_at">,
-  format: Format,
-): void {
-  if (format !== "text") return printEnvelope(run);
-  if (run.completed_at !== null) print(JSON.stringify(run.outputs, null, 2));
-  if (run.error !== null) tell(renderError(run.error, paintFor(process.stderr)));
-  if (run.status === "awaiting_approval") {
-    tell("The run waits for an answer. What it asks: pawl approvals ls");
-    tell(`  pawl approve ${shortId(run.run_id)}`);
-    tell(`  pawl reject ${shortId(run.run_id)}`);
+async function showEvents(
+  client: PawlClient,
+  { runId, history, printer }: Shown,
+  following: { readonly signal: AbortSignal; lost(): void },
+): Promise<void> {
+  for await (const told of client.followRun(runId, { events: true, ...following })) {
+    if (told.event === "event") printer.notice(await history.apply(told));
+    // How it is now: everything that came before has been told.
+    if (told.event === "status" && history.isAtRest) return;
   }
+}
+
+async function tellWhatRemains(client: PawlClient, runId: string, { awaited }: RemoteHistory): Promise<void> {
+  const { items } = await dataOf(client.api.GET("/approvals"));
+  const approvals = items.filter(({ run_id }) => run_id === runId);
+  tellApprovals(runId, approvals);
+  if (approvals.length === 0) tellEvents(runId, awaited);
 }

@@ -1,5 +1,6 @@
-import { dataOf } from "../../../client/pawl-client.ts";
+import { dataOf, type PawlClient } from "../../../client/pawl-client.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { EventRow } from "../../../ports/journal.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import { formatOf } from "../cli-context.ts";
 import type { AnswerOptions, CancelOptions, ResumeOptions, SignalOptions } from "../commands/runs-drive.ts";
@@ -9,25 +10,33 @@ import {
   type ListOptions,
   type ShowOptions,
   showApprovals,
+  showJournal,
   showRunDescription,
   showRunList,
 } from "../commands/runs-read.ts";
 import { type ForkOptions, type RerunOptions, readChanges } from "../commands/runs-repeat.ts";
 import { type LogsOptions, printLog } from "../commands/runs-watch.ts";
-import { printEnvelope, tell } from "../print.ts";
+import { print, printEnvelope, tell } from "../print.ts";
 import { sanitize } from "../render/sanitize.ts";
+import { runExitCode } from "../run-exit-code.ts";
 import { shortId } from "../short-id.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { followRemote } from "./follow-remote.ts";
+import { readPages } from "./read-pages.ts";
+import { RemoteHistory } from "./remote-history.ts";
 import { given, type RemoteParts } from "./remote-parts.ts";
 
 const INTERRUPTED = 130;
 const byId = (id: string) => ({ params: { path: { id } } });
 
 export async function listRuns({ client }: RemoteParts, options: ListOptions): Promise<number> {
-  const { status, workflow, limit, cursor } = options;
-  const query = { limit, ...given({ status, workflow, cursor }) };
-  return showRunList(await dataOf(client.api.GET("/runs", { params: { query } })), options);
+  const { status, workflow, limit, cursor: first } = options;
+  const list = await readPages(
+    limit,
+    (page) => dataOf(client.api.GET("/runs", { params: { query: { ...given({ status, workflow }), ...page } } })),
+    first,
+  );
+  return showRunList(list, options);
 }
 
 export async function showRun({ client }: RemoteParts, id: string, options: ShowOptions): Promise<number> {
@@ -69,21 +78,72 @@ export async function showLogs(
 }
 
 export async function watchRun(parts: RemoteParts, id: string, options: CommonOptions): Promise<number> {
-  const { run_id: runId } = await dataOf(parts.client.api.GET("/runs/{id}", byId(id)));
-  return followRemote(parts, runId, options);
+  const run = await dataOf(parts.client.api.GET("/runs/{id}", byId(id)));
+  if (run.completed_at === null) return followRemote(parts, run.run_id, options);
+  await showRun(parts, run.run_id, options);
+  return runExitCode(run);
 }
 
 export async function resumeRun(parts: RemoteParts, id: string | undefined, options: ResumeOptions): Promise<number> {
-  if (id === undefined) {
-    throw new PawlError("USAGE", {
-      message: "A server goes on with all its runs by itself when it starts: name the run that was laid down.",
-      remedy: "List them with `pawl runs ls --status running`.",
-    });
-  }
+  if (options.all === true) return resumeAll(parts, options);
+  if (id === undefined) throw new PawlError("USAGE", { message: "Name a run, or say `--all`." });
   const { run_id: runId, changes } = await dataOf(parts.client.api.POST("/runs/{id}/resume", byId(id)));
   for (const change of changes) tell(change);
   return followRemote(parts, runId, options);
 }
+
+/** A server goes on with its runs by itself: what is left are those that a person has laid down. */
+async function resumeAll({ client }: RemoteParts, options: ResumeOptions): Promise<number> {
+  const status = UNFINISHED.join(",");
+  const { items } = await readPages(Number.POSITIVE_INFINITY, (page) =>
+    dataOf(client.api.GET("/runs", { params: { query: { ...page, status } } })),
+  );
+  const signals = listenForStop();
+  try {
+    const runs = await Promise.all(items.map(({ run_id: runId }) => resumeToRest(client, runId, signals.stop)));
+    if (formatOf(options) !== "text") printEnvelope({ items: runs, next_cursor: null });
+    else if (runs.length === 0) tell("No run can go on. What there is: pawl runs ls");
+    else for (const run of runs) print(`${run.run_id}  ${run.status}  ${run.workflow_name}`);
+    return signals.stop.aborted ? INTERRUPTED : Math.max(0, ...runs.map(runExitCode));
+  } finally {
+    signals.close();
+  }
+}
+
+const UNFINISHED = ["queued", "running", "waiting"] as const;
+
+async function resumeToRest(client: PawlClient, runId: string, stop: AbortSignal) {
+  const { changes } = await dataOf(client.api.POST("/runs/{id}/resume", byId(runId)));
+  for (const change of changes) tell(change);
+  const history = await RemoteHistory.open(client, runId);
+  try {
+    for await (const told of client.followRun(runId, { events: true, signal: stop })) {
+      if (told.event === "event") await history.apply(told);
+      if (told.event === "status" && history.isAtRest) break;
+    }
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  }
+  const params = { path: { id: runId }, query: { outputs: "false", prompts: "false" } };
+  return dataOf(client.api.GET("/runs/{id}", { params }));
+}
+
+/** The journal as it is; without `--json` a line each. */
+export async function showEvents({ client }: RemoteParts, id: string, options: CommonOptions): Promise<number> {
+  return showJournal(readEvents(client, id), options);
+}
+
+async function* readEvents(client: PawlClient, id: string): AsyncGenerator<EventRow> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const params = { path: { id }, query: { limit: EVENTS_PAGE, ...given({ cursor }) } };
+    const page = await dataOf(client.api.GET("/runs/{id}/events", { params }));
+    // A server of this version writes events as this program reads them.
+    yield* page.items as unknown as readonly EventRow[];
+    cursor = page.next_cursor;
+  }
+}
+
+const EVENTS_PAGE = 1_000;
 
 /** The server ends it: whoever wants to see that watches it. */
 export async function cancelRun({ client }: RemoteParts, id: string, options: CancelOptions): Promise<number> {

@@ -19,13 +19,11 @@ const AGENTS = ["sandstorm", "inline", "simulated"] as const;
 
 /** `pawl run` by a server: a file of this machine is sent as it is, without the scripts and prompts that it names. */
 export async function run(parts: RemoteParts, workflow: string, options: RunOptions): Promise<number> {
-  if (options.request !== undefined) {
-    throw new PawlError("LOCAL_ONLY", {
-      message: "`--request` is a request of `POST /execute`, which answers it itself.",
-      remedy: `Send it: curl ${parts.client.url}/execute -d @${options.request}`,
-    });
-  }
   const { client } = parts;
+  if (options.request !== undefined) {
+    const { runRequest } = await import("./run-request.ts");
+    return runRequest(parts, { workflow, file: options.request }, options);
+  }
   const body = {
     ...(await toSubmission(client, workflow, options)),
     ...toLimits(options),
@@ -53,17 +51,21 @@ export async function plan({ client }: RemoteParts, workflow: string, options: P
 type Wanted = Pick<RunOptions, "i" | "input" | "agent" | "maxCost">;
 
 async function toSubmission(client: PawlClient, reference: string, { i = [], input, agent, maxCost }: Wanted) {
-  const isFile = looksLikeFile(reference) || existsSync(reference);
-  if (isFile && reference.includes("#")) {
-    throw new PawlError("LOCAL_ONLY", {
-      message: `"${reference}" names one workflow of a file, and a server is sent whole texts.`,
-      remedy: "Name a workflow that the server knows: pawl workflows ls",
-    });
-  }
-  const workflow = isFile ? `${await readDefinition(reference)}\n` : reference;
-  const schema = isFile || i.length === 0 ? undefined : await schemaOf(client, reference);
+  const { file, part } = toFile(reference);
+  const workflow = file === undefined ? reference : `${await readDefinition(file)}\n`;
+  const schema = file !== undefined || i.length === 0 ? undefined : await schemaOf(client, reference);
   const values = await gatherInput({ pairs: i, folder: process.cwd(), ...given({ file: input }) }, schema);
-  return { workflow, input: values, ...given({ agent: toAgent(agent), max_cost_usd: maxCost }) };
+  return { workflow, input: values, ...given({ part, agent: toAgent(agent), max_cost_usd: maxCost }) };
+}
+
+/** Names may hold `#` as well: what counts is the first one behind a file. No file: it is a name that the server knows. */
+function toFile(reference: string): { readonly file?: string; readonly part?: string } {
+  if (existsSync(reference)) return { file: reference };
+  for (let hash = reference.indexOf("#"); hash > 0; hash = reference.indexOf("#", hash + 1)) {
+    const file = reference.slice(0, hash);
+    if (existsSync(file)) return { file, part: reference.slice(hash + 1) };
+  }
+  return looksLikeFile(reference) ? { file: reference } : {};
 }
 
 /** Beside `max_cost_usd`, which a plan takes as well. */

@@ -37,7 +37,11 @@ export function addRuns(program: Command, perform: Perform): void {
   withCommon(runs.command("events").description("show a run's journal"))
     .argument("<id>")
     .action(async (id: string, options: CommonOptions) => {
-      await perform(options, async (app) => (await import("../commands/runs-read.ts")).showEvents(app, id, options));
+      await perform(
+        options,
+        async (app) => (await import("../commands/runs-read.ts")).showEvents(app, id, options),
+        async (parts) => (await import("../remote/runs.ts")).showEvents(parts, id, options),
+      );
     });
   withCommon(runs.command("logs").description("show what agents said, as JSON lines"))
     .argument("<id>")

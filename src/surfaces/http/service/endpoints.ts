@@ -12,6 +12,7 @@ import { streamEventsEndpoint } from "./events/stream-events.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys/keys.ts";
 import { compareRunsEndpoint } from "./runs/compare-runs.ts";
 import { deleteRunEndpoint } from "./runs/delete-run.ts";
+import { readRunEventsEndpoint, readRunGraphEndpoint } from "./runs/read-history.ts";
 import { readRunLogsEndpoint } from "./runs/read-logs.ts";
 import { getRun, listRunsEndpoint } from "./runs/read-runs.ts";
 import { forkRunEndpoint, replayRunEndpoint, rerunRunEndpoint } from "./runs/repeat-runs.ts";
@@ -63,6 +64,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   streamRunEndpoint,
   streamEventsEndpoint,
   readRunLogsEndpoint,
+  readRunEventsEndpoint,
+  readRunGraphEndpoint,
   cancelRunEndpoint,
   resumeRunEndpoint,
   signalRun,

@@ -23,6 +23,10 @@ export const streamRunEndpoint = defineEndpoint({
       .stringbool()
       .default(false)
       .describe("Also what steps tell while they work: `progress`, and `live` for the text of agents as it comes."),
+    events: z
+      .stringbool()
+      .default(false)
+      .describe("Also the events of its journal, as `event` with `seq` and `event`."),
   }),
   headers: { "Last-Event-ID": "The id of the last event seen." },
   answer: { mediaType: "text/event-stream" },
@@ -32,7 +36,11 @@ export const streamRunEndpoint = defineEndpoint({
     c.set("runId", id);
     const after = c.req.header("last-event-id") ?? query.after;
     return answerEventStream(parts, (stop) => {
-      const options = { withProgress: query.progress, ...(after === undefined ? {} : { after }) };
+      const options = {
+        withProgress: query.progress,
+        withEvents: query.events,
+        ...(after === undefined ? {} : { after }),
+      };
       return toSent(streamRun(app, id, options, stop));
     });
   },

@@ -61,11 +61,12 @@ function toRequest(app: Application, body: SubmissionBody, c: Context<HttpEnv>):
 
 function toSubmission(body: SubmissionBody): Submission {
   const { workflow, workflow_name: name = "", input, input_data: inputData } = body;
-  const { version, callback_url: callbackUrl, callback_headers: callbackHeaders, agent, limits = {} } = body;
+  const { part, version, callback_url: callbackUrl, callback_headers: callbackHeaders, agent, limits = {} } = body;
   const maxCostUsd = body.max_cost_usd ?? limits.max_cost_usd;
   const uses = toUseLimits(limits);
   return {
     workflow: workflow ?? name,
+    ...(part === undefined ? {} : { part }),
     ...(version === undefined ? {} : { version }),
     input: input ?? inputData ?? {},
     ...(callbackUrl === undefined ? {} : { callbackUrl }),

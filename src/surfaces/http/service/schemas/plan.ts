@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { jsonObjectSchema } from "./common.ts";
+import { partSchema } from "./submission.ts";
 
 const assumptionsSchema = z.object({
   output_tokens: z.number(),
@@ -14,6 +15,7 @@ const tokens = z.number().int().min(0).max(10_000_000).optional();
 export const planRequestSchema = z
   .strictObject({
     workflow: z.string().min(1).describe("A registered name, or the text of a definition."),
+    part: partSchema.optional(),
     input: jsonObjectSchema.optional(),
     max_cost_usd: z.number().positive().max(1_000_000).optional(),
     agent: z.enum(["sandstorm", "inline", "simulated"]).optional(),

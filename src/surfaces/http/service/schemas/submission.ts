@@ -11,11 +11,18 @@ const headersSchema = z
   )
   .refine((headers) => Object.keys(headers).length <= 50, "has more than 50 headers");
 
+export const partSchema = z
+  .string()
+  .min(1)
+  .max(200)
+  .describe("Of a text of agents: which of its workflows or agents is meant.");
+
 /** Both spellings of what two generations of clients send. */
 export const submissionSchema = z
   .strictObject({
     workflow: z.string().min(1).optional().describe("A registered name, or the text of a definition."),
     workflow_name: z.string().min(1).max(200).optional(),
+    part: partSchema.optional(),
     version: z.int().min(1).max(1_000_000).optional().describe("Of a saved definition; absent: the newest."),
     input: jsonObjectSchema.optional(),
     input_data: jsonObjectSchema.optional(),

@@ -14,14 +14,18 @@ export const planRunEndpoint = defineEndpoint({
   body: planRequestSchema,
   answer: planSchema,
   async handle({ app, body }) {
-    const { workflow, input = {}, agent, max_cost_usd: maxCostUsd, assume = {} } = body;
+    const { workflow, part, input = {}, agent, max_cost_usd: maxCostUsd, assume = {} } = body;
     const given = Object.entries(assume).filter(([, tokens]) => tokens !== undefined);
-    const data = await planRun(app, await toStartable(app, { workflow, input }), {
-      folder: app.appDir,
-      ...(agent === undefined ? {} : { agent }),
-      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
-      assume: Object.fromEntries(given),
-    });
+    const data = await planRun(
+      app,
+      await toStartable(app, { workflow, input, ...(part === undefined ? {} : { part }) }),
+      {
+        folder: app.appDir,
+        ...(agent === undefined ? {} : { agent }),
+        ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+        assume: Object.fromEntries(given),
+      },
+    );
     return { data };
   },
 });
