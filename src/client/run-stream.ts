@@ -12,10 +12,16 @@ export type RunStreamEvent =
   | { readonly event: "limit"; readonly id: string; readonly data: Limit }
   | { readonly event: "progress" | "live"; readonly data: StepProgress }
   /** Of the journal, where that is asked for: its shape is that of the server's version. */
-  | { readonly event: "event"; readonly id: string; readonly data: { readonly seq: number; readonly event: Json } }
+  | { readonly event: "event"; readonly id: string; readonly data: RecordedEvent }
   | { readonly event: "error"; readonly id: string; readonly data: { readonly code: string; readonly message: string } }
   | { readonly event: "result"; readonly id: string; readonly data: RunResult }
   | { readonly event: "end"; readonly id: string; readonly data: { readonly run_id: string } };
+
+interface RecordedEvent {
+  readonly seq: number;
+  /** With more fields, by its type. */
+  readonly event: { readonly type: string; readonly at: number };
+}
 
 interface RunNow {
   readonly run_id: string;

@@ -30,7 +30,7 @@ export class RemoteHistory {
   /** What a view is told. */
   async apply({ data }: StreamedEvent): Promise<LiveNotice> {
     // A server of this version writes events as this program reads them.
-    const event = data.event as unknown as Event;
+    const event = data.event as Event;
     const isCall = event.type === "callResolved";
     const graph = isCall ? await readGraph(this.#client, this.#runId, event.graph) : undefined;
     const { state } = this.#history;
