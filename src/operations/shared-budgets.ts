@@ -5,6 +5,7 @@ import type { Amounts } from "../core/history/events.ts";
 import { toIsoDay, toIsoTime } from "../core/iso-time.ts";
 import type { Budget, Budgets } from "../ports/budgets.ts";
 import type { Application } from "./application.ts";
+import { TENANT_ID, TENANT_ID_RULE } from "./tenant-id.ts";
 
 /** A budget as people see it. */
 export interface BudgetDescription {
@@ -51,6 +52,7 @@ type BudgetApplication = Pick<Application, "service" | "clock" | "tenantId">;
 export async function setBudget(app: BudgetApplication, wanted: WantedBudget): Promise<BudgetDescription> {
   refuseTenant(app);
   const { workflow, tenant_id: tenantId, per = "day", on_exceeded: onExceeded = "stop", webhook } = wanted;
+  refuseUnreadable(wanted);
   const limits = toLimits(wanted);
   if (Object.keys(limits).length === 0) {
     throw new PawlError("USAGE", { message: "A budget limits something: US dollars, tokens, steps or seconds." });
@@ -131,6 +133,21 @@ function isSeen({ tenantId }: Pick<BudgetApplication, "tenantId">, budget: Budge
 function refuseTenant({ tenantId }: BudgetApplication): void {
   if (tenantId === undefined) return;
   throw new PawlError("FORBIDDEN", { message: "Budgets are set by whoever runs the service, not by a tenant." });
+}
+
+/** The service has checked it already, the command line has not. */
+function refuseUnreadable({ workflow, tenant_id: tenantId, webhook }: WantedBudget): void {
+  if (workflow !== undefined && !/^\P{Cc}{1,200}$/u.test(workflow)) {
+    throw new PawlError("USAGE", { message: "The name of a workflow has 1 to 200 characters that can be seen." });
+  }
+  if (tenantId !== undefined && !TENANT_ID.test(tenantId)) {
+    throw new PawlError("USAGE", { message: `No tenant can be called "${tenantId}": its id ${TENANT_ID_RULE}.` });
+  }
+  if (webhook !== undefined && !/^https?:$/.test(URL.parse(webhook)?.protocol ?? "")) {
+    throw new PawlError("USAGE", {
+      message: `The webhook "${webhook}" is no URL that begins with http:// or https://.`,
+    });
+  }
 }
 
 function idOf(subject: {

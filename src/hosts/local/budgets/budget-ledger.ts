@@ -1,13 +1,13 @@
 import { AMOUNTS, isNear } from "../../../core/amounts.ts";
 import type { Amounts, Event } from "../../../core/history/events.ts";
 import { isBudgetAsked } from "../../../core/interpreter/budget-question.ts";
-import { countTokens } from "../../../core/interpreter/use-limits.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
 import type { Budget, Budgets, BudgetUse } from "../../../ports/budgets.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { RunDriver } from "../run-driver.ts";
 import { type Account, type Bound, givesTryBack, toShares } from "./account.ts";
-import { decideShares, type Wish } from "./decide-shares.ts";
+import { decideShares } from "./decide-shares.ts";
+import { MostSeen, type OfAttempt } from "./most-seen.ts";
 import { type Purse, SharedPurse } from "./purse.ts";
 import { RunPurse } from "./run-purse.ts";
 import { NOTHING, UseTracker } from "./use-tracker.ts";
@@ -32,8 +32,6 @@ export interface BudgetNear {
   readonly used: number;
 }
 
-type OfAttempt = Extract<Event, { readonly attempt: number }>;
-
 /** What a run in memory has used is written down this often, for those who look. */
 const NOTE_EVERY_MS = 1_000;
 
@@ -46,8 +44,7 @@ export class BudgetLedger {
   readonly #near: (driver: RunDriver, near: BudgetNear) => void;
   readonly #accounts = new Map<RunDriver, Account>();
   readonly #purses = new Map<string, SharedPurse>();
-  /** The most that an attempt of a step has used. */
-  readonly #seen = new Map<string, Amounts>();
+  readonly #seen = new MostSeen();
   records: Budgets | undefined;
 
   constructor(clock: Clock, near: (driver: RunDriver, near: BudgetNear) => void) {
@@ -99,35 +96,16 @@ export class BudgetLedger {
   }
 
   #settle(account: Account, event: OfAttempt): void {
+    const { driver } = account;
     const begun = `${event.path}@${event.attempt}`;
     if (!account.begun.has(begun) || event.type === "stepStarted") return;
     if (event.type === "costReported") return;
-    this.#learn(account, event);
+    this.#seen.note(driver, event);
     if (!isOver(event)) return;
     account.begun.delete(begun);
     if (!givesTryBack(event)) return;
     account.own?.addTries(-1);
     this.#add(account, this.#today(), { ...NOTHING, tries: -1 });
-  }
-
-  #learn({ driver }: Account, event: OfAttempt): void {
-    if (!("costMicro" in event) && !("startedAt" in event)) return;
-    const {
-      costMicro = 0,
-      usage,
-      startedAt = event.at,
-    } = event as {
-      readonly costMicro?: number;
-      readonly usage?: Parameters<typeof countTokens>[0];
-      readonly startedAt?: number;
-    };
-    const kind = kindOf(driver, event.path);
-    const before = this.#seen.get(kind) ?? {};
-    this.#seen.set(kind, {
-      cost: Math.max(before.cost ?? 0, costMicro),
-      tokens: Math.max(before.tokens ?? 0, countTokens(usage)),
-      duration: Math.max(before.duration ?? 0, event.at - startedAt),
-    });
   }
 
   #add({ driver, budgets }: Account, day: string, use: BudgetUse): void {
@@ -150,7 +128,10 @@ export class BudgetLedger {
     if (account === undefined) return { kind: "go" };
     const purses = this.#pursesOf(account);
     const isHeld = purses.some((purse) => heldPurses.has(purse));
-    const wish = this.#wishOf(applicant);
+    const wish = {
+      seen: this.#seen.of(applicant.driver, applicant.path),
+      tooLittleMicro: applicant.driver.state.active.get(applicant.path)?.tooLittleMicro,
+    };
     const shares = new Map<Purse, Amounts>();
     let mustWait = isHeld;
     for (const purse of purses) {
@@ -161,18 +142,6 @@ export class BudgetLedger {
     }
     if (mustWait) return { kind: "hold", purses };
     return this.#go(applicant, shares);
-  }
-
-  /** What a try of the step has needed: as far as this process knows, and of money what the run itself knows. */
-  #wishOf({ driver, path }: Applicant): Wish {
-    const seen = this.#seen.get(kindOf(driver, path));
-    const { active, budget } = driver.state;
-    const instance = active.get(path);
-    const inRun = budget.maxSeenMicro.get(instance?.step.key ?? "");
-    return {
-      seen: inRun === undefined ? seen : { ...seen, cost: Math.max(seen?.cost ?? 0, inRun) },
-      tooLittleMicro: instance?.tooLittleMicro,
-    };
   }
 
   /** Of a shared budget only whether there is more than one: nobody counts all runs for each of their tasks. */
@@ -305,9 +274,4 @@ function isOver({ type }: Event): boolean {
 
 function dayOf(per: "day" | "total", today: string): string {
   return per === "total" ? "" : today;
-}
-
-/** The step, whichever item or visit of it. */
-function kindOf({ state }: RunDriver, path: string): string {
-  return `${state.workflow} ${path.replaceAll(/\[\d+\]|#\d+|~retry\d+/g, "")}`;
 }

@@ -4,14 +4,14 @@ import { decideShare } from "../../../core/interpreter/decide-share.ts";
 import { type Purse, sumReserved } from "./purse.ts";
 
 /** What is known of an attempt that wants to begin. */
-export interface Wish {
+interface Wish {
   /** The most that attempts of its step have used. */
   readonly seen: Amounts | undefined;
   /** Of money: what the attempt before was promised and found too little. */
   readonly tooLittleMicro: number | undefined;
 }
 
-export interface Shares {
+interface Shares {
   readonly exceeded: readonly (keyof Amounts)[];
   /** Those that fly may leave something. */
   readonly mustWait: boolean;

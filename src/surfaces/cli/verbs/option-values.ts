@@ -3,8 +3,8 @@ import { fromIsoTime } from "../../../core/iso-time.ts";
 
 export function toAmount(text: string): number {
   const amount = Number(text);
-  if (text.trim() !== "" && Number.isFinite(amount) && amount >= 0) return amount;
-  throw new InvalidArgumentError("It must be a number of US dollars, 0 or more.");
+  if (text.trim() !== "" && amount >= 0 && amount <= 1_000_000) return amount;
+  throw new InvalidArgumentError("It must be a number of US dollars, from 0 to 1,000,000.");
 }
 
 export function toCount(text: string): number {

@@ -53,7 +53,7 @@ export const WORKFLOW_TOOLS: readonly ServiceTool[] = [
     input: z.strictObject({
       workflow_name: workflowNameArgument,
       input_data: inputArgument,
-      max_cost_usd: z.number().positive().optional(),
+      max_cost_usd: z.number().positive().max(1_000_000).optional(),
     }),
     output: { workflow: z.string() },
     hints: reads,

@@ -39,7 +39,11 @@ export const setBudgetEndpoint = defineEndpoint({
   scope: "admin",
   body: z
     .strictObject({
-      workflow: z.string().min(1).max(200).optional().describe("By name. Absent: of every workflow."),
+      workflow: z
+        .string()
+        .regex(/^\P{Cc}{1,200}$/u, "has 1 to 200 characters that can be seen")
+        .optional()
+        .describe("By name. Absent: of every workflow."),
       tenant_id: z.string().regex(TENANT_ID, TENANT_ID_RULE).optional(),
       per: z.enum(["day", "total"]).default("day"),
       max_cost_usd: z.number().min(0).max(1_000_000).optional(),
