@@ -8,6 +8,7 @@ import { filesOfTenant } from "../hosts/tenant-files.ts";
 import { MemoryFileStorage } from "../storage/memory/memory-file-storage.ts";
 import { compileText } from "./compile-text.ts";
 import { fillDirectories } from "./fill-directories.ts";
+import { folderSource, readDirectory } from "./read-directory.ts";
 import { toRunInput } from "./to-run-input.ts";
 
 const FILES = {
@@ -92,4 +93,15 @@ test("what is too large or too much is refused with its place, and never cut", a
   expect(await refusal("secret")).toContain("secret has big.md with 1048577 bytes");
   expect(await refusal("nowhere")).toContain("there is no folder nowhere");
   expect(await refusal("docs/a.md")).toContain("there is no folder docs/a.md");
+});
+
+test.runIf(process.platform === "linux")("a file that cannot be read is an error with its place", async () => {
+  const source = folderSource("/proc/self", "notes");
+  const reading = readDirectory(source, { include: ["mem"], recursive: false, maxFiles: 1 });
+  await expect(reading).rejects.toMatchObject({
+    code: "INPUT_INVALID",
+    message: expect.stringContaining("notes has mem, which cannot be read"),
+  });
+  const gone = readDirectory(folderSource("/nowhere/at/all", "gone"), { include: [], recursive: true, maxFiles: 1 });
+  await expect(gone).rejects.toMatchObject({ code: "INPUT_INVALID", message: expect.stringContaining("(ENOENT)") });
 });

@@ -1,8 +1,9 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { PawlError } from "../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
+import { matchesGlob } from "./matches-glob.ts";
 
 /** Where files are read from. */
 export interface FileSource {
@@ -34,8 +35,7 @@ export const MOST_FILES = 1_000;
  * out, as are hidden names, `node_modules` and links. Nothing is cut: what is too large or too much is an error.
  */
 export async function readDirectory(source: FileSource, wanted: Wanted): Promise<readonly JsonObject[]> {
-  const patterns = wanted.include.map(toPattern);
-  const found = (await source.list(wanted)).filter(({ path }) => isWanted(path, patterns));
+  const found = (await listAll(source, wanted)).filter(({ path }) => isWanted(path, wanted.include));
   found.sort((a, b) => (a.path < b.path ? -1 : 1));
   if (found.length > wanted.maxFiles) {
     throw tooMuch(source, `has ${found.length} files; ${wanted.maxFiles} are read`);
@@ -44,7 +44,7 @@ export async function readDirectory(source: FileSource, wanted: Wanted): Promise
   let total = 0;
   for (const { path, bytes } of found) {
     if (bytes > MAX_FILE_BYTES) throw tooMuch(source, `has ${path} with ${bytes} bytes; ${MAX_FILE_BYTES} are read`);
-    const content = await source.read(path);
+    const content = await readOne(source, path);
     total += content.byteLength;
     if (total > MAX_TOTAL_BYTES) throw tooMuch(source, `has more than ${MAX_TOTAL_BYTES} bytes of text`);
     const text = decode(content);
@@ -94,16 +94,36 @@ function isHidden(name: string): boolean {
   return name.startsWith(".") || name === "node_modules";
 }
 
-function isWanted(path: string, patterns: readonly RegExp[]): boolean {
+function isWanted(path: string, patterns: readonly string[]): boolean {
   const parts = path.split("/");
   const name = parts.at(-1) ?? "";
-  return !parts.some(isHidden) && (patterns.length === 0 || patterns.some((pattern) => pattern.test(name)));
+  return !parts.some(isHidden) && (patterns.length === 0 || patterns.some((pattern) => matchesGlob(name, pattern)));
 }
 
-/** A `*` after another adds nothing but time. */
-function toPattern(glob: string): RegExp {
-  const plain = glob.replaceAll(/\*+/g, "*").replaceAll(/[.+^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`^${plain.replaceAll("*", ".*").replaceAll("?", ".")}$`, "i");
+async function listAll(source: FileSource, wanted: Wanted): Promise<FoundFile[]> {
+  try {
+    return [...(await source.list(wanted))];
+  } catch (error) {
+    throw isPawlError(error) ? error : unreadable(source, "cannot be read", error);
+  }
+}
+
+async function readOne(source: FileSource, path: string): Promise<Uint8Array> {
+  try {
+    return await source.read(path);
+  } catch (error) {
+    throw isPawlError(error) ? error : unreadable(source, `has ${path}, which cannot be read`, error);
+  }
+}
+
+function unreadable({ shown }: FileSource, why: string, cause: unknown): PawlError {
+  const { code = "unknown" } = cause as NodeJS.ErrnoException;
+  return new PawlError("INPUT_INVALID", {
+    message: `${shown} ${why} (${code}).`,
+    remedy:
+      "Let the user that Pawl runs as read it, or leave it out by `directory: {include: ...}` in the `input_schema`.",
+    cause,
+  });
 }
 
 function decode(content: Uint8Array): string | undefined {

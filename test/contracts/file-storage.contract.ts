@@ -91,6 +91,28 @@ export function describeFileStorageContract(name: string, { open }: { open(folde
       expect(await storage.read("a/b")).toBeUndefined();
     });
 
+    test("a name that no file has any more may be a file's or a folder's", async () => {
+      const storage = openInNewFolder();
+      await storage.write("a/b/c", "x");
+      await storage.remove("a/b/c");
+      await storage.write("a/b", "y");
+      await storage.remove("a/b");
+      await storage.write("a", "z");
+      expect(text(await storage.read("a"))).toBe("z");
+    });
+
+    test("whoever writes, removes and lists at once gets what each of them asked for", async () => {
+      const storage = openInNewFolder();
+      const work = Array.from({ length: 60 }, async (_, n) => {
+        const path = `a/b${n % 3}/c${n % 5}`;
+        await storage.write(path, `content ${n}`);
+        for (const { bytes } of await storage.list("a/")) expect(bytes).toBeGreaterThan(8);
+        await storage.remove(path);
+      });
+      await Promise.all(work);
+      expect(await storage.list("")).toEqual([]);
+    });
+
     test("a file and a folder cannot have the same name", async () => {
       const storage = openInNewFolder();
       await storage.write("a/b", "x");

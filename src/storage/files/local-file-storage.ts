@@ -1,9 +1,13 @@
-import { lstat, readdir, readFile, realpath, rm, stat } from "node:fs/promises";
-import { join, resolve, sep } from "node:path";
+import type { Stats } from "node:fs";
+import { lstat, readdir, readFile, realpath, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
 import type { ByteRange, FileStorage } from "../../ports/file-storage.ts";
 import { INCOMING, invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
 import { extendDurably, isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
 import { readBytes } from "./read-bytes.ts";
+
+/** Others may be faster so many times in a row. */
+const MAX_TRIES = 20;
 
 interface StoredFile {
   readonly path: string;
@@ -38,7 +42,7 @@ export class LocalFileStorage implements FileStorage {
   async write(path: string, content: string | Uint8Array): Promise<void> {
     const file = await this.#locate(path);
     try {
-      await writeDurably(file, content, this.#incoming);
+      await this.#writeWhereFoldersGo(file, content);
     } catch (error) {
       if (isShapeConflict(error)) throw invalidStoragePath(path, "a file and a folder would have the same name", error);
       throw toFileFailure(error, file);
@@ -93,10 +97,33 @@ export class LocalFileStorage implements FileStorage {
     const file = await this.#locate(path);
     try {
       await rm(file);
-      return true;
     } catch (error) {
       if (isNoFile(error)) return false;
       throw toFileFailure(error, file);
+    }
+    await this.#removeEmptyFolders(dirname(file));
+    return true;
+  }
+
+  /** Folders are there for the files in them: whoever removes the last one may take the folder from under a write. */
+  async #writeWhereFoldersGo(file: string, content: string | Uint8Array): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await writeDurably(file, content, this.#incoming);
+      } catch (error) {
+        const isGone = isSystemError(error) && error.code === "ENOENT";
+        if (!isGone || tries === MAX_TRIES) throw error;
+      }
+    }
+  }
+
+  /** A name that no file has any more may be a file's or a folder's. */
+  async #removeEmptyFolders(lowest: string): Promise<void> {
+    try {
+      for (let folder = lowest; folder.startsWith(this.#folder + sep); folder = dirname(folder)) await rmdir(folder);
+    } catch (error) {
+      // There is something in it, or it is a link, or somebody was faster.
+      if (!isSystemError(error)) throw error;
     }
   }
 
@@ -133,8 +160,8 @@ export class LocalFileStorage implements FileStorage {
       if (path === INCOMING) continue;
       if (entry.isDirectory()) yield* this.#walk(path);
       if (!entry.isFile()) continue;
-      const { size, mtimeMs } = await stat(join(this.#folder, path));
-      yield { path, bytes: size, modifiedAt: Math.trunc(mtimeMs) };
+      const found = await statIfThere(join(this.#folder, path));
+      if (found !== undefined) yield { path, bytes: found.size, modifiedAt: Math.trunc(found.mtimeMs) };
     }
   }
 
@@ -145,6 +172,16 @@ export class LocalFileStorage implements FileStorage {
       if (isNoFile(error)) return [];
       throw toFileFailure(error, join(this.#folder, folder));
     }
+  }
+}
+
+/** Undefined: it has been removed since its folder was read. */
+async function statIfThere(file: string): Promise<Stats | undefined> {
+  try {
+    return await stat(file);
+  } catch (error) {
+    if (isNoFile(error)) return undefined;
+    throw toFileFailure(error, file);
   }
 }
 
