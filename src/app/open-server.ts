@@ -1,20 +1,15 @@
-import { basename, relative } from "node:path";
-import type { Settings } from "../config/settings.ts";
 import { BoundedMap } from "../core/bounded-map.ts";
 import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
 import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
 import { createOutbound } from "../executors/outbound/outbound.ts";
-import { createSmtpMailer } from "../executors/outbound/smtp-mailer.ts";
 import { AgentCatalog } from "../operations/agent-catalog.ts";
 import type { AppHost, Application, HttpService, ListenOptions, ServedRoute } from "../operations/application.ts";
 import { checkHealth } from "../operations/check-health.ts";
-import { timetableOf } from "../operations/defined-schedules.ts";
 import type { DefinitionLibrary, LibraryChange } from "../operations/definition-library.ts";
 import { DeliveryDispatcher } from "../operations/delivery-dispatcher.ts";
 import { EarlyServers } from "../operations/early-servers.ts";
 import { EventFeed } from "../operations/event-feed.ts";
 import { FetchedDefinitions } from "../operations/fetched-definitions.ts";
-import { missingAgentsFile } from "../operations/missing-agents-file.ts";
 import { RequestRunner } from "../operations/request-runner.ts";
 import type { RunObservers } from "../operations/run-observers.ts";
 import { Submissions } from "../operations/submit-run.ts";
@@ -22,7 +17,6 @@ import type { TriggerTable } from "../operations/trigger-table.ts";
 import { TriggerTables } from "../operations/trigger-tables.ts";
 import { DefinitionWatch } from "../operations/watch-definitions.ts";
 import type { Log } from "../ports/log.ts";
-import type { Mailer } from "../ports/mailer.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import { createHttpApp } from "../surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../surfaces/http/gatekeeper.ts";
@@ -31,9 +25,12 @@ import { LOOPBACK_HOSTS } from "../surfaces/http/middleware/check-host.ts";
 import { OpenStreams } from "../surfaces/http/open-streams.ts";
 import { RunLog } from "../telemetry/logs/run-log.ts";
 import { Scheduler } from "../triggers/schedules/scheduler.ts";
+import { listRoutes, listTriggers } from "./list-served.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
 import { readVersion } from "./read-version.ts";
 import { ServiceMcp } from "./service-mcp.ts";
+import { tellBroken, tellMissing } from "./tell-definitions.ts";
+import { toMailer } from "./to-mailer.ts";
 import { whereToListen } from "./where-to-listen.ts";
 
 export interface ServerParts {
@@ -62,8 +59,8 @@ export async function openServer(parts: ServerParts, options: ListenOptions): Pr
   const runner = new RequestRunner(app, host, { maxInFlight });
   const server = new Server(parts, runner);
   await server.openMetrics();
-  server.tellBroken(parts.firstLook);
-  server.tellMissing();
+  tellBroken(parts.log, app.appDir, parts.firstLook);
+  tellMissing(parts.log, app);
   const http = createHttpApp(server.httpParts({ version: await readVersion(), isLoopback }));
   const listener = await listenOn((request, env) => http.fetch(request, env as HttpEnv["Bindings"]), {
     address,
@@ -132,25 +129,11 @@ class Server implements HttpService {
   }
 
   get routes(): readonly ServedRoute[] {
-    const routes = this.#table?.routes.list() ?? [];
-    return routes.map(({ method, pattern, target }) => ({
-      method,
-      path: pattern.written,
-      workflow: target.definition.graph.name,
-      file: target.shownAs,
-    }));
+    return listRoutes(this.#table);
   }
 
   get triggers(): readonly string[] {
-    const { queues = new Map<string, unknown>(), events = new Map<string, unknown>() } = this.#table ?? {};
-    return [
-      ...this.#parts.library.list().flatMap(({ name, report }) => {
-        const timetable = timetableOf(report.definition?.graph);
-        return timetable === undefined ? [] : [`cron ${timetable.cron} (${timetable.timezone}) -> ${name}`];
-      }),
-      ...[...queues.keys()].map((name) => `queue ${name}: POST /queues/${encodeURIComponent(name)}/messages`),
-      ...[...events.keys()].map((name) => `event ${name}: POST /triggers/${encodeURIComponent(name)}`),
-    ];
+    return listTriggers(this.#parts.library, this.#table);
   }
 
   async openMetrics(): Promise<void> {
@@ -162,21 +145,6 @@ class Server implements HttpService {
     const gauges = describeGauges(app, { runner: this.#runner, streams: this.#streams });
     this.#metrics = await createServiceMetrics({ tenantLabel, gauges });
     this.#observing.push(observers.add(this.#metrics));
-  }
-
-  tellBroken({ broken }: LibraryChange): void {
-    const { appDir } = this.#parts.app;
-    for (const { file, problems, hasGoodVersion } of broken) {
-      for (const { rendered } of problems) this.#log.write("warn", rendered);
-      const rest = hasGoodVersion ? "its last good version stays in use" : "it is not served";
-      this.#log.write("warn", `${relative(appDir, file) || basename(file)} has problems: ${rest}.`);
-    }
-  }
-
-  /** The host serves all the same: the file may come later. */
-  tellMissing(): void {
-    const missing = missingAgentsFile(this.#parts.app);
-    if (missing !== undefined) this.#log.write("warn", `${missing.code} ${missing.message} ${missing.remedy}`);
   }
 
   /** Elsewhere than on loopback a key protects, and a server has names that are not ours to know. */
@@ -262,7 +230,7 @@ class Server implements HttpService {
   }
 
   async #reload(change: LibraryChange): Promise<void> {
-    this.tellBroken(change);
+    tellBroken(this.#log, this.#parts.app.appDir, change);
     if (!change.hasChanged) return;
     try {
       await this.#earlyServers.update(this.#parts.library.list());
@@ -279,11 +247,6 @@ class Server implements HttpService {
     this.#log.write("info", `${method} ${route}`, fields);
     this.#metrics?.countRequest({ method, route, status, durationMs });
   }
-}
-
-function toMailer({ smtp_url: url, email_from: from }: Settings["notify"]): Mailer | undefined {
-  if (url === undefined) return undefined;
-  return createSmtpMailer({ url, from: from ?? `pawl@${URL.parse(url)?.hostname ?? "localhost"}` });
 }
 
 function messageOf(error: unknown): string {

@@ -1,53 +1,21 @@
 import { PawlError } from "../core/errors/pawl-error.ts";
-import type { CallStep, Each, Graph, Step, TaskStep } from "../core/graph/graph.ts";
+import type { CallStep, Graph, TaskStep } from "../core/graph/graph.ts";
 import { type IndexedFlow, type IndexedStep, indexGraph } from "../core/graph/indexed-graph.ts";
 import { computeShape, SINGLE } from "../core/graph/shape.ts";
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import type { ModelPrice, ModelPrices } from "../ports/model-prices.ts";
 import { toUsd } from "./micro-dollars.ts";
 import type { Assumptions } from "./plan-assumptions.ts";
-import { atMost, type Count, exactly, ONCE, times, unknown } from "./plan-count.ts";
+import { readCallInput } from "./plan-call-input.ts";
+import { costOf, describePrice } from "./plan-cost.ts";
+import { atMost, type Count, exactly, ONCE, times } from "./plan-count.ts";
+import { countItems } from "./plan-items.ts";
 import { type Asking, costOfAttempt, readAsking } from "./plan-task.ts";
-import { isKnown, type KnownValues, knownValueOf, tokensOf, valuesOf } from "./plan-values.ts";
+import { type KnownValues, knownValueOf, tokensOf } from "./plan-values.ts";
 import { visitsOf } from "./plan-visits.ts";
+import { type PlannedStep, rowOf } from "./planned-step.ts";
 import { isMessage } from "./read-message.ts";
-
-/** A step of a plan. Everything that is not known says so; `usd` is `null` then, never 0. */
-export interface PlannedStep {
-  /** `outer/inner`; `~catch` and `~finally` as in paths of runs. */
-  readonly step: string;
-  readonly kind: Step["kind"];
-  readonly executor: string | null;
-  readonly instances: Count;
-  /** Of a fan-out: instances in flight at once. */
-  readonly max_concurrent: number | null;
-  /** Tries of one instance, the first included. */
-  readonly attempts: number;
-  readonly max_turns: number | null;
-  readonly model: string | null;
-  readonly price: PlannedPrice;
-  /** Of one attempt. */
-  readonly tokens: { readonly calls: number; readonly first_input: number | null; readonly output: number } | null;
-  readonly attempt_usd: number | null;
-  /** What the definition allows one instance. */
-  readonly max_cost_usd: number | null;
-  readonly cost: PlannedCost;
-}
-
-interface PlannedPrice {
-  readonly is: "priced" | "unpriced" | "simulated" | "none";
-  /** US dollars for a million tokens of a call of usual length. */
-  readonly input: number | null;
-  readonly output: number | null;
-}
-
-/** `none`: no model is asked. `unpriced`: nobody knows its price. `unbounded`: nothing limits how much it is. */
-export interface PlannedCost {
-  readonly is: "bounded" | "unpriced" | "unbounded" | "simulated" | "none";
-  readonly usd: number | null;
-  readonly because?: string;
-}
 
 interface PlannerParts {
   readonly prices: ModelPrices;
@@ -268,103 +236,6 @@ interface TaskPlace {
   readonly name: string;
   readonly count: Count;
   readonly attempts: number;
-}
-
-function rowOf(step: Step, name: string, instances: Count, attempts: number): Omit<PlannedStep, "cost"> {
-  return {
-    step: name,
-    kind: step.kind,
-    executor: step.kind === "task" ? step.executor : null,
-    instances,
-    max_concurrent: step.each?.maxConcurrent ?? null,
-    attempts,
-    max_turns: null,
-    model: null,
-    price: { is: "none", input: null, output: null },
-    tokens: null,
-    attempt_usd: null,
-    max_cost_usd: null,
-  };
-}
-
-interface Priced {
-  readonly price: ModelPrice;
-  readonly count: Count;
-  readonly attempts: number;
-  readonly perAttempt: number | undefined;
-  readonly cap: number | undefined;
-}
-
-function costOf({ price, count, attempts, perAttempt, cap }: Priced): PlannedCost {
-  if (price.kind === "simulated") return { is: "simulated", usd: 0 };
-  const whole = perAttempt === undefined ? undefined : perAttempt * attempts;
-  const instance = whole === undefined || (cap !== undefined && cap < whole) ? cap : whole;
-  if (instance === undefined && price.kind !== "priced") {
-    return {
-      is: "unpriced",
-      usd: null,
-      because: price.kind === "unknown" ? price.reason : "its model has no known price",
-    };
-  }
-  if (instance === undefined) {
-    return { is: "unbounded", usd: null, because: "its prompt holds all outputs of a fan-out of unknown length" };
-  }
-  if (count.is === "unknown") return { is: "unbounded", usd: null, because: count.because };
-  return { is: "bounded", usd: toUsd(instance * count.count) };
-}
-
-const USUAL_CALL = { input: 10_000, output: 10_000 };
-
-async function describePrice(price: ModelPrice): Promise<PlannedPrice> {
-  if (price.kind !== "priced") {
-    return { is: price.kind === "simulated" ? "simulated" : "unpriced", input: null, output: null };
-  }
-  // Dollars for a million tokens are micro-dollars for one.
-  const input = await price.costMicro({ input: USUAL_CALL.input, output: 0 });
-  const output = await price.costMicro({ input: 0, output: USUAL_CALL.output });
-  return { is: "priced", input: input / USUAL_CALL.input, output: output / USUAL_CALL.output };
-}
-
-/** A list that is known is counted; one that a step makes is not known before. */
-function countItems(
-  { list, coerce = false }: Each,
-  known: KnownValues,
-): { readonly count: Count; readonly items: readonly Json[] | undefined } {
-  if (!isKnown(list, known))
-    return { count: unknown("the list of its fan-out comes from an earlier step"), items: undefined };
-  const lists = valuesOf(list, known).map((value) => toItems(value, coerce));
-  const lengths = new Set(lists.map(({ length }) => length));
-  const count = Math.max(0, ...lengths);
-  return { count: lengths.size <= 1 ? exactly(count) : { is: "at_most", count }, items: lists.flat() };
-}
-
-function toItems(value: Json | undefined, coerce: boolean): readonly Json[] {
-  if (Array.isArray(value)) return value;
-  return coerce && value !== undefined && value !== null ? [value] : [];
-}
-
-function readCallInput(step: CallStep, graph: Graph, known: KnownValues): Pick<KnownValues, "input" | "unknownInputs"> {
-  if (step.input.op !== "object") {
-    const value = knownValueOf(step.input, known);
-    return isJsonObject(value)
-      ? { input: toInput(value, graph), unknownInputs: new Set() }
-      : { input: {}, unknownInputs: "all" };
-  }
-  const values: { [name: string]: Json } = {};
-  const unknownInputs = new Set<string>();
-  for (const [name, expr] of Object.entries(step.input.entries)) {
-    const value = knownValueOf(expr, known);
-    if (value !== undefined) values[name] = value;
-    else if (!isKnown(expr, known) || valuesOf(expr, known).length > 1) unknownInputs.add(name);
-  }
-  // A UHLP workflow reads the payload of a request.
-  if (graph.dialect === "uhlp" && unknownInputs.size > 0) return { input: {}, unknownInputs: "all" };
-  return { input: toInput(values, graph), unknownInputs };
-}
-
-function toInput(values: JsonObject, { dialect, input: { defaults } }: Graph): JsonObject {
-  const input = { ...defaults, ...values };
-  return dialect === "uhlp" ? { requestData: { source: "internal", payload: input }, context: {} } : input;
 }
 
 function namesIn(names: ReadonlySet<string> | "all"): readonly string[] {

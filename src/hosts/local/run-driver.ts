@@ -4,23 +4,14 @@ import type { Command } from "../../core/history/commands.ts";
 import type { Event } from "../../core/history/events.ts";
 import type { RunState } from "../../core/history/run-state.ts";
 import { next, type Step } from "../../core/interpreter/next.ts";
-import { nextTimerAt, runStatus } from "../../core/interpreter/run-status.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type {
-  Append,
-  AppendResult,
-  NewEvent,
-  NewOutbox,
-  NewRun,
-  RunNo,
-  RunPatch,
-  RunRecord,
-} from "../../ports/journal.ts";
+import type { Append, AppendResult, NewEvent, NewOutbox, NewRun, RunNo, RunRecord } from "../../ports/journal.ts";
 import type { ObservedCall, ObservedEvent, RunObserver, RunTrace } from "../../ports/run-observer.ts";
 import type { RunNotice } from "../run-host.ts";
 import { traceOf, traceParentOf } from "../trace-context.ts";
 import type { CommitQueue, Committer } from "./commit-queue.ts";
 import type { RunValues } from "./run-values.ts";
+import { ShownRow, type ShownRun } from "./shown-row.ts";
 
 /** One run, as its driver takes it up. */
 export interface DriverRun {
@@ -62,9 +53,6 @@ export interface WantedObserver extends RunObserver {
   readonly isWanted: boolean;
 }
 
-/** What the runs table says of a run. */
-export type ShownRun = Omit<RunRecord, keyof NewRun | "no" | "lastSeq">;
-
 /** A dispatched attempt whose start may still have to be written. */
 export interface StartNote {
   readonly path: string;
@@ -81,9 +69,6 @@ interface Commit {
   readonly commands: readonly Command[];
   readonly firstSeq: number;
 }
-
-/** A run's cost is brought up to date this often while it runs: each time is a second page in the commit. */
-const SHOW_COST_EVERY_MS = 1_000;
 
 /** One run in memory: applies events, gathers them for the next commit, and performs commands after it. */
 export class RunDriver implements Committer {
@@ -105,8 +90,7 @@ export class RunDriver implements Committer {
   #committedSeq: number;
   /** There is one commit at a time. */
   #inCommit: Commit | undefined;
-  #shown: ShownRun;
-  #costShownAt = 0;
+  readonly #row: ShownRow;
   #durableSeq: number;
   #waiting: { readonly seq: number; resolve(): void; reject(error: Error): void }[] = [];
   #trace: RunTrace | undefined;
@@ -120,7 +104,7 @@ export class RunDriver implements Committer {
     this.values = run.values;
     this.#about = run.about;
     this.#isNew = run.isNew;
-    this.#shown = run.shown;
+    this.#row = new ShownRow(run.shown);
     this.#hooks = hooks;
     this.#committedSeq = run.state.seq;
     this.#durableSeq = run.state.seq;
@@ -273,7 +257,7 @@ export class RunDriver implements Committer {
   // Most entries are events and nothing else, and there is one for every step.
   #toEntry(afterSeq: number, events: readonly NewEvent[]): Append {
     const entry: { -readonly [Name in keyof Append]: Append[Name] } = { run: this.no, afterSeq, events };
-    const patch = this.#takePatch(events);
+    const patch = this.#row.takePatch(this.state, events);
     if (patch !== undefined) entry.patch = patch;
     if (this.#isNew) entry.create = this.#about;
     this.#isNew = false;
@@ -352,36 +336,7 @@ export class RunDriver implements Committer {
 
   /** The run as its row says it, once what is applied is durable. */
   toRecord(): RunRecord {
-    return { ...this.#about, ...this.#shown, no: this.no, lastSeq: this.state.seq };
-  }
-
-  /** Only what a reader of the runs table would see change. */
-  #takePatch(events: readonly NewEvent[]): RunPatch | undefined {
-    const { state } = this;
-    const last = events.at(-1)?.event;
-    const end = last?.type === "runFinished" ? last : undefined;
-    const was = this.#shown;
-    const status = runStatus(state);
-    const parked = status === "waiting" || status === "awaiting_approval";
-    const wakeAt = parked ? nextTimerAt(state) : undefined;
-    const openApprovals = end === undefined ? state.approvalsOpen : 0;
-    const hasMoved =
-      status !== was.status || parked !== was.parked || wakeAt !== was.wakeAt || openApprovals !== was.openApprovals;
-    const costMicro = state.budget.spentMicro;
-    const showsCost = costMicro !== was.costMicro && (hasMoved || state.now - this.#costShownAt >= SHOW_COST_EVERY_MS);
-    if (!hasMoved && !showsCost && end === undefined) return undefined;
-    if (showsCost) this.#costShownAt = state.now;
-    const patch: RunPatch = {
-      ...(status === was.status ? {} : { status }),
-      ...(parked === was.parked ? {} : { parked }),
-      ...(wakeAt === was.wakeAt ? {} : { wakeAt: wakeAt ?? null }),
-      ...(openApprovals === was.openApprovals ? {} : { openApprovals }),
-      ...(showsCost ? { costMicro } : {}),
-      ...(was.status === "queued" ? { startedAt: state.startedAt } : {}),
-      ...(end === undefined ? {} : { completedAt: end.at, error: endError(end) }),
-    };
-    this.#shown = patched(was, patch);
-    return patch;
+    return { ...this.#about, ...this.#row.current, no: this.no, lastSeq: this.state.seq };
   }
 }
 
@@ -389,25 +344,6 @@ function toObserved({ events, executors, firstSeq }: Commit): readonly ObservedE
   return events.map(({ event }, index) => ({ seq: firstSeq + index, event, executor: executors.get(event) }));
 }
 
-function patched(was: ShownRun, { wakeAt, error, ...changes }: RunPatch): ShownRun {
-  const { wakeAt: wokeAt, error: erred, ...others } = was;
-  const nextWakeAt = wakeAt === undefined ? wokeAt : (wakeAt ?? undefined);
-  const nextError = error === undefined ? erred : (error ?? undefined);
-  return {
-    ...others,
-    ...changes,
-    ...(nextWakeAt === undefined ? {} : { wakeAt: nextWakeAt }),
-    ...(nextError === undefined ? {} : { error: nextError }),
-  };
-}
-
 function ownerGone(message = "The run is no longer driven here."): PawlError {
   return new PawlError("OWNER_GONE", { message });
-}
-
-function endError(end: {
-  readonly code?: string;
-  readonly message?: string;
-}): { code: string; message: string } | null {
-  return end.code === undefined ? null : { code: end.code, message: end.message ?? end.code };
 }
