@@ -5,7 +5,7 @@ import { path, task, toGraph } from "../../../test/faults/graphs.ts";
 import { World } from "../../../test/faults/world.ts";
 import { SecretBook } from "../../config/secret-book.ts";
 import { FileSealer } from "../../storage/files/file-sealer.ts";
-import type { LocalHostOptions } from "./local-host.ts";
+import type { LocalHostOptions } from "./local-host-options.ts";
 
 const schema = { properties: { key: { type: "string", secret: true }, pin: { type: "integer", format: "password" } } };
 const steps = toGraph([task("first", { input: path("input.key") }), task("last", { input: path("input") })]);

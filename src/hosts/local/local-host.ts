@@ -4,29 +4,24 @@ import type { Instance } from "../../core/history/run-state.ts";
 import { pendingCommands, recoveryEvents } from "../../core/interpreter/recovery.ts";
 import { isParked, nextTimerAt, waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { FindAll } from "../../core/policies/find-in-text.ts";
-import type { Blobs } from "../../ports/blobs.ts";
-import type { Budgets } from "../../ports/budgets.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { FileStorage } from "../../ports/file-storage.ts";
-import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
-import type { RunSecrets } from "../../ports/run-secrets.ts";
-import type { FindExecutor } from "../executors.ts";
+import type { RunNo, RunRecord } from "../../ports/journal.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
 import { filesOfTenant } from "../tenant-files.ts";
 import { BudgetLedger } from "./budgets/budget-ledger.ts";
+import { LateBudgets } from "./budgets/late-budgets.ts";
 import { NearLimits } from "./budgets/near-limits.ts";
 import { raiseLimit } from "./budgets/raise-limit.ts";
-import { reconcileShares } from "./budgets/reconcile-shares.ts";
 import { UseTracker } from "./budgets/use-tracker.ts";
-import { CommandPerformer, type ResolveCall } from "./command-performer.ts";
+import { CommandPerformer } from "./command-performer.ts";
 import { CommitQueue } from "./commit-queue.ts";
+import { deleteRun } from "./delete-run.ts";
+import { findRecord, readRecord } from "./find-record.ts";
 import { finishRun, finishRunAtOnce, loadOutputs } from "./finish-run.ts";
 import { GraphShelf } from "./graph-shelf.ts";
 import type { TextTools } from "./input-projection.ts";
 import { InputSecrets } from "./input-secrets.ts";
 import { acquitBystanders } from "./last-chance.ts";
-import type { PieceMask } from "./live-text.ts";
+import type { LocalHostOptions } from "./local-host-options.ts";
 import { toNewRun, toRunStarted } from "./new-run.ts";
 import { newRunId } from "./new-run-id.ts";
 import { type Asked, openApproval, refuseAnswered, refuseForbiddenEdit } from "./open-approval.ts";
@@ -36,49 +31,18 @@ import { PatientBlobs } from "./patient-blobs.ts";
 import { OutputPolicies } from "./policies/output-policies.ts";
 import { rebuildRun } from "./rebuild-run.ts";
 import { loadReusable, type ReusableOutcomes } from "./reuse.ts";
-import { type DriverHooks, type DriverRun, RunDriver, type WantedObserver } from "./run-driver.ts";
+import { type DriverHooks, type DriverRun, RunDriver } from "./run-driver.ts";
 import { RunTimers } from "./run-timers.ts";
 import { RunValues, type ValueSources } from "./run-values.ts";
 import { RunWatchers } from "./run-watchers.ts";
 import { RunsTakenOver } from "./runs-taken-over.ts";
 import { hideLeaves } from "./secret-leaves.ts";
-import { Settling } from "./settling.ts";
+import { isSettled, Settling } from "./settling.ts";
 import { storeAnswer } from "./store-answer.ts";
 import { TaskRunner } from "./task-runner.ts";
 import { tellApproval } from "./tell-approval.ts";
 import { toStoredValue, type ValueWriter } from "./to-value.ts";
 import { ValueCache } from "./value-cache.ts";
-
-export interface LocalHostOptions {
-  readonly journal: Journal;
-  readonly blobs: Blobs;
-  readonly files: FileStorage;
-  readonly clock: Clock;
-  readonly findExecutor: FindExecutor;
-  readonly resolveCall: ResolveCall;
-  /** Takes secrets out of everything that is stored or shown. */
-  mask(text: string): string;
-  /** The same for a text that comes in pieces. Without it a secret is found only within one of them. */
-  maskPieces?(): PieceMask;
-  /** Without it, secret inputs of a run are known only while it is in this memory. */
-  readonly secrets?: RunSecrets;
-  /** The value of an environment variable, for prompts whose definition allows the name. */
-  env(name: string): string | undefined;
-  matches?(text: string, pattern: string): boolean;
-  /** Absent: nothing can be searched for, and steps whose policies have patterns of their own are blocked. */
-  readonly findAll?: FindAll;
-  /** Budgets that runs share. Undefined: nobody has set any so far. */
-  openBudgets?(): Promise<Budgets | undefined>;
-  readonly maxOutputBytes?: number;
-  readonly maxRowsPerCommit?: number;
-  readonly cacheBytes?: number;
-  /** Told of everything that happens in the runs of this host, while it is wanted. */
-  readonly observer?: WantedObserver;
-  /** Spans are told somewhere. Absent: what a run was asked with is passed on as it came. */
-  readonly isTracing?: boolean;
-  /** A defect: reported, never hidden. */
-  onDefect(error: unknown): void;
-}
 
 const MEBIBYTE = 1024 * 1024;
 const RECOVERY_SLICE = 50;
@@ -115,7 +79,7 @@ export class LocalHost implements RunHost {
   readonly #takenOver = new RunsTakenOver();
   readonly #ledger: BudgetLedger;
   readonly #tellNear: NearLimits;
-  #budgetsOpened: Promise<void> | undefined;
+  readonly #lateBudgets: LateBudgets;
   #stopWaking: (() => void) | undefined;
   #lookingForWake: Promise<void> | undefined;
   #isParking = false;
@@ -157,6 +121,13 @@ export class LocalHost implements RunHost {
       tellApproval(driver, instance, { asked: seq, env: options.env });
     this.#tellNear = new NearLimits(clock, options.env);
     this.#ledger = new BudgetLedger(clock, (driver, near) => this.#tellNear.tellShared(driver, near));
+    const { openBudgets } = options;
+    this.#lateBudgets = new LateBudgets({
+      ledger: this.#ledger,
+      journal,
+      shelf: this.#shelf,
+      ...(openBudgets === undefined ? {} : { openBudgets: () => openBudgets() }),
+    });
     this.#tasks = new TaskRunner({
       ledger: this.#ledger,
       policies: new OutputPolicies({ findAll: options.findAll ?? (() => undefined), env: options.env }),
@@ -222,7 +193,7 @@ export class LocalHost implements RunHost {
 
   async recover(): Promise<{ readonly resumed: number }> {
     const { journal, clock } = this.#options;
-    await this.#openBudgets();
+    await this.#lateBudgets.look();
     let resumed = 0;
     let afterRun = 0;
     for (;;) {
@@ -265,14 +236,14 @@ export class LocalHost implements RunHost {
   }
 
   async resumeRun(runId: string): Promise<RunRecord> {
-    const record = await this.#find(runId);
+    const record = await findRecord(this.#options.journal, runId);
     if (record.completedAt === undefined) {
       this.#refuseWhenParking();
       const driver = await this.#load(record);
       if (driver.state.isHeld) driver.apply({ type: "runResumed", at: this.#options.clock.now() });
       this.#restIfParked(driver);
     }
-    return this.#recordOf(record.no);
+    return readRecord(this.#options.journal, record.no);
   }
 
   async cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
@@ -331,34 +302,13 @@ export class LocalHost implements RunHost {
 
   async deleteRun(runId: string): Promise<void> {
     this.#refuseWhenParking();
-    const record = await this.#find(runId);
+    const record = await findRecord(this.#options.journal, runId);
     const isDone = this.#takenOver.delete(record.id);
     try {
-      await this.#delete(record);
+      await deleteRun(this.#options.journal, record);
     } finally {
       isDone();
     }
-  }
-
-  async #delete(record: RunRecord): Promise<void> {
-    const { journal } = this.#options;
-    for (let beforeRun: RunNo | undefined; ; ) {
-      const page = await journal.listRuns({
-        parentRunId: record.id,
-        limit: RECOVERY_SLICE,
-        ...(beforeRun === undefined ? {} : { beforeRun }),
-      });
-      const unfinished = page.find(({ completedAt }) => completedAt === undefined);
-      if (unfinished !== undefined) {
-        throw new PawlError("RUN_NEEDED", {
-          message: `The run ${unfinished.id} takes outcomes of ${record.id} over and has not ended.`,
-        });
-      }
-      beforeRun = page.at(-1)?.no;
-      if (page.length < RECOVERY_SLICE) break;
-    }
-    if (await journal.deleteRun(record.no)) return;
-    throw new PawlError("RUN_NOT_ENDED", { message: `The run ${record.id} has not ended: ${record.status}.` });
   }
 
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {
@@ -371,7 +321,9 @@ export class LocalHost implements RunHost {
       await this.#settling.wait(driver.runId);
     } else if (driver !== undefined) this.#restIfParked(driver);
     await this.#outbox.idle();
-    return driver?.state.phase === "finished" && driver.isDurable ? driver.toRecord() : this.#find(runId);
+    return driver?.state.phase === "finished" && driver.isDurable
+      ? driver.toRecord()
+      : findRecord(this.#options.journal, runId);
   }
 
   async park(force: AbortSignal, hold?: string): Promise<void> {
@@ -409,7 +361,7 @@ export class LocalHost implements RunHost {
 
   async #beginAs(no: RunNo, start: RunStart): Promise<RunDriver> {
     const { journal, clock } = this.#options;
-    await this.#openBudgets();
+    await this.#lateBudgets.look();
     const { pinned, graph } = this.#shelf.put(start.definition);
     const found = this.#secrets.find(start);
     const secret = found instanceof Promise ? await found : found;
@@ -445,23 +397,6 @@ export class LocalHost implements RunHost {
     driver.values.keep(seq, input.value, input.bytes);
     if (secret.length > 0) driver.values.reveal(seq, secret);
     return driver;
-  }
-
-  /** They may come to be while this process runs: then they bind the runs that begin after that. */
-  #openBudgets(): void | Promise<void> {
-    if (this.#ledger.records !== undefined || this.#options.openBudgets === undefined) return;
-    this.#budgetsOpened ??= this.#readBudgets().finally(() => {
-      this.#budgetsOpened = undefined;
-    });
-    return this.#budgetsOpened;
-  }
-
-  async #readBudgets(): Promise<void> {
-    const { journal, openBudgets } = this.#options;
-    const records = await openBudgets?.();
-    if (records === undefined) return;
-    await reconcileShares(records, journal, this.#shelf.byHash);
-    this.#ledger.records = records;
   }
 
   /** A tenant's runs read the tenant's files. */
@@ -500,7 +435,7 @@ export class LocalHost implements RunHost {
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
     const events = await acquitBystanders(journal, record.no, { state, events: recoveryEvents(state, clock.now()) });
     // Read again: the row may have changed while this run was still in memory.
-    const shown = await this.#recordOf(record.no);
+    const shown = await readRecord(this.#options.journal, record.no);
     const driver = this.#adopt({ no: record.no, about: record, isNew: false, state, options, shown });
     this.#ledger.enroll(driver, { budgets: this.#ledger.boundTo(record.id), tracker, isNew: false });
     this.#tellNear.enroll(driver);
@@ -525,7 +460,7 @@ export class LocalHost implements RunHost {
   async #withDriver<T>(runId: string, act: (driver: RunDriver) => Promise<T>): Promise<T> {
     for (;;) {
       this.#refuseWhenParking();
-      const record = await this.#find(runId);
+      const record = await findRecord(this.#options.journal, runId);
       if (record.completedAt !== undefined) {
         throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
       }
@@ -542,14 +477,14 @@ export class LocalHost implements RunHost {
   }
 
   async #refuseAnswered(runId: string, asked: Asked): Promise<void> {
-    const record = await this.#find(runId);
+    const record = await findRecord(this.#options.journal, runId);
     const { state } = await rebuildRun(this.#options.journal, record, this.#shelf.byHash);
     refuseAnswered(state, asked);
   }
 
   /** Whether a run that sleeps waits for the clock or for people only its state tells: it is loaded. */
   async #underWay(runId: string): Promise<RunDriver | undefined> {
-    const record = await this.#find(runId);
+    const record = await findRecord(this.#options.journal, runId);
     if (record.completedAt !== undefined || this.#isParking) return this.#drivers.get(record.no);
     return this.#load(record);
   }
@@ -562,19 +497,6 @@ export class LocalHost implements RunHost {
     const known = await this.#options.journal.findRun(runId);
     const isTaken = this.#byId.has(runId) || (known !== undefined && known !== "ambiguous" && known.id === runId);
     if (isTaken) throw new PawlError("RUN_ID_TAKEN", { message: `There is already a run "${runId}".` });
-  }
-
-  async #find(runId: string): Promise<RunRecord> {
-    const record = await this.#options.journal.findRun(runId);
-    if (record === "ambiguous") throw new PawlError("RUN_AMBIGUOUS", { message: `"${runId}" fits more than one run.` });
-    if (record === undefined) throw new PawlError("RUN_NOT_FOUND", { message: `There is no run "${runId}".` });
-    return record;
-  }
-
-  async #recordOf(no: RunNo): Promise<RunRecord> {
-    const record = await this.#options.journal.readRun(no);
-    if (record === undefined) throw new Error(`Run ${no} has no record.`);
-    return record;
   }
 
   /** A run that has ended, or only waits, leaves memory. */
@@ -649,17 +571,11 @@ export class LocalHost implements RunHost {
   }
 
   async #outputsOf(run: RunNo): Promise<{ readonly record: RunRecord; readonly outputs: Json }> {
-    const record = await this.#recordOf(run);
+    const record = await readRecord(this.#options.journal, run);
     const { state } = await rebuildRun(this.#options.journal, record, this.#shelf.byHash);
     const values = new RunValues(run, this.#sourcesFor(record), state.graph.graph.envAllowed);
     return { record, outputs: await loadOutputs({ state, values }) };
   }
-}
-
-/** Ended, or nothing left but waiting for a person or an event. */
-function isSettled({ state, isBusy }: RunDriver): boolean {
-  if (isBusy) return false;
-  return state.phase === "finished" || waitsForOthers(state);
 }
 
 function stallNotice(error: PawlError | undefined): RunNotice {

@@ -1,3 +1,6 @@
+import { waitsForOthers } from "../../core/interpreter/run-status.ts";
+import type { RunDriver } from "./run-driver.ts";
+
 /** Who waits until a run settles. By run and not by driver: it may leave memory and come back meanwhile. */
 export class Settling {
   readonly #byRun = new Map<string, PromiseWithResolvers<void>[]>();
@@ -31,4 +34,10 @@ export class Settling {
     this.#byRun.delete(runId);
     return waiting;
   }
+}
+
+/** Ended, or nothing left but waiting for a person or an event. */
+export function isSettled({ state, isBusy }: RunDriver): boolean {
+  if (isBusy) return false;
+  return state.phase === "finished" || waitsForOthers(state);
 }

@@ -1,0 +1,43 @@
+import type { FindAll } from "../../core/policies/find-in-text.ts";
+import type { Blobs } from "../../ports/blobs.ts";
+import type { Budgets } from "../../ports/budgets.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import type { Journal } from "../../ports/journal.ts";
+import type { RunSecrets } from "../../ports/run-secrets.ts";
+import type { FindExecutor } from "../executors.ts";
+import type { ResolveCall } from "./command-performer.ts";
+import type { PieceMask } from "./live-text.ts";
+import type { WantedObserver } from "./run-driver.ts";
+
+/** What a host of runs is given by the process that it is in. */
+export interface LocalHostOptions {
+  readonly journal: Journal;
+  readonly blobs: Blobs;
+  readonly files: FileStorage;
+  readonly clock: Clock;
+  readonly findExecutor: FindExecutor;
+  readonly resolveCall: ResolveCall;
+  /** Takes secrets out of everything that is stored or shown. */
+  mask(text: string): string;
+  /** The same for a text that comes in pieces. Without it a secret is found only within one of them. */
+  maskPieces?(): PieceMask;
+  /** Without it, secret inputs of a run are known only while it is in this memory. */
+  readonly secrets?: RunSecrets;
+  /** The value of an environment variable, for prompts whose definition allows the name. */
+  env(name: string): string | undefined;
+  matches?(text: string, pattern: string): boolean;
+  /** Absent: nothing can be searched for, and steps whose policies have patterns of their own are blocked. */
+  readonly findAll?: FindAll;
+  /** Budgets that runs share. Undefined: nobody has set any so far. */
+  openBudgets?(): Promise<Budgets | undefined>;
+  readonly maxOutputBytes?: number;
+  readonly maxRowsPerCommit?: number;
+  readonly cacheBytes?: number;
+  /** Told of everything that happens in the runs of this host, while it is wanted. */
+  readonly observer?: WantedObserver;
+  /** Spans are told somewhere. Absent: what a run was asked with is passed on as it came. */
+  readonly isTracing?: boolean;
+  /** A defect: reported, never hidden. */
+  onDefect(error: unknown): void;
+}
