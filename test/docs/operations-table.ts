@@ -241,7 +241,6 @@ export const PARTS: readonly string[] = [
   "describe-host.ts",
   "find-agents-workflow.ts",
   "find-awaited.ts",
-  "missing-agents-file.ts",
   "owner-application.ts",
   "request-context.ts",
   "saved-definitions.ts",
