@@ -8,11 +8,13 @@ import { withoutTrusted } from "./request-context.ts";
 import type { RequestRunner } from "./request-runner.ts";
 import { toRequestInput } from "./to-run-input.ts";
 import type { TriggerTarget } from "./trigger-table.ts";
+import { withTrace } from "./with-trace.ts";
 
 export interface Delivery {
   /** Who is triggered. */
   readonly targets: readonly TriggerTarget[];
   readonly requestId: string;
+  readonly traceParent?: string | undefined;
   readonly requestData: JsonObject;
   readonly context: JsonObject;
   /** Equal for every delivery of the same message to the same workflow. */
@@ -45,7 +47,8 @@ export async function deliverMessage(parts: DeliveryParts, delivery: Delivery): 
       const request = { requestId, requestData, context: contextFor(target, context) };
       const input = await toRequestInput(request, definition.graph, checker);
       const runId = delivery.runIdFor(definition.graph.name);
-      return prepareStart(forOwner(app, target), { ...target, input, runId }, { folder: app.appDir });
+      const start = await prepareStart(forOwner(app, target), { ...target, input, runId }, { folder: app.appDir });
+      return withTrace(start, delivery.traceParent);
     }),
   );
   return Promise.all(

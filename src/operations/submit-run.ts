@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { newRunId } from "../hosts/local/new-run-id.ts";
-import { readTraceParent, TRACE_OPTION } from "../hosts/trace-context.ts";
 import type { GivenKey } from "../ports/idempotency-keys.ts";
 import type { RunRecord, RunStatus } from "../ports/journal.ts";
 import type { Application } from "./application.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import { prepareSubmission, type Submission } from "./prepare-submission.ts";
 import type { Ran, RequestRunner } from "./request-runner.ts";
+import { withTrace } from "./with-trace.ts";
 
 /** What a client asks for with a run of its own for an answer. It may ask again, with the same key. */
 export interface RunRequest<Prepared extends Startable = Startable> {
@@ -105,12 +105,6 @@ export class Submissions {
       this.#inFlight.delete(scoped);
     }
   }
-}
-
-function withTrace(prepared: PreparedRun, sent: string | undefined): PreparedRun {
-  const traceParent = readTraceParent(sent);
-  if (traceParent === undefined) return prepared;
-  return { ...prepared, options: { ...prepared.options, [TRACE_OPTION]: traceParent } };
 }
 
 /** Nothing that is refused leaves a trace: the key is claimed when the run could begin. */

@@ -15,6 +15,7 @@ import { type PreparedRun, prepareStart } from "../../../operations/prepare-run.
 import { readAgentAnswer, readWorkflowAnswer, type WorkflowAnswer } from "../../../operations/read-agents-answer.ts";
 import { toRunInput } from "../../../operations/to-run-input.ts";
 import { watchAgentsRun } from "../../../operations/watch-agents-run.ts";
+import { withTrace } from "../../../operations/with-trace.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import { EventQueue } from "../event-queue.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
@@ -107,7 +108,8 @@ interface AskedRun {
 async function answerRun(parts: HttpParts, c: Context<HttpEnv>, asked: AskedRun): Promise<Response> {
   const app = parts.appFor(c);
   const input = await toRunInput(toAgentsInput(asked.request), asked.found.definition.graph, parts.checker);
-  const prepared = await prepareStart(app, { ...asked.found, input }, { folder: app.appDir });
+  const untraced = await prepareStart(app, { ...asked.found, input }, { folder: app.appDir });
+  const prepared = withTrace(untraced, c.req.header("traceparent"));
   c.set("runId", prepared.runId);
   if (wantsEvents(c)) return answerEventStream(parts, (stop) => tellRun(parts, prepared, asked, stop));
   const ran = await parts.runner.run(prepared);

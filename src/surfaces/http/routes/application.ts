@@ -9,6 +9,7 @@ import { resolveTrustedContext } from "../../../operations/request-context.ts";
 import type { RouteMatch } from "../../../operations/route-table.ts";
 import { toRequestInput } from "../../../operations/to-run-input.ts";
 import type { TriggerTarget } from "../../../operations/trigger-table.ts";
+import { withTrace } from "../../../operations/with-trace.ts";
 import { callerOf } from "../caller-of.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { pathOf } from "../path-of.ts";
@@ -59,7 +60,7 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
   const input = await toRequestInput(request, graph, checker);
   const prepared = await prepareStart(forOwner(app, target), { ...target, input }, { folder: app.appDir });
   c.set("runId", prepared.runId);
-  const ran = await runner.run(prepared);
+  const ran = await runner.run(withTrace(prepared, c.req.header("traceparent")));
   if (ran.is === "unanswered") throw ran.error;
   const ids = { request_id: c.get("requestId"), run_id: ran.record.id };
   if (ran.is === "parked") return c.json({ ...ids, status: ran.record.status }, 202);

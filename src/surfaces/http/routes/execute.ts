@@ -5,6 +5,7 @@ import { readRunResult } from "../../../operations/read-run-result.ts";
 import { resolveTrustedContext } from "../../../operations/request-context.ts";
 import { type ExecuteResponse, shapeResult } from "../../../operations/to-response.ts";
 import { traceRun } from "../../../operations/trace-run.ts";
+import { withTrace } from "../../../operations/with-trace.ts";
 import { callerOf } from "../caller-of.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { readJsonBody } from "../read-body.ts";
@@ -21,7 +22,7 @@ export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Re
   const trusted = await resolveTrustedContext(app, runner, callerOf(c));
   const prepared = await prepareExecute(parts, answered, trusted);
   c.set("runId", prepared.runId);
-  const ran = await runner.run(prepared);
+  const ran = await runner.run(withTrace(prepared, c.req.header("traceparent")));
   if (ran.is === "unanswered") throw ran.error;
   if (ran.is === "parked") return c.json({ requestId, run_id: ran.record.id, status: ran.record.status }, 202);
   const sources = await app.records();

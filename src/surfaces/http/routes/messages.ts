@@ -77,6 +77,7 @@ async function deliver(parts: HttpParts, c: Context<HttpEnv>, message: Message):
     { app, runner, checker },
     {
       ...rest,
+      traceParent: c.req.header("traceparent"),
       requestId: c.get("requestId"),
       context: { ...(traceId === undefined ? {} : { traceId }), ...trusted },
     },

@@ -3,6 +3,7 @@ import { findDeadLetter } from "../../../../operations/find-dead-letter.ts";
 import { countDeadLetters, listDeadLetters } from "../../../../operations/list-dead-letters.ts";
 import { resolveDeadLetter } from "../../../../operations/resolve-dead-letter.ts";
 import { prepareDeadLetterRetry } from "../../../../operations/retry-dead-letter.ts";
+import { withTrace } from "../../../../operations/with-trace.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf, pageQuery, timeSchema } from "../schemas/common.ts";
 import { acceptedRunSchema } from "../schemas/run.ts";
@@ -81,7 +82,7 @@ export const retryDeadLetter = defineEndpoint({
   async handle({ app, parts, params, c }) {
     const retry = await prepareDeadLetterRetry(app, params.id);
     const { start } = retry.prepared;
-    await retry.begin(() => parts.runner.start(start));
+    await retry.begin(() => parts.runner.start(withTrace(start, c.req.header("traceparent"))));
     c.set("runId", start.runId);
     return { data: { run_id: start.runId, status: "queued" as const } };
   },

@@ -55,6 +55,7 @@ const rerunEndpoint = (name: "rerun" | "replay") =>
         asked: { rerun: asked },
         prepare: (runId) => prepareRerun(app, { ...asked, ...(runId === undefined ? {} : { runId }) }),
         idempotencyKey: readIdempotencyKey(c, body.idempotency_key),
+        traceParent: c.req.header("traceparent"),
       });
       return { data: await describeStarted(app, c, submitted) };
     },
@@ -100,6 +101,7 @@ export const forkRunEndpoint = defineEndpoint({
       asked: { fork: asked },
       prepare: (runId) => prepareFork(app, { ...asked, ...(runId === undefined ? {} : { runId }) }),
       idempotencyKey: readIdempotencyKey(c, body.idempotency_key),
+      traceParent: c.req.header("traceparent"),
     });
     return { data: await describeStarted(app, c, submitted) };
   },

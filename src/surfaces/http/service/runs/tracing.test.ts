@@ -206,3 +206,33 @@ test("a collector that fails is asked again, and what it refuses is told once, w
   expect(told).toEqual(["Spans are lost: the collector answered 400."]);
   expect(receiver.received).toHaveLength(4);
 });
+
+test("every request that starts a run hands its trace on, and what is no trace counts as not sent", async () => {
+  const seen: (string | undefined)[] = [];
+  const hooks = new Hooks({
+    plays: {
+      work: (task) => {
+        seen.push(task.traceParent);
+        return succeed("done");
+      },
+    },
+  });
+  const headers = { ...ADMIN, traceparent: TRACEPARENT };
+  const post = async (path: string, body: unknown, sent: Record<string, string> = headers) => {
+    const response = await hooks.world.post(path, body, sent);
+    expect(response.status, path).toBeLessThan(300);
+    return (await response.json()) as { readonly data?: JsonObject };
+  };
+  const context = { workflowInfo: { workflowId: "hello" } };
+  await post("/execute", { requestData: { source: "internal", payload: {} }, context });
+  const { data } = await post("/workflows/run/sync", { workflow: "hello" });
+  await post(`/runs/${data?.["run_id"]}/rerun`, { from_step: "work" });
+  await post(`/runs/${data?.["run_id"]}/fork`, { from_step: "work", changes: { input: { a: 1 } } });
+  const made = await post("/schedules", { workflow: "hello", cron: "0 0 1 1 *" });
+  await post(`/schedules/${made.data?.["schedule_id"]}/run`, {});
+  await vi.waitFor(() => expect(seen).toHaveLength(5), PATIENT);
+  expect(seen).toEqual(Array(5).fill(TRACEPARENT));
+  const none = { ...ADMIN, traceparent: `${TRACEPARENT}-more` };
+  await post("/execute", { requestData: { source: "internal", payload: {} }, context }, none);
+  expect(seen.at(-1)).toBeUndefined();
+});

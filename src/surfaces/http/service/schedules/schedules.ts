@@ -9,6 +9,7 @@ import {
 } from "../../../../operations/list-schedules.ts";
 import { removeSchedule } from "../../../../operations/remove-schedule.ts";
 import { runScheduleNow } from "../../../../operations/run-schedule.ts";
+import { withTrace } from "../../../../operations/with-trace.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf, pageQuery } from "../schemas/common.ts";
 import { acceptedRunSchema } from "../schemas/run.ts";
@@ -111,7 +112,9 @@ export const runScheduleEndpoint = defineEndpoint({
   answer: acceptedRunSchema,
   status: 202,
   async handle({ app, parts, params: { id }, c }) {
-    const runId = await runScheduleNow(app, id, (prepared) => parts.runner.start(prepared));
+    const runId = await runScheduleNow(app, id, (prepared) =>
+      parts.runner.start(withTrace(prepared, c.req.header("traceparent"))),
+    );
     c.set("runId", runId);
     return { data: { run_id: runId, status: "queued" as const } };
   },
