@@ -104,9 +104,14 @@ async function attempt(name: string, check: () => Promise<Omit<Check, "name">>):
 }
 
 async function checkDataDir({ dataDir }: Application): Promise<Omit<Check, "name">> {
-  await mkdir(dataDir, { recursive: true });
-  await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-  return { state: "ok", detail: dataDir };
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+    return { state: "ok", detail: dataDir };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return { state: "error", detail, remedy: "Make it writable, or name another folder with --data DIR." };
+  }
 }
 
 async function checkOwner(app: Application): Promise<Omit<Check, "name">> {

@@ -1,6 +1,7 @@
-import { Command } from "commander";
+import { Command, type CommanderError } from "commander";
 import type { OpenApp } from "./cli-context.ts";
 import { performCommand } from "./perform-command.ts";
+import { UsageFailure } from "./usage-failure.ts";
 import { addAgents } from "./verbs/add-agents.ts";
 import { addAnswers, addApprovals } from "./verbs/add-answers.ts";
 import { addBudgets } from "./verbs/add-budgets.ts";
@@ -55,7 +56,12 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addSettings(program, perform);
   addDev(program, openApp, exitWith);
   addCompletion(program, exitWith);
-  for (const command of allOf(program)) command.exitOverride().configureOutput({ outputError: () => undefined });
+  for (const command of allOf(program)) {
+    const refuse = (error: CommanderError) => {
+      throw new UsageFailure(error, command);
+    };
+    command.exitOverride(refuse).configureOutput({ outputError: () => undefined });
+  }
   return program;
 }
 

@@ -1,16 +1,18 @@
 import { readFile } from "node:fs/promises";
-import { CommanderError } from "commander";
 import { ERRORS } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { OpenApp } from "./cli-context.ts";
 import { print } from "./print.ts";
 import { buildProgram } from "./program.ts";
 import { reportError } from "./report-error.ts";
+import { UsageFailure } from "./usage-failure.ts";
 
 /** Runs one command line and returns its exit code. Never rejects. */
 export async function runCli(args: readonly string[], openApp: OpenApp): Promise<number> {
   // Whoever reads our output may stop reading: `pawl runs ls | head -1`.
   process.stdout.on("error", (error) => process.exit("code" in error && error.code === "EPIPE" ? 0 : 1));
+  // What is said beside the data may go unheard: `pawl run flow.yaml 2>&1 >out.json | head -1`.
+  process.stderr.on("error", () => undefined);
   // What is told beside it is nobody's input: that it is not read is no reason to lay down what runs.
   process.stderr.on("error", () => undefined);
   if (args[0] === "--version" || args[0] === "-V") {
@@ -38,9 +40,11 @@ async function readVersion(): Promise<string> {
 
 function reportFailure(error: unknown, written: readonly string[]): number {
   const format = written.includes("--json-lines") ? "lines" : written.includes("--json") ? "json" : "text";
-  if (!(error instanceof CommanderError)) return reportError(error, format);
-  if (error.exitCode === 0) return 0;
+  if (!(error instanceof UsageFailure)) return reportError(error, format);
+  const { refused, verb } = error;
+  if (refused.exitCode === 0) return 0;
   // A command that only has others below it: its help has been shown.
-  if (error.code === "commander.help" && format === "text") return ERRORS.USAGE.exitCode;
-  return reportError(new PawlError("USAGE", { message: error.message.replace(/^error: /, "") }), format);
+  if (refused.code === "commander.help" && format === "text") return ERRORS.USAGE.exitCode;
+  const message = refused.message.replace(/^error: /, "");
+  return reportError(new PawlError("USAGE", { message, remedy: `See \`${verb} --help\`.` }), format);
 }

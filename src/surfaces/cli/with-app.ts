@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { OpenApplication } from "../../operations/application.ts";
 import { type CommonOptions, formatOf, type OpenApp } from "./cli-context.ts";
 import { tellDefect } from "./print.ts";
@@ -13,13 +14,18 @@ export async function withApp(
 ): Promise<number> {
   const voice = new Voice();
   let app: OpenApplication | undefined;
+  let failure: unknown;
   try {
     app = await openApp(toOpenOptions(options, voice));
     return await command(app, voice);
   } catch (error) {
+    failure = error;
     return reportError(error, formatOf(options));
   } finally {
-    await app?.close().catch(tellDefect);
+    await app?.close().catch((error: unknown) => {
+      // What could not be opened cannot be closed either: that has been told.
+      if (!isPawlError(error) || !isPawlError(failure) || error.message !== failure.message) tellDefect(error);
+    });
   }
 }
 

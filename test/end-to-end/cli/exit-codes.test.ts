@@ -248,3 +248,18 @@ test("a stored webhook is mentioned", async () => {
   const { stderr } = await pawl(["run", "hooked.yaml", ...AGENT], { cwd });
   expect(stderr).toContain("1 webhook is stored and will be delivered by `pawl serve`.");
 });
+
+test("what is not understood names the help of its own verb, and what is told once is not told again", async () => {
+  const cwd = application({ file: "" });
+  for (const [args, verb] of [
+    [["rusn"], "pawl"],
+    [["runs", "lss"], "pawl runs"],
+    [["runs", "show"], "pawl runs show"],
+    [["runs", "ls", "--limit", "0"], "pawl runs ls"],
+  ] as const) {
+    const { code, stderr } = await pawl(args, { cwd });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`See \`${verb} --help\`.`) });
+  }
+  const doctor = await pawl(["doctor", "--data", "file/data"], { cwd });
+  expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(/error data directory: .*\n.*--data DIR/) });
+});

@@ -62,6 +62,7 @@ async function listen(app: OpenApplication, { host, port }: ServeOptions, voice:
       ...(host === undefined ? {} : { host }),
       ...(port === undefined ? {} : { port }),
       log: (line) => voice.say(app.mask(line)),
+      isTerminal: process.stderr.isTTY === true,
     });
   } catch (error) {
     await app.close();

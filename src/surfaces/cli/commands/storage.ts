@@ -24,6 +24,7 @@ export async function listStorage(app: OpenApplication, prefix: string, options:
 
 export function showStoredFiles(files: readonly StoredFile[], options: CommonOptions): number {
   if (formatOf(options) !== "text") printEnvelope({ items: files, next_cursor: null });
+  else if (files.length === 0) tell("No stored files. Store one: pawl storage put PATH FILE");
   else
     for (const { path, bytes, modified_at: modifiedAt } of files)
       print(`${modifiedAt}  ${String(bytes).padStart(10)}  ${path}`);

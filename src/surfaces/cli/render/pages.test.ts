@@ -71,6 +71,12 @@ test("the table of runs has a line per run", () => {
   expect(renderRuns([], { paint, now })).toBe("No runs.");
 });
 
+test("in a narrow terminal a run has a short id, so that its workflow can be seen", () => {
+  const [, line] = renderRuns([run], { paint, now, width: 40 }).split("\n");
+  expect(line).toMatch(/^✗ {2}019b7f00-0000-7000 {2}lead-enrichment/);
+  expect(line?.length).toBeLessThanOrEqual(40);
+});
+
 test("the page of a run shows its facts, its steps, and at last what went wrong", () => {
   const page = renderRun(run, { paint, now });
 

@@ -1,4 +1,5 @@
 import type { RunSummary } from "../../../operations/describe-run.ts";
+import { shortId } from "../short-id.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";
 import { formatUsd } from "./format-usd.ts";
@@ -6,7 +7,7 @@ import type { Paint } from "./paint.ts";
 import { sanitize } from "./sanitize.ts";
 import type { Segment } from "./segment.ts";
 import { statusSign, statusStyle } from "./status-sign.ts";
-import { renderTable } from "./table.ts";
+import { renderTable, tableWidth } from "./table.ts";
 
 export interface PageOptions {
   readonly paint: Paint;
@@ -27,15 +28,19 @@ export function renderRuns(runs: readonly RunSummary[], { paint, now, width }: P
     { title: "TIME", align: "right" } as const,
     { title: "COST", align: "right" } as const,
   ];
-  const rows = runs.map((run): Segment[] => [
+  const toRow = (run: RunSummary, id: string): Segment[] => [
     statusSign(run.status),
-    { text: run.run_id },
+    { text: id },
     { text: sanitize(run.workflow_name) },
     { text: run.status.replaceAll("_", " "), style: statusStyle(run.status) },
     { text: formatTime(Date.parse(run.created_at), now) },
     { text: timeOf(run, now) },
     { text: formatUsd(run.total_cost_usd) },
-  ]);
+  ];
+  const whole = runs.map((run) => toRow(run, run.run_id));
+  const fits = width === undefined || tableWidth(columns, whole) <= width;
+  // What names a run is worth less than what became of it.
+  const rows = fits ? whole : runs.map((run) => toRow(run, shortId(run.run_id)));
   return renderTable(columns, rows, { paint, width });
 }
 

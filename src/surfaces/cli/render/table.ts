@@ -13,19 +13,30 @@ export function renderTable(
   rows: readonly (readonly Segment[])[],
   { paint, width = Number.POSITIVE_INFINITY }: { readonly paint: Paint; readonly width?: number | undefined },
 ): string {
-  const widths = columns.map(({ title }, index) =>
-    Math.max(widthOf(title), ...rows.map((row) => widthOf(row[index]?.text ?? ""))),
-  );
+  const widths = widthsOf(columns, rows);
   const head = columns.map(({ title }): Segment => ({ text: title, style: "dim" }));
   return [head, ...rows]
     .map((row) => renderSegments(alignRow(row, columns, widths), width, paint).trimEnd())
     .join("\n");
 }
 
+/** Columns of a terminal that shows all of it. */
+export function tableWidth(columns: readonly Column[], rows: readonly (readonly Segment[])[]): number {
+  return widthsOf(columns, rows).reduce((sum, width, index) => sum + width + (index === 0 ? 0 : GAP.length), 0);
+}
+
+const GAP = "  ";
+
+function widthsOf(columns: readonly Column[], rows: readonly (readonly Segment[])[]): readonly number[] {
+  return columns.map(({ title }, index) =>
+    Math.max(widthOf(title), ...rows.map((row) => widthOf(row[index]?.text ?? ""))),
+  );
+}
+
 function alignRow(row: readonly Segment[], columns: readonly Column[], widths: readonly number[]): Segment[] {
   return row.flatMap((cell, index) => {
     const width = widths[index] ?? 0;
     const text = columns[index]?.align === "right" ? padStart(cell.text, width) : padEnd(cell.text, width);
-    return [{ text: index === 0 ? "" : "  " }, { ...cell, text }];
+    return [{ text: index === 0 ? "" : GAP }, { ...cell, text }];
   });
 }
