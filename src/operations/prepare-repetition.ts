@@ -15,7 +15,7 @@ import { fillDirectories } from "./fill-directories.ts";
 import { findRerunStep } from "./find-rerun-step.ts";
 import { findRun } from "./find-run.ts";
 import { type ForkChanges, readForkChanges } from "./fork-changes.ts";
-import { limitCost } from "./lower-limits.ts";
+import { limitAnew, limitCost } from "./lower-limits.ts";
 import { toMicro } from "./micro-dollars.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import { readRunStarted } from "./read-run-started.ts";
@@ -59,10 +59,12 @@ export async function prepareRepetition(
   const reading = await readRunHistory(await app.records(), record);
   const fromPath = findRerunStep(reading, request.fromStep);
   const wanted = changes === undefined ? undefined : readForkChanges(changes, addressOf(fromPath));
-  const { maxCostMicro, uses, onExceeded, sealed, options = {} } = await readRunStarted(app, record);
+  const { sealed, options = {}, ...started } = await readRunStarted(app, record);
   const next = await findDefinition(app, record, { options, choice: request.definition ?? "pinned", wanted });
   if (request.definition === "current") refuseMissing(next.definition.graph, fromPath);
   const { graph } = next.definition;
+  const before = reading.history.state.graph.graph.limits;
+  const { maxCostMicro, uses, onExceeded } = limitAnew(started, before, graph.limits);
   const input = await changeInput(app, await readInput(reading), { graph, sealed, change: wanted?.input ?? {} });
   const { callbackUrl } = record;
   const tenantId = app.tenantId ?? record.tenantId;
@@ -77,7 +79,7 @@ export async function prepareRepetition(
       parentRunId: record.id,
       lineage: { kind: wanted === undefined ? "rerun" : "fork", run: record.id, fromPath },
       ...(uses === undefined ? {} : { uses }),
-      ...(onExceeded === undefined ? {} : { onExceeded }),
+      ...(onExceeded === "ask" ? { onExceeded } : {}),
       ...limitCost([toMicro(wanted?.maxCostUsd) ?? maxCostMicro, app.maxRunCostMicro]),
       ...(callbackUrl === undefined ? {} : { callbackUrl }),
       ...(tenantId === undefined ? {} : { tenantId }),

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { AT_ONCE, application, QUESTION } from "../support/application.ts";
@@ -80,6 +82,24 @@ test("a tenant that is named with a server is refused, and nothing is asked of t
   for (const answer of await Promise.all(verbs.map((verb) => ask(...verb.split(" "))))) {
     expect(answer).toMatchObject(refused);
   }
+});
+
+test("a limit of a definition is raised by changing it, for a rerun with the definition as it is now", async () => {
+  const cwd = newApplication();
+  const file = join(cwd, "workflows", "twice.yaml");
+  const ask = cli(cwd);
+  writeFileSync(file, `${TWICE}limits: { max_steps: 1, max_cost_usd: 5 }\n`);
+  const stopped = await ask("run", "twice", "--max-tokens", "100000");
+  expect(stopped).toMatchObject({ code: 7, data: { status: "budget_exceeded" } });
+  writeFileSync(file, `${TWICE}limits: { max_steps: 4, max_cost_usd: 7, max_tokens: 900000 }\n`);
+  const again = await ask("runs", "rerun", String(stopped.data["run_id"]), "--current");
+  expect(again).toMatchObject({ code: 0, data: { status: "completed" } });
+  const { data } = await ask("runs", "show", String(again.data["run_id"]));
+  expect(data["limits"]).toMatchObject([
+    { of: "cost_usd", limit: 7 },
+    { of: "tokens", limit: 100_000 },
+    { of: "steps", limit: 4 },
+  ]);
 });
 
 test.each([
