@@ -2224,15 +2224,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     readRunGraph: {
@@ -2265,15 +2258,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description It could not be done; `error` says why, and what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
         };
     };
     cancelRun: {
