@@ -11,42 +11,91 @@ import type {
 } from "../ports/journal.ts";
 import { timeOf } from "./append-rule.ts";
 
-/** What one commit has added to the runs, as it is stored. */
+/**
+ * What was added to the runs by one commit, and by those that came directly after it and only went on with its last run: a run
+ * that is alone writes nothing here, so that a step in sequence touches no second page.
+ */
 export interface Commit {
   readonly no: number;
+  /** When the first of them was. */
   readonly at: number;
-  /** A JSON list, three numbers for each part: the run, its last sequence number before, how many events. */
+  /** A JSON list: by how many events the commit before was gone on with, then for each part the run, its last sequence number before, how many events. */
   readonly entries: string;
+}
+
+/** The part that the next commit may go on with. */
+export interface OpenPart {
+  readonly run: RunNo;
+  /** Its last event, and the last one that stands in its commit. */
+  readonly lastSeq: number;
+  readonly writtenSeq: number;
+}
+
+/** What a batch means for the order of all runs. */
+export interface Logged {
+  /** To be written. Absent: nothing of it is an event, or it goes on with the open part. */
+  readonly commit?: Omit<Commit, "no">;
+  readonly open: OpenPart | undefined;
 }
 
 /** Where a log reads from. */
 interface LogSource {
-  /** From the one on that a position names, as many as a page may need. */
-  readonly commits: readonly Commit[];
+  /** From the number on, so many of them. */
+  commits(no: number, limit: number): readonly Commit[];
   run(no: RunNo): LoggedRun | undefined;
   tenantOfDeleted(no: RunNo): string | undefined;
   events(run: RunNo, afterSeq: number, limit: number): readonly EventRow[];
+  /** Undefined: the run was deleted. */
+  lastSeq(run: RunNo): number | undefined;
 }
 
-/** Undefined: nothing of it is an event. */
-export function toCommitted(
+interface Part {
+  readonly run: RunNo;
+  readonly afterSeq: number;
+  readonly count: number;
+}
+
+export function logBatch(
   entries: readonly Append[],
   results: readonly AppendResult[],
-): Omit<Commit, "no"> | undefined {
-  const numbers: number[] = [];
+  open: OpenPart | undefined,
+): Logged {
+  const parts: Part[] = [];
   let at = 0;
   for (const [n, entry] of entries.entries()) {
     if (results[n]?.ok !== true || entry.events.length === 0) continue;
-    numbers.push(entry.run, entry.afterSeq, entry.events.length);
+    parts.push({ run: entry.run, afterSeq: entry.afterSeq, count: entry.events.length });
     at = Math.max(at, timeOf(entry));
   }
-  return numbers.length === 0 ? undefined : { at, entries: JSON.stringify(numbers) };
+  const last = parts.at(-1);
+  if (last === undefined) return { open };
+  const lastSeq = last.afterSeq + last.count;
+  if (parts.length === 1 && open?.run === last.run && open.lastSeq === last.afterSeq) {
+    return { open: { ...open, lastSeq } };
+  }
+  const numbers = parts.flatMap(({ run, afterSeq, count }) => [run, afterSeq, count]);
+  const wentOn = open === undefined ? 0 : open.lastSeq - open.writtenSeq;
+  return {
+    commit: { at, entries: JSON.stringify([wentOn, ...numbers]) },
+    open: { run: last.run, lastSeq, writtenSeq: lastSeq },
+  };
 }
 
-export function endOf(commit: Commit): LogPosition {
+/** The open part of a log that was closed with this commit. */
+export function openPartOf(newest: Commit | undefined, source: Pick<LogSource, "lastSeq">): OpenPart | undefined {
+  const last = newest === undefined ? undefined : readCommit(newest).parts.at(-1);
+  if (last === undefined) return undefined;
+  const writtenSeq = last.afterSeq + last.count;
+  return { run: last.run, lastSeq: source.lastSeq(last.run) ?? writtenSeq, writtenSeq };
+}
+
+/** Behind the commit with all that has gone on with it; undefined where it is not there. */
+export function findPosition(no: number, source: Pick<LogSource, "commits" | "lastSeq">): LogPosition | undefined {
+  const [commit, next] = source.commits(no, 2);
+  if (commit?.no !== no) return undefined;
   let index = 0;
-  for (const { count } of partsOf(commit)) index += count;
-  return { commit: commit.no, at: commit.at, index };
+  for (const { count } of partsOf(commit, next, source)) index += count;
+  return { commit: no, at: commit.at, index };
 }
 
 /** As `Journal.readLog`, the same in every journal. */
@@ -55,9 +104,11 @@ export function readLog({ after, limit, tenantId }: LogQuery, source: LogSource)
   let missed = 0;
   let left = limit;
   let end = after;
-  for (const commit of source.commits) {
+  // A commit has at least one event, the first of these may be done with, and each says of the one before how it went on.
+  const commits = source.commits(after.commit, limit + 2);
+  for (const [n, commit] of commits.entries()) {
     let index = 0;
-    for (const { run: no, afterSeq, count } of partsOf(commit)) {
+    for (const { run: no, afterSeq, count } of partsOf(commit, commits[n + 1], source)) {
       if (left === 0) return { events, end, missed };
       const skipped = commit.no === after.commit ? Math.min(count, Math.max(0, after.index - index)) : 0;
       const taken = Math.min(count - skipped, left);
@@ -65,7 +116,7 @@ export function readLog({ after, limit, tenantId }: LogQuery, source: LogSource)
       index += count;
       if (taken === 0) continue;
       left -= taken;
-      const positionOf = (n: number) => ({ commit: commit.no, at: commit.at, index: from + n });
+      const positionOf = (nth: number) => ({ commit: commit.no, at: commit.at, index: from + nth });
       end = positionOf(taken);
       const run = source.run(no);
       const owner = run === undefined ? source.tenantOfDeleted(no) : run.tenantId;
@@ -73,17 +124,29 @@ export function readLog({ after, limit, tenantId }: LogQuery, source: LogSource)
       if (run === undefined) missed += taken;
       else {
         const rows = source.events(no, afterSeq + skipped, taken);
-        for (const [n, row] of rows.entries()) events.push({ ...row, run, position: positionOf(n + 1) });
+        for (const [nth, row] of rows.entries()) events.push({ ...row, run, position: positionOf(nth + 1) });
       }
     }
   }
   return { events, end, missed };
 }
 
-function* partsOf({ entries }: Commit): Generator<{ run: RunNo; afterSeq: number; count: number }> {
-  const numbers: readonly number[] = JSON.parse(entries);
+/** With what has gone on with its last run: the next commit says how much; of the newest the run itself does. */
+function partsOf(commit: Commit, next: Commit | undefined, source: Pick<LogSource, "lastSeq">): readonly Part[] {
+  const { parts } = readCommit(commit);
+  const last = parts.at(-1);
+  if (last === undefined) return [];
+  const writtenSeq = last.afterSeq + last.count;
+  const wentOn = next === undefined ? (source.lastSeq(last.run) ?? writtenSeq) - writtenSeq : readCommit(next).wentOn;
+  return wentOn === 0 ? parts : parts.with(-1, { ...last, count: last.count + wentOn });
+}
+
+function readCommit({ entries }: Commit): { readonly wentOn: number; readonly parts: readonly Part[] } {
+  const [wentOn = 0, ...numbers]: readonly number[] = JSON.parse(entries);
+  const parts: Part[] = [];
   for (let n = 0; n + 2 < numbers.length; n += 3) {
     const [run = 0, afterSeq = 0, count = 0] = numbers.slice(n, n + 3);
-    yield { run, afterSeq, count };
+    parts.push({ run, afterSeq, count });
   }
+  return { wentOn, parts };
 }

@@ -185,6 +185,31 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
       }
     });
 
+    test("grows with a run that goes on alone, for whoever has read it before and for whoever reads it later", async () => {
+      const journal = await openInNewFolder();
+      const a = await createRun(journal, "a", { count: 2 });
+      const before = await journal.findCommit();
+      const goOn = (afterSeq: number, paths: readonly string[]) =>
+        journal.append([{ run: a, afterSeq, events: paths.map((path) => ({ event: started(path) })) }]);
+      await goOn(2, ["a3"]);
+      await goOn(3, ["a4", "a5"]);
+      expect(before).toEqual({ commit: 1, at: 2_000, index: 2 });
+      const rest = await journal.readLog({ after: before ?? LOG_BEGIN, limit: 100 });
+      expect(rest.events.map(({ seq }) => seq)).toEqual([3, 4, 5]);
+      expect(rest.end).toEqual(await journal.findCommit());
+
+      await createRun(journal, "b");
+      await goOn(5, ["a6"]);
+      await goOn(6, ["a7"]);
+      const whole = ["a1", "a2", "a3", "a4", "a5", "b1", "a6", "a7"];
+      for (const limit of [1, 2, 3, 100]) expect(await readWholeLog(journal, { limit })).toEqual(whole);
+      const { events } = await journal.readLog({ after: LOG_BEGIN, limit: 100 });
+      expect(new Set(events.map(({ position }) => JSON.stringify(position))).size).toBe(whole.length);
+      for (const [n, { position }] of events.entries()) {
+        expect((await journal.readLog({ after: position, limit: 100 })).events).toEqual(events.slice(n + 1));
+      }
+    });
+
     test("names each commit by its number and time, and none that is not there", async () => {
       const journal = await openInNewFolder();
       expect(await journal.findCommit()).toBeUndefined();

@@ -23,7 +23,7 @@ import { listRunsQuery } from "../../src/storage/sql/list-runs-query.ts";
 import type { SqliteOptions } from "../../src/storage/sqlite/open-database.ts";
 import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { WorkerJournal } from "../../src/storage/sqlite/worker-journal.ts";
-import { createRun, newRun, readPaths, started } from "./journal-samples.ts";
+import { createRun, newRun, readPaths, readWholeLog, started } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 function newPath(): string {
@@ -216,6 +216,28 @@ describe("opening", () => {
     const path = join(folder, "file", "pawl.db");
     expect(() => openJournal(path)).toThrow(expect.objectContaining({ code: "JOURNAL_IO" }));
     await expect(openWorker(path)).rejects.toMatchObject({ code: "JOURNAL_IO" });
+  });
+});
+
+describe("the order of all runs", () => {
+  test("takes one row for a run that goes on alone, also through a restart, and is whole", async () => {
+    const path = newPath();
+    const first = openJournal(path);
+    const a = await createRun(first, "a", { count: 2 });
+    await first.append([{ run: a, afterSeq: 2, events: [{ event: started("a3") }] }]);
+    await first.close();
+
+    const journal = openJournal(path);
+    await journal.append([{ run: a, afterSeq: 3, events: [{ event: started("a4") }] }]);
+    await createRun(journal, "b");
+    await journal.append([{ run: a, afterSeq: 4, events: [{ event: started("a5") }] }]);
+
+    for (const limit of [1, 2, 100]) {
+      expect(await readWholeLog(journal, { limit })).toEqual(["a1", "a2", "a3", "a4", "b1", "a5"]);
+    }
+    const database = new DatabaseSync(path, { readOnly: true });
+    onTestFinished(() => database.close());
+    expect(database.prepare("SELECT count(*) AS rows FROM commits").get()).toEqual({ rows: 3 });
   });
 });
 

@@ -17,7 +17,7 @@ import type {
   ViolationRecord,
 } from "../../ports/journal.ts";
 import { findRefusal, hasEnded, headAfter, refused, timeOf } from "../append-rule.ts";
-import { type Commit, endOf, readLog, toCommitted } from "../commit-log.ts";
+import { type Commit, findPosition, logBatch, type OpenPart, readLog } from "../commit-log.ts";
 
 /** The reference implementation of `Journal`: nothing is durable, everything is obvious. For tests and `--data memory`. */
 export class MemoryJournal implements Journal {
@@ -28,6 +28,7 @@ export class MemoryJournal implements Journal {
   readonly #deleted = new Map<RunNo, string | undefined>();
   readonly #commits: Commit[] = [];
   readonly #violations: (Pick<ViolationRecord, "seq" | "path" | "at" | "decision"> & { readonly runNo: RunNo })[] = [];
+  #open: OpenPart | undefined;
   readonly #pins = new Map<string, string>();
   readonly #outbox = new Map<number, OutboxRecord>();
   #lastReserved: RunNo = 0;
@@ -40,8 +41,9 @@ export class MemoryJournal implements Journal {
 
   async append(entries: readonly Append[]): Promise<readonly AppendResult[]> {
     const results = entries.map((entry) => this.#appendOne(entry));
-    const committed = toCommitted(entries, results);
-    if (committed !== undefined) this.#commits.push({ ...committed, no: this.#commits.length + 1 });
+    const { commit, open } = logBatch(entries, results, this.#open);
+    if (commit !== undefined) this.#commits.push({ ...commit, no: this.#commits.length + 1 });
+    this.#open = open;
     return results;
   }
 
@@ -99,7 +101,7 @@ export class MemoryJournal implements Journal {
 
   async readLog(query: LogQuery): Promise<LogPage> {
     return readLog(query, {
-      commits: this.#commits.slice(Math.max(0, query.after.commit - 1)),
+      ...this.#commitSource,
       run: (no) => this.#runs.get(no),
       tenantOfDeleted: (no) => this.#deleted.get(no),
       events: (run, afterSeq, limit) =>
@@ -110,8 +112,7 @@ export class MemoryJournal implements Journal {
   }
 
   async findCommit(commit = this.#commits.length): Promise<LogPosition | undefined> {
-    const found = this.#commits[commit - 1];
-    return found === undefined ? undefined : endOf(found);
+    return findPosition(commit, this.#commitSource);
   }
 
   async listViolations(filter: ViolationFilter): Promise<readonly ViolationRecord[]> {
@@ -132,6 +133,11 @@ export class MemoryJournal implements Journal {
       .toReversed()
       .slice(0, limit);
   }
+
+  readonly #commitSource = {
+    commits: (no: number, limit: number) => this.#commits.slice(Math.max(0, no - 1)).slice(0, limit),
+    lastSeq: (run: RunNo) => this.#events.get(run)?.length,
+  };
 
   async findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined> {
     const fitting = [...this.#runs.values()].filter((run) => run.id.startsWith(idOrPrefix));

@@ -34,8 +34,6 @@ export const INSERT_COMMIT = "INSERT INTO commits (at, entries) VALUES (?, ?)";
 
 export const SELECT_COMMITS = "SELECT no, at, entries FROM commits WHERE no >= ? ORDER BY no LIMIT ?";
 
-export const SELECT_COMMIT = "SELECT no, at, entries FROM commits WHERE no = ?";
-
 export const SELECT_NEWEST_COMMIT = "SELECT no, at, entries FROM commits ORDER BY no DESC LIMIT 1";
 
 export const SELECT_LOGGED_RUN = `SELECT id, workflow_name AS "workflow", tenant_id AS "tenantId" FROM runs WHERE no = ?`;
@@ -61,6 +59,8 @@ export const SELECT_NEWEST_RUN = "SELECT max(no) AS newest FROM runs";
 
 export const SELECT_EVENTS = `SELECT id, type, path, attempt, at, cost_micro, body FROM events
   WHERE id > ? AND id < ? ORDER BY id LIMIT ?`;
+
+export const SELECT_LAST_EVENT = "SELECT max(id) AS id FROM events WHERE id > ? AND id < ?";
 
 export const SELECT_VALUE = "SELECT value FROM events WHERE id = ?";
 

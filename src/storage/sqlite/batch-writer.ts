@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { encodeEvent } from "../../core/history/event-codec.ts";
 import type { Append, AppendResult, NewRun, RunNo, RunPatch } from "../../ports/journal.ts";
 import { findRefusal, hasEnded, headAfter, type RunHead, refused, timeOf } from "../append-rule.ts";
-import { toCommitted } from "../commit-log.ts";
+import { logBatch, type OpenPart } from "../commit-log.ts";
 import {
   DELETE_EVENTS,
   DELETE_RUN,
@@ -65,9 +65,13 @@ export class BatchWriter {
   /** Runs that go on. Those that rest or have ended are read again if they are ever needed. */
   readonly #heads = new Map<RunNo, RunHead>();
   readonly #pins = new Set<string>();
+  readonly #readOpenPart: () => OpenPart | undefined;
+  /** Of the order of all runs. Undefined: it has to be read. */
+  #log: { readonly open: OpenPart | undefined } | undefined;
   #newestRun: RunNo;
 
-  constructor(database: DatabaseSync, path: string) {
+  constructor(database: DatabaseSync, path: string, readOpenPart: () => OpenPart | undefined) {
+    this.#readOpenPart = readOpenPart;
     this.#path = path;
     this.#begin = database.prepare("BEGIN IMMEDIATE");
     this.#commit = database.prepare("COMMIT");
@@ -145,6 +149,7 @@ export class BatchWriter {
   #appendOneByOne(entries: readonly Append[]): readonly AppendResult[] {
     this.#heads.clear();
     this.#pins.clear();
+    this.#log = undefined;
     try {
       this.#newestRun = this.#readNewestRun();
       return this.#commitBatch(entries, this.#writeEntryGuarded);
@@ -155,12 +160,15 @@ export class BatchWriter {
 
   #commitBatch(entries: readonly Append[], write: WriteEntry): readonly AppendResult[] {
     const batch: Batch = { heads: new Map(), pins: new Set() };
-    const results = this.#inTransaction(() => {
+    // Before anything is written: what is written goes on with it.
+    const { open } = this.#log ?? { open: this.#readOpenPart() };
+    const { results, logged } = this.#inTransaction(() => {
       const written = entries.map((entry) => write(entry, batch));
-      const committed = toCommitted(entries, written);
-      if (committed !== undefined) this.#insertCommit.run(committed.at, committed.entries);
-      return written;
+      const log = logBatch(entries, written, open);
+      if (log.commit !== undefined) this.#insertCommit.run(log.commit.at, log.commit.entries);
+      return { results: written, logged: log };
     });
+    this.#log = logged;
     this.#remember(batch);
     return results;
   }

@@ -17,14 +17,14 @@ import type {
   ViolationFilter,
   ViolationRecord,
 } from "../../ports/journal.ts";
-import { type Commit, endOf, readLog } from "../commit-log.ts";
+import { type Commit, findPosition, type OpenPart, openPartOf, readLog } from "../commit-log.ts";
 import {
   SELECT_ACTIVE,
   SELECT_AWAKE,
-  SELECT_COMMIT,
   SELECT_COMMITS,
   SELECT_DELETED_RUN,
   SELECT_EVENTS,
+  SELECT_LAST_EVENT,
   SELECT_LOGGED_RUN,
   SELECT_NEWEST_COMMIT,
   SELECT_NEXT_WAKE_AT,
@@ -78,9 +78,9 @@ export class JournalReader {
   readonly #nextWakeAt: Query<{ readonly wakeAt: number }>;
   readonly #pin: Query<{ readonly text: string }>;
   readonly #commits: Query<Commit>;
-  readonly #commit: Query<Commit>;
   readonly #newestCommit: Query<Commit>;
   readonly #loggedRun: Query<LoggedRunRow>;
+  readonly #lastEvent: Query<{ readonly id: number | null }>;
   readonly #deletedRun: Query<{ readonly tenantId: string | null }>;
   readonly #approvals: Query<{ readonly total: number }>;
   readonly #outbox: Query<OutboxRecord>;
@@ -99,9 +99,9 @@ export class JournalReader {
     this.#nextWakeAt = prepareQuery(database, SELECT_NEXT_WAKE_AT);
     this.#pin = prepareQuery(database, SELECT_PIN);
     this.#commits = prepareQuery(database, SELECT_COMMITS);
-    this.#commit = prepareQuery(database, SELECT_COMMIT);
     this.#newestCommit = prepareQuery(database, SELECT_NEWEST_COMMIT);
     this.#loggedRun = prepareQuery(database, SELECT_LOGGED_RUN);
+    this.#lastEvent = prepareQuery(database, SELECT_LAST_EVENT);
     this.#deletedRun = prepareQuery(database, SELECT_DELETED_RUN);
     this.#approvals = prepareQuery(database, SUM_APPROVALS);
     this.#outbox = prepareQuery(database, SELECT_OUTBOX);
@@ -132,8 +132,7 @@ export class JournalReader {
 
   readLog(query: LogQuery): LogPage {
     return readLog(query, {
-      // A commit has at least one event, and the first of these may be done with.
-      commits: this.#commits.all(query.after.commit, query.limit + 1),
+      ...this.#commitSource,
       run: (no) => {
         const found = this.#loggedRun.get(no);
         return found === undefined ? undefined : { ...found, tenantId: found.tenantId ?? undefined };
@@ -143,9 +142,8 @@ export class JournalReader {
     });
   }
 
-  findCommit(commit: number | undefined): LogPosition | undefined {
-    const found = commit === undefined ? this.#newestCommit.get() : this.#commit.get(commit);
-    return found === undefined ? undefined : endOf(found);
+  findCommit(commit = this.#newestCommit.get()?.no): LogPosition | undefined {
+    return commit === undefined ? undefined : findPosition(commit, this.#commitSource);
   }
 
   listViolations(filter: ViolationFilter): readonly ViolationRecord[] {
@@ -160,6 +158,19 @@ export class JournalReader {
       decision: JSON.parse(decision) as PolicyDecision,
     }));
   }
+
+  /** What the next commit may go on with. */
+  readOpenPart(): OpenPart | undefined {
+    return openPartOf(this.#newestCommit.get(), this.#commitSource);
+  }
+
+  readonly #commitSource = {
+    commits: (no: number, limit: number) => this.#commits.all(no, limit),
+    lastSeq: (run: RunNo) => {
+      const id = this.#lastEvent.get(run * SEQ_RANGE, (run + 1) * SEQ_RANGE)?.id ?? undefined;
+      return id === undefined ? undefined : id - run * SEQ_RANGE;
+    },
+  };
 
   findRun(idOrPrefix: string): RunRecord | "ambiguous" | undefined {
     const exact = this.#runById.get(idOrPrefix);

@@ -6,7 +6,8 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
  * - `events.id` is run * 2^24 + seq. `value` comes last: a scan without it never follows large values to overflow pages.
  * - The partial indexes of `runs` hold only what goes on or sleeps: 100,000 parked runs cost a start nothing.
  * - Rows of `outbox` stay when they are done, so that ids are not used again.
- * - `commits` is the order of all runs: one short row for a whole batch, so that a step pays next to nothing for it.
+ * - `commits` is the order of all runs: one short row for a batch, and none where it goes on with the run that was last, so that a
+ *   step in sequence pays nothing for it.
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE runs (

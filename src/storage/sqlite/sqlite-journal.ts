@@ -47,7 +47,7 @@ export class SqliteJournal implements Journal {
     this.#database = database;
     this.#path = path;
     this.#reader = new JournalReader(database, path);
-    this.#writer = new BatchWriter(database, path);
+    this.#writer = new BatchWriter(database, path, () => this.#reader.readOpenPart());
     this.#lastReserved = this.#writer.newestRun;
   }
 
