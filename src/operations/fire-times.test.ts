@@ -93,6 +93,9 @@ test.each([
   ["60 * * * *", "UTC", "CRON_INVALID"],
   ["? * * * *", "UTC", "CRON_INVALID"],
   ["* * * * * *", "UTC", "CRON_INVALID"],
+  ["@reboot", "UTC", "CRON_INVALID"],
+  ["@every 5m", "UTC", "CRON_INVALID"],
+  ["0 22-2 * * *", "UTC", "CRON_INVALID"],
   ["* * * * *", "Mars/Olympus", "TIMEZONE_INVALID"],
   ["* * * * *", "+01:00", "TIMEZONE_INVALID"],
 ])("%s in %s is refused with %s", async (cron, timezone, code) => {

@@ -56,18 +56,23 @@ export async function prepareScheduled(
   return { ...prepared, options: { ...prepared.options, schedule_id: schedule.id } };
 }
 
-/** Whether the definition or the input is at fault: trying again would not help. */
+/**
+ * Whether a run will not begin however often it is tried, because of its definition, its input or the configuration. What has
+ * no code of the table is nobody's known fault, and is tried again.
+ */
 export function isRefusal(error: unknown): error is { readonly code: string; readonly message: string } {
-  return isPawlError(error) && REFUSALS.has(error.code);
+  return isPawlError(error) && !PASSING.has(error.code);
 }
 
-const REFUSALS: ReadonlySet<string> = new Set([
-  "WORKFLOW_NOT_FOUND",
-  "NAME_TAKEN_TWICE",
-  "DEFINITION_INVALID",
-  "INPUT_INVALID",
-  "AGENT_NOT_CONFIGURED",
-  "NOT_SUPPORTED",
-  "USAGE",
-  "FILE_NOT_FOUND",
+/** What has another answer a moment later. */
+const PASSING: ReadonlySet<string> = new Set([
+  "SERVER_BUSY",
+  "SERVER_STOPPING",
+  "OWNER_GONE",
+  "OWNER_UNREACHABLE",
+  "DATA_LOCKED",
+  "JOURNAL_FULL",
+  "JOURNAL_IO",
+  "JOURNAL_DAMAGED",
+  "JOURNAL_NEWER",
 ]);

@@ -1,16 +1,19 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { toGraph } from "../../../test/fakes/direct-graph.ts";
 import { FakeClock, quiet } from "../../../test/fakes/fake-clock.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../test/fakes/http-world.ts";
 import { passTime, schedulerOf, shortSlotsOf, slotsOf, theSchedule } from "../../../test/fakes/schedule-world.ts";
 import { input, literal, respond, task, uhlpGraph } from "../../../test/fakes/uhlp-graph.ts";
 import { journalWith, succeed, untilAborted } from "../../../test/faults/world.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { changeSchedule } from "../../operations/change-schedule.ts";
 import { createSchedule, type NewSchedule } from "../../operations/create-schedule.ts";
 import type { RegisteredDefinition } from "../../operations/registry.ts";
+import { withMethods } from "../../operations/with-methods.ts";
 import { MemoryJournal } from "../../storage/memory/memory-journal.ts";
+import { Scheduler } from "./scheduler.ts";
 
 const START = Date.UTC(2026, 5, 1, 7, 30);
 const HOUR = 3_600_000;
@@ -193,6 +196,27 @@ test("a run that cannot begin leaves a record of why", async () => {
     .poll(() => slotsOf(world))
     .toMatchObject([{ reason: "refused", message: expect.stringContaining("INPUT_INVALID") }]);
   expect(failures).toHaveLength(1);
+});
+
+test("a run whose model has no price under a limit leaves a record, and is not tried for ever", async () => {
+  const world = newWorld();
+  await scheduled(world);
+  // As who asks for what it may cost would be told.
+  const app = withMethods(world.parts.app, {
+    library: {
+      list: () => {
+        throw new PawlError("PRICE_UNKNOWN", { message: "Nobody knows what it costs." });
+      },
+    },
+  });
+  const { host } = world.world;
+  const scheduler = new Scheduler({ app, host, runner: world.runner, failed: () => {}, onDefect: () => {} });
+  onTestFinished(() => scheduler.stop());
+  await scheduler.start(NONE);
+  await passTime(world, HOUR);
+  expect(await slotsOf(world)).toMatchObject([
+    { state: "skipped", reason: "refused", message: "PRICE_UNKNOWN: Nobody knows what it costs." },
+  ]);
 });
 
 test("a journal that cannot be written loses no slot", async () => {
