@@ -7,6 +7,7 @@ import type { Graph } from "../core/graph/graph.ts";
 import type { Json } from "../core/json.ts";
 import type { NeededFile } from "../dialects/definition.ts";
 import { renderProblem } from "../dialects/render-problem.ts";
+import { refuseOutOfFiles } from "./refuse-out-of-files.ts";
 import type { ShownProblem } from "./shown-problem.ts";
 
 export interface FilesToPin {
@@ -98,6 +99,7 @@ async function readInside(
     if (size > MAX_FILE_BYTES) return { fault: { code: "TOO_LARGE", message: `${path} is larger than 1 MB.` } };
     return toText(path, await readFile(file));
   } catch (error) {
+    refuseOutOfFiles(error, path);
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (code === "EISDIR") return missing(`${path} is a folder.`);
     return missing(`${path} is not in ${folder}${code === "ENOENT" || code === "ENOTDIR" ? "" : ` (${code})`}.`);

@@ -1,11 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { refuseOutOfFiles } from "./refuse-out-of-files.ts";
 
-/** The text of a file that a user named. Throws `FILE_NOT_FOUND`. */
+/** The text of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */
 export async function readTextFile(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {
+    refuseOutOfFiles(cause, path);
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") {
       throw new PawlError("FILE_NOT_FOUND", { message: `File not found: ${path}`, cause });
