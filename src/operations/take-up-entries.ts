@@ -1,4 +1,4 @@
-import { isPawlError } from "../core/errors/pawl-error.ts";
+import { isStorageFailure } from "../core/errors/is-storage-failure.ts";
 import type { OutboxRecord } from "../ports/journal.ts";
 import { addDelivery, type WantedDelivery } from "./add-delivery.ts";
 import type { Application } from "./application.ts";
@@ -28,6 +28,7 @@ export async function takeUpEntries(
     for (const entry of entries) {
       if (unreadable.has(entry.id)) continue;
       const wanted = await read(entry).catch((error: unknown) => {
+        // Then the others would fail too.
         if (isStorageFailure(error)) throw error;
         unreadable.add(entry.id);
         failed(error);
@@ -38,9 +39,4 @@ export async function takeUpEntries(
     }
     if (entries.length < limit) return;
   }
-}
-
-/** Then the others would fail too. */
-function isStorageFailure(error: unknown): boolean {
-  return isPawlError(error) && (error.code === "JOURNAL_FULL" || error.code === "JOURNAL_IO");
 }

@@ -1,3 +1,4 @@
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { ApproveStep, CallStep, RespondStep, SetStep, WaitStep } from "../../core/graph/graph.ts";
 import { indexGraph } from "../../core/graph/indexed-graph.ts";
@@ -9,7 +10,6 @@ import type { CompiledDefinition } from "../compiled-definition.ts";
 import { bindAll, outcomeArrival, projectValue } from "./bind-step.ts";
 import { findInputSecrets } from "./find-input-secrets.ts";
 import { inputProjection, type TextTools } from "./input-projection.ts";
-import { isStorageFailure } from "./is-storage-failure.ts";
 import { type Pinned, pinDefinition } from "./pin-definition.ts";
 import { type Arrival, maskProjection, type Projection } from "./project-output.ts";
 import { type AskedBefore, findAnswer, type ReusableOutcomes } from "./reuse.ts";

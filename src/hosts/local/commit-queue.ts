@@ -1,7 +1,7 @@
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Append, AppendResult, Journal } from "../../ports/journal.ts";
-import { isStorageFailure } from "./is-storage-failure.ts";
 
 /** Who has something to commit. */
 export interface Committer {

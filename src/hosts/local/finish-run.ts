@@ -1,5 +1,6 @@
 import { bind, loadHandle } from "../../core/binding/bind.ts";
 import { collectOfHandle } from "../../core/binding/values-needed.ts";
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
@@ -11,7 +12,6 @@ import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { NewOutbox } from "../../ports/journal.ts";
 import { filesOfTenant } from "../tenant-files.ts";
-import { isStorageFailure } from "./is-storage-failure.ts";
 import type { RunDriver } from "./run-driver.ts";
 
 type FinishRun = Extract<Command, { type: "finishRun" }>;

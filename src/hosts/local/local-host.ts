@@ -1,3 +1,4 @@
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { newRunState } from "../../core/history/new-run-state.ts";
 import type { Instance } from "../../core/history/run-state.ts";
@@ -81,6 +82,7 @@ export class LocalHost implements RunHost {
   readonly #tellNear: NearLimits;
   readonly #lateBudgets: LateBudgets;
   #stopWaking: (() => void) | undefined;
+  #stopRetry: (() => void) | undefined;
   #lookingForWake: Promise<void> | undefined;
   #isParking = false;
 
@@ -94,16 +96,16 @@ export class LocalHost implements RunHost {
       matches: (text, pattern) => options.matches?.(text, pattern) ?? false,
       parse: (text) => texts.parse(text),
     };
+    const stalled = (error: PawlError | undefined) => this.#watchers.tellAll(stallNotice(error));
+    this.#patientBlobs = new PatientBlobs({ blobs, clock, retryMs: STALL_RETRY_MS, stalled });
     this.#sources = {
       journal,
-      blobs,
+      blobs: this.#patientBlobs,
       files,
       cache: new ValueCache(options.cacheBytes ?? 32 * MEBIBYTE),
       env: (name) => options.env(name),
       ...this.#tools,
     };
-    const stalled = (error: PawlError | undefined) => this.#watchers.tellAll(stallNotice(error));
-    this.#patientBlobs = new PatientBlobs({ blobs, clock, retryMs: STALL_RETRY_MS, stalled });
     this.#writer = {
       blobs: this.#patientBlobs,
       maxBytes: options.maxOutputBytes ?? 16 * MEBIBYTE,
@@ -120,7 +122,7 @@ export class LocalHost implements RunHost {
     const asked = (driver: RunDriver, instance: Instance, seq: number) =>
       tellApproval(driver, instance, { asked: seq, env: options.env });
     this.#tellNear = new NearLimits(clock, options.env);
-    this.#ledger = new BudgetLedger(clock, (driver, near) => this.#tellNear.tellShared(driver, near));
+    this.#ledger = new BudgetLedger(clock, (driver, near) => this.#tellNear.tellShared(driver, near), options.onDefect);
     const { openBudgets } = options;
     this.#lateBudgets = new LateBudgets({
       ledger: this.#ledger,
@@ -216,10 +218,21 @@ export class LocalHost implements RunHost {
       await this.#load(record);
       return true;
     } catch (error) {
-      this.#unreadable.add(record.no);
-      this.#options.onDefect(error);
+      if (!isStorageFailure(error)) this.#unreadable.add(record.no);
+      this.#recoverLater(error);
       return false;
     }
+  }
+
+  /** What keeps the storage from being read may be over soon, and nobody might ask for these runs again. */
+  #recoverLater(error: unknown): void {
+    const { clock, onDefect } = this.#options;
+    onDefect(error);
+    if (!isStorageFailure(error) || this.#isParking) return;
+    this.#stopRetry ??= clock.wakeAt(clock.now() + STALL_RETRY_MS, () => {
+      this.#stopRetry = undefined;
+      this.recover().catch((again: unknown) => this.#recoverLater(again));
+    });
   }
 
   async startRun(start: RunStart): Promise<RunRecord> {
@@ -330,6 +343,7 @@ export class LocalHost implements RunHost {
     if (hold !== undefined) await this.#hold(hold);
     this.#isParking = true;
     this.#stopWaking?.();
+    this.#stopRetry?.();
     this.#timers.stopAll();
     // Where nothing can be written there is nothing to lay down: the next owner finds the run as after a crash.
     this.#queue.giveUpRetries();
@@ -437,11 +451,11 @@ export class LocalHost implements RunHost {
     // Read again: the row may have changed while this run was still in memory.
     const shown = await readRecord(this.#options.journal, record.no);
     const driver = this.#adopt({ no: record.no, about: record, isNew: false, state, options, shown });
-    this.#ledger.enroll(driver, { budgets: this.#ledger.boundTo(record.id), tracker, isNew: false });
-    this.#tellNear.enroll(driver);
-    if (reusable !== undefined) this.#reusable.set(driver, reusable);
-    for (const { seq, text } of sealed) driver.values.reveal(seq, this.#secrets.open(driver.no, text));
     try {
+      this.#ledger.enroll(driver, { budgets: this.#ledger.boundTo(record.id), tracker, isNew: false });
+      this.#tellNear.enroll(driver);
+      if (reusable !== undefined) this.#reusable.set(driver, reusable);
+      for (const { seq, text } of sealed) driver.values.reveal(seq, this.#secrets.open(driver.no, text));
       const pending = pendingCommands(state);
       for (const event of events) driver.apply(event);
       // What was wished before the crash is already durable.
@@ -523,7 +537,7 @@ export class LocalHost implements RunHost {
     const wakeAt = nextTimerAt(state);
     if (wakeAt !== undefined && wakeAt - this.#options.clock.now() < KEEP_LOADED_MS) return;
     this.#unload(driver);
-    this.#wakeLater().catch((error: unknown) => this.#options.onDefect(error));
+    this.#wakeLater().catch((error: unknown) => this.#recoverLater(error));
   }
 
   #unload(driver: RunDriver): void {
@@ -566,7 +580,7 @@ export class LocalHost implements RunHost {
     if (wakeAt === undefined || this.#isParking) return;
     this.#stopWaking = clock.wakeAt(wakeAt <= clock.now() ? notBefore : wakeAt, () => {
       this.#stopWaking = undefined;
-      this.recover().catch((error: unknown) => this.#options.onDefect(error));
+      this.recover().catch((error: unknown) => this.#recoverLater(error));
     });
   }
 

@@ -1,10 +1,10 @@
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal, OutboxRecord, RunNo, RunRecord } from "../../ports/journal.ts";
 import { filesOfTenant } from "../tenant-files.ts";
-import { isStorageFailure } from "./is-storage-failure.ts";
 
 export interface OutboxParts {
   readonly journal: Journal;

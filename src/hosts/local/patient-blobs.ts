@@ -1,19 +1,19 @@
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { isStorageFailure } from "./is-storage-failure.ts";
 
 export interface PatientBlobsParts {
   readonly blobs: Blobs;
   readonly clock: Clock;
   readonly retryMs: number;
-  /** Nothing can be written: what there is is kept and tried again. `undefined`: it went through. */
+  /** Nothing can be written or read: what there is is kept and tried again. `undefined`: it went through. */
   stalled(error: PawlError | undefined): void;
 }
 
 /**
  * Blobs that wait for room: while the disk is full or fails, a finished step's output is neither lost nor paid for
- * twice, only written later.
+ * twice, only written later; and a step whose input cannot be read yet waits for it.
  */
 export class PatientBlobs implements Blobs {
   readonly #parts: PatientBlobsParts;
@@ -24,23 +24,12 @@ export class PatientBlobs implements Blobs {
     this.#parts = parts;
   }
 
-  async put(content: string | Uint8Array): Promise<string> {
-    const { blobs, stalled } = this.#parts;
-    for (let isStalled = false; ; isStalled = true) {
-      try {
-        const sha256 = await blobs.put(content);
-        if (isStalled) stalled(undefined);
-        return sha256;
-      } catch (error) {
-        if (!isPawlError(error) || !isStorageFailure(error) || this.#hasGivenUp) throw error;
-        stalled(error);
-      }
-      await this.#pause();
-    }
+  put(content: string | Uint8Array): Promise<string> {
+    return this.#patiently(() => this.#parts.blobs.put(content));
   }
 
   get(sha256: string): Promise<Uint8Array> {
-    return this.#parts.blobs.get(sha256);
+    return this.#patiently(() => this.#parts.blobs.get(sha256));
   }
 
   list(): ReturnType<Blobs["list"]> {
@@ -55,6 +44,21 @@ export class PatientBlobs implements Blobs {
   giveUpRetries(): void {
     this.#hasGivenUp = true;
     for (const wake of [...this.#waiting]) wake();
+  }
+
+  async #patiently<T>(act: () => Promise<T>): Promise<T> {
+    const { stalled } = this.#parts;
+    for (let isStalled = false; ; isStalled = true) {
+      try {
+        const done = await act();
+        if (isStalled) stalled(undefined);
+        return done;
+      } catch (error) {
+        if (!isPawlError(error) || !isStorageFailure(error) || this.#hasGivenUp) throw error;
+        stalled(error);
+      }
+      await this.#pause();
+    }
   }
 
   #pause(): Promise<void> {

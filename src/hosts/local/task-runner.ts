@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { bind, type Values } from "../../core/binding/bind.ts";
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import type { Command } from "../../core/history/commands.ts";
 import type { BudgetExhausted } from "../../core/history/events.ts";
 import type { Instance } from "../../core/history/run-state.ts";
@@ -11,7 +12,6 @@ import type { BudgetLedger } from "./budgets/budget-ledger.ts";
 import { FlightGate } from "./budgets/flight-gate.ts";
 import { Flight, type Stop } from "./flight.ts";
 import { FlightDesk, type FlightDeskParts } from "./flight-desk.ts";
-import { isStorageFailure } from "./is-storage-failure.ts";
 import { isLastChance, LastChances } from "./last-chance.ts";
 import { OutcomeRecorder, type OutcomeRecorderParts } from "./outcome-recorder.ts";
 import { answeredKey, readAnswered } from "./policies/policy-answer.ts";

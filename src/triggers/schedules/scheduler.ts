@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { decideClaim } from "../../operations/decide-claim.ts";
 import { openFireTimes, toNext } from "../../operations/fire-times.ts";
@@ -106,7 +107,7 @@ export class Scheduler {
         if (claim !== undefined) await schedules.claim(schedule.id, claim);
       } catch (error) {
         // What one of them has must not keep the others.
-        if (!isPawlError(error)) throw error;
+        if (!isPawlError(error) || isStorageFailure(error)) throw error;
         failed(schedule.workflow, error);
       }
     }

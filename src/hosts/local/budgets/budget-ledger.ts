@@ -1,4 +1,5 @@
 import { AMOUNTS, isNear } from "../../../core/amounts.ts";
+import { isStorageFailure } from "../../../core/errors/is-storage-failure.ts";
 import type { Amounts, Event } from "../../../core/history/events.ts";
 import { isBudgetAsked } from "../../../core/interpreter/budget-question.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
@@ -42,14 +43,16 @@ const NOTE_EVERY_MS = 1_000;
 export class BudgetLedger {
   readonly #clock: Clock;
   readonly #near: (driver: RunDriver, near: BudgetNear) => void;
+  readonly #failed: (error: unknown) => void;
   readonly #accounts = new Map<RunDriver, Account>();
   readonly #purses = new Map<string, SharedPurse>();
   readonly #seen = new MostSeen();
   records: Budgets | undefined;
 
-  constructor(clock: Clock, near: (driver: RunDriver, near: BudgetNear) => void) {
+  constructor(clock: Clock, near: (driver: RunDriver, near: BudgetNear) => void, failed: (error: unknown) => void) {
     this.#clock = clock;
     this.#near = near;
+    this.#failed = failed;
   }
 
   /** Before the first commit of a run: from now on its shares are looked for after a crash. */
@@ -202,15 +205,28 @@ export class BudgetLedger {
     if (account === undefined || account.budgets.length === 0 || !driver.isDurable) return;
     const { seq } = driver.state;
     if (account.notedSeq === seq || (!isUrgent && this.#clock.now() - account.notedAt < NOTE_EVERY_MS)) return;
-    account.notedSeq = seq;
     account.notedAt = this.#clock.now();
-    this.records?.note(driver.runId, this.#sharesOf(account), seq);
+    this.#tryTo(() => {
+      this.records?.note(driver.runId, this.#sharesOf(account), seq);
+      account.notedSeq = seq;
+    });
+  }
+
+  /** The journals have it all: where it cannot be written down now no run is to suffer, and the next start counts again. */
+  #tryTo(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      if (!isStorageFailure(error)) throw error;
+      this.#failed(error);
+    }
   }
 
   /** The run has ended, durably. */
   end(driver: RunDriver): void {
     const account = this.#accounts.get(driver);
-    if (account !== undefined && account.budgets.length > 0) this.records?.close(driver.runId, this.#sharesOf(account));
+    if (account !== undefined && account.budgets.length > 0)
+      this.#tryTo(() => this.records?.close(driver.runId, this.#sharesOf(account)));
     this.#accounts.delete(driver);
   }
 

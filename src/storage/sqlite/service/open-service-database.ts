@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { toReadFailure } from "../storage-failure.ts";
+import { ServiceDatabase } from "./service-database.ts";
 
 export interface ServiceDatabaseOptions {
   readonly path: string;
@@ -218,7 +219,7 @@ const BUSY_TIMEOUT_MS = 5_000;
  * What the service remembers beside runs, in a file of its own: every process may write it, a moment at a time, and none
  * waits for the journal's owner. Throws `JOURNAL_IO`, `JOURNAL_FULL` or `JOURNAL_DAMAGED` with the path.
  */
-export function openServiceDatabase({ path, durability }: ServiceDatabaseOptions): DatabaseSync {
+export function openServiceDatabase({ path, durability }: ServiceDatabaseOptions): ServiceDatabase {
   try {
     mkdirSync(dirname(path), { recursive: true });
     const database = new DatabaseSync(path);
@@ -226,7 +227,7 @@ export function openServiceDatabase({ path, durability }: ServiceDatabaseOptions
     database.exec("PRAGMA journal_mode = WAL");
     database.exec(`PRAGMA synchronous = ${durability === "power" ? "FULL" : "NORMAL"}`);
     takeSteps(database);
-    return database;
+    return new ServiceDatabase(database, path);
   } catch (error) {
     throw toReadFailure(error, path);
   }

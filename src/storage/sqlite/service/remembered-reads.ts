@@ -1,5 +1,5 @@
-import type { DatabaseSync } from "node:sqlite";
 import { prepareQuery, type Query } from "../statement.ts";
+import type { ServiceDatabase } from "./service-database.ts";
 
 /** Names can be anything that a client sends. */
 const MAX_KEPT = 1_000;
@@ -14,7 +14,7 @@ export class RememberedReads {
   #version: number | undefined;
   #hasLooked = false;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: ServiceDatabase) {
     this.#dataVersion = prepareQuery(database, "PRAGMA data_version");
   }
 

@@ -1,7 +1,7 @@
-import type { DatabaseSync } from "node:sqlite";
 import type { ApiKeys, KeyScope, StoredKey } from "../../../ports/api-keys.ts";
 import { prepareQuery, type Query } from "../statement.ts";
 import { RememberedReads } from "./remembered-reads.ts";
+import type { ServiceDatabase } from "./service-database.ts";
 
 interface KeyRow {
   readonly id: string;
@@ -16,12 +16,12 @@ interface KeyRow {
 }
 
 export class SqliteApiKeys implements ApiKeys {
-  readonly #database: DatabaseSync;
+  readonly #database: ServiceDatabase;
   readonly #byId: Query<KeyRow>;
   readonly #any: Query<unknown>;
   readonly #remembered: RememberedReads;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: ServiceDatabase) {
     this.#database = database;
     this.#remembered = new RememberedReads(database);
     this.#byId = prepareQuery(database, "SELECT * FROM api_keys WHERE id = ?");

@@ -1,8 +1,9 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { SQLInputValue } from "node:sqlite";
 import type { Amounts } from "../../../core/history/events.ts";
 import type { Budget, Budgets, BudgetUse, OpenShares, RunShare } from "../../../ports/budgets.ts";
 import { prepareQuery, type Query } from "../statement.ts";
 import { RememberedReads } from "./remembered-reads.ts";
+import type { ServiceDatabase, ServiceStatement } from "./service-database.ts";
 
 interface BudgetRow {
   readonly id: string;
@@ -38,23 +39,23 @@ const SUMS = ["cost", "tokens", "tries", "duration"].map((name) => `COALESCE(SUM
 const ENDED = "";
 
 export class SqliteBudgets implements Budgets {
-  readonly #database: DatabaseSync;
+  readonly #database: ServiceDatabase;
   readonly #remembered: RememberedReads;
-  readonly #put: StatementSync;
-  readonly #remove: readonly StatementSync[];
+  readonly #put: ServiceStatement;
+  readonly #remove: readonly ServiceStatement[];
   readonly #list: Query<BudgetRow>;
   readonly #find: Query<BudgetRow>;
   readonly #applying: Query<BudgetRow>;
   readonly #sum: Query<UseRow>;
   readonly #raised: Query<Omit<UseRow, "unpriced">>;
-  readonly #raise: StatementSync;
-  readonly #note: StatementSync;
+  readonly #raise: ServiceStatement;
+  readonly #note: ServiceStatement;
   readonly #sharesOf: Query<ShareRow>;
-  readonly #add: StatementSync;
-  readonly #forget: StatementSync;
+  readonly #add: ServiceStatement;
+  readonly #forget: ServiceStatement;
   readonly #open: Query<{ readonly run: string; readonly seq: number; readonly budgets: string }>;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: ServiceDatabase) {
     this.#database = database;
     this.#remembered = new RememberedReads(database);
     this.#put = database.prepare(
@@ -126,7 +127,7 @@ export class SqliteBudgets implements Budgets {
 
   remove(id: string): boolean {
     this.#remembered.forget();
-    return this.#together(() => this.#remove.map((statement) => statement.run(id).changes).at(-1) === 1);
+    return this.#database.together(() => this.#remove.map((statement) => statement.run(id).changes).at(-1) === 1);
   }
 
   applying({ workflow, tenantId }: { readonly workflow: string; readonly tenantId?: string | undefined }) {
@@ -149,7 +150,7 @@ export class SqliteBudgets implements Budgets {
   }
 
   note(run: string, shares: readonly RunShare[], upToSeq: number): void {
-    this.#together(() => {
+    this.#database.together(() => {
       for (const share of shares) this.#note.run(...columnsOf(run, share), upToSeq);
     });
   }
@@ -159,7 +160,7 @@ export class SqliteBudgets implements Budgets {
   }
 
   close(run: string, shares: readonly RunShare[]): void {
-    this.#together(() => {
+    this.#database.together(() => {
       // Whoever has closed it before has added it already.
       if (this.#forget.run(run).changes === 0) return;
       for (const share of shares) if (this.find(share.budget) !== undefined) this.#add.run(...columnsOf(ENDED, share));
@@ -168,18 +169,6 @@ export class SqliteBudgets implements Budgets {
 
   open(): readonly OpenShares[] {
     return this.#open.all().map(({ run, seq, budgets }) => ({ run, upToSeq: seq, budgets: budgets.split(",") }));
-  }
-
-  #together<T>(act: () => T): T {
-    this.#database.exec("BEGIN IMMEDIATE");
-    try {
-      const result = act();
-      this.#database.exec("COMMIT");
-      return result;
-    } catch (error) {
-      this.#database.exec("ROLLBACK");
-      throw error;
-    }
   }
 }
 

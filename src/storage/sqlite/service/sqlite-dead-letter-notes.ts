@@ -1,6 +1,6 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeadLetterNote, DeadLetterNotes } from "../../../ports/dead-letter-notes.ts";
 import { prepareQuery, type Query } from "../statement.ts";
+import type { ServiceDatabase, ServiceStatement } from "./service-database.ts";
 
 interface NoteRow {
   readonly run: string;
@@ -13,13 +13,13 @@ interface NoteRow {
 }
 
 export class SqliteDeadLetterNotes implements DeadLetterNotes {
-  readonly #close: StatementSync;
-  readonly #confirm: StatementSync;
-  readonly #reopen: StatementSync;
-  readonly #forget: StatementSync;
+  readonly #close: ServiceStatement;
+  readonly #confirm: ServiceStatement;
+  readonly #reopen: ServiceStatement;
+  readonly #forget: ServiceStatement;
   readonly #find: Query<NoteRow>;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: ServiceDatabase) {
     this.#close = database.prepare(
       `INSERT INTO dead_letter_notes (run, path, status, at, note, new_run, pending) VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT DO NOTHING`,

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { SQLInputValue } from "node:sqlite";
 import type {
   Deliveries,
   Delivery,
@@ -12,6 +12,7 @@ import type {
   NewDelivery,
 } from "../../../ports/deliveries.ts";
 import { prepareQuery } from "../statement.ts";
+import type { ServiceDatabase } from "./service-database.ts";
 
 interface DeliveryRow {
   readonly no: number;
@@ -67,9 +68,9 @@ const SEND_AGAIN = `UPDATE deliveries
   SET status = 'pending', next_at = ?, ended_at = 0, reason = '', round = round + 1, tries_in_round = 0 WHERE id = ?`;
 
 export class SqliteDeliveries implements Deliveries {
-  readonly #database: DatabaseSync;
+  readonly #database: ServiceDatabase;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: ServiceDatabase) {
     this.#database = database;
   }
 
@@ -120,7 +121,7 @@ export class SqliteDeliveries implements Deliveries {
 
   async record(delivery: Delivery, { made, next, gone }: MadeTry): Promise<void> {
     const { at, durationMs, status, error, excerpt } = made;
-    this.#together(() => {
+    this.#database.together(() => {
       this.#run(INSERT_TRY, delivery.id, at, durationMs, status ?? null, error ?? null, excerpt ?? null);
       this.#run("UPDATE deliveries SET tries = tries + 1 WHERE id = ?", delivery.id);
       this.#run(
@@ -148,7 +149,7 @@ export class SqliteDeliveries implements Deliveries {
   }
 
   async forgetEndedBefore(at: number): Promise<void> {
-    this.#together(() => {
+    this.#database.together(() => {
       const ended = "SELECT id FROM deliveries WHERE status <> 'pending' AND ended_at < ?";
       this.#run(`DELETE FROM delivery_tries WHERE delivery IN (${ended})`, at);
       this.#run("DELETE FROM deliveries WHERE status <> 'pending' AND ended_at < ?", at);
@@ -177,17 +178,6 @@ export class SqliteDeliveries implements Deliveries {
 
   #run(text: string, ...values: readonly SQLInputValue[]): number {
     return Number(this.#database.prepare(text).run(...values).changes);
-  }
-
-  #together(work: () => void): void {
-    this.#database.exec("BEGIN IMMEDIATE");
-    try {
-      work();
-      this.#database.exec("COMMIT");
-    } catch (error) {
-      this.#database.exec("ROLLBACK");
-      throw error;
-    }
   }
 }
 

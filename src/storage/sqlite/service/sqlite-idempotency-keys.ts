@@ -1,6 +1,6 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ClaimedKey, GivenKey, IdempotencyKeys, KeyClaim } from "../../../ports/idempotency-keys.ts";
 import { prepareQuery, type Query } from "../statement.ts";
+import type { ServiceDatabase, ServiceStatement } from "./service-database.ts";
 
 const KEPT_MS = 24 * 60 * 60 * 1_000;
 
@@ -10,11 +10,11 @@ interface ClaimRow {
 }
 
 export class SqliteIdempotencyKeys implements IdempotencyKeys {
-  readonly #forget: StatementSync;
-  readonly #claim: StatementSync;
+  readonly #forget: ServiceStatement;
+  readonly #claim: ServiceStatement;
   readonly #find: Query<ClaimRow>;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: ServiceDatabase) {
     this.#forget = database.prepare("DELETE FROM idempotency_keys WHERE at < ?");
     this.#claim = database.prepare("INSERT INTO idempotency_keys VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
     this.#find = prepareQuery(

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { SQLInputValue } from "node:sqlite";
 import type {
   NewSlot,
   ScheduleEdit,
@@ -11,12 +11,13 @@ import type {
 } from "../../../ports/schedules.ts";
 import { prepareQuery, type Query } from "../statement.ts";
 import { type ScheduleRow, type SlotRow, toSchedule, toSlot } from "./schedule-rows.ts";
+import type { ServiceDatabase } from "./service-database.ts";
 
 /** How much is remembered of what became of slots, for each schedule. */
 const KEPT_SLOTS = 1_000;
 
 export class SqliteSchedules implements Schedules {
-  readonly #database: DatabaseSync;
+  readonly #database: ServiceDatabase;
   readonly #watchers = new Set<() => void>();
   readonly #byId: Query<ScheduleRow>;
   readonly #due: Query<ScheduleRow>;
@@ -24,7 +25,7 @@ export class SqliteSchedules implements Schedules {
   readonly #dataVersion: Query<{ readonly data_version: number }>;
   #seenVersion: number | undefined;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: ServiceDatabase) {
     this.#database = database;
     this.#byId = prepareQuery(database, "SELECT * FROM schedules WHERE id = ?");
     this.#due = prepareQuery(
@@ -70,7 +71,7 @@ export class SqliteSchedules implements Schedules {
     const columns = toColumns(changes);
     const set = [...columns.map(([name]) => `${name} = ?`), "updated_at = ?", "version = version + 1"].join(", ");
     const update = this.#database.prepare(`UPDATE schedules SET ${set} WHERE id = ? AND version = ?`);
-    const hasChanged = this.#atOnce(() => {
+    const hasChanged = this.#database.together(() => {
       if (update.run(...columns.map(([, value]) => value), at, id, version).changes === 0) return false;
       this.#insertSlots(id, slots);
       return true;
@@ -80,7 +81,7 @@ export class SqliteSchedules implements Schedules {
   }
 
   async remove(id: string): Promise<boolean> {
-    const wasThere = this.#atOnce(() => {
+    const wasThere = this.#database.together(() => {
       this.#database.prepare("DELETE FROM schedule_slots WHERE schedule_id = ?").run(id);
       return this.#database.prepare("DELETE FROM schedules WHERE id = ?").run(id).changes === 1;
     });
@@ -101,7 +102,7 @@ export class SqliteSchedules implements Schedules {
       `UPDATE schedules SET next_fire_at = ?, due_at = ?
         WHERE id = ? AND enabled = 1 AND version = ? AND next_fire_at = ?`,
     );
-    return this.#atOnce(() => {
+    return this.#database.together(() => {
       if (move.run(nextFireAt ?? null, dueAt ?? null, id, version, fromFireAt).changes === 0) return false;
       this.#insertSlots(id, slots);
       return true;
@@ -109,7 +110,7 @@ export class SqliteSchedules implements Schedules {
   }
 
   async addSlots(id: string, slots: readonly NewSlot[]): Promise<void> {
-    this.#atOnce(() => this.#insertSlots(id, slots));
+    this.#database.together(() => this.#insertSlots(id, slots));
   }
 
   async listPending(): Promise<readonly SlotRecord[]> {
@@ -132,7 +133,7 @@ export class SqliteSchedules implements Schedules {
 
   async settle(seq: number, outcome: SlotOutcome): Promise<void> {
     const { state, reason, message, runId } = columnsOf(outcome);
-    this.#atOnce(() => {
+    this.#database.together(() => {
       this.#database
         .prepare("UPDATE schedule_slots SET state = ?, reason = ?, message = ?, run_id = ? WHERE seq = ?")
         .run(state, reason, message, runId, seq);
@@ -147,7 +148,7 @@ export class SqliteSchedules implements Schedules {
 
   async finish(seqs: readonly number[]): Promise<void> {
     const finish = this.#database.prepare("UPDATE schedule_slots SET is_over = 1 WHERE seq = ?");
-    this.#atOnce(() => {
+    this.#database.together(() => {
       for (const seq of seqs) finish.run(seq);
     });
   }
@@ -195,18 +196,6 @@ export class SqliteSchedules implements Schedules {
           (SELECT seq FROM schedule_slots WHERE schedule_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
       )
       .run(id, KEPT_SLOTS);
-  }
-
-  #atOnce<T>(work: () => T): T {
-    this.#database.exec("BEGIN IMMEDIATE");
-    try {
-      const result = work();
-      this.#database.exec("COMMIT");
-      return result;
-    } catch (error) {
-      this.#database.exec("ROLLBACK");
-      throw error;
-    }
   }
 
   #tell(): void {

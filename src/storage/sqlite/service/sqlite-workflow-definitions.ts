@@ -1,4 +1,3 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type {
   DefinitionKey,
   DefinitionOwner,
@@ -9,6 +8,7 @@ import type {
 } from "../../../ports/workflow-definitions.ts";
 import { prepareQuery, type Query } from "../statement.ts";
 import { RememberedReads } from "./remembered-reads.ts";
+import type { ServiceDatabase, ServiceStatement } from "./service-database.ts";
 
 interface DefinitionRow {
   readonly tenant_id: string;
@@ -24,19 +24,19 @@ interface DefinitionRow {
 const APPLICATION = "";
 
 export class SqliteWorkflowDefinitions implements WorkflowDefinitions {
-  readonly #database: DatabaseSync;
+  readonly #database: ServiceDatabase;
   readonly #versions: Query<DefinitionRow>;
   readonly #version: Query<DefinitionRow>;
   readonly #newest: Query<DefinitionRow>;
   readonly #all: Query<DefinitionRow>;
   readonly #triggered: Query<DefinitionRow>;
   readonly #timed: Query<DefinitionRow>;
-  readonly #insert: StatementSync;
-  readonly #update: StatementSync;
-  readonly #mark: StatementSync;
+  readonly #insert: ServiceStatement;
+  readonly #update: ServiceStatement;
+  readonly #mark: ServiceStatement;
   readonly #remembered: RememberedReads;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: ServiceDatabase) {
     const ofName = "SELECT * FROM workflow_definitions WHERE tenant_id = ? AND name = ?";
     this.#database = database;
     this.#remembered = new RememberedReads(database);
@@ -74,21 +74,16 @@ export class SqliteWorkflowDefinitions implements WorkflowDefinitions {
     const { name, text, at, startsBy = null, maxCostMicro = null } = definition;
     this.#remembered.forget();
     // Another process may save the same name meanwhile: what is read here still holds when it is written.
-    this.#database.exec("BEGIN IMMEDIATE");
-    try {
+    return this.#database.together(() => {
       const newest = this.#newest.get(ownerOf(definition), name);
       const isNew = newest === undefined || newest.text !== text;
       const version = (newest?.version ?? 0) + 1;
       const key = [ownerOf(definition), name] as const;
       if (isNew) this.#insert.run(...key, version, text, at, startsBy, maxCostMicro);
       else this.#update.run(startsBy, maxCostMicro, ...key, version - 1);
-      this.#database.exec("COMMIT");
       const stored = isNew ? { ...definition, version } : { ...definition, version: version - 1, at: newest.at };
       return { stored, isNew };
-    } catch (error) {
-      this.#database.exec("ROLLBACK");
-      throw error;
-    }
+    });
   }
 
   async find({

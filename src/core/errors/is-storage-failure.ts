@@ -1,4 +1,4 @@
-import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError } from "./pawl-error.ts";
 
 /** The storage fails, not what was to be stored: it is tried again, and an attempt has no outcome at all. */
 export function isStorageFailure(error: unknown): boolean {
