@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startFakeModelServer } from "../../fakes/model-server/fake-model-server.ts";
 import { application } from "../support/application.ts";
 import { pawl, startPawl } from "../support/pawl.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
@@ -40,6 +41,37 @@ steps:
     data: { asked: trigger.requestData }
     transitions: { end: true }
 `;
+
+/** As long under way as the test wants: a model is asked whose answer the test has in its hands. */
+const HELD = {
+  "prompts/ask.yaml": "template: Are you there?\n",
+  "workflows/held.yaml": `
+workflowId: held
+trigger: { type: queue, config: { queueName: held } }
+startAt: ask
+steps:
+  ask:
+    type: llm
+    target: { promptTemplate: prompts/ask.yaml }
+    transitions: { onSuccess: answer }
+  answer:
+    type: control
+    subtype: formatResponse
+    resultType: generic
+    data: { asked: trigger.requestData }
+    transitions: { end: true }
+`,
+};
+
+async function heldApplication(): Promise<{ readonly app: string; readonly release: () => void }> {
+  const isReleased = Promise.withResolvers<void>();
+  const model = await startFakeModelServer({
+    replies: () => isReleased.promise.then(() => ({ do: "say", text: "Yes." })),
+  });
+  onTestFinished(() => model.close());
+  const models = { default: "fake:m", providers: { fake: { kind: "openai-compatible", base_url: model.url } } };
+  return { app: application({ ...HELD, "pawl.yaml": JSON.stringify({ models }) }), release: isReleased.resolve };
+}
 
 const HELLO = { "workflows/hello.yaml": answering("hello", "/hello", "hello") };
 
@@ -189,32 +221,34 @@ describe("while it serves", () => {
   });
 
   test("a client that goes away does not end its run", async () => {
-    const app = application({ "workflows/slow.yaml": SLOW });
+    const { app, release } = await heldApplication();
     const server = await serve(app);
     const gone = new AbortController();
     const body = JSON.stringify({
       requestData: { source: "internal" },
-      context: { workflowInfo: { workflowId: "slow" } },
+      context: { workflowInfo: { workflowId: "held" } },
     });
     const answer = fetch(`${server.url}/execute`, { method: "POST", body, signal: gone.signal });
     await expect.poll(() => runs(app), { timeout: 20_000 }).toHaveLength(1);
     gone.abort();
     await expect(answer).rejects.toThrow();
+    release();
     await expect.poll(() => runs(app), { timeout: 20_000 }).toMatchObject([{ status: "completed" }]);
   });
 });
 
 describe("stopping and dying", () => {
   test("whoever waits when it stops gets 503 and the run's id, and the run goes on with the next one", async () => {
-    const app = application({ "workflows/slow.yaml": SLOW });
+    const { app, release } = await heldApplication();
     const server = await serve(app, { PAWL_SERVER__STOP_GRACE_MS: "100" });
-    const answer = execute(server, "slow");
+    const answer = execute(server, "held");
     await expect.poll(() => runs(app), { timeout: 20_000 }).toHaveLength(1);
     server.kill("SIGTERM");
     const response = await answer;
     const { details } = (await response.json()) as { readonly details: { readonly run_id: string } };
     expect(response.status).toBe(503);
     expect((await server.ended).code).toBe(0);
+    release();
     await serve(app);
     await expect
       .poll(() => runs(app), { timeout: 20_000 })
@@ -222,19 +256,21 @@ describe("stopping and dying", () => {
   });
 
   test("a request that is nearly done is answered before it stops", async () => {
-    const app = application({ "workflows/slow.yaml": SLOW });
+    const { app, release } = await heldApplication();
     const server = await serve(app, { PAWL_SERVER__STOP_GRACE_MS: "30000" });
-    const answer = execute(server, "slow", { n: 1 });
+    const answer = execute(server, "held", { n: 1 });
     await expect.poll(() => runs(app), { timeout: 20_000 }).toHaveLength(1);
     server.kill("SIGTERM");
+    await server.said("Stopping");
+    release();
     expect(await (await answer).json()).toMatchObject({ data: { asked: { payload: { n: 1 } } } });
     expect((await server.ended).code).toBe(0);
   });
 
   test("a second signal waits for nothing", async () => {
-    const app = application({ "workflows/slow.yaml": SLOW });
+    const { app } = await heldApplication();
     const server = await serve(app, { PAWL_SERVER__STOP_GRACE_MS: "600000" });
-    const answer = execute(server, "slow").catch(() => undefined);
+    const answer = execute(server, "held").catch(() => undefined);
     await expect.poll(() => runs(app), { timeout: 20_000 }).toHaveLength(1);
     server.kill("SIGTERM");
     await server.said("Stopping");
@@ -244,13 +280,14 @@ describe("stopping and dying", () => {
   });
 
   test("a run whose server is killed during the request ends after a restart", async () => {
-    const app = application({ "workflows/slow.yaml": SLOW });
+    const { app, release } = await heldApplication();
     const server = await serve(app);
-    const answer = execute(server, "slow").catch(() => undefined);
+    const answer = execute(server, "held").catch(() => undefined);
     await expect.poll(() => runs(app), { timeout: 20_000 }).toHaveLength(1);
     server.kill("SIGKILL");
     await server.ended;
     await answer;
+    release();
     await serve(app);
     await expect.poll(() => runs(app), { timeout: 20_000 }).toMatchObject([{ status: "completed" }]);
   });
