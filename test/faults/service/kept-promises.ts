@@ -1,0 +1,117 @@
+import { readFileSync } from "node:fs";
+import { expect } from "vitest";
+import type { WebhookReceiver } from "../../fakes/webhook-receiver.ts";
+import type { AcceptedRun } from "./clients.ts";
+import type { KilledServer } from "./killed-server.ts";
+import { WORKFLOWS } from "./load-files.ts";
+
+interface EndedRun extends AcceptedRun {
+  /** Three kills have cut off one of its attempts. */
+  readonly isGivenUp: boolean;
+}
+
+/** Every run that was accepted has ended, each key has one, and there are no others. */
+export async function expectEnds(
+  server: KilledServer,
+  { accepted, about }: { readonly accepted: readonly AcceptedRun[]; readonly about: string },
+): Promise<readonly EndedRun[]> {
+  const ended: EndedRun[] = [];
+  for (const workflow of WORKFLOWS) {
+    const runs = await listRuns(server, workflow);
+    const mine = accepted.filter((run) => run.workflow === workflow);
+    expect({ about, workflow, ids: runs.map((run) => run.run_id).sort() }).toEqual({
+      about,
+      workflow,
+      ids: mine.map(({ runId }) => runId).sort(),
+    });
+    for (const { run_id: runId, status } of runs) {
+      const isGivenUp = status !== "completed";
+      if (isGivenUp)
+        expect({ about, runId, codes: await failuresOf(server, runId) }).toEqual({ about, runId, codes: ["POISON"] });
+      const run = mine.find((one) => one.runId === runId);
+      if (run !== undefined) ended.push({ ...run, isGivenUp });
+    }
+  }
+  return ended;
+}
+
+/** An attempt that three kills have cut off is given up: that is an end as well, and no other failure is. */
+async function failuresOf(server: KilledServer, runId: string): Promise<readonly (string | undefined)[]> {
+  const run = (await server.get(`/runs/${runId}?outputs=false&prompts=false`)) as {
+    status: string;
+    steps: { error: { code: string } | null }[];
+  };
+  const codes = run.steps.flatMap(({ error }) => (error === null ? [] : [error.code]));
+  return codes.length === 0 ? [run.status] : codes;
+}
+
+interface ListedRun {
+  readonly run_id: string;
+  readonly status: string;
+}
+
+async function listRuns(server: KilledServer, workflow: string): Promise<readonly ListedRun[]> {
+  const runs: ListedRun[] = [];
+  for (let cursor = ""; ; ) {
+    const page = (await server.get(`/runs?workflow=${workflow}&limit=200${cursor}`)) as {
+      items: ListedRun[];
+      next_cursor: string | null;
+    };
+    runs.push(...page.items);
+    if (page.next_cursor === null) return runs;
+    cursor = `&cursor=${page.next_cursor}`;
+  }
+}
+
+/** The row of each run once; of one that was given up perhaps. */
+export function expectRows(
+  path: string,
+  { ended, about }: { readonly ended: readonly EndedRun[]; readonly about: string },
+): void {
+  const rows = readFileSync(path, "utf8").trimEnd().split("\r\n").slice(1);
+  const numbers = rows.map(Number).sort((a, b) => a - b);
+  const mine = ended.filter(({ workflow }) => workflow === "row");
+  const perhaps = new Set(mine.filter(({ isGivenUp }) => isGivenUp).map(({ n }) => n));
+  const sure = mine.filter(({ isGivenUp }) => !isGivenUp).map(({ n }) => n);
+  expect({ about, rows: new Set(numbers).size }).toEqual({ about, rows: numbers.length });
+  expect({ about, rows: numbers.filter((n) => !perhaps.has(n)) }).toEqual({ about, rows: sure.sort((a, b) => a - b) });
+}
+
+/** Every try of every run is counted, also those that a kill has cut off. */
+export async function expectBudget(
+  server: KilledServer,
+  { ended, about }: { readonly ended: readonly EndedRun[]; readonly about: string },
+): Promise<void> {
+  const { items } = (await server.get("/budgets")) as { items: { uses: { of: string; used: number }[] }[] };
+  const used = items[0]?.uses.find(({ of }) => of === "steps")?.used ?? 0;
+  let tries = 0;
+  for (const { runId, workflow } of ended) {
+    if (workflow !== "short") continue;
+    const run = (await server.get(`/runs/${runId}?outputs=false&prompts=false`)) as { steps: { attempt: number }[] };
+    tries += run.steps.reduce((sum, { attempt }) => sum + attempt, 0);
+  }
+  expect({ about, used }).toEqual({ about, used: tries });
+}
+
+/** Each at least once, and always under the same id with the same bytes: the end of a run, and before it what a person was asked. */
+export async function expectWebhooks(
+  receiver: WebhookReceiver,
+  { runIds, about }: { readonly runIds: readonly string[]; readonly about: string },
+): Promise<void> {
+  const byMessage = () =>
+    Map.groupBy(receiver.received, ({ body }) => {
+      const { run_id: runId, event } = JSON.parse(body) as { run_id: string; event: string };
+      return event === "approval.requested" ? `${runId} asked` : runId;
+    });
+  const missing = () => {
+    const told = byMessage();
+    return runIds.filter((id) => !told.has(id));
+  };
+  await expect.poll(() => [about, missing()], { timeout: 120_000, interval: 250 }).toEqual([about, []]);
+  for (const [message, received] of byMessage()) {
+    expect(new Set(received.map(({ headers }) => headers["webhook-id"])).size, `ids of ${message}`).toBe(1);
+    expect(new Set(received.map(({ body }) => body)).size, `bodies of ${message}`).toBe(1);
+  }
+  const told = [...byMessage().keys()].map((message) => message.replace(/ asked$/, ""));
+  expect(new Set(told)).toEqual(new Set(runIds));
+}
