@@ -9,12 +9,12 @@ export interface Note {
   readonly done: readonly string[];
   /** How long the file was after the last of them. Undefined: nobody knows. */
   readonly length: number | undefined;
-  /** The addition that was begun. It is on disk before the file is touched, and goes when it has happened. */
-  readonly pending: PendingAddition | undefined;
+  /** The additions that were begun together. It is on disk before the file is touched, and goes when it has happened. */
+  readonly pending: PendingAdditions | undefined;
 }
 
-export interface PendingAddition {
-  readonly key: string;
+export interface PendingAdditions {
+  readonly keys: readonly string[];
   readonly from: number;
   readonly to: number;
   /** Of the bytes from `from` until before `to`, once it has happened. */
@@ -32,7 +32,7 @@ export async function readNote(files: FileStorage, path: string): Promise<Note> 
   if (!isJsonObject(note)) return { done: [], length: undefined, pending: undefined };
   const { done, length, pending } = note;
   return {
-    done: Array.isArray(done) ? done.filter((key) => typeof key === "string") : [],
+    done: textsIn(done),
     length: typeof length === "number" ? length : undefined,
     pending: isJsonObject(pending) ? readPending(pending) : undefined,
   };
@@ -60,9 +60,9 @@ export async function settleNote(
   const size = (await files.sizeOf(path)) ?? 0;
   const { pending, done } = note;
   if (pending === undefined) return { ...note, end: size };
-  const { key, from, to, hash: wanted, isWhole } = pending;
+  const { keys, from, to, hash: wanted, isWhole } = pending;
   if (size >= to && hashOf(await files.readRange(path, { from, to })) === wanted) {
-    return { done: [...done, key], length: to, pending: undefined, end: size };
+    return { done: [...done, ...keys], length: to, pending: undefined, end: size };
   }
   const end = isWhole ? size : Math.min(size, from);
   return { done, length: isWhole ? undefined : note.length, pending: undefined, end };
@@ -76,8 +76,12 @@ function placeOf(path: string): string {
   return `csv-additions/${hash("sha256", path).slice(0, 32)}.json`;
 }
 
-function readPending(pending: JsonObject): PendingAddition | undefined {
-  const { key, from, to, hash: wanted, isWhole } = pending;
-  if (typeof key !== "string" || typeof from !== "number" || typeof to !== "number") return undefined;
-  return typeof wanted === "string" ? { key, from, to, hash: wanted, isWhole: isWhole === true } : undefined;
+function readPending(pending: JsonObject): PendingAdditions | undefined {
+  const { keys, from, to, hash: wanted, isWhole } = pending;
+  if (typeof from !== "number" || typeof to !== "number" || typeof wanted !== "string") return undefined;
+  return { keys: textsIn(keys), from, to, hash: wanted, isWhole: isWhole === true };
+}
+
+function textsIn(list: Json | undefined): readonly string[] {
+  return Array.isArray(list) ? list.filter((each) => typeof each === "string") : [];
 }

@@ -1,12 +1,11 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
-import { hashOf, type Note, type PendingAddition, readNote, settleNote, writeNote } from "./addition-note.ts";
+import { hashOf, type Note, type PendingAdditions, readNote, settleNote, writeNote } from "./addition-note.ts";
 import type { Rows } from "./csv-rows.ts";
 import { CsvScan } from "./csv-scan.ts";
 import { guardFormula, parseCsv, toCsv, toFields } from "./csv-text.ts";
 
 export interface Addition {
-  readonly path: string;
   /** Of the step instance that adds: what was added under it is not added again. */
   readonly key: string;
   readonly rows: Rows;
@@ -26,54 +25,90 @@ const MAX_HEADER_BYTES = 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Adds rows behind a CSV file, once, at a cost that does not grow with the file. A note beside it says beforehand what is
- * added and where: whoever comes after a crash sees by it whether the addition has happened, and writes over a part of one.
- * Columns that the file does not have exchange it as a whole. The caller lets one addition to a file follow the other.
+ * Adds rows behind a CSV file, each addition once, at a cost that does not grow with the file. A note beside it says
+ * beforehand what is added and where: whoever comes after a crash sees by it whether it has happened, and writes over a part
+ * of it. Columns that the file does not have exchange it as a whole. The caller lets one call for a file follow the other.
  */
-export async function appendRows(files: FileStorage, addition: Addition): Promise<Added> {
-  const { path, key, rows, keepsFormulas } = addition;
+export async function appendRows(
+  files: FileStorage,
+  path: string,
+  additions: readonly Addition[],
+): Promise<readonly Added[]> {
   const note = await settleNote(files, path, await readNote(files, path));
   const isAsLeft = note.length === note.end;
   const columns = await readColumns(files, { path, end: note.end, isWhole: !isAsLeft });
-  if (note.done.includes(key)) return { wasThere: true, columns, newColumns: [] };
-  const added = unknownTo(columns, rows);
-  const guarded = added.map((column) => (keepsFormulas ? column : guardFormula(column)));
-  const names = [...columns.map((column) => nameOf(column, rows)), ...added];
-  const lines = toCsv(rows.rows.map((row) => toFields(row, names, keepsFormulas)));
-  const all = [...columns, ...guarded];
+  const { added, keys, records, all } = joinAll(additions, { columns, done: note.done });
+  if (keys.length === 0) return added;
+  const lines = toCsv(pad(records, all));
   const isNew = columns.length === 0;
-  if (added.length === 0 || isNew) {
+  if (all.length === columns.length || isNew) {
     const end = await endOfLine(files, { path, end: note.end });
-    await add(files, { path, key, note, from: note.end, text: `${end}${isNew ? toCsv([all]) : ""}${lines}` });
+    await add(files, { path, keys, note, from: note.end, text: `${end}${isNew ? toCsv([all]) : ""}${lines}` });
   } else {
-    await exchange(files, { path, key, note, text: await widen(files, { path, end: note.end }, all), lines });
+    await exchange(files, { path, keys, note, text: await widen(files, { path, end: note.end }, all), lines });
   }
-  return { wasThere: false, columns: all, newColumns: isNew ? [] : added };
+  return added;
+}
+
+interface Joined {
+  readonly added: readonly Added[];
+  /** Of those that were not there. */
+  readonly keys: readonly string[];
+  readonly records: readonly (readonly string[])[];
+  /** The columns that the file has afterwards. */
+  readonly all: readonly string[];
+}
+
+function joinAll(
+  additions: readonly Addition[],
+  { columns, done }: { readonly columns: readonly string[]; readonly done: readonly string[] },
+): Joined {
+  const known = new Set(done);
+  const keys: string[] = [];
+  const records: (readonly string[])[] = [];
+  let all = columns;
+  const added = additions.map(({ key, rows, keepsFormulas }): Added => {
+    if (known.has(key)) return { wasThere: true, columns: all, newColumns: [] };
+    known.add(key);
+    keys.push(key);
+    const before = all;
+    const found = unknownTo(before, rows);
+    const names = [...before.map((column) => nameOf(column, rows)), ...found];
+    records.push(...rows.rows.map((row) => toFields(row, names, keepsFormulas)));
+    all = [...before, ...found.map((column) => (keepsFormulas ? column : guardFormula(column)))];
+    return { wasThere: false, columns: all, newColumns: before.length === 0 ? [] : found };
+  });
+  return { added, keys, records, all };
+}
+
+/** Columns that came behind a row are empty in it. */
+function pad(records: readonly (readonly string[])[], columns: readonly string[]) {
+  return records.map((record) => [...record, ...columns.slice(record.length).map(() => "")]);
 }
 
 interface Written {
   readonly path: string;
-  readonly key: string;
+  readonly keys: readonly string[];
   readonly note: Note;
   readonly text: string;
 }
 
-async function add(files: FileStorage, { path, key, note, from, text }: Written & { readonly from: number }) {
+async function add(files: FileStorage, { path, keys, note, from, text }: Written & { readonly from: number }) {
   const content = Buffer.from(text);
-  const pending = { key, from, to: from + content.byteLength, hash: hashOf(content), isWhole: false };
+  const pending = { keys, from, to: from + content.byteLength, hash: hashOf(content), isWhole: false };
   await noted(files, { path, note, pending }, () => files.extend(path, { from, content }));
 }
 
-async function exchange(files: FileStorage, { path, key, note, text, lines }: Written & { readonly lines: string }) {
+async function exchange(files: FileStorage, { path, keys, note, text, lines }: Written & { readonly lines: string }) {
   const content = Buffer.from(`${text}${lines}`);
-  const pending = { key, from: 0, to: content.byteLength, hash: hashOf(content), isWhole: true };
+  const pending = { keys, from: 0, to: content.byteLength, hash: hashOf(content), isWhole: true };
   await noted(files, { path, note, pending }, () => files.write(path, content));
 }
 
 interface Noted {
   readonly path: string;
   readonly note: Note;
-  readonly pending: PendingAddition;
+  readonly pending: PendingAdditions;
 }
 
 /** Once it is said to be over, whatever a person does to the file is the person's. */
@@ -81,7 +116,7 @@ async function noted(files: FileStorage, { path, note, pending }: Noted, write: 
   const { done, length } = note;
   await writeNote(files, path, { done, length, pending });
   await write();
-  await writeNote(files, path, { done: [...done, pending.key], length: pending.to, pending: undefined });
+  await writeNote(files, path, { done: [...done, ...pending.keys], length: pending.to, pending: undefined });
 }
 
 interface Part {
@@ -117,8 +152,7 @@ async function widen(files: FileStorage, { path, end }: Part, columns: readonly 
   }
   const text = await readText(files, path, end);
   const [, ...records] = parseCsv(text) ?? [];
-  const padded = records.map((record) => [...record, ...columns.slice(record.length).map(() => "")]);
-  return `${text.startsWith("\ufeff") ? "\ufeff" : ""}${toCsv([columns, ...padded])}`;
+  return `${text.startsWith("\ufeff") ? "\ufeff" : ""}${toCsv([columns, ...pad(records, columns)])}`;
 }
 
 function broken(path: string, why: string): PawlError {

@@ -119,6 +119,48 @@ test("what a person has changed by hand is kept: rows are added behind it", asyn
   expect(await textOf(files, "out/leads.csv")).toBe("a\r\n10\r\n");
 });
 
+test("additions that wait for another are made together, so that a burst of runs waits for a few writes", async () => {
+  const files = new WaitingStorage();
+  const executor = createCsvExecutor({ mask: (text) => text });
+  const run = (n: number, signal: AbortSignal = NEVER) => {
+    const output = n === 500 ? { n, more: "=1" } : { n };
+    const input = { output, step: "s", directory: "", mode: "append", is_fan_out: false };
+    return executor.run({ ...agentTask({}, { files, idempotencyKey: `k${n}` }), input }, signal);
+  };
+  const numbers = Array.from({ length: 1_000 }, (_, n) => n);
+  const ends = await Promise.all(numbers.map((n) => run(n)));
+  expect(new Set(ends.map(({ status }) => status))).toEqual(new Set(["succeeded"]));
+  const [header, ...rows] = (await textOf(files, "s.csv")).trimEnd().split("\r\n");
+  expect([header, rows[499], rows[500]]).toEqual(["n,more", "499,", "500,'=1"]);
+  expect(rows.map((row) => Number.parseInt(row, 10))).toEqual(numbers);
+  expect(files.writes).toBeLessThan(30);
+  // Each of them that comes again has been added.
+  await Promise.all(numbers.map((n) => run(n)));
+  expect((await textOf(files, "s.csv")).split("\r\n")).toHaveLength(1_002);
+});
+
+test("whoever is stopped while it waits adds nothing, and keeps nobody waiting", async () => {
+  const isReleased = Promise.withResolvers<void>();
+  const files = new WaitingStorage(isReleased.promise);
+  const executor = createCsvExecutor({ mask: (text) => text });
+  const run = (n: number, signal: AbortSignal) => {
+    const input = { output: { n }, step: "s", directory: "", mode: "append", is_fan_out: false };
+    return executor.run({ ...agentTask({}, { files, idempotencyKey: `k${n}` }), input }, signal);
+  };
+  const first = run(1, NEVER);
+  await expect.poll(() => files.writes).toBeGreaterThan(0);
+  const stop = new AbortController();
+  const others = [run(2, stop.signal), run(3, NEVER)];
+  stop.abort();
+  isReleased.resolve();
+  expect(await Promise.all([first, ...others])).toMatchObject([
+    { status: "succeeded" },
+    { status: "failed", code: "INTERRUPTED", effect: "none" },
+    { status: "succeeded" },
+  ]);
+  expect(await textOf(files, "s.csv")).toBe("n\r\n1\r\n3\r\n");
+});
+
 test("wherever the process dies, a row is added once", async () => {
   const more = { mode: "append" };
   for (const dieAt of [0, 1, 2, 3, 4]) {
@@ -229,4 +271,21 @@ class DyingStorage implements FileStorage {
   read = (path: string) => this.#files.read(path);
   list = (prefix: string) => this.#files.list(prefix);
   remove = (path: string) => this.#files.remove(path);
+}
+
+/** Counts what is written, and waits with it where it is told to. */
+class WaitingStorage extends MemoryFileStorage {
+  readonly #isReleased: Promise<void>;
+  writes = 0;
+
+  constructor(isReleased: Promise<void> = Promise.resolve()) {
+    super();
+    this.#isReleased = isReleased;
+  }
+
+  override async write(path: string, content: string | Uint8Array): Promise<void> {
+    this.writes += 1;
+    await this.#isReleased;
+    await super.write(path, content);
+  }
 }

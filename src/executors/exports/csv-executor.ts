@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
-import { appendRows } from "./append-rows.ts";
+import { toFailed } from "../output/failure.ts";
+import { AdditionQueue } from "./addition-queue.ts";
 import { type Rows, toRows } from "./csv-rows.ts";
 import { guardFormula, toCsv, toFields } from "./csv-text.ts";
 import { readPlace, toOwnPath, toSharedPath } from "./export-path.ts";
@@ -16,10 +17,10 @@ export interface ExportOptions {
  * task that is done again after a crash leaves the same file: what was added is not added twice.
  */
 export function createCsvExecutor({ mask }: ExportOptions): Executor<Outcome> {
-  const turns = new Turns();
+  const queue = new AdditionQueue();
   return {
     recordsInput: false,
-    async run(task) {
+    async run(task, signal) {
       const input = isJsonObject(task.input) ? task.input : {};
       const { output = null, rows: field } = input;
       const options = { isFanOut: input["is_fan_out"] === true, field: typeof field === "string" ? field : undefined };
@@ -29,28 +30,12 @@ export function createCsvExecutor({ mask }: ExportOptions): Executor<Outcome> {
         const isShared = input["mode"] === "append";
         if (!isShared) return await write(task, input, rows, mask);
         const path = mask(toSharedPath(readPlace(input), ".csv"));
-        return await turns.take(JSON.stringify([task.tenantId, path]), () => add(task, input, rows, path));
+        return await add(task, { input, rows, path, queue, signal });
       } catch (error) {
         return toWriteFailure(error);
       }
     },
   };
-}
-
-/** One addition to a file follows the other, so that none overwrites what another is adding. */
-class Turns {
-  readonly #last = new Map<string, Promise<unknown>>();
-
-  take<T>(file: string, work: () => Promise<T>): Promise<T> {
-    const turn = (this.#last.get(file) ?? Promise.resolve()).then(work);
-    const over = turn
-      .catch(() => undefined)
-      .finally(() => {
-        if (this.#last.get(file) === over) this.#last.delete(file);
-      });
-    this.#last.set(file, over);
-    return turn;
-  }
 }
 
 type Mask = ExportOptions["mask"];
@@ -62,9 +47,22 @@ async function write(task: Task, input: JsonObject, rows: Rows, mask: Mask): Pro
   return succeeded({ path, rows: rows.rows.length, columns: rows.columns }, text);
 }
 
-async function add(task: Task, input: JsonObject, rows: Rows, path: string): Promise<Outcome> {
+interface Adding {
+  readonly input: JsonObject;
+  readonly rows: Rows;
+  readonly path: string;
+  readonly queue: AdditionQueue;
+  readonly signal: AbortSignal;
+}
+
+async function add(task: Task, { input, rows, path, queue, signal }: Adding): Promise<Outcome> {
   const keepsFormulas = input["keep_formulas"] === true;
-  const added = await appendRows(task.files, { path, key: task.idempotencyKey, rows, keepsFormulas });
+  const { files, tenantId, idempotencyKey: key } = task;
+  const added = await queue.add({ files, tenantId, path }, { key, rows, keepsFormulas }, signal);
+  if (added === "stopped") {
+    const message = `The attempt was stopped before anything was added to "${path}".`;
+    return toFailed("INTERRUPTED", { message, retryable: true, effect: "none" });
+  }
   const { newColumns, columns } = added;
   const more = newColumns.length === 0 ? {} : { new_columns: newColumns };
   return succeeded({ path, rows: rows.rows.length, columns, ...more }, toText(rows, keepsFormulas));
