@@ -11,7 +11,7 @@ export interface ShownApproval {
   readonly message: string;
 }
 
-export interface ShownStep {
+interface ShownStep {
   readonly path: string;
   readonly status: string;
   readonly attempt: number;
