@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, openSync } from "node:fs";
+import { openSync } from "node:fs";
 import { join } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
+import { makeFolder } from "../storage/make-folder.ts";
 import { type Connection, connectToOwner } from "./connect.ts";
 
 export interface BackgroundOptions {
@@ -18,7 +19,7 @@ export interface BackgroundOptions {
 export async function startBackgroundOwner({ program, appDir, dataDir }: BackgroundOptions): Promise<Connection> {
   const [command = process.execPath, ...args] = program;
   const logFile = join(dataDir, "owner.log");
-  mkdirSync(dataDir, { recursive: true });
+  makeFolder(dataDir);
   const log = openSync(logFile, "a", 0o600);
   const child = spawn(command, [...args, "own", "--app", appDir, "--data", dataDir], {
     detached: true,

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { constants } from "node:fs";
-import { access, mkdir } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { createServer } from "node:net";
 import { SETTING_NAMES } from "../config/setting-names.ts";
 import { isPawlError } from "../core/errors/pawl-error.ts";
 import type { Application, OpenApplication } from "./application.ts";
+import { makeFolder } from "./make-folder.ts";
 import { missingAgentsFile } from "./missing-agents-file.ts";
 
 /** One thing that was looked at. Only `error` means that runs will not work. */
@@ -105,7 +106,7 @@ async function attempt(name: string, check: () => Promise<Omit<Check, "name">>):
 
 async function checkDataDir({ dataDir }: Application): Promise<Omit<Check, "name">> {
   try {
-    await mkdir(dataDir, { recursive: true });
+    await makeFolder(dataDir);
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     return { state: "ok", detail: dataDir };
   } catch (error) {

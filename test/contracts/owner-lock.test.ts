@@ -107,4 +107,8 @@ test("a data directory that cannot be is a typed error", () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "file"), "");
   expect(() => acquire(join(folder, "file"))).toThrow(expect.objectContaining({ code: "JOURNAL_IO" }));
+  // Where folders exist that take no other, Node's own way of making them never ends.
+  const remedy = expect.stringContaining("--data DIR");
+  for (const nowhere of ["/proc/none", "/proc/none/below"])
+    expect(() => acquire(nowhere)).toThrow(expect.objectContaining({ code: "JOURNAL_IO", remedy }));
 });

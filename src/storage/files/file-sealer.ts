@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { makeFolder } from "../make-folder.ts";
 
 const PREFIX = "pawl:sealed:1:";
 const NONCE_BYTES = 12;
@@ -64,7 +65,7 @@ export class FileSealer {
   /** Two processes may come here at once: the file appears whole, and the first one stays. */
   #makeKey(): Buffer {
     const { path } = this.#options;
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     const draft = `${path}.${randomBytes(6).toString("hex")}`;
     const file = openSync(draft, "wx", 0o600);
     try {

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { makeFolder } from "../make-folder.ts";
 import { isMigrated, migrate } from "./migrations.ts";
 import { toReadFailure } from "./storage-failure.ts";
 
@@ -39,7 +40,7 @@ export function openDatabase(options: SqliteOptions): DatabaseSync {
  */
 function createDatabase(path: string): void {
   refuseOrphanedLog(path);
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const unfinished = `${path}.new`;
   for (const leftover of [unfinished, `${unfinished}-journal`]) rmSync(leftover, { force: true });
   const database = new DatabaseSync(unfinished);

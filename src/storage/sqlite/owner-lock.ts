@@ -1,7 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
+import { makeFolder } from "../make-folder.ts";
 import { toReadFailure } from "./storage-failure.ts";
 
 /** How others reach the owner of a data directory. Information only: a pid proves nothing inside a container. */
@@ -41,10 +43,10 @@ export function acquireOwnerLock(dataDir: string, info: OwnerInfo): OwnerLock {
 }
 
 function lockFile(dataDir: string): DatabaseSync | undefined {
+  makeDataFolder(dataDir);
   const path = join(dataDir, "owner.db");
   let database: DatabaseSync | undefined;
   try {
-    mkdirSync(dataDir, { recursive: true });
     database = new DatabaseSync(path);
     database.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
     return database;
@@ -52,6 +54,19 @@ function lockFile(dataDir: string): DatabaseSync | undefined {
     database?.close();
     if (isBusy(error)) return undefined;
     throw toReadFailure(error, path);
+  }
+}
+
+function makeDataFolder(dataDir: string): void {
+  try {
+    makeFolder(dataDir);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new PawlError("JOURNAL_IO", {
+      message: `The data folder ${dataDir} cannot be made: ${why}.`,
+      remedy: "Make it writable, or name another folder with `--data DIR`.",
+      cause,
+    });
   }
 }
 

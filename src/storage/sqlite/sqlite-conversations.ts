@@ -1,7 +1,7 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Conversations, Exchange, Session } from "../../ports/conversations.ts";
+import { makeFolder } from "../make-folder.ts";
 import { toReadFailure } from "./storage-failure.ts";
 
 const SCHEMA = `
@@ -39,7 +39,7 @@ export class SqliteConversations implements Conversations {
   /** Makes the file where there is none. Throws `JOURNAL_DAMAGED`, `JOURNAL_FULL` or `JOURNAL_IO`. */
   static open({ path, mask }: ConversationsOptions): SqliteConversations {
     try {
-      mkdirSync(dirname(path), { recursive: true });
+      makeFolder(dirname(path));
       return new SqliteConversations(path, mask);
     } catch (error) {
       throw toReadFailure(error, path);

@@ -1,6 +1,6 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeFolder } from "../../make-folder.ts";
 import { toReadFailure } from "../storage-failure.ts";
 import { ServiceDatabase } from "./service-database.ts";
 
@@ -221,7 +221,7 @@ const BUSY_TIMEOUT_MS = 5_000;
  */
 export function openServiceDatabase({ path, durability }: ServiceDatabaseOptions): ServiceDatabase {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     const database = new DatabaseSync(path);
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     database.exec("PRAGMA journal_mode = WAL");

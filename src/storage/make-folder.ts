@@ -1,0 +1,28 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+
+/**
+ * Makes a folder and those above it, where they are not there. Node's own way never ends where a folder that exists takes no
+ * other, as in `/proc`. Throws what the system says.
+ */
+export function makeFolder(folder: string): void {
+  try {
+    makeOrFind(folder);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT" || dirname(folder) === folder) throw error;
+    makeFolder(dirname(folder));
+    makeOrFind(folder);
+  }
+}
+
+function makeOrFind(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
