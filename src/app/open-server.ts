@@ -10,6 +10,7 @@ import { DeliveryDispatcher } from "../operations/delivery-dispatcher.ts";
 import { EarlyServers } from "../operations/early-servers.ts";
 import { EventFeed } from "../operations/event-feed.ts";
 import { FetchedDefinitions } from "../operations/fetched-definitions.ts";
+import { FollowedRuns } from "../operations/followed-runs.ts";
 import { RequestRunner } from "../operations/request-runner.ts";
 import type { RunObservers } from "../operations/run-observers.ts";
 import { Submissions } from "../operations/submit-run.ts";
@@ -167,6 +168,7 @@ class Server implements HttpService {
       submissions,
       version,
       streams: this.#streams,
+      followed: new FollowedRuns(),
       feed: this.#feed,
       metrics: this.#metrics,
       isLoopback,

@@ -15,6 +15,7 @@ import type { AppHost, Application, WantedFile } from "../../src/operations/appl
 import { checkHealth } from "../../src/operations/check-health.ts";
 import { EventFeed } from "../../src/operations/event-feed.ts";
 import { FetchedDefinitions } from "../../src/operations/fetched-definitions.ts";
+import { FollowedRuns } from "../../src/operations/followed-runs.ts";
 import type { RegisteredDefinition } from "../../src/operations/registry.ts";
 import { RequestRunner } from "../../src/operations/request-runner.ts";
 import { RunObservers } from "../../src/operations/run-observers.ts";
@@ -95,6 +96,7 @@ export class HttpWorld {
       submissions,
       version: "0.0.0",
       streams: this.streams,
+      followed: new FollowedRuns(),
       feed: this.feed,
       metrics: options.metrics,
       isLoopback: true,

@@ -6,6 +6,7 @@ import type { Application } from "../../operations/application.ts";
 import type { Health } from "../../operations/check-health.ts";
 import type { EventFeed } from "../../operations/event-feed.ts";
 import type { ExecuteParts } from "../../operations/execute-request.ts";
+import type { FollowedRuns } from "../../operations/followed-runs.ts";
 import type { RequestRunner } from "../../operations/request-runner.ts";
 import type { ServiceCaller } from "../../operations/service-caller.ts";
 import type { Submissions } from "../../operations/submit-run.ts";
@@ -41,6 +42,8 @@ export interface HttpParts extends ExecuteParts {
   checkHealth(): Promise<Health>;
   /** Those that follow something. */
   readonly streams: OpenStreams;
+  /** Runs that somebody follows. */
+  readonly followed: FollowedRuns;
   /** What happens in all runs. */
   readonly feed: EventFeed;
   /** Absent: nothing is counted. */

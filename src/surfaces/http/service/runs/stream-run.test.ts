@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { dataOf, readEvents } from "../../../../../test/fakes/read-events.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
@@ -127,6 +127,22 @@ test("a reader who does not read holds up nothing, and is no stream any more whe
   expect(world.streams.open).toBe(0);
   await world.request(`/runs/${id}/stream`, { method: "HEAD" });
   expect(world.streams.open).toBe(0);
+});
+
+test("many who follow one run are told the same, and it is read once for all of them", async () => {
+  const finish = Promise.withResolvers<void>();
+  const world = newWorld({ plays: { each: () => finish.promise.then(() => succeed("seen")) } });
+  const input = { items: Array.from({ length: 20 }, (_, n) => n) };
+  const id = await startRun(world, { workflow: FAN_OUT, input }, "");
+  const reads = vi.spyOn(world.world.journal, "readEvents");
+  const told = Promise.all(
+    Array.from({ length: 200 }, async () => readEvents(await world.request(`/runs/${id}/stream`))),
+  );
+  finish.resolve();
+  const all = (await told).map((events) => events.filter((event) => event.id !== undefined));
+  expect(new Set(all.map((events) => JSON.stringify(events))).size).toBe(1);
+  expect(all[0]?.at(-1)?.event).toBe("end");
+  expect(reads.mock.calls.length).toBeLessThan(150);
 });
 
 test("outputs that are large are named, not sent", async () => {

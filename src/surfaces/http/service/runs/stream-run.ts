@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { findRun } from "../../../../operations/find-run.ts";
-import { type StreamedChange, streamRun } from "../../../../operations/stream-run.ts";
+import { streamRun } from "../../../../operations/stream-run.ts";
+import type { StreamedChange } from "../../../../operations/streamed-change.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { answerEventStream } from "../event-stream.ts";
 
@@ -37,6 +38,7 @@ export const streamRunEndpoint = defineEndpoint({
     const after = c.req.header("last-event-id") ?? query.after;
     return answerEventStream(parts, (stop) => {
       const options = {
+        followed: parts.followed,
         withProgress: query.progress,
         withEvents: query.events,
         ...(after === undefined ? {} : { after }),
