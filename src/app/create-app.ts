@@ -256,12 +256,16 @@ class App implements OpenApplication {
   }
 
   async listen(options: ListenOptions): Promise<HttpService> {
-    const [{ DefinitionLibrary }, { CompiledTexts }, { openServer }, { createLog }] = await Promise.all([
-      import("../operations/definition-library.ts"),
-      import("../operations/compiled-texts.ts"),
-      import("./open-server.ts"),
-      import("../telemetry/logs/create-log.ts"),
-    ]);
+    const [{ DefinitionLibrary }, { CompiledTexts }, { openServer }, { whereToListen }, { createLog }] =
+      await Promise.all([
+        import("../operations/definition-library.ts"),
+        import("../operations/compiled-texts.ts"),
+        import("./open-server.ts"),
+        import("./where-to-listen.ts"),
+        import("../telemetry/logs/create-log.ts"),
+      ]);
+    // Before this process owns anything: where it may not listen, nothing of an earlier one goes on.
+    const where = await whereToListen(this, options);
     const library = new DefinitionLibrary({ appDir: this.appDir, ...loadOptionsOf(this.config) });
     const firstLook = await library.refresh();
     // Before runs of an earlier process go on: they may call workflows.
@@ -278,7 +282,13 @@ class App implements OpenApplication {
     const format = wanted !== "auto" ? wanted : options.isTerminal === true ? "pretty" : "json";
     const log = await createLog({ level, format, mask: this.mask, write: (line) => options.log(line) });
     const observers = this.#observers;
-    return openServer({ app: this, host, library, firstLook, observers, log, announce, onDefect }, options);
+    try {
+      return await openServer({ app: this, host, library, firstLook, observers, log, announce, onDefect }, where);
+    } catch (error) {
+      // Runs of an earlier process go on by now: the next owner is to find them laid down, not cut off.
+      await this.park(AbortSignal.timeout(this.config.settings.server.stop_grace_ms));
+      throw error;
+    }
   }
 
   async park(force: AbortSignal, hold?: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
 import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
 import { createOutbound } from "../executors/outbound/outbound.ts";
 import { AgentCatalog } from "../operations/agent-catalog.ts";
-import type { AppHost, Application, HttpService, ListenOptions, ServedRoute } from "../operations/application.ts";
+import type { AppHost, Application, HttpService, ServedRoute } from "../operations/application.ts";
 import { checkHealth } from "../operations/check-health.ts";
 import type { DefinitionLibrary, LibraryChange } from "../operations/definition-library.ts";
 import { DeliveryDispatcher } from "../operations/delivery-dispatcher.ts";
@@ -32,7 +32,7 @@ import { readVersion } from "./read-version.ts";
 import { ServiceMcp } from "./service-mcp.ts";
 import { tellBroken, tellMissing } from "./tell-definitions.ts";
 import { toMailer } from "./to-mailer.ts";
-import { whereToListen } from "./where-to-listen.ts";
+import type { ListenAddress } from "./where-to-listen.ts";
 
 export interface ServerParts {
   readonly app: Application;
@@ -53,9 +53,11 @@ const MAX_GRAPHS = 500;
 const TICK_MS = 1_000;
 
 /** Loads the definitions, arms what triggers them and listens. */
-export async function openServer(parts: ServerParts, options: ListenOptions): Promise<HttpService> {
+export async function openServer(
+  parts: ServerParts,
+  { address, port, isLoopback }: ListenAddress,
+): Promise<HttpService> {
   const { app, host } = parts;
-  const { address, port, isLoopback } = await whereToListen(app, options);
   const { max_in_flight: maxInFlight } = app.config.settings.server;
   const runner = new RequestRunner(app, host, { maxInFlight });
   const server = new Server(parts, runner);
