@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -248,4 +248,24 @@ test("a call that its caller breaks off, or whose caller goes away, is broken of
   await host.park();
   await expect(left).rejects.toMatchObject({ code: "OWNER_GONE" });
   await expect.poll(() => calls[1]?.signal.aborted).toBe(true);
+});
+
+test("an owner that is stopped is told from one that works: what it is asked to do at once is not waited for without end", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pawl-silent-"));
+  const stopped = createServer();
+  stopped.listen(join(folder, "socket"));
+  await once(stopped, "listening");
+  const host = await SocketHost.connect(join(folder, "socket"), { patienceMs: 50 });
+  onTestFinished(async () => {
+    await host.park();
+    stopped.close();
+    rmSync(folder, { recursive: true });
+  });
+  const settled = host.settled("r1");
+  const silent = { code: "OWNER_SILENT", remedy: expect.stringContaining("may still be done") };
+  await expect(host.answerApproval("r1", "gate", { answer: "approve" })).rejects.toMatchObject(silent);
+  await expect(host.cancelRun("r1", {})).rejects.toMatchObject(silent);
+  // A run may take any time.
+  await host.park();
+  await expect(settled).rejects.toMatchObject({ code: "OWNER_GONE" });
 });

@@ -16,9 +16,16 @@ interface PendingCall {
 /** The owner is trusted; the bound only keeps a broken one from filling the memory. */
 const MAX_REPLY_BYTES = 256 * 1024 * 1024;
 
-/** The host of another process. Whatever is pending when the connection drops rejects with `OWNER_GONE`. */
+/** Asked for so much, an owner that works has answered. */
+const PATIENCE_MS = 30_000;
+
+/**
+ * The host of another process. Whatever is pending when the connection drops rejects with `OWNER_GONE`; what should be done at
+ * once and is not answered rejects with `OWNER_SILENT`, as nobody knows then whether it will be done.
+ */
 export class SocketHost implements RunHost {
   readonly #socket: Socket;
+  readonly #patienceMs: number;
   readonly #pending = new Map<number, PendingCall>();
   readonly #watchers = new Map<string, Set<(notice: RunNotice) => void>>();
   readonly #gone: (() => void)[] = [];
@@ -26,17 +33,18 @@ export class SocketHost implements RunHost {
   #isGone = false;
 
   /** Rejects with the system's error where nobody listens. */
-  static async connect(path: string): Promise<SocketHost> {
+  static async connect(path: string, { patienceMs = PATIENCE_MS } = {}): Promise<SocketHost> {
     const socket = connect(path);
     await new Promise<void>((resolve, reject) => {
       socket.once("connect", resolve);
       socket.once("error", reject);
     });
-    return new SocketHost(socket);
+    return new SocketHost(socket, patienceMs);
   }
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Socket, patienceMs: number) {
     this.#socket = socket;
+    this.#patienceMs = patienceMs;
     socket.on("error", () => undefined);
     socket.on("close", () => this.#end());
     readLines(socket, MAX_REPLY_BYTES, { line: (line) => this.#receive(line), tooLong: () => socket.destroy() });
@@ -90,15 +98,15 @@ export class SocketHost implements RunHost {
   }
 
   async answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void> {
-    await this.#call("answerApproval", { run_id: runId, path, answer: { ...answer } });
+    await this.#callNow("answerApproval", { run_id: runId, path, answer: { ...answer } });
   }
 
   async sendSignal(runId: string, name: string, payload: Json): Promise<void> {
-    await this.#call("sendSignal", { run_id: runId, name, payload });
+    await this.#callNow("sendSignal", { run_id: runId, name, payload });
   }
 
   async deleteRun(runId: string): Promise<void> {
-    await this.#call("deleteRun", { run_id: runId });
+    await this.#callNow("deleteRun", { run_id: runId });
   }
 
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {
@@ -113,8 +121,8 @@ export class SocketHost implements RunHost {
     };
   }
 
-  settled(runId: string): Promise<RunRecord> {
-    return this.#callForRecord("settled", { run_id: runId });
+  async settled(runId: string): Promise<RunRecord> {
+    return toRecord("settled", await this.#call("settled", { run_id: runId }));
   }
 
   /** Where the signal aborts, the owner breaks the call off; nobody waits for that. */
@@ -150,10 +158,22 @@ export class SocketHost implements RunHost {
   }
 
   async #callForRecord(method: Method, params: JsonObject): Promise<RunRecord> {
-    const record = await this.#call(method, params);
-    if (!isJsonObject(record) || typeof record["id"] !== "string")
-      throw new Error(`The owner answered ${method} without a run.`);
-    return record as unknown as RunRecord;
+    return toRecord(method, await this.#callNow(method, params));
+  }
+
+  /** Of something that takes no time. */
+  async #callNow(method: Method, params: JsonObject): Promise<Json> {
+    const answer = this.#call(method, params);
+    const id = this.#lastId;
+    const timer = setTimeout(() => {
+      this.#pending.get(id)?.reject(ownerSilent(this.#patienceMs));
+      this.#pending.delete(id);
+    }, this.#patienceMs);
+    try {
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #call(method: Method, params: JsonObject): Promise<Json> {
@@ -193,6 +213,19 @@ export class SocketHost implements RunHost {
     for (const { reject } of pending) reject(ownerGone());
     for (const listen of this.#gone.splice(0)) listen();
   }
+}
+
+function toRecord(method: Method, record: Json): RunRecord {
+  if (!isJsonObject(record) || typeof record["id"] !== "string")
+    throw new Error(`The owner answered ${method} without a run.`);
+  return record as unknown as RunRecord;
+}
+
+function ownerSilent(patienceMs: number): PawlError {
+  const seconds = Math.round(patienceMs / 1_000);
+  return new PawlError("OWNER_SILENT", {
+    message: `The process that owns the data directory has not answered for ${seconds} s.`,
+  });
 }
 
 function ownerGone(): PawlError {
