@@ -14,13 +14,13 @@ import type {
   ServeTerminalsOptions,
   ServeToolsOptions,
   WantedFile,
-} from "../operations/application.ts";
-import type { CompiledTexts } from "../operations/compiled-texts.ts";
-import type { DefinitionLibrary } from "../operations/definition-library.ts";
-import { KeptTexts } from "../operations/kept-texts.ts";
-import { loadOptionsOf } from "../operations/load-options.ts";
-import { RunObservers } from "../operations/run-observers.ts";
-import type { ServiceRecords } from "../operations/service-records.ts";
+} from "../operations/application/application.ts";
+import type { ServiceRecords } from "../operations/application/service-records.ts";
+import type { CompiledTexts } from "../operations/definitions/compiled-texts.ts";
+import type { DefinitionLibrary } from "../operations/definitions/definition-library.ts";
+import { KeptTexts } from "../operations/definitions/kept-texts.ts";
+import { loadOptionsOf } from "../operations/definitions/load-options.ts";
+import { RunObservers } from "../operations/events/run-observers.ts";
 import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { Budgets } from "../ports/budgets.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
@@ -258,8 +258,8 @@ class App implements OpenApplication {
   async listen(options: ListenOptions): Promise<HttpService> {
     const [{ DefinitionLibrary }, { CompiledTexts }, { openServer }, { whereToListen }, { createLog }] =
       await Promise.all([
-        import("../operations/definition-library.ts"),
-        import("../operations/compiled-texts.ts"),
+        import("../operations/definitions/definition-library.ts"),
+        import("../operations/definitions/compiled-texts.ts"),
         import("./open-server.ts"),
         import("./where-to-listen.ts"),
         import("../telemetry/logs/create-log.ts"),
@@ -376,9 +376,9 @@ class App implements OpenApplication {
       observer: this.#observers,
       isTracing: this.#tracing !== undefined,
       openBudgets: () => this.budgets(),
-      resolveCall: async (call) => (await import("../operations/resolve-call.ts")).resolveCall(this, call),
+      resolveCall: async (call) => (await import("../operations/start/resolve-call.ts")).resolveCall(this, call),
       compile: async (text, source, options) =>
-        (await import("../operations/compile-start.ts")).compileStart(this, { text, source, options }),
+        (await import("../operations/repeat/compile-start.ts")).compileStart(this, { text, source, options }),
       callTerminal: (tool, request, signal) => this.#terminals.call(tool, request, signal),
       terminals: () => this.#terminals.views(),
       openTerminals: () => this.#terminals.running,

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../hosts/run-host.ts";
-import type { AppHost } from "../operations/application.ts";
+import type { AppHost } from "../operations/application/application.ts";
 import type { Journal, RunRecord } from "../ports/journal.ts";
 import type { TerminalViews } from "../ports/terminal-views.ts";
 import type { Connection } from "./connect.ts";

@@ -1,7 +1,7 @@
-import type { ServedRoute } from "../operations/application.ts";
-import { timetableOf } from "../operations/defined-schedules.ts";
-import type { DefinitionLibrary } from "../operations/definition-library.ts";
-import type { TriggerTable } from "../operations/trigger-table.ts";
+import type { ServedRoute } from "../operations/application/application.ts";
+import type { DefinitionLibrary } from "../operations/definitions/definition-library.ts";
+import { timetableOf } from "../operations/schedules/defined-schedules.ts";
+import type { TriggerTable } from "../operations/triggers/trigger-table.ts";
 
 /** Paths that definitions answer at. */
 export function listRoutes(table: TriggerTable | undefined): readonly ServedRoute[] {

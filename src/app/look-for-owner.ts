@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
-import type { Owner } from "../operations/application.ts";
+import type { Owner } from "../operations/application/application.ts";
 
 /** Who owns a data directory that this process has not opened. Only the lock itself tells: `lock.json` may be stale. */
 export async function lookForOwner(dataDir: string): Promise<Owner> {

@@ -1,5 +1,5 @@
 import { PawlError } from "../core/errors/pawl-error.ts";
-import type { Application, ServeRunsOptions } from "../operations/application.ts";
+import type { Application, ServeRunsOptions } from "../operations/application/application.ts";
 import { isLoopback, namesOf, toAddress } from "./addresses.ts";
 import type { McpService } from "./serve-mcp.ts";
 

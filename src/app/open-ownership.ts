@@ -7,7 +7,7 @@ import type { ResolveCall } from "../hosts/local/command-performer.ts";
 import type { PieceMask } from "../hosts/local/live-text.ts";
 import { LocalHost } from "../hosts/local/local-host.ts";
 import { SocketServer, type SocketServerOptions } from "../hosts/socket/socket-server.ts";
-import type { RunObservers } from "../operations/run-observers.ts";
+import type { RunObservers } from "../operations/events/run-observers.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Budgets } from "../ports/budgets.ts";
 import type { FileStorage } from "../ports/file-storage.ts";

@@ -1,4 +1,4 @@
-import type { ServiceRecords } from "../operations/service-records.ts";
+import type { ServiceRecords } from "../operations/application/service-records.ts";
 import { openServiceDatabase, type ServiceDatabaseOptions } from "../storage/sqlite/service/open-service-database.ts";
 import { SqliteApiKeys } from "../storage/sqlite/service/sqlite-api-keys.ts";
 import { SqliteBudgets } from "../storage/sqlite/service/sqlite-budgets.ts";

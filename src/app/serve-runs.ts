@@ -1,8 +1,8 @@
-import type { AppHost, Application, ServeRunsOptions } from "../operations/application.ts";
-import { RequestRunner, type RunningHost } from "../operations/request-runner.ts";
-import { soleCaller } from "../operations/service-caller.ts";
-import { Submissions } from "../operations/submit-run.ts";
-import { withMethods } from "../operations/with-methods.ts";
+import type { AppHost, Application, ServeRunsOptions } from "../operations/application/application.ts";
+import { soleCaller } from "../operations/application/service-caller.ts";
+import { withMethods } from "../operations/application/with-methods.ts";
+import { RequestRunner, type RunningHost } from "../operations/requests/request-runner.ts";
+import { Submissions } from "../operations/start/submit-run.ts";
 import type { LentParts } from "../surfaces/mcp/service/service-tool.ts";
 import type { LastingHost } from "./lasting-host.ts";
 import { toMcpHttp } from "./mcp-http.ts";

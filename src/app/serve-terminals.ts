@@ -1,4 +1,4 @@
-import type { Application, ServeTerminalsOptions } from "../operations/application.ts";
+import type { Application, ServeTerminalsOptions } from "../operations/application/application.ts";
 import type { WorkflowLibrary } from "../ports/workflow-library.ts";
 import { toMcpHttp } from "./mcp-http.ts";
 import { readVersion } from "./read-version.ts";

@@ -1,4 +1,4 @@
-import type { ServeToolsOptions } from "../operations/application.ts";
+import type { ServeToolsOptions } from "../operations/application/application.ts";
 import type { ToolSet } from "../ports/tool-set.ts";
 import { readVersion } from "./read-version.ts";
 import { serveMcp } from "./serve-mcp.ts";

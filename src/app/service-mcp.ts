@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { PawlError } from "../core/errors/pawl-error.ts";
-import type { ServiceCaller } from "../operations/service-caller.ts";
-import type { Submissions } from "../operations/submit-run.ts";
+import type { ServiceCaller } from "../operations/application/service-caller.ts";
+import type { Submissions } from "../operations/start/submit-run.ts";
 import type { McpHandler } from "../surfaces/mcp/mcp-handler.ts";
 
 export interface ServiceMcpParts {

@@ -1,7 +1,7 @@
 import { basename, relative } from "node:path";
-import type { Application } from "../operations/application.ts";
-import type { LibraryChange } from "../operations/definition-library.ts";
-import { missingAgentsFile } from "../operations/missing-agents-file.ts";
+import { missingAgentsFile } from "../operations/agents/missing-agents-file.ts";
+import type { Application } from "../operations/application/application.ts";
+import type { LibraryChange } from "../operations/definitions/definition-library.ts";
 import type { Log } from "../ports/log.ts";
 
 /** What is wrong with definitions, in the log of the server that would serve them. */

@@ -1,5 +1,5 @@
 import { PawlError } from "../core/errors/pawl-error.ts";
-import type { Application, ListenOptions } from "../operations/application.ts";
+import type { Application, ListenOptions } from "../operations/application/application.ts";
 import { isLoopback, toAddress } from "./addresses.ts";
 
 export interface ListenAddress {

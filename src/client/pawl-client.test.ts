@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { HttpWorld } from "../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../test/fakes/uhlp-graph.ts";
-import type { StreamedChange } from "../operations/streamed-change.ts";
+import type { StreamedChange } from "../operations/runs/streamed-change.ts";
 import { ApiError, createPawlClient, dataOf, type RunStreamEvent } from "./pawl-client.ts";
 
 const THREE = uhlpGraph({

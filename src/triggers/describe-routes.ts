@@ -1,6 +1,6 @@
 import type { JsonObject } from "../core/json.ts";
-import type { Route } from "../operations/route-table.ts";
-import type { TriggerTarget } from "../operations/trigger-table.ts";
+import type { Route } from "../operations/triggers/route-table.ts";
+import type { TriggerTarget } from "../operations/triggers/trigger-table.ts";
 
 const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
 

@@ -3,7 +3,7 @@ import type { Graph } from "../../src/core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../src/core/json.ts";
 import { createOutbound, type OutboundOptions } from "../../src/executors/outbound/outbound.ts";
 import { createSmtpMailer } from "../../src/executors/outbound/smtp-mailer.ts";
-import { DeliveryDispatcher } from "../../src/operations/delivery-dispatcher.ts";
+import { DeliveryDispatcher } from "../../src/operations/webhooks/delivery-dispatcher.ts";
 import { succeed } from "../faults/world.ts";
 import type { FakeClock } from "./fake-clock.ts";
 import { HttpWorld, type HttpWorldOptions } from "./http-world.ts";

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import type { ScheduleDescription, SlotDescription } from "../../src/operations/describe-schedule.ts";
-import { listScheduleSlots, listSchedules } from "../../src/operations/list-schedules.ts";
+import type { ScheduleDescription, SlotDescription } from "../../src/operations/schedules/describe-schedule.ts";
+import { listScheduleSlots, listSchedules } from "../../src/operations/schedules/list-schedules.ts";
 import { Scheduler } from "../../src/triggers/schedules/scheduler.ts";
 import { quiet } from "./fake-clock.ts";
 import type { HttpWorld } from "./http-world.ts";

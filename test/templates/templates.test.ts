@@ -3,13 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/app/create-app.ts";
-import { findApproval } from "../../src/operations/answer-approval.ts";
-import type { OpenApplication } from "../../src/operations/application.ts";
-import { describeRun } from "../../src/operations/describe-run.ts";
-import { findRun } from "../../src/operations/find-run.ts";
-import { prepareRun } from "../../src/operations/prepare-run.ts";
-import { layOutTemplate, listTemplates, showTemplate, type Template } from "../../src/operations/templates.ts";
-import { validateDefinition } from "../../src/operations/validate-definition.ts";
+import type { OpenApplication } from "../../src/operations/application/application.ts";
+import { findApproval } from "../../src/operations/approvals/answer-approval.ts";
+import { validateDefinition } from "../../src/operations/definitions/validate-definition.ts";
+import { describeRun } from "../../src/operations/runs/describe-run.ts";
+import { findRun } from "../../src/operations/runs/find-run.ts";
+import { prepareRun } from "../../src/operations/start/prepare-run.ts";
+import {
+  layOutTemplate,
+  listTemplates,
+  showTemplate,
+  type Template,
+} from "../../src/operations/templates/templates.ts";
 
 const templates = await listTemplates();
 const NEVER = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { WorkflowProgress } from "../../src/operations/run-terminal-workflow.ts";
+import type { WorkflowProgress } from "../../src/operations/terminals/run-terminal-workflow.ts";
 import { state, using, when, workflow } from "./terminal-world.ts";
 import { testApplication } from "./test-application.ts";
 

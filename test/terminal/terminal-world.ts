@@ -6,7 +6,7 @@ import { liftControls } from "../../src/core/graph/lift-controls.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { loadDefinition } from "../../src/dialects/load-definition.ts";
 import { withMaxStates } from "../../src/dialects/terminal/lower.ts";
-import { readWorkflowLimits } from "../../src/operations/workflow-limits.ts";
+import { readWorkflowLimits } from "../../src/operations/start/workflow-limits.ts";
 import { fail, type Play, succeed, World, type WorldOptions } from "../faults/world.ts";
 
 type Definition = JsonObject;

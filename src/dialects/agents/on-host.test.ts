@@ -3,7 +3,7 @@ import { fail, type Play, succeed, World } from "../../../test/faults/world.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { liftControls } from "../../core/graph/lift-controls.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { readRunResult } from "../../operations/read-run-result.ts";
+import { readRunResult } from "../../operations/runs/read-run-result.ts";
 import { loadDefinition } from "../load-definition.ts";
 
 interface Given {

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { path, task, toGraph } from "../../../test/faults/graphs.ts";
 import { succeed, World } from "../../../test/faults/world.ts";
 import type { Step } from "../../core/graph/graph.ts";
-import { withMethods } from "../../operations/with-methods.ts";
+import { withMethods } from "../../operations/application/with-methods.ts";
 import type { Task } from "../../ports/executor.ts";
 import type { RunNo } from "../../ports/journal.ts";
 import { MemoryJournal } from "../../storage/memory/memory-journal.ts";

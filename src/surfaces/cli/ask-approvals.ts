@@ -1,9 +1,9 @@
 import { createInterface, type Interface } from "node:readline/promises";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
-import { type Answer, answerApproval } from "../../operations/answer-approval.ts";
-import type { Application } from "../../operations/application.ts";
-import { listApprovals, type OpenApproval } from "../../operations/describe-run-approvals.ts";
+import type { Application } from "../../operations/application/application.ts";
+import { type Answer, answerApproval } from "../../operations/approvals/answer-approval.ts";
+import { listApprovals, type OpenApproval } from "../../operations/approvals/describe-run-approvals.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { paintFor } from "./cli-context.ts";
 import { tell } from "./print.ts";

@@ -1,5 +1,5 @@
-import type { Application } from "../../operations/application.ts";
-import { readPinnedGraph } from "../../operations/read-pinned-graph.ts";
+import type { Application } from "../../operations/application/application.ts";
+import { readPinnedGraph } from "../../operations/repeat/read-pinned-graph.ts";
 import type { LiveNotice } from "./render/live-run.ts";
 
 /**

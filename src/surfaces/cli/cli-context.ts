@@ -1,4 +1,4 @@
-import type { OpenApplication } from "../../operations/application.ts";
+import type { OpenApplication } from "../../operations/application/application.ts";
 import { createPaint, type Paint, wantsColor } from "./render/paint.ts";
 import type { PageOptions } from "./render/render-runs.ts";
 import type { Voice } from "./voice.ts";

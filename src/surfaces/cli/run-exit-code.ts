@@ -1,4 +1,4 @@
-import type { RunSummary } from "../../operations/describe-run.ts";
+import type { RunSummary } from "../../operations/runs/describe-run.ts";
 
 /** How a command ends that followed a run. */
 export function runExitCode({ status, error }: Pick<RunSummary, "status" | "error">): number {

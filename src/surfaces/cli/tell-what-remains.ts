@@ -1,9 +1,9 @@
-import { placeOf } from "../../operations/answer-approval.ts";
-import type { Application } from "../../operations/application.ts";
-import type { RunHead } from "../../operations/describe-run.ts";
-import { listApprovals, type OpenApproval } from "../../operations/describe-run-approvals.ts";
-import { findAwaited } from "../../operations/find-awaited.ts";
-import { findRun } from "../../operations/find-run.ts";
+import type { Application } from "../../operations/application/application.ts";
+import { placeOf } from "../../operations/approvals/answer-approval.ts";
+import { listApprovals, type OpenApproval } from "../../operations/approvals/describe-run-approvals.ts";
+import type { RunHead } from "../../operations/runs/describe-run.ts";
+import { findAwaited } from "../../operations/runs/find-awaited.ts";
+import { findRun } from "../../operations/runs/find-run.ts";
 import { tell } from "./print.ts";
 import { sanitize } from "./render/sanitize.ts";
 import { shortId } from "./short-id.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Caller } from "../../operations/request-context.ts";
+import type { Caller } from "../../operations/requests/request-context.ts";
 import type { HttpEnv } from "./http-parts.ts";
 import { pathOf } from "./path-of.ts";
 

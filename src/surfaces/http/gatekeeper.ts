@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { verifyKey } from "../../operations/api-keys.ts";
-import type { Application } from "../../operations/application.ts";
-import type { ServiceCaller } from "../../operations/service-caller.ts";
-import { forTenant } from "../../operations/tenant-application.ts";
-import { withMethods } from "../../operations/with-methods.ts";
+import type { Application } from "../../operations/application/application.ts";
+import type { ServiceCaller } from "../../operations/application/service-caller.ts";
+import { forTenant } from "../../operations/application/tenant-application.ts";
+import { withMethods } from "../../operations/application/with-methods.ts";
+import { verifyKey } from "../../operations/keys/api-keys.ts";
 import type { KeyScope, StoredKey } from "../../ports/api-keys.ts";
 import type { HttpEnv, KeyWay } from "./http-parts.ts";
 import { RateLimiter } from "./rate-limiter.ts";

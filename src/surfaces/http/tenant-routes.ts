@@ -1,4 +1,4 @@
-import { decodeSegment } from "../../operations/path-pattern.ts";
+import { decodeSegment } from "../../operations/triggers/path-pattern.ts";
 
 /** Below it each tenant has a folder for the routes of what it has saved. */
 export const TENANT_ROUTES = "/tenant-routes/{tenant}";

@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { RunResult } from "../../operations/read-run-result.ts";
-import { shapeResult } from "../../operations/to-response.ts";
+import { shapeResult } from "../../operations/requests/to-response.ts";
+import type { RunResult } from "../../operations/runs/read-run-result.ts";
 
 interface Ids {
   readonly request_id: string;

@@ -1,6 +1,6 @@
 import { type CallToolResult, Server } from "@modelcontextprotocol/server";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { ServiceCaller } from "../../operations/service-caller.ts";
+import type { ServiceCaller } from "../../operations/application/service-caller.ts";
 import { addTools } from "./add-tools.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { addServiceResources } from "./service/service-resources.ts";

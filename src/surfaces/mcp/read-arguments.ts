@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { isDeeperThan } from "../../core/json-depth.ts";
 import { parseJson } from "../../core/parse-json.ts";
-import { MAX_REQUEST_DEPTH } from "../../operations/parse-json.ts";
+import { MAX_REQUEST_DEPTH } from "../../operations/requests/parse-json.ts";
 
 /**
  * What a tool is asked for, flat or, as the Python server took it, wrapped into `{"request": {...}}`. Models write objects

@@ -1,5 +1,5 @@
-import type { AppHost, Application } from "../../operations/application.ts";
-import type { RequestRunner } from "../../operations/request-runner.ts";
+import type { AppHost, Application } from "../../operations/application/application.ts";
+import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 
 export interface SchedulerParts {
   readonly app: Application;

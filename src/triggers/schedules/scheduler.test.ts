@@ -8,10 +8,10 @@ import { input, literal, respond, task, uhlpGraph } from "../../../test/fakes/uh
 import { journalWith, succeed, untilAborted } from "../../../test/faults/world.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
-import { changeSchedule } from "../../operations/change-schedule.ts";
-import { createSchedule, type NewSchedule } from "../../operations/create-schedule.ts";
-import type { RegisteredDefinition } from "../../operations/registry.ts";
-import { withMethods } from "../../operations/with-methods.ts";
+import { withMethods } from "../../operations/application/with-methods.ts";
+import type { RegisteredDefinition } from "../../operations/definitions/registry.ts";
+import { changeSchedule } from "../../operations/schedules/change-schedule.ts";
+import { createSchedule, type NewSchedule } from "../../operations/schedules/create-schedule.ts";
 import { MemoryJournal } from "../../storage/memory/memory-journal.ts";
 import { Scheduler } from "./scheduler.ts";
 
@@ -252,7 +252,7 @@ test("a process that died after its claim, or after the start, leaves what the n
     expect(claimed).toBe(true);
     if (dies === "after the start") {
       const stored = await schedules.find(id);
-      const { prepareScheduled } = await import("../../operations/run-schedule.ts");
+      const { prepareScheduled } = await import("../../operations/schedules/run-schedule.ts");
       if (stored !== undefined) {
         await world.runner.start(await prepareScheduled(world.parts.app, stored, { slot, kind: "cron" }));
       }

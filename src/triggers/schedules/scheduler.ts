@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import { decideClaim } from "../../operations/decide-claim.ts";
-import { openFireTimes, toNext } from "../../operations/fire-times.ts";
-import type { RegisteredDefinition } from "../../operations/registry.ts";
-import { syncSaved } from "../../operations/saved-schedules.ts";
+import type { RegisteredDefinition } from "../../operations/definitions/registry.ts";
+import { decideClaim } from "../../operations/schedules/decide-claim.ts";
+import { openFireTimes, toNext } from "../../operations/schedules/fire-times.ts";
+import { syncSaved } from "../../operations/schedules/saved-schedules.ts";
 import type { SchedulerParts } from "./scheduler-parts.ts";
 import { SlotStarter } from "./slot-starter.ts";
 import { syncDefinitions } from "./sync-definitions.ts";

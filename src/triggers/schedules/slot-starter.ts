@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import { isRefusal, prepareScheduled, runIdOf } from "../../operations/run-schedule.ts";
-import { tellRefused } from "../../operations/take-up-notices.ts";
+import { isRefusal, prepareScheduled, runIdOf } from "../../operations/schedules/run-schedule.ts";
+import { tellRefused } from "../../operations/webhooks/take-up-notices.ts";
 import type { SlotOutcome, SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
 import type { SchedulerParts } from "./scheduler-parts.ts";
 import { sideBySide } from "./side-by-side.ts";

@@ -1,6 +1,11 @@
-import { addDefined, type DefinedSchedule, timetableOf, toDefinedEdit } from "../../operations/defined-schedules.ts";
-import { deriveRunId } from "../../operations/derive-run-id.ts";
-import type { RegisteredDefinition } from "../../operations/registry.ts";
+import type { RegisteredDefinition } from "../../operations/definitions/registry.ts";
+import {
+  addDefined,
+  type DefinedSchedule,
+  timetableOf,
+  toDefinedEdit,
+} from "../../operations/schedules/defined-schedules.ts";
+import { deriveRunId } from "../../operations/start/derive-run-id.ts";
 import type { Schedules } from "../../ports/schedules.ts";
 
 /** Whoever changes one meanwhile is waited for so many times. */

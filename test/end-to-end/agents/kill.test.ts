@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createApp } from "../../../src/app/create-app.ts";
-import { readRunResult } from "../../../src/operations/read-run-result.ts";
+import { readRunResult } from "../../../src/operations/runs/read-run-result.ts";
 import type { Play } from "../../fakes/model-server/fake-model-server.ts";
 import type { ModelRequest } from "../../fakes/model-server/model-reply.ts";
 import { playScript } from "../../fakes/model-server/play-script.ts";

@@ -1,8 +1,8 @@
 import { relative } from "node:path";
-import type { OpenApplication } from "../../../operations/application.ts";
-import { describeAgents } from "../../../operations/describe-agents.ts";
-import { readAgentSources } from "../../../operations/read-agent-sources.ts";
-import { showAgent } from "../../../operations/show-agent.ts";
+import { describeAgents } from "../../../operations/agents/describe-agents.ts";
+import { readAgentSources } from "../../../operations/agents/read-agent-sources.ts";
+import { showAgent } from "../../../operations/agents/show-agent.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 

@@ -1,11 +1,11 @@
-import type { OpenApplication } from "../../../operations/application.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
 import {
   type BudgetDescription,
   listBudgets,
   removeBudget,
   setBudget,
   showBudget,
-} from "../../../operations/shared-budgets.ts";
+} from "../../../operations/costs/shared-budgets.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 

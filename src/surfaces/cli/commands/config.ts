@@ -1,5 +1,5 @@
-import type { OpenApplication } from "../../../operations/application.ts";
-import { showConfig } from "../../../operations/show-config.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
+import { showConfig } from "../../../operations/service/show-config.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
 

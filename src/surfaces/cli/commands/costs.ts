@@ -1,5 +1,5 @@
-import type { OpenApplication } from "../../../operations/application.ts";
-import { type Costs, type CostsWanted, sumCosts } from "../../../operations/sum-costs.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
+import { type Costs, type CostsWanted, sumCosts } from "../../../operations/costs/sum-costs.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
 

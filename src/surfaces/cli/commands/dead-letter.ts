@@ -1,7 +1,11 @@
-import type { AppHost, OpenApplication } from "../../../operations/application.ts";
-import { type DeadLetter, type DeadLetterList, listDeadLetters } from "../../../operations/list-dead-letters.ts";
-import { resolveDeadLetter } from "../../../operations/resolve-dead-letter.ts";
-import { prepareDeadLetterRetry } from "../../../operations/retry-dead-letter.ts";
+import type { AppHost, OpenApplication } from "../../../operations/application/application.ts";
+import {
+  type DeadLetter,
+  type DeadLetterList,
+  listDeadLetters,
+} from "../../../operations/dead-letters/list-dead-letters.ts";
+import { resolveDeadLetter } from "../../../operations/dead-letters/resolve-dead-letter.ts";
+import { prepareDeadLetterRetry } from "../../../operations/dead-letters/retry-dead-letter.ts";
 import { type CommandParts, type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { driveRun } from "../drive-run.ts";
 import { print, printEnvelope, tell } from "../print.ts";

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from "node:fs";
 import { resolve } from "node:path";
-import type { HttpService, OpenApplication } from "../../../operations/application.ts";
+import type { HttpService, OpenApplication } from "../../../operations/application/application.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import { print, tell } from "../print.ts";
 import { reportError } from "../report-error.ts";

@@ -1,5 +1,5 @@
-import type { OpenApplication } from "../../../operations/application.ts";
-import { runDoctor } from "../../../operations/run-doctor.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
+import { runDoctor } from "../../../operations/service/run-doctor.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 

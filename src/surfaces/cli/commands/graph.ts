@@ -1,7 +1,7 @@
-import type { OpenApplication } from "../../../operations/application.ts";
-import { explainGraph } from "../../../operations/explain-graph.ts";
-import { findDefinition } from "../../../operations/find-definition.ts";
-import { loadOptionsOf } from "../../../operations/load-options.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
+import { explainGraph } from "../../../operations/definitions/explain-graph.ts";
+import { findDefinition } from "../../../operations/definitions/find-definition.ts";
+import { loadOptionsOf } from "../../../operations/definitions/load-options.ts";
 import { type CommonOptions, formatOf, paintFor } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
 
@@ -18,7 +18,7 @@ export async function graph(app: OpenApplication, workflow: string, options: Gra
   });
   const explanation = explainGraph(definition.graph);
   if (options.mermaid === true) {
-    const { toMermaid } = await import("../../../operations/explain-graph-mermaid.ts");
+    const { toMermaid } = await import("../../../operations/definitions/explain-graph-mermaid.ts");
     print(toMermaid(explanation));
   } else if (formatOf(options) === "text") {
     const { renderGraph } = await import("../render/render-graph.ts");

@@ -1,5 +1,5 @@
-import { createKey, listKeys, revokeKey } from "../../../operations/api-keys.ts";
-import type { OpenApplication } from "../../../operations/application.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
+import { createKey, listKeys, revokeKey } from "../../../operations/keys/api-keys.ts";
 import type { KeyScope } from "../../../ports/api-keys.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";

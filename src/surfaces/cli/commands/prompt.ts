@@ -1,5 +1,5 @@
-import type { OpenApplication } from "../../../operations/application.ts";
-import { renderPrompt } from "../../../operations/render-prompt.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
+import { renderPrompt } from "../../../operations/start/render-prompt.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
 

@@ -1,6 +1,6 @@
-import type { AppHost, OpenApplication } from "../../../operations/application.ts";
-import { type PreparedRun, prepareRun } from "../../../operations/prepare-run.ts";
-import { toUseLimits } from "../../../operations/use-limits.ts";
+import type { AppHost, OpenApplication } from "../../../operations/application/application.ts";
+import { toUseLimits } from "../../../operations/costs/use-limits.ts";
+import { type PreparedRun, prepareRun } from "../../../operations/start/prepare-run.ts";
 import { type CommandParts, type CommonOptions, type Format, formatOf } from "../cli-context.ts";
 import { driveRun } from "../drive-run.ts";
 import { print, printEnvelope, tell } from "../print.ts";

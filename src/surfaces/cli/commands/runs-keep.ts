@@ -1,6 +1,6 @@
-import type { OpenApplication } from "../../../operations/application.ts";
-import { compareRuns, type RunComparison } from "../../../operations/compare-runs.ts";
-import { deleteRun } from "../../../operations/delete-run.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
+import { compareRuns, type RunComparison } from "../../../operations/runs/compare-runs.ts";
+import { deleteRun } from "../../../operations/runs/delete-run.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 

@@ -1,11 +1,11 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { AppHost } from "../../../operations/application.ts";
-import { prepareFork } from "../../../operations/fork-run.ts";
-import { parseJson } from "../../../operations/parse-json.ts";
-import type { PreparedRepetition, RepetitionRequest } from "../../../operations/prepare-repetition.ts";
-import { readTextFile } from "../../../operations/read-text-file.ts";
-import { prepareRerun } from "../../../operations/rerun-run.ts";
+import type { AppHost } from "../../../operations/application/application.ts";
+import { readTextFile } from "../../../operations/definitions/read-text-file.ts";
+import { prepareFork } from "../../../operations/repeat/fork-run.ts";
+import type { PreparedRepetition, RepetitionRequest } from "../../../operations/repeat/prepare-repetition.ts";
+import { prepareRerun } from "../../../operations/repeat/rerun-run.ts";
+import { parseJson } from "../../../operations/requests/parse-json.ts";
 import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
 import { driveRun } from "../drive-run.ts";
 import { tell } from "../print.ts";

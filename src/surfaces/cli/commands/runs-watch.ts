@@ -1,8 +1,8 @@
-import type { OpenApplication } from "../../../operations/application.ts";
-import { describeStepLogs } from "../../../operations/describe-run-logs.ts";
-import { findRun } from "../../../operations/find-run.ts";
-import { followRun } from "../../../operations/follow-run.ts";
-import { readPinnedGraph } from "../../../operations/read-pinned-graph.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
+import { readPinnedGraph } from "../../../operations/repeat/read-pinned-graph.ts";
+import { describeStepLogs } from "../../../operations/runs/describe-run-logs.ts";
+import { findRun } from "../../../operations/runs/find-run.ts";
+import { followRun } from "../../../operations/runs/follow-run.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
 import { driveRun } from "../drive-run.ts";

@@ -1,4 +1,4 @@
-import type { HttpService } from "../../../operations/application.ts";
+import type { HttpService } from "../../../operations/application/application.ts";
 import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { listenForStop } from "../stop-signals.ts";

@@ -1,15 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { Application, OpenApplication } from "../../../operations/application.ts";
+import type { Application, OpenApplication } from "../../../operations/application/application.ts";
+import { forTenant } from "../../../operations/application/tenant-application.ts";
 import {
   listStoredFiles,
   readStoredFile,
   removeStoredFile,
   type StoredFile,
   writeStoredFile,
-} from "../../../operations/stored-files.ts";
-import { forTenant } from "../../../operations/tenant-application.ts";
+} from "../../../operations/storage/stored-files.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 

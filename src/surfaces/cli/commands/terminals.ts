@@ -1,6 +1,6 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { OpenApplication } from "../../../operations/application.ts";
-import { findTerminal, findTerminals } from "../../../operations/find-terminals.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
+import { findTerminal, findTerminals } from "../../../operations/terminals/find-terminals.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 

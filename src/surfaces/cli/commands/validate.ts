@@ -1,5 +1,5 @@
-import type { OpenApplication } from "../../../operations/application.ts";
-import { type Validation, validateDefinition } from "../../../operations/validate-definition.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
+import { type Validation, validateDefinition } from "../../../operations/definitions/validate-definition.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
 

@@ -1,6 +1,6 @@
 import type { Policy } from "../../../core/graph/policy.ts";
-import type { Application } from "../../../operations/application.ts";
-import { listViolations, type ViolationList } from "../../../operations/list-violations.ts";
+import type { Application } from "../../../operations/application/application.ts";
+import { listViolations, type ViolationList } from "../../../operations/runs/list-violations.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 

@@ -1,9 +1,9 @@
 import { text } from "node:stream/consumers";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { OpenApplication } from "../../../operations/application.ts";
-import { readTextFile } from "../../../operations/read-text-file.ts";
-import { checkSignatures } from "../../../operations/sign-webhook.ts";
-import { listWebhooks, resendWebhook, showWebhook } from "../../../operations/webhook-deliveries.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
+import { readTextFile } from "../../../operations/definitions/read-text-file.ts";
+import { checkSignatures } from "../../../operations/webhooks/sign-webhook.ts";
+import { listWebhooks, resendWebhook, showWebhook } from "../../../operations/webhooks/webhook-deliveries.ts";
 import type { DeliveryStatus } from "../../../ports/deliveries.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";

@@ -1,22 +1,22 @@
 import { readFile } from "node:fs/promises";
 import { text as readText } from "node:stream/consumers";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { Application, OpenApplication } from "../../../operations/application.ts";
-import { listSavedWorkflows } from "../../../operations/list-saved-workflows.ts";
-import { listWorkflows } from "../../../operations/list-workflows.ts";
-import { removeSavedWorkflow } from "../../../operations/remove-saved-workflow.ts";
-import { renameSavedWorkflow } from "../../../operations/rename-saved-workflow.ts";
+import type { Application, OpenApplication } from "../../../operations/application/application.ts";
+import { forTenant } from "../../../operations/application/tenant-application.ts";
+import { listSavedWorkflows } from "../../../operations/workflows/list-saved-workflows.ts";
+import { listWorkflows } from "../../../operations/workflows/list-workflows.ts";
+import { removeSavedWorkflow } from "../../../operations/workflows/remove-saved-workflow.ts";
+import { renameSavedWorkflow } from "../../../operations/workflows/rename-saved-workflow.ts";
 import {
   listVersions,
   removeWorkflow,
   type SavedVersion,
   type SavedWorkflowVersion,
   saveWorkflow,
-} from "../../../operations/save-workflow.ts";
-import { findSaved } from "../../../operations/saved-definitions.ts";
-import { showSavedWorkflow } from "../../../operations/show-saved-workflow.ts";
-import { showWorkflow } from "../../../operations/show-workflow.ts";
-import { forTenant } from "../../../operations/tenant-application.ts";
+} from "../../../operations/workflows/save-workflow.ts";
+import { findSaved } from "../../../operations/workflows/saved-definitions.ts";
+import { showSavedWorkflow } from "../../../operations/workflows/show-saved-workflow.ts";
+import { showWorkflow } from "../../../operations/workflows/show-workflow.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { sanitize } from "../render/sanitize.ts";

@@ -3,7 +3,7 @@ import type { Graph } from "../../../core/graph/graph.ts";
 import { indexGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Event } from "../../../core/history/events.ts";
 import { waitsForOthers } from "../../../core/interpreter/run-status.ts";
-import { RunHistory } from "../../../operations/describe-run-history.ts";
+import { RunHistory } from "../../../operations/runs/describe-run-history.ts";
 import type { LiveNotice } from "../render/live-run.ts";
 import { given } from "./remote-parts.ts";
 

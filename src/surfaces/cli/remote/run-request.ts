@@ -1,6 +1,6 @@
 import { dataOf } from "../../../client/pawl-client.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import { readRequestBody } from "../../../operations/read-request-file.ts";
+import { readRequestBody } from "../../../operations/requests/read-request-file.ts";
 import { formatOf } from "../cli-context.ts";
 import type { RunOptions } from "../commands/run.ts";
 import { runExitCode } from "../run-exit-code.ts";

@@ -1,5 +1,5 @@
 import { dataOf, type PawlClient } from "../../../client/pawl-client.ts";
-import { gatherInput } from "../../../operations/gather-input.ts";
+import { gatherInput } from "../../../operations/start/gather-input.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
 import {
   type CreateScheduleOptions,

@@ -1,7 +1,7 @@
 import { type Instance, SINGLE_ITEM } from "../../../core/history/run-state.ts";
 import { timerOf } from "../../../core/interpreter/timers.ts";
-import { triesOf } from "../../../operations/describe-run-history.ts";
-import type { StepStatus } from "../../../operations/describe-run-steps.ts";
+import { triesOf } from "../../../operations/runs/describe-run-history.ts";
+import type { StepStatus } from "../../../operations/runs/describe-run-steps.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";
 import { formatUsd } from "./format-usd.ts";

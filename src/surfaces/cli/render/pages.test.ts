@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { RunDescription, StepDescription } from "../../../operations/describe-run.ts";
-import type { OpenApproval } from "../../../operations/describe-run-approvals.ts";
-import type { GraphExplanation } from "../../../operations/explain-graph.ts";
+import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
+import type { GraphExplanation } from "../../../operations/definitions/explain-graph.ts";
+import type { RunDescription, StepDescription } from "../../../operations/runs/describe-run.ts";
 import { createPaint } from "./paint.ts";
 import { renderApprovals } from "./render-approvals.ts";
 import { renderError } from "./render-error.ts";

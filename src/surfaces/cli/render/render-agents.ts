@@ -1,5 +1,5 @@
-import type { AgentSummary } from "../../../operations/describe-agents.ts";
-import type { ShownAgent } from "../../../operations/show-agent.ts";
+import type { AgentSummary } from "../../../operations/agents/describe-agents.ts";
+import type { ShownAgent } from "../../../operations/agents/show-agent.ts";
 import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";
 import type { Segment } from "./segment.ts";

@@ -1,5 +1,5 @@
-import { placeOf } from "../../../operations/answer-approval.ts";
-import type { OpenApproval } from "../../../operations/describe-run-approvals.ts";
+import { placeOf } from "../../../operations/approvals/answer-approval.ts";
+import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
 import { formatTime } from "./format-time.ts";
 import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";

@@ -1,4 +1,4 @@
-import type { BudgetDescription } from "../../../operations/shared-budgets.ts";
+import type { BudgetDescription } from "../../../operations/costs/shared-budgets.ts";
 import { formatUsd } from "./format-usd.ts";
 import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";

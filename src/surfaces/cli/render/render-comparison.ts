@@ -1,4 +1,4 @@
-import type { RunComparison, StepComparison } from "../../../operations/compare-runs.ts";
+import type { RunComparison, StepComparison } from "../../../operations/runs/compare-runs.ts";
 import { formatUsd } from "./format-usd.ts";
 import type { Paint } from "./paint.ts";
 import type { PageOptions } from "./render-runs.ts";

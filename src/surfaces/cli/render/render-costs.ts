@@ -1,4 +1,4 @@
-import type { CostGroup, Costs } from "../../../operations/sum-costs.ts";
+import type { CostGroup, Costs } from "../../../operations/costs/sum-costs.ts";
 import { formatUsd } from "./format-usd.ts";
 import type { Paint } from "./paint.ts";
 import { sanitize } from "./sanitize.ts";

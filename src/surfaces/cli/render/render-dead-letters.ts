@@ -1,4 +1,4 @@
-import type { DeadLetter } from "../../../operations/list-dead-letters.ts";
+import type { DeadLetter } from "../../../operations/dead-letters/list-dead-letters.ts";
 import { formatTime } from "./format-time.ts";
 import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";

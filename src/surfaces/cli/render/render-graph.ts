@@ -1,4 +1,8 @@
-import type { FlowExplanation, GraphExplanation, StepExplanation } from "../../../operations/explain-graph.ts";
+import type {
+  FlowExplanation,
+  GraphExplanation,
+  StepExplanation,
+} from "../../../operations/definitions/explain-graph.ts";
 import { formatUsd } from "./format-usd.ts";
 import type { Paint } from "./paint.ts";
 import { sanitize } from "./sanitize.ts";

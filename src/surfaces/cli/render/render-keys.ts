@@ -1,4 +1,4 @@
-import type { KeyDescription } from "../../../operations/api-keys.ts";
+import type { KeyDescription } from "../../../operations/keys/api-keys.ts";
 import { formatTime } from "./format-time.ts";
 import { formatUsd } from "./format-usd.ts";
 import type { PageOptions } from "./render-runs.ts";

@@ -1,5 +1,5 @@
-import type { Plan } from "../../../operations/plan-run.ts";
-import type { PlannedStep } from "../../../operations/planned-step.ts";
+import type { Plan } from "../../../operations/plan/plan-run.ts";
+import type { PlannedStep } from "../../../operations/plan/planned-step.ts";
 import { formatUsd } from "./format-usd.ts";
 import type { Paint } from "./paint.ts";
 import { sanitize } from "./sanitize.ts";

@@ -1,5 +1,5 @@
-import type { RunDescription, StepDescription } from "../../../operations/describe-run.ts";
-import type { StoredFile } from "../../../operations/stored-files.ts";
+import type { RunDescription, StepDescription } from "../../../operations/runs/describe-run.ts";
+import type { StoredFile } from "../../../operations/storage/stored-files.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";
 import { formatUsd } from "./format-usd.ts";

@@ -1,4 +1,4 @@
-import type { SavedWorkflowSummary } from "../../../operations/list-saved-workflows.ts";
+import type { SavedWorkflowSummary } from "../../../operations/workflows/list-saved-workflows.ts";
 import { formatTime } from "./format-time.ts";
 import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";

@@ -1,4 +1,4 @@
-import type { ScheduleDescription, SlotDescription } from "../../../operations/describe-schedule.ts";
+import type { ScheduleDescription, SlotDescription } from "../../../operations/schedules/describe-schedule.ts";
 import { shortId } from "../short-id.ts";
 import { formatTime } from "./format-time.ts";
 import type { PageOptions } from "./render-runs.ts";

@@ -1,4 +1,4 @@
-import type { Violation } from "../../../operations/list-violations.ts";
+import type { Violation } from "../../../operations/runs/list-violations.ts";
 import { formatTime } from "./format-time.ts";
 import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";

@@ -1,4 +1,4 @@
-import type { WebhookDescription, WebhookWithAttempts } from "../../../operations/webhook-deliveries.ts";
+import type { WebhookDescription, WebhookWithAttempts } from "../../../operations/webhooks/webhook-deliveries.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";
 import type { PageOptions } from "./render-runs.ts";

@@ -1,4 +1,4 @@
-import type { WorkflowSummary } from "../../../operations/list-workflows.ts";
+import type { WorkflowSummary } from "../../../operations/workflows/list-workflows.ts";
 import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";
 import type { Segment } from "./segment.ts";

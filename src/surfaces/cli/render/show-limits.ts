@@ -1,4 +1,4 @@
-import type { RunLimitsDescription } from "../../../operations/use-limits.ts";
+import type { RunLimitsDescription } from "../../../operations/costs/use-limits.ts";
 
 /** `2000 tokens, 10 steps, then a person is asked`. */
 export function showLimits({ max_tokens, max_steps, max_seconds, on_exceeded }: RunLimitsDescription): string {

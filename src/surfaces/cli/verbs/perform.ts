@@ -1,4 +1,4 @@
-import type { OpenApplication } from "../../../operations/application.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import type { RemoteCommand } from "../remote/remote-parts.ts";
 import type { Voice } from "../voice.ts";

@@ -6,16 +6,20 @@ import {
   type MessageField,
   readAgentsRequest,
   toAgentsInput,
-} from "../../../operations/agents-request.ts";
-import type { Application } from "../../../operations/application.ts";
-import { describeHost } from "../../../operations/describe-host.ts";
-import { findAgentsWorkflow } from "../../../operations/find-agents-workflow.ts";
-import type { ReferredDefinition } from "../../../operations/find-definition.ts";
-import { type PreparedRun, prepareStart } from "../../../operations/prepare-run.ts";
-import { readAgentAnswer, readWorkflowAnswer, type WorkflowAnswer } from "../../../operations/read-agents-answer.ts";
-import { toRunInput } from "../../../operations/to-run-input.ts";
-import { watchAgentsRun } from "../../../operations/watch-agents-run.ts";
-import { withTrace } from "../../../operations/with-trace.ts";
+} from "../../../operations/agents/agents-request.ts";
+import { findAgentsWorkflow } from "../../../operations/agents/find-agents-workflow.ts";
+import {
+  readAgentAnswer,
+  readWorkflowAnswer,
+  type WorkflowAnswer,
+} from "../../../operations/agents/read-agents-answer.ts";
+import { watchAgentsRun } from "../../../operations/agents/watch-agents-run.ts";
+import type { Application } from "../../../operations/application/application.ts";
+import type { ReferredDefinition } from "../../../operations/definitions/find-definition.ts";
+import { describeHost } from "../../../operations/requests/describe-host.ts";
+import { type PreparedRun, prepareStart } from "../../../operations/start/prepare-run.ts";
+import { toRunInput } from "../../../operations/start/to-run-input.ts";
+import { withTrace } from "../../../operations/start/with-trace.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import { EventQueue } from "../event-queue.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";

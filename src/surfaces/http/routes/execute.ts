@@ -1,11 +1,11 @@
 import type { Context } from "hono";
-import { prepareExecute } from "../../../operations/execute-request.ts";
-import { readRequest } from "../../../operations/read-request.ts";
-import { readRunResult } from "../../../operations/read-run-result.ts";
-import { resolveTrustedContext } from "../../../operations/request-context.ts";
-import { type ExecuteResponse, shapeResult } from "../../../operations/to-response.ts";
-import { traceRun } from "../../../operations/trace-run.ts";
-import { withTrace } from "../../../operations/with-trace.ts";
+import { prepareExecute } from "../../../operations/requests/execute-request.ts";
+import { readRequest } from "../../../operations/requests/read-request.ts";
+import { resolveTrustedContext } from "../../../operations/requests/request-context.ts";
+import { type ExecuteResponse, shapeResult } from "../../../operations/requests/to-response.ts";
+import { readRunResult } from "../../../operations/runs/read-run-result.ts";
+import { traceRun } from "../../../operations/runs/trace-run.ts";
+import { withTrace } from "../../../operations/start/with-trace.ts";
 import { callerOf } from "../caller-of.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { readJsonBody } from "../read-body.ts";

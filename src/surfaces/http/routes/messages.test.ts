@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HttpWorld } from "../../../../test/fakes/http-world.ts";
 import { input, respond, shaped, task, uhlpGraph } from "../../../../test/fakes/uhlp-graph.ts";
-import { readRunResult } from "../../../operations/read-run-result.ts";
+import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 
 const ORDERS = { kind: "queue", queueName: "orders & more" } as const;
 const PATH = "/queues/orders%20%26%20more/messages";

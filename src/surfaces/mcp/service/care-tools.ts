@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { answerApproval, findApproval } from "../../../operations/answer-approval.ts";
-import { listDeadLetters } from "../../../operations/list-dead-letters.ts";
-import { listOpenApprovals } from "../../../operations/list-open-approvals.ts";
-import { listViolations } from "../../../operations/list-violations.ts";
-import { resolveDeadLetter } from "../../../operations/resolve-dead-letter.ts";
-import { prepareDeadLetterRetry } from "../../../operations/retry-dead-letter.ts";
-import { COST_GROUPS, sumCosts } from "../../../operations/sum-costs.ts";
+import { answerApproval, findApproval } from "../../../operations/approvals/answer-approval.ts";
+import { listOpenApprovals } from "../../../operations/approvals/list-open-approvals.ts";
+import { COST_GROUPS, sumCosts } from "../../../operations/costs/sum-costs.ts";
+import { listDeadLetters } from "../../../operations/dead-letters/list-dead-letters.ts";
+import { resolveDeadLetter } from "../../../operations/dead-letters/resolve-dead-letter.ts";
+import { prepareDeadLetterRetry } from "../../../operations/dead-letters/retry-dead-letter.ts";
+import { listViolations } from "../../../operations/runs/list-violations.ts";
 import { cursorArgument, jsonArgument, limitArgument, runIdArgument } from "./arguments.ts";
 import { fitItems } from "./fit-result.ts";
 import { defineServiceTool, type ServiceTool } from "./service-tool.ts";

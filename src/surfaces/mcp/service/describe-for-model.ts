@@ -1,6 +1,6 @@
-import type { Application } from "../../../operations/application.ts";
-import { describeRun } from "../../../operations/describe-run.ts";
-import { findRun } from "../../../operations/find-run.ts";
+import type { Application } from "../../../operations/application/application.ts";
+import { describeRun } from "../../../operations/runs/describe-run.ts";
+import { findRun } from "../../../operations/runs/find-run.ts";
 import { fitResult, SHORTENED } from "./fit-result.ts";
 
 /** A run with its steps: without prompts, and without outputs where they would be too long for one answer. */

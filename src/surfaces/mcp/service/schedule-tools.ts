@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { Application } from "../../../operations/application.ts";
-import { changeSchedule } from "../../../operations/change-schedule.ts";
-import { createSchedule } from "../../../operations/create-schedule.ts";
-import { listScheduleSlots, listSchedules, showSchedule } from "../../../operations/list-schedules.ts";
-import { removeSchedule } from "../../../operations/remove-schedule.ts";
-import { runScheduleNow } from "../../../operations/run-schedule.ts";
+import type { Application } from "../../../operations/application/application.ts";
+import { changeSchedule } from "../../../operations/schedules/change-schedule.ts";
+import { createSchedule } from "../../../operations/schedules/create-schedule.ts";
+import { listScheduleSlots, listSchedules, showSchedule } from "../../../operations/schedules/list-schedules.ts";
+import { removeSchedule } from "../../../operations/schedules/remove-schedule.ts";
+import { runScheduleNow } from "../../../operations/schedules/run-schedule.ts";
 import { inputArgument, limitArgument, scheduleIdArgument, workflowNameArgument } from "./arguments.ts";
 import { defineServiceTool, type ServiceTool } from "./service-tool.ts";
 

@@ -1,11 +1,11 @@
 import { ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
 import { isPawlError, type PawlError } from "../../../core/errors/pawl-error.ts";
-import type { Application } from "../../../operations/application.ts";
-import { checkHealth } from "../../../operations/check-health.ts";
-import { listRuns } from "../../../operations/list-runs.ts";
-import { listSchedules, showSchedule } from "../../../operations/list-schedules.ts";
-import { listWorkflows } from "../../../operations/list-workflows.ts";
-import { showWorkflow } from "../../../operations/show-workflow.ts";
+import type { Application } from "../../../operations/application/application.ts";
+import { listRuns } from "../../../operations/runs/list-runs.ts";
+import { listSchedules, showSchedule } from "../../../operations/schedules/list-schedules.ts";
+import { checkHealth } from "../../../operations/service/check-health.ts";
+import { listWorkflows } from "../../../operations/workflows/list-workflows.ts";
+import { showWorkflow } from "../../../operations/workflows/show-workflow.ts";
 import { describeForModel } from "./describe-for-model.ts";
 
 const JSON_TYPE = "application/json";

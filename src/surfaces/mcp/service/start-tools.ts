@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Application } from "../../../operations/application.ts";
-import type { Submission } from "../../../operations/prepare-submission.ts";
-import { describeSubmitted, toRunRequest } from "../../../operations/submit-run.ts";
+import type { Application } from "../../../operations/application/application.ts";
+import type { Submission } from "../../../operations/start/prepare-submission.ts";
+import { describeSubmitted, toRunRequest } from "../../../operations/start/submit-run.ts";
 import { inputArgument, workflowNameArgument } from "./arguments.ts";
 import { describeForModel } from "./describe-for-model.ts";
 import { defineServiceTool, type ServiceCall, type ServiceTool } from "./service-tool.ts";

@@ -1,8 +1,8 @@
 import { SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
-import type { Application } from "../../../operations/application.ts";
-import { cancelRun } from "../../../operations/cancel-run.ts";
-import { followRun } from "../../../operations/follow-run.ts";
+import type { Application } from "../../../operations/application/application.ts";
+import { cancelRun } from "../../../operations/runs/cancel-run.ts";
+import { followRun } from "../../../operations/runs/follow-run.ts";
 import type { CallProgress } from "../progress-teller.ts";
 import type { ServiceCall } from "./service-tool.ts";
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { pageWorkflows } from "../../../operations/list-workflows.ts";
-import { planRun } from "../../../operations/plan-run.ts";
-import { toStartable } from "../../../operations/prepare-submission.ts";
-import { listVersions, removeWorkflow, saveWorkflow } from "../../../operations/save-workflow.ts";
-import { showWorkflow } from "../../../operations/show-workflow.ts";
-import { validateText } from "../../../operations/validate-text.ts";
+import { validateText } from "../../../operations/definitions/validate-text.ts";
+import { planRun } from "../../../operations/plan/plan-run.ts";
+import { toStartable } from "../../../operations/start/prepare-submission.ts";
+import { pageWorkflows } from "../../../operations/workflows/list-workflows.ts";
+import { listVersions, removeWorkflow, saveWorkflow } from "../../../operations/workflows/save-workflow.ts";
+import { showWorkflow } from "../../../operations/workflows/show-workflow.ts";
 import { cursorArgument, inputArgument, limitArgument, workflowNameArgument } from "./arguments.ts";
 import { defineServiceTool, type ServiceTool } from "./service-tool.ts";
 

@@ -1,5 +1,5 @@
 import type { Server } from "@modelcontextprotocol/server";
-import { listRuns } from "../../../operations/list-runs.ts";
+import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { listSessionIds } from "./list-session-ids.ts";
 import type { PerformingParts } from "./perform-tool.ts";
 

@@ -1,6 +1,6 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
-import type { Application } from "../../../operations/application.ts";
+import type { Application } from "../../../operations/application/application.ts";
 
 /** None where nobody owns the data directory: asking makes no owner. None too where the rules allow no call now. */
 export async function listSessionIds(app: Application): Promise<readonly string[]> {

@@ -1,8 +1,8 @@
 import { type GetPromptResult, ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
-import { describeRun } from "../../../operations/describe-run.ts";
-import { findRun } from "../../../operations/find-run.ts";
-import { listRuns } from "../../../operations/list-runs.ts";
+import { describeRun } from "../../../operations/runs/describe-run.ts";
+import { findRun } from "../../../operations/runs/find-run.ts";
+import { listRuns } from "../../../operations/runs/list-runs.ts";
 import type { PerformingParts } from "./perform-tool.ts";
 import { WORKFLOW_LESSON } from "./workflow-lesson.ts";
 

@@ -1,9 +1,9 @@
 import { type Resource, ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
-import { describeRun } from "../../../operations/describe-run.ts";
-import { findRun } from "../../../operations/find-run.ts";
-import { listRuns } from "../../../operations/list-runs.ts";
+import { describeRun } from "../../../operations/runs/describe-run.ts";
+import { findRun } from "../../../operations/runs/find-run.ts";
+import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { addCompletion } from "./complete.ts";
 import { listSessionIds } from "./list-session-ids.ts";
 import type { PerformingParts } from "./perform-tool.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { PawlError } from "../../../../core/errors/pawl-error.ts";
-import { answerApproval, findApproval, placeOf } from "../../../../operations/answer-approval.ts";
-import type { Application } from "../../../../operations/application.ts";
-import { listApprovals, type OpenApproval } from "../../../../operations/describe-run-approvals.ts";
-import { listOpenApprovals } from "../../../../operations/list-open-approvals.ts";
+import type { Application } from "../../../../operations/application/application.ts";
+import { answerApproval, findApproval, placeOf } from "../../../../operations/approvals/answer-approval.ts";
+import { listApprovals, type OpenApproval } from "../../../../operations/approvals/describe-run-approvals.ts";
+import { listOpenApprovals } from "../../../../operations/approvals/list-open-approvals.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { jsonObjectSchema, jsonSchema, listOf, timeSchema } from "../schemas/common.ts";
 

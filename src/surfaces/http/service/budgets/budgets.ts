@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { listBudgets, removeBudget, setBudget, showBudget } from "../../../../operations/shared-budgets.ts";
-import { TENANT_ID, TENANT_ID_RULE } from "../../../../operations/tenant-id.ts";
+import { TENANT_ID, TENANT_ID_RULE } from "../../../../operations/application/tenant-id.ts";
+import { listBudgets, removeBudget, setBudget, showBudget } from "../../../../operations/costs/shared-budgets.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf, timeSchema } from "../schemas/common.ts";
 

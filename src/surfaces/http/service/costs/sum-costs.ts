@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { COST_GROUPS, sumCosts } from "../../../../operations/sum-costs.ts";
+import { COST_GROUPS, sumCosts } from "../../../../operations/costs/sum-costs.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { givenTimeSchema, timeSchema } from "../schemas/common.ts";
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { findDeadLetter } from "../../../../operations/find-dead-letter.ts";
-import { countDeadLetters, listDeadLetters } from "../../../../operations/list-dead-letters.ts";
-import { resolveDeadLetter } from "../../../../operations/resolve-dead-letter.ts";
-import { prepareDeadLetterRetry } from "../../../../operations/retry-dead-letter.ts";
-import { withTrace } from "../../../../operations/with-trace.ts";
+import { findDeadLetter } from "../../../../operations/dead-letters/find-dead-letter.ts";
+import { countDeadLetters, listDeadLetters } from "../../../../operations/dead-letters/list-dead-letters.ts";
+import { resolveDeadLetter } from "../../../../operations/dead-letters/resolve-dead-letter.ts";
+import { prepareDeadLetterRetry } from "../../../../operations/dead-letters/retry-dead-letter.ts";
+import { withTrace } from "../../../../operations/start/with-trace.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf, pageQuery, timeSchema } from "../schemas/common.ts";
 import { acceptedRunSchema } from "../schemas/run.ts";

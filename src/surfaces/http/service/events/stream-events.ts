@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { EVENT_ID } from "../../../../operations/event-feed.ts";
-import { streamEvents } from "../../../../operations/stream-events.ts";
+import { EVENT_ID } from "../../../../operations/events/event-feed.ts";
+import { streamEvents } from "../../../../operations/events/stream-events.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { answerEventStream } from "../event-stream.ts";
 

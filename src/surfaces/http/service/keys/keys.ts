@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { createKey, listKeys, revokeKey } from "../../../../operations/api-keys.ts";
-import { TENANT_ID, TENANT_ID_RULE } from "../../../../operations/tenant-id.ts";
+import { TENANT_ID, TENANT_ID_RULE } from "../../../../operations/application/tenant-id.ts";
+import { createKey, listKeys, revokeKey } from "../../../../operations/keys/api-keys.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { givenTimeSchema, listOf, timeSchema } from "../schemas/common.ts";
 

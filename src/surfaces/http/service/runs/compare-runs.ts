@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { compareRuns } from "../../../../operations/compare-runs.ts";
+import { compareRuns } from "../../../../operations/runs/compare-runs.ts";
 import { defineEndpoint } from "../endpoint.ts";
 
 const changeSchema = z.object({ changed: z.boolean(), diff: z.string().nullable() });

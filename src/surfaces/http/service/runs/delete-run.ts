@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { deleteRun } from "../../../../operations/delete-run.ts";
+import { deleteRun } from "../../../../operations/runs/delete-run.ts";
 import { defineEndpoint } from "../endpoint.ts";
 
 /** `DELETE /runs/{id}`: only what has ended. */

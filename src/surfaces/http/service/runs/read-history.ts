@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Graph } from "../../../../core/graph/graph.ts";
 import type { Event } from "../../../../core/history/events.ts";
-import { pageRunEvents } from "../../../../operations/read-run-events.ts";
-import { readRunGraph } from "../../../../operations/read-run-graph.ts";
+import { pageRunEvents } from "../../../../operations/runs/read-run-events.ts";
+import { readRunGraph } from "../../../../operations/runs/read-run-graph.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf } from "../schemas/common.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageRunLogs } from "../../../../operations/page-run-logs.ts";
+import { pageRunLogs } from "../../../../operations/runs/page-run-logs.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { jsonSchema, listOf, timeSchema } from "../schemas/common.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { describeRun } from "../../../../operations/describe-run.ts";
-import { findRun } from "../../../../operations/find-run.ts";
-import { countRuns, listRuns } from "../../../../operations/list-runs.ts";
+import { describeRun } from "../../../../operations/runs/describe-run.ts";
+import { findRun } from "../../../../operations/runs/find-run.ts";
+import { countRuns, listRuns } from "../../../../operations/runs/list-runs.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { givenTimeSchema, listOf, offsetQuery, pageQuery } from "../schemas/common.ts";
 import { runSchema, runStatusSchema, runSummarySchema } from "../schemas/run.ts";

@@ -1,12 +1,12 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import type { JsonObject } from "../../../../core/json.ts";
-import type { Application } from "../../../../operations/application.ts";
-import { describeLineage } from "../../../../operations/describe-lineage.ts";
-import { prepareFork } from "../../../../operations/fork-run.ts";
-import type { PreparedRepetition, RepetitionRequest } from "../../../../operations/prepare-repetition.ts";
-import { prepareRerun } from "../../../../operations/rerun-run.ts";
-import { describeSubmitted, type Submitted } from "../../../../operations/submit-run.ts";
+import type { Application } from "../../../../operations/application/application.ts";
+import { prepareFork } from "../../../../operations/repeat/fork-run.ts";
+import type { PreparedRepetition, RepetitionRequest } from "../../../../operations/repeat/prepare-repetition.ts";
+import { prepareRerun } from "../../../../operations/repeat/rerun-run.ts";
+import { describeLineage } from "../../../../operations/runs/describe-lineage.ts";
+import { describeSubmitted, type Submitted } from "../../../../operations/start/submit-run.ts";
 import type { HttpEnv } from "../../http-parts.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "../idempotency-key.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { cancelRun } from "../../../../operations/cancel-run.ts";
-import { resumeRun } from "../../../../operations/resume-run.ts";
-import { sendSignal } from "../../../../operations/send-signal.ts";
+import { cancelRun } from "../../../../operations/runs/cancel-run.ts";
+import { resumeRun } from "../../../../operations/runs/resume-run.ts";
+import { sendSignal } from "../../../../operations/runs/send-signal.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { jsonSchema } from "../schemas/common.ts";
 import { acceptedRunSchema } from "../schemas/run.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { findRun } from "../../../../operations/find-run.ts";
-import { streamRun } from "../../../../operations/stream-run.ts";
-import type { StreamedChange } from "../../../../operations/streamed-change.ts";
+import { findRun } from "../../../../operations/runs/find-run.ts";
+import { streamRun } from "../../../../operations/runs/stream-run.ts";
+import type { StreamedChange } from "../../../../operations/runs/streamed-change.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { answerEventStream } from "../event-stream.ts";
 

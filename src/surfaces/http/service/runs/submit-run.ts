@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 import { PawlError } from "../../../../core/errors/pawl-error.ts";
-import type { Application } from "../../../../operations/application.ts";
-import { describeRun } from "../../../../operations/describe-run.ts";
-import type { Submission } from "../../../../operations/prepare-submission.ts";
-import { describeSubmitted, type RunRequest, toRunRequest } from "../../../../operations/submit-run.ts";
-import { toUseLimits } from "../../../../operations/use-limits.ts";
+import type { Application } from "../../../../operations/application/application.ts";
+import { toUseLimits } from "../../../../operations/costs/use-limits.ts";
+import { describeRun } from "../../../../operations/runs/describe-run.ts";
+import type { Submission } from "../../../../operations/start/prepare-submission.ts";
+import { describeSubmitted, type RunRequest, toRunRequest } from "../../../../operations/start/submit-run.ts";
 import type { HttpEnv } from "../../http-parts.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "../idempotency-key.ts";

@@ -3,7 +3,7 @@ import { ADMIN, Hooks, PATIENT } from "../../../../../test/fakes/hooks-world.ts"
 import { answerWith, WebhookReceiver } from "../../../../../test/fakes/webhook-receiver.ts";
 import { fail, type Play, succeed, type World } from "../../../../../test/faults/world.ts";
 import { isJsonObject, type JsonObject } from "../../../../core/json.ts";
-import { RunObservers } from "../../../../operations/run-observers.ts";
+import { RunObservers } from "../../../../operations/events/run-observers.ts";
 import { openTracing } from "../../../../telemetry/spans/open-tracing.ts";
 
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";

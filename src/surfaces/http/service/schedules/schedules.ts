@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { changeSchedule } from "../../../../operations/change-schedule.ts";
-import { createSchedule } from "../../../../operations/create-schedule.ts";
+import { changeSchedule } from "../../../../operations/schedules/change-schedule.ts";
+import { createSchedule } from "../../../../operations/schedules/create-schedule.ts";
 import {
   countScheduleSlots,
   listScheduleSlots,
   listSchedules,
   showSchedule,
-} from "../../../../operations/list-schedules.ts";
-import { removeSchedule } from "../../../../operations/remove-schedule.ts";
-import { runScheduleNow } from "../../../../operations/run-schedule.ts";
-import { withTrace } from "../../../../operations/with-trace.ts";
+} from "../../../../operations/schedules/list-schedules.ts";
+import { removeSchedule } from "../../../../operations/schedules/remove-schedule.ts";
+import { runScheduleNow } from "../../../../operations/schedules/run-schedule.ts";
+import { withTrace } from "../../../../operations/start/with-trace.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf, pageQuery } from "../schemas/common.ts";
 import { acceptedRunSchema } from "../schemas/run.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { StoredFile } from "../../../../operations/stored-files.ts";
+import type { StoredFile } from "../../../../operations/storage/stored-files.ts";
 import { timeSchema } from "./common.ts";
 
 export const storedFileSchema = z

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listArtifacts, readArtifact } from "../../../../operations/list-artifacts.ts";
+import { listArtifacts, readArtifact } from "../../../../operations/storage/list-artifacts.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf, offsetQuery, pageQuery } from "../schemas/common.ts";
 import { pageFiles, storedFileSchema } from "../schemas/stored-file.ts";

@@ -4,7 +4,7 @@ import {
   readStoredFile,
   removeStoredFile,
   writeStoredFile,
-} from "../../../../operations/stored-files.ts";
+} from "../../../../operations/storage/stored-files.ts";
 import { readBody } from "../../read-body.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf, offsetQuery, pageQuery } from "../schemas/common.ts";

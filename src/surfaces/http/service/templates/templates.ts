@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listTemplates, showTemplate } from "../../../../operations/templates.ts";
+import { listTemplates, showTemplate } from "../../../../operations/templates/templates.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf, offsetQuery, pageQuery } from "../schemas/common.ts";
 

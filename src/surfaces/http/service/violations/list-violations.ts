@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listViolations, VIOLATION_CURSOR } from "../../../../operations/list-violations.ts";
+import { listViolations, VIOLATION_CURSOR } from "../../../../operations/runs/list-violations.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { givenTimeSchema, listOf, pageQuery, timeSchema } from "../schemas/common.ts";
 

@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { countWebhooks, listWebhooks, resendWebhook, showWebhook } from "../../../../operations/webhook-deliveries.ts";
+import {
+  countWebhooks,
+  listWebhooks,
+  resendWebhook,
+  showWebhook,
+} from "../../../../operations/webhooks/webhook-deliveries.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { errorSchema, listOf, pageQuery, timeSchema } from "../schemas/common.ts";
 

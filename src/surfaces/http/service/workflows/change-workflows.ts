@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { removeWorkflow, saveWorkflow } from "../../../../operations/save-workflow.ts";
+import { removeWorkflow, saveWorkflow } from "../../../../operations/workflows/save-workflow.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { savedVersionSchema } from "../schemas/workflow.ts";
 import { nameParams } from "./read-workflows.ts";

@@ -1,5 +1,5 @@
-import { planRun } from "../../../../operations/plan-run.ts";
-import { toStartable } from "../../../../operations/prepare-submission.ts";
+import { planRun } from "../../../../operations/plan/plan-run.ts";
+import { toStartable } from "../../../../operations/start/prepare-submission.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { planRequestSchema, planSchema } from "../schemas/plan.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { pageWorkflows } from "../../../../operations/list-workflows.ts";
-import { listVersions } from "../../../../operations/save-workflow.ts";
-import { showWorkflow } from "../../../../operations/show-workflow.ts";
-import { validateText } from "../../../../operations/validate-text.ts";
+import { validateText } from "../../../../operations/definitions/validate-text.ts";
+import { pageWorkflows } from "../../../../operations/workflows/list-workflows.ts";
+import { listVersions } from "../../../../operations/workflows/save-workflow.ts";
+import { showWorkflow } from "../../../../operations/workflows/show-workflow.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { listOf, offsetQuery, pageQuery } from "../schemas/common.ts";
 import { problemsSchema, versionSchema, workflowSchema, workflowSummarySchema } from "../schemas/workflow.ts";

@@ -1,0 +1,22 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { LoadOptions } from "../../dialects/definition.ts";
+import { hasWorkflowNamed, type NamePlaces } from "../definitions/definition-files.ts";
+import { looksLikeFile } from "../definitions/looks-like-file.ts";
+import { readAgentFiles } from "./agent-files.ts";
+
+/** What a file of agents may name beside its own agents and workflows. `file`: its own path, if it has one. */
+export function surroundingsOf(
+  places: NamePlaces,
+  file: string | undefined,
+): Pick<LoadOptions, "agentFiles" | "hasWorkflow"> {
+  const { appDir } = places;
+  const folders = file === undefined ? [appDir] : [dirname(file), appDir];
+  return {
+    agentFiles: () => readAgentFiles(appDir),
+    hasWorkflow: async (name) =>
+      looksLikeFile(name)
+        ? !name.includes("\0") && folders.some((folder) => existsSync(resolve(folder, name)))
+        : hasWorkflowNamed(places, name, file),
+  };
+}

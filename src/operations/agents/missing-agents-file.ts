@@ -1,0 +1,16 @@
+import { existsSync } from "node:fs";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Application } from "../application/application.ts";
+import { agentsFileOf } from "../definitions/definition-files.ts";
+import { loadOptionsOf } from "../definitions/load-options.ts";
+
+/** What is wrong where the configuration names an agents file that is not there. Without one of its own an application needs none. */
+export function missingAgentsFile({ appDir, config }: Pick<Application, "appDir" | "config">): PawlError | undefined {
+  const origin = config.origins.get("agents.config_path");
+  const file = agentsFileOf({ appDir, ...loadOptionsOf(config) });
+  if (origin === undefined || existsSync(file)) return undefined;
+  return new PawlError("FILE_NOT_FOUND", {
+    message: `There is no agents file ${file}.`,
+    remedy: `It is named by \`agents.config_path\` (${origin}): correct the path, or take it out.`,
+  });
+}

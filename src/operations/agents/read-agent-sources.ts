@@ -1,0 +1,72 @@
+import { existsSync } from "node:fs";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import type { DefinitionPart } from "../../dialects/definition.ts";
+import { listAgentNames } from "../../dialects/list-names.ts";
+import type { Application } from "../application/application.ts";
+import { foldersOf } from "../definitions/application-folders.ts";
+import { checkWholeText, type TextOrigin } from "../definitions/compile-text.ts";
+import { agentsFileOf } from "../definitions/definition-files.ts";
+import { loadOptionsOf } from "../definitions/load-options.ts";
+import { readTextFile } from "../definitions/read-text-file.ts";
+import type { ShownProblem } from "../definitions/shown-problem.ts";
+import { listAgentFiles } from "./agent-files.ts";
+import { surroundingsOf } from "./agent-surroundings.ts";
+import { missingAgentsFile } from "./missing-agents-file.ts";
+
+export type AgentPlaces = Pick<Application, "appDir" | "config">;
+
+/** A file that agents are read from. */
+export interface AgentSource {
+  /** Absolute. */
+  readonly file: string;
+  readonly text: string;
+  /** Empty where it cannot be used. */
+  readonly agents: readonly DefinitionPart[];
+  readonly workflows: readonly DefinitionPart[];
+  readonly isValid: boolean;
+  /** Of its agents, also where it cannot be used. */
+  readonly names: readonly string[];
+  readonly problems: readonly ShownProblem[];
+}
+
+/** The agents file, where there is one, before those of `.claude/agents`. Throws `FILE_NOT_FOUND` where one is configured in vain. */
+export async function readAgentSources(places: AgentPlaces): Promise<readonly AgentSource[]> {
+  const files = await listAgentSources(places);
+  const sources = await Promise.all(files.map((file) => readAgentSource(places, file)));
+  return sources.filter((source) => source !== undefined);
+}
+
+/** Where agents are read from, in the order in which they count. Throws as above. */
+export async function listAgentSources(places: AgentPlaces): Promise<readonly string[]> {
+  const { appDir, config } = places;
+  const missing = missingAgentsFile(places);
+  if (missing !== undefined) throw missing;
+  const agentsFile = agentsFileOf({ appDir, ...loadOptionsOf(config) });
+  return [...(existsSync(agentsFile) ? [agentsFile] : []), ...(await listAgentFiles(appDir))];
+}
+
+/** Undefined: it has gone meanwhile, or cannot be read at all. */
+export async function readAgentSource(places: AgentPlaces, file: string): Promise<AgentSource | undefined> {
+  const text = await readIfThere(file);
+  if (text === undefined) return undefined;
+  const { parts = [], isValid, problems } = await checkWholeText(text, originOfAgents(places, file));
+  const agents = parts.filter(({ kind }) => kind === "agent");
+  const workflows = parts.filter(({ kind }) => kind === "workflow");
+  return { file, text, agents, workflows, isValid, names: listAgentNames({ text, file }), problems };
+}
+
+export function originOfAgents({ appDir, config }: AgentPlaces, file: string): TextOrigin {
+  const loading = loadOptionsOf(config);
+  const around = surroundingsOf({ appDir, ...loading }, file);
+  return { source: file, folders: foldersOf(file, appDir), ...loading, around };
+}
+
+/** Of many small files one that cannot be read is not missed; the agents file is. */
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readTextFile(file);
+  } catch (error) {
+    if (isPawlError(error) && (file.endsWith(".md") || !existsSync(file))) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,154 @@
+import { loadHandle } from "../../core/binding/bind.ts";
+import { collectOfHandle } from "../../core/binding/values-needed.ts";
+import { toText } from "../../core/expressions/to-text.ts";
+import type { Handle } from "../../core/history/run-state.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import { toUsd } from "../costs/micro-dollars.ts";
+import type { StepHistory } from "../runs/describe-run-history.ts";
+import { type RunReading, type RunSources, readValues } from "../runs/describe-run-reading.ts";
+import { type StepEntry, type StepStatus, stepsInOrder } from "../runs/describe-run-steps.ts";
+import { type RunResult, readRunResult } from "../runs/read-run-result.ts";
+import { type AgentsStep, agentsStepsOf } from "./agents-steps.ts";
+import { explainAgentsFailure, isMissingPart } from "./explain-agents-failure.ts";
+
+/** What `POST /workflows/{workflow_name}/execute` answers. */
+export interface WorkflowAnswer {
+  readonly workflow_name: string;
+  readonly status: "completed" | "completed_empty" | "failed";
+  readonly final_message: string | null;
+  readonly error: string | null;
+  readonly run_id: string;
+  readonly steps: readonly AnsweredStep[];
+}
+
+interface AnsweredStep {
+  /** From 1. */
+  readonly step: number;
+  readonly name: string;
+  readonly type: AgentsStep["type"];
+  readonly status: StepStatus;
+  /** What the next step was given. */
+  readonly message: string | null;
+  readonly error: string | null;
+  /** Of an agent: the tools that it has used. */
+  readonly tool_uses: Json;
+  /** Null: nobody knows, since its model has no price. */
+  readonly cost_usd: number | null;
+  readonly duration_seconds: number;
+}
+
+/** What `POST /agents/{name}/execute` answers. */
+export interface AgentAnswer {
+  readonly conversation: Json;
+  readonly final_response: Json;
+  readonly tool_uses: Json;
+  readonly error?: string;
+  readonly run_id: string;
+}
+
+interface ReadStep extends AnsweredStep {
+  readonly code: string | undefined;
+}
+
+/** How the run of a workflow has ended, with what its steps said. `asked`: the message that it began with. */
+export async function readWorkflowAnswer(
+  sources: RunSources,
+  record: RunRecord,
+  asked: string,
+): Promise<WorkflowAnswer> {
+  const result = await readRunResult(sources, record);
+  const read = await readSteps(result.reading);
+  const steps = read.map(({ code: _, ...step }) => step);
+  const common = { workflow_name: record.workflow, run_id: record.id, steps };
+  const { outcome } = result;
+  if (outcome.is === "completed") {
+    return { ...common, ...readOutput(outcome.output, steps), error: null };
+  }
+  const failed = read.find(({ status }) => status === "failed");
+  if (failed === undefined) return { ...common, status: "failed", final_message: null, error: outcome.message };
+  const last = read.findLast(({ message, step }) => step < failed.step && message !== null)?.message ?? asked;
+  const hasLast = isMissingPart({ type: failed.type, code: failed.code ?? "" });
+  return { ...common, status: "failed", final_message: hasLast ? last : null, error: failed.error };
+}
+
+/** How the run of one agent has ended. */
+export async function readAgentAnswer(sources: RunSources, record: RunRecord): Promise<AgentAnswer> {
+  const { outcome }: RunResult = await readRunResult(sources, record);
+  const said = outcome.is === "completed" ? outcome.output : outcome.details;
+  const { conversation = [], final_response = null, tool_uses = [] } = isJsonObject(said) ? said : {};
+  const error = outcome.is === "completed" ? {} : { error: outcome.message };
+  return { conversation, final_response, tool_uses, ...error, run_id: record.id };
+}
+
+function readOutput(output: Json, steps: readonly AnsweredStep[]): Pick<WorkflowAnswer, "status" | "final_message"> {
+  const { final_message: message = null, status } = isJsonObject(output) ? output : {};
+  return {
+    status: status === "completed_empty" || steps.length === 0 ? "completed_empty" : "completed",
+    final_message: typeof message === "string" ? message : null,
+  };
+}
+
+async function readSteps(reading: RunReading): Promise<readonly ReadStep[]> {
+  const { history } = reading;
+  const { root } = history.state;
+  if (root === undefined) return [];
+  const written = agentsStepsOf(root.frame.graph.graph);
+  const entries = [...stepsInOrder(history)].filter(({ path }) => !path.includes("/"));
+  const seqs = new Set<number>();
+  for (const { history: begun } of entries) collectOfHandle(handleOf(begun), seqs);
+  const values = await readValues(reading, seqs);
+  return written.flatMap((step) => {
+    const entry = entries.find((each) => each.step.step.id === step.id);
+    if (entry === undefined) return [];
+    const failure = entry.status === "failed" ? failureOf(reading, entry) : undefined;
+    const output = entry.status === "completed" ? loadHandle(handleOf(entry.history), values) : null;
+    return [
+      {
+        step: step.number,
+        name: step.name,
+        type: step.type,
+        status: entry.status,
+        message: messageOf(output),
+        error: failure === undefined ? null : explainAgentsFailure(step, failure),
+        tool_uses: toolUsesOf(output),
+        cost_usd: costOf(entry.history),
+        duration_seconds: durationOf(entry.history) / 1_000,
+        code: failure?.code,
+      },
+    ];
+  });
+}
+
+function handleOf(begun: StepHistory | undefined): Handle {
+  return begun?.life.is === "ended" ? begun.life.handle : 0;
+}
+
+function failureOf({ history }: RunReading, { path, history: begun }: StepEntry) {
+  const failure = history.failures.get(path) ?? begun?.attemptFailure;
+  return { code: failure?.code ?? "STEP_FAILED", message: failure?.message ?? "The step has failed." };
+}
+
+/** As runs are described everywhere: nothing is not unknown. */
+function costOf(begun: StepHistory | undefined): number | null {
+  const { costMicro = 0, unpriced = false } = begun ?? {};
+  return unpriced && costMicro === 0 ? null : toUsd(costMicro);
+}
+
+function durationOf(begun: StepHistory | undefined): number {
+  if (begun?.life.is !== "ended") return 0;
+  return begun.life.at - (begun.startedAt ?? begun.beganAt);
+}
+
+/** Of an agent its first text block; of a workflow of agents its final message; of any other its output as text. */
+function messageOf(output: Json): string | null {
+  if (!isJsonObject(output)) return toText(output) ?? null;
+  const { text, final_message: final } = output as JsonObject & { text?: Json; final_message?: Json };
+  if (typeof text === "string") return text;
+  if (typeof final === "string") return final;
+  return "final_response" in output ? null : (toText(output) ?? null);
+}
+
+function toolUsesOf(output: Json): Json {
+  return isJsonObject(output) && Array.isArray(output["tool_uses"]) ? (output["tool_uses"] as Json) : [];
+}

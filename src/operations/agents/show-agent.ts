@@ -1,0 +1,130 @@
+import { basename, relative } from "node:path";
+import { readMcpServers } from "../../config/read-mcp-servers.ts";
+import type { ProblemPlace } from "../../core/errors/problem.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { DefinitionPart } from "../../dialects/definition.ts";
+import type { Application } from "../application/application.ts";
+import { notFound } from "./agent-catalog.ts";
+import { type AgentSource, readAgentSources } from "./read-agent-sources.ts";
+
+type AgentApplication = Pick<Application, "appDir" | "config" | "mask">;
+
+interface ShownAgentSetting {
+  readonly setting: string;
+  /** Without secrets; null where it is not set. */
+  readonly value: Json;
+  /** Where it is written, or what decides where it is not. */
+  readonly origin: string;
+}
+
+interface ShownServer {
+  readonly name: string;
+  readonly origin: string;
+  /** What is started, or the URL. */
+  readonly reached: string;
+}
+
+/** An agent as it would run. */
+export interface ShownAgent {
+  readonly name: string;
+  readonly description: string | null;
+  /** Where it stands, relative to the application. */
+  readonly origin: string;
+  readonly settings: readonly ShownAgentSetting[];
+  /** Those whose tools it may have. */
+  readonly servers: readonly ShownServer[];
+}
+
+/** What an agent is run with, each setting with where it comes from. Throws `AGENT_NOT_FOUND`. */
+export async function showAgent(app: AgentApplication, name: string): Promise<ShownAgent> {
+  const sources = await readAgentSources(app);
+  const source = sources.find(({ agents }) => agents.some((agent) => agent.name === name));
+  const part = source?.agents.find((agent) => agent.name === name);
+  if (source === undefined || part === undefined) {
+    throw notFound(
+      name,
+      sources.flatMap(({ agents }) => agents.map((agent) => agent.name)),
+    );
+  }
+  return {
+    name,
+    description: part.description ?? null,
+    origin: toOrigin(part.place, app.appDir),
+    settings: settingsOf(part, app),
+    servers: await serversOf(part, source, app),
+  };
+}
+
+export function toOrigin({ file, line }: ProblemPlace, appDir: string): string {
+  return `${file === undefined ? "" : relative(appDir, file) || basename(file)}:${line}`;
+}
+
+/** What the agent's executor does where an agent says nothing. */
+const DEFAULTS: readonly (readonly [setting: string, value: Json])[] = [
+  ["system_prompt", null],
+  ["temperature", 0.7],
+  ["max_tokens", 4_096],
+  ["max_iterations", 10],
+  ["include_history", false],
+  ["clients", "all"],
+  ["tools", []],
+];
+
+function settingsOf({ settings = [] }: DefinitionPart, { appDir, config, mask }: AgentApplication) {
+  const written = new Map(settings.map((setting) => [setting.name as string, setting]));
+  const model: readonly (readonly [string, Json])[] = [["model", config.settings.models.default ?? null]];
+  const open = [...model, ...DEFAULTS].filter(([name]) => !written.has(name));
+  const shown = settings.map(({ name, value, place, model: from }): ShownAgentSetting => {
+    const at = toOrigin(place, appDir);
+    return { setting: name, value: masked(value, mask), origin: from === undefined ? at : `llm '${from}', ${at}` };
+  });
+  const byDefault = open.map(([name, value]): ShownAgentSetting => {
+    const origin = name === "model" && value !== null ? (config.origins.get("models.default") ?? "default") : "default";
+    return { setting: name, value, origin };
+  });
+  const order = [
+    "model",
+    "system_prompt",
+    "temperature",
+    "max_tokens",
+    "max_iterations",
+    "include_history",
+    "clients",
+    "tools",
+  ];
+  const rank = ({ setting }: ShownAgentSetting) => (order.indexOf(setting) + order.length + 1) % (order.length + 1);
+  return [...shown, ...byDefault].sort((some, other) => rank(some) - rank(other));
+}
+
+function masked(value: Json, mask: (text: string) => string): Json {
+  return JSON.parse(mask(JSON.stringify(value))) as Json;
+}
+
+async function serversOf(
+  part: DefinitionPart,
+  source: AgentSource,
+  { appDir, config, mask }: AgentApplication,
+): Promise<readonly ShownServer[]> {
+  const { mcp_servers: own } = part.toGraph().settings;
+  const clients = part.settings?.find(({ name }) => name === "clients")?.value;
+  const isWanted = (name: string) => !Array.isArray(clients) || clients.includes(name);
+  if (isJsonObject(own)) {
+    const origin = relative(appDir, source.file) || basename(source.file);
+    return Object.entries(own).flatMap(([name, settings]) =>
+      isWanted(name) && isJsonObject(settings) ? [{ name, origin, reached: mask(describeWay(settings)) }] : [],
+    );
+  }
+  const servers = await readMcpServers(appDir, config.settings.mcp.servers);
+  return [...servers].flatMap(([name, { origin, settings }]) => {
+    const reached =
+      "problem" in settings ? `cannot be used: ${settings.problem}` : describeWay({ ...settings } as JsonObject);
+    return isWanted(name) ? [{ name, origin, reached: mask(reached) }] : [];
+  });
+}
+
+/** Without what may be a secret: environment, headers, and what an address holds beside its place. */
+function describeWay({ server_path: path, command, args, url }: JsonObject): string {
+  if (typeof url === "string") return url.replace(/\/\/[^/@]*@/, "//").replace(/[?#].*$/s, "");
+  if (typeof path === "string") return path;
+  return [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === "string").join(" ");
+}

@@ -1,0 +1,117 @@
+import type { Graph } from "../../core/graph/graph.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import type { RunNotice } from "../../hosts/run-host.ts";
+import { type AgentsStep, agentsStepAt, agentsStepsOf } from "./agents-steps.ts";
+
+/** Something that happened in a run of agents, for whoever listens while it lasts. */
+export interface AgentsNews {
+  readonly event: "step" | "text" | "tool_call" | "tool_result";
+  readonly data: JsonObject;
+}
+
+/** Turns what a host says about a run into news of its steps, as its author counts them. */
+export function watchAgentsRun(graph: Graph, tell: (news: AgentsNews) => void): (notice: RunNotice) => void {
+  const steps = agentsStepsOf(graph);
+  // A step is handed out before it is told of the event that caused it: its news wait until that one has been told.
+  let begun: AgentsNews[] = [];
+  // Paths of agents whose turn came word by word; what others say comes with the log of their turn.
+  const streaming = new Set<string>();
+  const tellBegun = () => {
+    for (const news of begun) tell(news);
+    begun = [];
+  };
+  return (notice) => {
+    const path = pathOf(notice);
+    const step = path === undefined ? undefined : agentsStepAt(steps, path);
+    if (notice.type === "dispatched") {
+      if (step !== undefined && path !== undefined) begun.push(stepNews(step, path, "running"));
+      return;
+    }
+    if (isProgress(notice)) tellBegun();
+    if (step !== undefined && path !== undefined) {
+      const news = isProgress(notice) ? progressNews(step, notice, streaming) : eventNews(step, path, notice);
+      for (const each of news) tell(each);
+    }
+    if (!isAside(notice)) tellBegun();
+  };
+}
+
+/** Stands in front of the outcome that it comes with. */
+function isAside(notice: RunNotice): boolean {
+  return notice.type === "event" && (notice.event.type === "stepLogged" || notice.event.type === "costReported");
+}
+
+function pathOf(notice: RunNotice): string | undefined {
+  if (notice.type === "dispatched" || isProgress(notice)) return notice.path;
+  return notice.type === "event" && "path" in notice.event ? notice.event.path : undefined;
+}
+
+function eventNews(step: AgentsStep, path: string, notice: RunNotice): readonly AgentsNews[] {
+  const status = statusOf(notice);
+  return status === undefined ? [] : [stepNews(step, path, status)];
+}
+
+function statusOf(notice: RunNotice): string | undefined {
+  if (notice.type !== "event") return undefined;
+  switch (notice.event.type) {
+    case "callResolved":
+      return "running";
+    case "stepSucceeded":
+      return "completed";
+    case "stepFailed":
+      return "failed";
+    case "approvalAsked":
+      return "awaiting_approval";
+    default:
+      return undefined;
+  }
+}
+
+type ProgressNotice = Extract<RunNotice, { readonly type: "progress" | "live" }>;
+
+function isProgress(notice: RunNotice): notice is ProgressNotice {
+  return notice.type === "progress" || notice.type === "live";
+}
+
+/** An agent's own log, in which its turns and the results of its tools stand, and its text as it comes. */
+function progressNews(
+  step: AgentsStep,
+  { type: kind, path, event }: ProgressNotice,
+  streaming: Set<string>,
+): readonly AgentsNews[] {
+  if (!isJsonObject(event)) return [];
+  const { type, text, message } = event;
+  if (kind === "live") {
+    if (typeof text !== "string") return [];
+    streaming.add(path);
+    return [news("text", step, { text })];
+  }
+  const blocks = isJsonObject(message) && Array.isArray(message["content"]) ? message["content"] : [];
+  const hasStreamed = type === "assistant" && streaming.delete(path);
+  return blocks.filter(isJsonObject).flatMap((block) => {
+    return hasStreamed && block["type"] === "text" ? [] : blockNews(step, block);
+  });
+}
+
+function blockNews(step: AgentsStep, block: JsonObject): readonly AgentsNews[] {
+  const { type, id = null, name = null, input = null, tool_use_id = null, content = null, is_error = false } = block;
+  switch (type) {
+    case "text":
+      return [news("text", step, { text: block["text"] ?? "" })];
+    case "tool_use":
+      return [news("tool_call", step, { id, tool: name, input })];
+    case "tool_result":
+      return [news("tool_result", step, { id: tool_use_id, output: content, is_error })];
+    default:
+      return [];
+  }
+}
+
+/** Of a step inside a workflow that is a step itself the path says which it is. */
+function stepNews(step: AgentsStep, path: string, status: string): AgentsNews {
+  return news("step", step, path.includes("/") ? { path, status } : { status });
+}
+
+function news(event: AgentsNews["event"], { number, name }: AgentsStep, data: JsonObject): AgentsNews {
+  return { event, data: { step: number, name, ...data } };
+}

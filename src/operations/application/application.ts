@@ -1,0 +1,188 @@
+import type { Config } from "../../config/load-config.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { FindExecutor } from "../../hosts/executors.ts";
+import type { RunHost } from "../../hosts/run-host.ts";
+import type { AgentToolbox } from "../../ports/agent-toolbox.ts";
+import type { Blobs } from "../../ports/blobs.ts";
+import type { Budgets } from "../../ports/budgets.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import type { Journal } from "../../ports/journal.ts";
+import type { LibraryCare } from "../../ports/library-care.ts";
+import type { ModelPrices } from "../../ports/model-prices.ts";
+import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
+import type { RunSecrets } from "../../ports/run-secrets.ts";
+import type { TerminalViews } from "../../ports/terminal-views.ts";
+import type { WorkflowLibrary } from "../../ports/workflow-library.ts";
+import type { CompiledTexts } from "../definitions/compiled-texts.ts";
+import type { DefinitionLibrary } from "../definitions/definition-library.ts";
+import type { KeptTexts } from "../definitions/kept-texts.ts";
+import type { ServiceRecords } from "./service-records.ts";
+
+/** What operations work with. Whatever costs time to open is behind a method and opened when first asked for. */
+export interface Application {
+  /** Absolute. Registered workflows, `pawl.yaml` and `.env` are here. */
+  readonly appDir: string;
+  readonly dataDir: string;
+  readonly config: Config;
+  readonly clock: Clock;
+  /** Who does the work of a step, by the options that its run is started with. */
+  readonly findExecutor: FindExecutor;
+  /** Whose runs and files there are. Absent: everybody's. */
+  readonly tenantId?: string | undefined;
+  /** What one run may cost that is started through this, in integer micro-dollars. */
+  readonly maxRunCostMicro?: number | undefined;
+  /** Takes configured secrets out of a text. */
+  mask(text: string): string;
+  /** The record of all runs, for reading: beside the owner, as the owner, or where there has never been one. */
+  records(): Promise<Records>;
+  files(): Promise<FileStorage>;
+  /** What runs have produced, below `artifacts/RUN/` for every tenant: whoever reads it has found the run before. */
+  artifacts(): Promise<FileStorage>;
+  /** What the service remembers beside runs; any process may write it. */
+  service(): Promise<ServiceRecords>;
+  /** Undefined: the service has remembered nothing so far, so that nobody has set any. */
+  budgets(): Promise<Budgets | undefined>;
+  /** What keeps secrets of runs out of sight. */
+  secrets(): Promise<RunSecrets>;
+  /** Becomes the owner of the data directory where nobody is, and goes through the owner otherwise. */
+  host(): Promise<AppHost>;
+  /** Goes through the owner, and starts one in the background where nobody is. */
+  backgroundHost(): Promise<AppHost>;
+  /** Who owns the data directory now. */
+  findOwner(): Promise<Owner>;
+  /** While nobody owns the data: terminals that have outlived their owner. Undefined: there are none. */
+  leftTerminals(): Promise<TerminalViews | undefined>;
+  /** The application's definitions, held ready. Undefined: they are read when they are asked for. */
+  readonly library?: Pick<DefinitionLibrary, "list"> | undefined;
+  /** What clients have sent, compiled. Undefined: each text is compiled when it comes. */
+  readonly compiledTexts?: CompiledTexts | undefined;
+  /** Scripts of simulated agents. Undefined: each is read when a run begins. */
+  readonly keptTexts?: KeptTexts | undefined;
+  /** A file of an application that lives behind an MCP endpoint. Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`. */
+  fetchDefinitionFile(wanted: WantedFile): Promise<string>;
+  /** Puts values into prompt templates. */
+  prompts(): Promise<PromptRenderer>;
+  /** What models cost, for who plans. */
+  prices(): Promise<ModelPrices>;
+  /** The MCP servers of this process, as agents use them. Nothing is connected before it is needed. */
+  toolbox(): Promise<AgentToolbox>;
+  /** Whether it is known what a model costs. One that is not known at all is left to whoever asks it. */
+  hasPrice(model: string): Promise<boolean>;
+  /** How the configured agent server is. Undefined: none is configured. */
+  checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
+}
+
+/** What `core.state.getDefinitionFileContent` is asked for, and by which request. */
+export interface WantedFile {
+  readonly endpoint: string;
+  readonly appId: string;
+  readonly path: string;
+  readonly requestId?: string;
+  readonly traceId?: string;
+}
+
+/** An application with the way out that whoever opened it has to take. */
+export interface OpenApplication extends Application {
+  /** Stays while runs are under way here, then lays down what is left and gives the data directory back. */
+  leave(stop: AbortSignal, force: AbortSignal): Promise<void>;
+  /** As the owner, stays until nobody has needed it for some seconds. */
+  serve(stop: AbortSignal): Promise<void>;
+  /** As the owner, takes HTTP requests and arms triggers. Throws `HOST_REFUSED`, `ADDRESS_UNAVAILABLE`, `DATA_LOCKED`. */
+  listen(options: ListenOptions): Promise<HttpService>;
+  /** Whether programs of steps can be kept in a sandbox on this machine. */
+  checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }>;
+  /** Terminal workflows that have succeeded. */
+  workflowLibrary(): Promise<WorkflowLibrary>;
+  /** For who removes and renames them. */
+  libraryCare(): Promise<LibraryCare>;
+  /** Offers terminals and workflows over them as an MCP server, until the other program is gone or `stop` aborts. */
+  serveTerminals(options: ServeTerminalsOptions): Promise<void>;
+  /** Offers the built-in tools (`core.*`) to other programs as an MCP server, until they are gone or `stop` aborts. */
+  serveTools(options: ServeToolsOptions): Promise<void>;
+  /** Offers runs, workflows and schedules as an MCP server, until the other program is gone or `stop` aborts. Owns nothing. */
+  serveRuns(options: ServeRunsOptions): Promise<void>;
+  /** Lays every run down now. The run named `hold` stays down until somebody resumes it. */
+  park(force: AbortSignal, hold?: string): Promise<void>;
+  /** Closes what is open without waiting for anything: what is not durable by now never happened. */
+  close(): Promise<void>;
+}
+
+export interface ServeToolsOptions {
+  /** Absent: over stdin and stdout. Only on loopback; 0 picks a free port. */
+  readonly http?: { readonly port: number };
+  /** `core_state_getRuntimeValue` in place of `core.state.getRuntimeValue`. */
+  readonly plainNames: boolean;
+  /** A line for people. */
+  log(line: string): void;
+  readonly stop: AbortSignal;
+}
+
+/** How an MCP server is reached, for who offers something to other programs. */
+export interface ServeRunsOptions {
+  /** Absent: over stdin and stdout. Beyond loopback a token is needed: throws `HOST_REFUSED`. */
+  readonly http?: { readonly host?: string; readonly port: number };
+  /** What every HTTP request must bear. Absent: `server.api_key`. */
+  readonly token?: string;
+  /** A line for people. */
+  log(line: string): void;
+  readonly stop: AbortSignal;
+}
+
+export interface ServeTerminalsOptions extends ServeRunsOptions {
+  /** With the tools over runs. */
+  readonly withRuns: boolean;
+}
+
+export interface ListenOptions {
+  readonly host?: string;
+  /** 0 picks a free one. */
+  readonly port?: number;
+  /** Takes a line of the log, without its end. */
+  log(line: string): void;
+  /** Whether a person reads these lines at a terminal. */
+  readonly isTerminal?: boolean;
+}
+
+/** The server while it listens. */
+export interface HttpService {
+  readonly url: string;
+  readonly routes: readonly ServedRoute[];
+  /** What else starts workflows, for people. */
+  readonly triggers: readonly string[];
+  /** Takes nothing more. Resolves when whoever waited has been answered. */
+  stop(force: AbortSignal): Promise<void>;
+}
+
+export interface ServedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly workflow: string;
+  /** Relative to the application; of what was saved through the service that it was. */
+  readonly file: string;
+}
+
+export interface Records {
+  readonly journal: Journal;
+  readonly blobs: Blobs;
+}
+
+/** A host that lasts longer than one owner: what it waits for goes on with the next one, which may be this process. */
+export interface AppHost extends RunHost {
+  readonly role: "owner" | "guest";
+  /** Process id of the owner. */
+  readonly ownerPid: number;
+  /** Where the owner listens. */
+  readonly ownerSocket: string;
+  /**
+   * One of the six terminal tools, over the terminals of the owner: they live and die with it. Throws `REQUEST_INVALID`,
+   * `TERMINAL_REFUSED`, and the signal's reason where it was broken off.
+   */
+  callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json>;
+  /** The terminals of the owner as people see them. Their methods throw `OWNER_GONE` when it is gone. */
+  terminals(): Promise<TerminalViews>;
+}
+
+export type Owner =
+  | { readonly state: "free" }
+  | { readonly state: "held"; readonly pid?: number; readonly host?: string; readonly url?: string };

@@ -1,0 +1,60 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { filesOfTenant } from "../../hosts/tenant-files.ts";
+import type { Journal, RunRecord } from "../../ports/journal.ts";
+import { findRun } from "../runs/find-run.ts";
+import type { AppHost, Application, Records } from "./application.ts";
+import { withMethods } from "./with-methods.ts";
+
+/**
+ * An application as one tenant may see it: runs and files of others do not exist. Operations find what they work on through
+ * it, so that none of them has to ask whose a run is.
+ */
+export function forTenant(app: Application, tenantId: string): Application {
+  const records = async (): Promise<Records> => {
+    const { journal, blobs } = await app.records();
+    return { journal: ownRuns(journal, tenantId), blobs };
+  };
+  const host = async (open: Promise<AppHost>) => ownHost(await open, { tenantId, records });
+  return withMethods(app, {
+    tenantId,
+    records,
+    files: async () => filesOfTenant(await app.files(), tenantId),
+    host: () => host(app.host()),
+    backgroundHost: () => host(app.backgroundHost()),
+  });
+}
+
+/** Events and values are read by the number of a run, which only a record tells. */
+function ownRuns(journal: Journal, tenantId: string): Journal {
+  const own = (record: RunRecord | undefined) => (record?.tenantId === tenantId ? record : undefined);
+  return withMethods(journal, {
+    async findRun(idOrPrefix) {
+      const found = await journal.findRun(idOrPrefix);
+      // Between whose runs a prefix cannot decide is nobody's business.
+      return found === "ambiguous" ? undefined : own(found);
+    },
+    readRun: async (run) => own(await journal.readRun(run)),
+    listRuns: (filter) => journal.listRuns({ ...filter, tenantId }),
+    countRuns: (selection) => journal.countRuns({ ...selection, tenantId }),
+  });
+}
+
+interface Tenancy extends Pick<Application, "records"> {
+  readonly tenantId: string;
+}
+
+function ownHost(host: AppHost, { tenantId, records }: Tenancy): AppHost {
+  const mine = async (runId: string) => (await findRun({ records }, runId)).id;
+  return withMethods(host, {
+    startRun: (start) => host.startRun({ ...start, tenantId }),
+    resumeRun: async (runId) => host.resumeRun(await mine(runId)),
+    cancelRun: async (runId, wish) => host.cancelRun(await mine(runId), wish),
+    answerApproval: async (runId, path, answer) => host.answerApproval(await mine(runId), path, answer),
+    sendSignal: async (runId, name, payload) => host.sendSignal(await mine(runId), name, payload),
+    deleteRun: async (runId) => host.deleteRun(await mine(runId)),
+    settled: async (runId) => host.settled(await mine(runId)),
+    callTerminal: async () => {
+      throw new PawlError("FORBIDDEN", { message: "Terminals of this machine belong to no tenant." });
+    },
+  });
+}

@@ -1,0 +1,81 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Json } from "../../core/json.ts";
+import type { ApprovalAnswer } from "../../hosts/run-host.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+import { findRun } from "../runs/find-run.ts";
+import { listApprovals, type OpenApproval } from "./describe-run-approvals.ts";
+
+/** What a person says to an open approval. */
+export type Answer = ApprovalAnswer;
+
+export interface AddressedApproval {
+  readonly record: RunRecord;
+  readonly path: string;
+  /** The event that asked: a task may ask again at its path, and nobody is to approve what they have not seen. */
+  readonly asked?: number;
+}
+
+/**
+ * The approval that `RUN`, `RUN:PATH` or `RUN:PATH@ASKED` means; without a path the only one that is open. Throws
+ * `RUN_FINISHED`, `APPROVAL_NOT_OPEN` and, where several are open, `USAGE` with their addresses.
+ */
+export async function findApproval(app: Application, address: string): Promise<AddressedApproval> {
+  const colon = address.indexOf(":");
+  const record = await findRun(app, colon === -1 ? address : address.slice(0, colon));
+  // Also where the run has ended: whether somebody else was first the host knows.
+  if (colon !== -1) return { record, ...toPlace(address.slice(colon + 1)) };
+  if (record.completedAt !== undefined) {
+    throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
+  }
+  const open = await listApprovals(await app.records(), record);
+  const [only] = open;
+  if (only === undefined) {
+    throw new PawlError("APPROVAL_NOT_OPEN", { message: `The run ${record.id} has no open approval.` });
+  }
+  if (open.length === 1) return { record, path: only.path, asked: only.asked };
+  throw new PawlError("USAGE", {
+    message: `The run has ${open.length} open approvals.`,
+    remedy: `Name one of them: ${open.map((one) => `${record.id.slice(0, 13)}:${placeOf(one)}`).join(", ")}.`,
+    details: { paths: open.map(({ path }) => path) },
+  });
+}
+
+/** What stands after `RUN:`. The questions of a task, of which there may be several at one path, carry their number. */
+export function placeOf({ path, key, asked }: Pick<OpenApproval, "path" | "key" | "asked">): string {
+  return key === null ? path : `${path}@${asked}`;
+}
+
+/** An `@` of an id is escaped in its path. */
+function toPlace(place: string): { readonly path: string; readonly asked?: number } {
+  const [, path, asked] = /^([^@]*)@(\d{1,15})$/.exec(place) ?? [];
+  return path === undefined ? { path: place } : { path, asked: Number(asked) };
+}
+
+/** Throws `APPROVAL_CONFLICT` with who was first, `APPROVAL_NOT_OPEN`, `APPROVAL_EDIT_REFUSED`, `RUN_FINISHED`. */
+export async function answerApproval(app: Application, approval: AddressedApproval, answer: Answer): Promise<void> {
+  const { record, path, asked } = approval;
+  if (answer.edited !== undefined) await checkEdit(app, approval, answer.edited);
+  const host = await app.host();
+  await host.answerApproval(record.id, path, { ...answer, ...(asked === undefined ? {} : { asked }) });
+}
+
+async function checkEdit(app: Application, { record, path, asked }: AddressedApproval, edited: Json): Promise<void> {
+  const open = (await listApprovals(await app.records(), record)).find(
+    (approval) => approval.path === path && (asked ?? approval.asked) === approval.asked,
+  );
+  // Whether it is open at all is the host's to say: it is the one who knows.
+  if (open === undefined) return;
+  if (!open.allow_edit) {
+    throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The approval "${path}" does not take edited data.` });
+  }
+  const reason = await explainEdit(open, edited);
+  if (reason === undefined) return;
+  throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The edited data does not fit: ${reason}.` });
+}
+
+async function explainEdit({ schema }: OpenApproval, edited: Json) {
+  if (schema === null) return undefined;
+  const { JsonSchemaChecker } = await import("../../dialects/json-schema-checker.ts");
+  return new JsonSchemaChecker().explainMismatch(schema, edited);
+}

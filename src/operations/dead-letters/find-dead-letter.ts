@@ -1,0 +1,37 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { rebuildRun } from "../../hosts/local/rebuild-run.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+import { findRun } from "../runs/find-run.ts";
+import { findDeadLetterNote } from "./find-dead-letter-note.ts";
+import { type DeadLetter, toDeadLetter } from "./list-dead-letters.ts";
+
+export interface FoundDeadLetter {
+  readonly record: RunRecord;
+  readonly letter: DeadLetter;
+  /** The id of a run that a retry has claimed and not begun. */
+  readonly claimed?: string;
+}
+
+/** By `RUN:PATH`. Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`, `DEAD_LETTER_NOT_FOUND`. */
+export async function findDeadLetter(app: Application, id: string): Promise<FoundDeadLetter> {
+  const colon = id.indexOf(":");
+  const record = await findRun(app, colon === -1 ? id : id.slice(0, colon));
+  const path = colon === -1 ? "" : id.slice(colon + 1);
+  const { state } = await rebuildRun((await app.records()).journal, record, new Map());
+  const keeps = record.completedAt !== undefined && state.graph.graph.ending.deadLetter;
+  const failed = keeps ? state.failures.find((failure) => failure.path === path) : undefined;
+  if (failed === undefined) {
+    throw new PawlError("DEAD_LETTER_NOT_FOUND", { message: `There is no dead letter "${id}".` });
+  }
+  const { code, message } = failed;
+  const { note, claimed } = await findDeadLetterNote(app, record.id, path);
+  const letter = toDeadLetter(record, { path, code, message }, note);
+  return { record, letter, ...(claimed === undefined ? {} : { claimed }) };
+}
+
+export function deadLetterClosed({ dead_letter_id: id, status, retried_as: run }: DeadLetter): PawlError {
+  // Open: somebody has claimed the retry and is just beginning it.
+  const how = status === "open" ? "it is being retried" : run === null ? status : `${status} as ${run}`;
+  return new PawlError("DEAD_LETTER_CLOSED", { message: `The dead letter "${id}" was dealt with already: ${how}.` });
+}

@@ -1,0 +1,97 @@
+import { toIsoTime } from "../../core/iso-time.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
+import type { DeadLetterNote } from "../../ports/dead-letter-notes.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+import { findDeadLetterNote } from "./find-dead-letter-note.ts";
+
+/** A step that has failed for good, of a workflow that keeps such failures. Times are ISO 8601. */
+export interface DeadLetter {
+  /** `RUN:PATH`. */
+  readonly dead_letter_id: string;
+  readonly run_id: string;
+  readonly workflow_name: string;
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+  readonly failed_at: string;
+  /** What was done about it. The run stays as it ended. */
+  readonly status: "open" | "retried" | "resolved";
+  readonly closed_at: string | null;
+  readonly note: string | null;
+  /** The run that repeats from there. */
+  readonly retried_as: string | null;
+}
+
+export interface DeadLettersWanted {
+  readonly status?: DeadLetter["status"];
+  readonly workflow?: string;
+}
+
+export interface DeadLetterList {
+  readonly items: readonly DeadLetter[];
+  readonly next_cursor: string | null;
+}
+
+const SLICE = 500;
+
+/** Oldest first. */
+export async function listDeadLetters(
+  app: Application,
+  { limit, cursor, ...wanted }: DeadLettersWanted & { readonly limit: number; readonly cursor?: string },
+): Promise<DeadLetterList> {
+  const items: DeadLetter[] = [];
+  let last = 0;
+  for await (const { id, letter } of deadLettersFrom(app, wanted, Number(cursor ?? 0))) {
+    if (items.length === limit) return { items, next_cursor: String(last) };
+    items.push(letter);
+    last = id;
+  }
+  return { items, next_cursor: null };
+}
+
+export async function countDeadLetters(app: Application, wanted: DeadLettersWanted): Promise<number> {
+  let count = 0;
+  for await (const _ of deadLettersFrom(app, wanted, 0)) count += 1;
+  return count;
+}
+
+async function* deadLettersFrom(app: Application, { status, workflow }: DeadLettersWanted, after: number) {
+  const { journal } = await app.records();
+  for (let afterId = after; ; ) {
+    const rows = await journal.readOutbox({ kind: "dead_letter", limit: SLICE, afterId });
+    for (const { id, run, body } of rows) {
+      afterId = id;
+      const record = await journal.readRun(run);
+      const failure: Json = JSON.parse(body);
+      if (record === undefined || !isJsonObject(failure)) continue;
+      if (workflow !== undefined && record.workflow !== workflow) continue;
+      const { path, code, message } = failure;
+      const failed = { path: String(path), code: String(code), message: String(message) };
+      const { note } = await findDeadLetterNote(app, record.id, failed.path);
+      const letter = toDeadLetter(record, failed, note);
+      if (status === undefined || letter.status === status) yield { id, letter };
+    }
+    if (rows.length < SLICE) return;
+  }
+}
+
+export interface FailedForGood {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export function toDeadLetter(record: RunRecord, failed: FailedForGood, note: DeadLetterNote | undefined): DeadLetter {
+  return {
+    dead_letter_id: `${record.id}:${failed.path}`,
+    run_id: record.id,
+    workflow_name: record.workflow,
+    ...failed,
+    failed_at: toIsoTime(record.completedAt ?? record.createdAt),
+    status: note?.status ?? "open",
+    closed_at: note === undefined ? null : toIsoTime(note.at),
+    note: note?.note ?? null,
+    retried_as: note?.newRun ?? null,
+  };
+}

@@ -1,0 +1,165 @@
+import { ERRORS } from "../../core/errors/error-table.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Problem } from "../../core/errors/problem.ts";
+import { checkGraph } from "../../core/graph/check-graph.ts";
+import type { Graph } from "../../core/graph/graph.ts";
+import type { GraphProblem } from "../../core/graph/graph-problem.ts";
+import { liftControls } from "../../core/graph/lift-controls.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Compiled, DefinitionPart, LoadOptions, Selection } from "../../dialects/definition.ts";
+import { loadDefinition } from "../../dialects/load-definition.ts";
+import { renderProblem } from "../../dialects/render-problem.ts";
+import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import { locateServers } from "./locate-servers.ts";
+import { pinFiles } from "./pin-files.ts";
+import type { ShownProblem } from "./shown-problem.ts";
+
+export interface DefinitionReport {
+  /** Absent where a problem is an error. */
+  readonly definition?: CompiledDefinition;
+  readonly problems: readonly ShownProblem[];
+}
+
+/** Where a text comes from, and what holds for whatever it leaves open. */
+export interface TextOrigin {
+  /** As a person knows it; shown with every problem. */
+  readonly source?: string;
+  /** Where scripts and prompts that steps name are looked for, in this order. None: there are none to be found. */
+  readonly folders: readonly string[];
+  /** Fetches them from where the text comes from, instead of from folders. */
+  read?(path: string): Promise<string>;
+  readonly maxSteps?: number;
+  /** Environment variables that terminal workflows may read; none where it is absent. */
+  readonly envAllowed?: readonly string[];
+  /** Agent steps are answered in this process: what they could not do there is warned about. */
+  readonly hasInlineAgents?: boolean;
+  /** Whether reports can be printed as PDF. Absent: nothing is said of it. */
+  hasChromium?(): boolean;
+  /** Which part of a file of agents is meant. */
+  readonly select?: Exclude<Selection, "all">;
+  /** What a file of agents may name beside its own. Absent: nothing. */
+  readonly around?: Pick<LoadOptions, "agentFiles" | "hasWorkflow">;
+}
+
+/** A text with everything in it that can be run by its name. */
+export interface WholeReport {
+  /** Of a file of agents its workflows, else the only one. Empty where a problem is an error. */
+  readonly definitions: readonly CompiledDefinition[];
+  /** Of a file of agents. */
+  readonly parts?: readonly DefinitionPart[];
+  readonly isValid: boolean;
+  readonly problems: readonly ShownProblem[];
+}
+
+/** Checks and compiles a text, with the files that its steps name; everything that is wrong is in the report. */
+export async function reportOnText(text: string, origin: TextOrigin): Promise<DefinitionReport> {
+  const { select } = origin;
+  const compiled = await load(text, origin, select === undefined ? {} : { select });
+  return finish(text, origin, compiled);
+}
+
+/** Checks all of a text. Of a file of agents every workflow is compiled. */
+export async function checkWholeText(text: string, origin: TextOrigin): Promise<WholeReport> {
+  const compiled = await load(text, origin, { select: "all" });
+  const { parts } = compiled;
+  if (parts === undefined) {
+    const { definition, problems } = await finish(text, origin, compiled);
+    return { definitions: definition === undefined ? [] : [definition], isValid: definition !== undefined, problems };
+  }
+  const workflows = parts.filter(({ kind }) => kind === "workflow");
+  const reports = await Promise.all(
+    workflows.map((part) => finish(text, origin, { graph: part.toGraph(), problems: [] })),
+  );
+  const definitions = reports.flatMap(({ definition }) => definition ?? []);
+  const problems = [...show(compiled.problems, text), ...reports.flatMap((report) => report.problems)];
+  return { definitions, parts, isValid: definitions.length === reports.length, problems };
+}
+
+function load(text: string, origin: TextOrigin, selection: Pick<LoadOptions, "select">): Promise<Compiled> {
+  const { source, maxSteps, envAllowed = [], hasInlineAgents = false, hasChromium = () => true, around } = origin;
+  const definition = { text, ...(source === undefined ? {} : { file: source }) };
+  return loadDefinition(definition, {
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+    envAllowed,
+    hasInlineAgents,
+    hasChromium,
+    ...around,
+    ...selection,
+  });
+}
+
+function show(problems: readonly Problem[], text: string): readonly ShownProblem[] {
+  return problems.map((problem) => ({ ...problem, rendered: renderProblem(problem, text) }));
+}
+
+async function finish(
+  text: string,
+  { source, folders, read }: TextOrigin,
+  { graph, problems, files }: Compiled,
+): Promise<DefinitionReport> {
+  const inconsistent = graph === undefined ? [] : checkGraph(graph).map((problem) => toProblem(problem, graph));
+  const shown = show([...problems, ...inconsistent], text);
+  if (graph === undefined || inconsistent.length > 0) return { problems: shown };
+  const pinned = await pinFiles(locateServers(graph, folders), {
+    text,
+    files: files ?? [],
+    folders,
+    ...(read === undefined ? {} : { read }),
+  });
+  const all = [...shown, ...pinned.problems];
+  if (pinned.graph === undefined) return { problems: all };
+  const compiled = { text, graph: liftControls(pinned.graph), ...(source === undefined ? {} : { source }) };
+  return { definition: compiled, problems: all };
+}
+
+/** What a dialect has let through and the interpreter cannot do, at the step that it is about. */
+function toProblem({ code, message, path }: GraphProblem, { flow }: Graph): Problem {
+  const place = flow.steps.find(({ id }) => id === path?.split("/")[0])?.place;
+  const { remedy } = ERRORS[code];
+  return { code, severity: "error", message, remedy, ...(place === undefined ? {} : { place }) };
+}
+
+/**
+ * A text that must be good. Throws `DEFINITION_INVALID` with every problem in its details; of a file of agents also
+ * `PART_NOT_CHOSEN`, `WORKFLOW_NOT_FOUND`, `AGENT_NOT_FOUND`.
+ */
+export async function compileText(text: string, origin: TextOrigin): Promise<CompiledDefinition> {
+  const { definition, problems } = await reportOnText(text, origin);
+  if (definition === undefined) throw definitionInvalid(origin.source, problems);
+  return definition;
+}
+
+/** The error of a definition with these problems. */
+export function definitionInvalid(source: string | undefined, problems: readonly ShownProblem[]): PawlError {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  // What is asked for is wrong then, not what is written.
+  if (first !== undefined && ABOUT_THE_QUESTION.has(first.code)) {
+    const { code, message, remedy } = first;
+    return new PawlError(code, { message: source === undefined ? message : `${source}: ${message}`, remedy });
+  }
+  const count = errors.length === 1 ? "1 problem" : `${errors.length} problems`;
+  return new PawlError("DEFINITION_INVALID", {
+    message: `${source ?? "The definition"} has ${count}.`,
+    remedy: errors.length === 1 ? "Correct the place shown." : "Correct the places shown.",
+    details: { problems: problems.map(describeProblem) },
+  });
+}
+
+const ABOUT_THE_QUESTION: ReadonlySet<string> = new Set(["PART_NOT_CHOSEN", "WORKFLOW_NOT_FOUND", "AGENT_NOT_FOUND"]);
+
+export function describeProblem({ code, severity, message, remedy, place, rendered }: ShownProblem): JsonObject {
+  const common = { code, severity, message, remedy, rendered };
+  if (place === undefined) return common;
+  const { file, line, column, endLine, endColumn } = place;
+  return {
+    ...common,
+    place: {
+      line,
+      column,
+      ...(file === undefined ? {} : { file }),
+      ...(endLine === undefined ? {} : { endLine }),
+      ...(endColumn === undefined ? {} : { endColumn }),
+    },
+  };
+}

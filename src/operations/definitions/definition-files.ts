@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import { glob } from "node:fs/promises";
+import { basename, extname, join, resolve } from "node:path";
+import { listNames } from "../../dialects/list-names.ts";
+import { readTextFile } from "./read-text-file.ts";
+
+/** Where an application has its definitions. */
+export interface FilePlaces {
+  readonly appDir: string;
+  /** Relative to the application. Absent: `agents.json`, where there is one. */
+  readonly agentsFile?: string;
+}
+
+const PLACES = ["workflows/**/*.{yaml,yml,json}", ".terminal_control_workflows/**/*.json"];
+
+const LIBRARY_INDEX = join(".terminal_control_workflows", "index.json");
+const AGENTS_FILE = "agents.json";
+
+/** Absolute, sorted, the agents file last. */
+export async function listDefinitionFiles(places: FilePlaces): Promise<readonly string[]> {
+  const { appDir } = places;
+  const files = new Set<string>();
+  for (const place of PLACES) {
+    for await (const file of glob(place, { cwd: appDir })) if (file !== LIBRARY_INDEX) files.add(join(appDir, file));
+  }
+  const agents = agentsFileOf(places);
+  files.delete(agents);
+  return [...[...files].sort(), ...(existsSync(agents) ? [agents] : [])];
+}
+
+/** Absolute, whether it is there or not. */
+export function agentsFileOf({ appDir, agentsFile }: FilePlaces): string {
+  return resolve(appDir, agentsFile ?? AGENTS_FILE);
+}
+
+export interface NamePlaces extends FilePlaces {
+  /** Whoever knows the names already. */
+  readonly library?: { list(): readonly { readonly name: string }[] } | undefined;
+}
+
+/** Whether a file other than `asking` gives this name to a workflow. Compiles nothing: two files may name each other. */
+export async function hasWorkflowNamed(places: NamePlaces, name: string, asking: string | undefined): Promise<boolean> {
+  const { library } = places;
+  if (library?.list().some((definition) => definition.name === name) === true) return true;
+  for (const file of await listDefinitionFiles(places)) {
+    if (file === asking) continue;
+    const names = listNames({ text: await readTextFile(file), file });
+    if (names.includes(name) || (names.length <= 1 && stemOf(file) === name)) return true;
+  }
+  return false;
+}
+
+export function stemOf(file: string): string {
+  return basename(file, extname(file));
+}

@@ -1,0 +1,71 @@
+import { BoundedMap } from "../../core/bounded-map.ts";
+import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import type { Application } from "../application/application.ts";
+import { compileText } from "./compile-text.ts";
+
+/** Where a definition lies that is not in the application's folder. */
+export interface Remote {
+  readonly endpoint: string;
+  readonly appId: string;
+  readonly requestId: string;
+  readonly traceId?: string;
+}
+
+interface Fetched {
+  readonly text: string;
+  /** What its steps name, as it was when the definition was compiled. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly definition: CompiledDefinition;
+}
+
+const MAX_KEPT = 200;
+
+/** Definitions behind MCP endpoints. Asked for with every request, compiled only where something has changed. */
+export class FetchedDefinitions {
+  readonly #app: Pick<Application, "fetchDefinitionFile" | "config">;
+  readonly #kept = new BoundedMap<string, Fetched>(MAX_KEPT);
+
+  constructor(app: Pick<Application, "fetchDefinitionFile" | "config">) {
+    this.#app = app;
+  }
+
+  /** Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`, `DEFINITION_INVALID`. */
+  async find(remote: Remote, path: string): Promise<CompiledDefinition> {
+    const read = (file: string) => this.read(remote, file);
+    const key = JSON.stringify([remote.endpoint, remote.appId, path]);
+    const text = await read(path);
+    const known = this.#kept.get(key);
+    if (known?.text === text && (await isSame(known.files, read))) return known.definition;
+    const fetched = await compileFetched(text, { path, read, maxSteps: this.#app.config.settings.uhlp.max_steps });
+    this.#kept.set(key, fetched);
+    return fetched.definition;
+  }
+
+  read({ endpoint, appId, requestId, traceId }: Remote, path: string): Promise<string> {
+    const ids = { requestId, ...(traceId === undefined ? {} : { traceId }) };
+    return this.#app.fetchDefinitionFile({ endpoint, appId, path, ...ids });
+  }
+}
+
+async function compileFetched(
+  text: string,
+  { path, read, maxSteps }: { path: string; read: (path: string) => Promise<string>; maxSteps: number },
+): Promise<Fetched> {
+  const files = new Map<string, string>();
+  const definition = await compileText(text, {
+    source: path,
+    folders: [],
+    maxSteps,
+    read: async (file) => {
+      const content = await read(file);
+      files.set(file, content);
+      return content;
+    },
+  });
+  return { text, files, definition };
+}
+
+async function isSame(files: ReadonlyMap<string, string>, read: (path: string) => Promise<string>): Promise<boolean> {
+  for (const [path, content] of files) if ((await read(path)) !== content) return false;
+  return true;
+}

@@ -1,0 +1,143 @@
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import { surroundingsOf } from "../agents/agent-surroundings.ts";
+import { foldersOf } from "./application-folders.ts";
+import { compileText, type TextOrigin } from "./compile-text.ts";
+import { findNamed, type NamedPlaces } from "./find-named.ts";
+import { looksLikeFile } from "./looks-like-file.ts";
+import { readTextFile } from "./read-text-file.ts";
+import type { RegistryPlaces } from "./registry.ts";
+
+export interface DefinitionPlaces {
+  /** What relative paths are relative to, tried in this order. */
+  readonly folders: readonly string[];
+  readonly appDir: string;
+  readonly maxSteps?: number;
+  readonly envAllowed?: readonly string[];
+  readonly agentsFile?: string;
+  readonly library?: RegistryPlaces["library"];
+  readonly findSaved?: NamedPlaces["findSaved"];
+  /** Whatever the reference looks like, it is a name. */
+  readonly onlyNames?: boolean;
+  /** The reference comes from data: a file must lie in one of the folders, and be one that definitions are kept in. */
+  readonly isComputed?: boolean;
+}
+
+export interface FoundDefinition {
+  readonly definition: CompiledDefinition;
+  /** Absolute. */
+  readonly file: string;
+}
+
+/** What a reference leads to: a file, or what was saved through the service, which has none. */
+export interface ReferredDefinition extends Omit<FoundDefinition, "file"> {
+  readonly file?: string;
+}
+
+/**
+ * A definition by file, by `FILE#NAME` or by registered name. Whatever looks like a file is one: where it is missing, that
+ * is said, and nothing else is tried. Throws `FILE_NOT_FOUND`, `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`,
+ * `PART_NOT_CHOSEN`, `DEFINITION_INVALID`.
+ */
+export async function findDefinition(reference: string, places: DefinitionPlaces): Promise<ReferredDefinition> {
+  if (places.onlyNames === true) return findByName(reference, places);
+  const whole = locate(reference, places);
+  if (whole !== undefined) return readDefinition(whole, { shownAs: reference }, places);
+  const named = splitName(reference, places);
+  if (named !== undefined) return readDefinition(named.path, { shownAs: named.file, name: named.name }, places);
+  if (looksLikeFile(reference)) throw new PawlError("FILE_NOT_FOUND", { message: `File not found: ${reference}` });
+  return findByName(reference, places);
+}
+
+function locate(reference: string, { folders, isComputed = false }: DefinitionPlaces): string | undefined {
+  if (!looksLikeFile(reference) || reference.includes("\0")) return undefined;
+  const found = folders.map((folder) => ({ folder, file: resolve(folder, reference) }));
+  return found.find(({ folder, file }) => existsSync(file) && (!isComputed || mayDataName(file, folder)))?.file;
+}
+
+/** What is wrong with a definition is shown with its lines: data must not choose which file is shown. */
+function mayDataName(file: string, folder: string): boolean {
+  const path = relative(realpathSync(folder), realpathSync(file));
+  const parts = path.split(sep);
+  const isHidden = parts.some((part) => part.startsWith(".") || part === "node_modules");
+  return !isAbsolute(path) && !isHidden && /\.(ya?ml|json)$/i.test(path) && !/^pawl\.ya?ml$/i.test(path);
+}
+
+/** Names may hold `#` as well: what counts is the first one behind a file. Throws `FILE_NOT_FOUND`. */
+function splitName(reference: string, places: DefinitionPlaces) {
+  let missing: string | undefined;
+  for (let hash = reference.indexOf("#"); hash > 0; hash = reference.indexOf("#", hash + 1)) {
+    const file = reference.slice(0, hash);
+    const path = locate(file, places);
+    if (path !== undefined) return { path, file, name: reference.slice(hash + 1) };
+    if (missing === undefined && looksLikeFile(file)) missing = file;
+  }
+  if (missing !== undefined) throw new PawlError("FILE_NOT_FOUND", { message: `File not found: ${missing}` });
+  return undefined;
+}
+
+interface WantedText {
+  /** Problems show the path as the user wrote it. */
+  readonly shownAs: string;
+  readonly name?: string;
+}
+
+async function readDefinition(
+  file: string,
+  { shownAs, name }: WantedText,
+  places: DefinitionPlaces,
+): Promise<FoundDefinition> {
+  const select = name === undefined ? {} : { select: { name } };
+  const origin = { ...originOf(file, shownAs, places), ...select };
+  const definition = await compileText(await readTextFile(file), origin);
+  const { graph } = definition;
+  if (name === undefined || graph.name === name) return { definition, file };
+  throw new PawlError("WORKFLOW_NOT_FOUND", {
+    message: `${shownAs} has no workflow "${name}"; it has "${graph.name}".`,
+  });
+}
+
+function originOf(file: string, source: string, places: DefinitionPlaces): TextOrigin {
+  const { appDir, maxSteps, envAllowed = [] } = places;
+  return {
+    source,
+    folders: foldersOf(file, appDir),
+    envAllowed,
+    around: surroundingsOf(places, file),
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+  };
+}
+
+async function findByName(name: string, places: DefinitionPlaces): Promise<ReferredDefinition> {
+  const { appDir } = places;
+  const named = await findNamed(places, name);
+  if (named === undefined) {
+    throw new PawlError("WORKFLOW_NOT_FOUND", {
+      message: `No workflow "${name}" in ${appDir}.`,
+      remedy:
+        places.onlyNames === true
+          ? "Put the definition into `workflows/`, and call it by its name: a text that was sent cannot name files."
+          : "Give a file, or put the definition into `workflows/`.",
+    });
+  }
+  if (named.in === "storage") {
+    const { maxSteps, envAllowed } = places;
+    const loading = {
+      ...(maxSteps === undefined ? {} : { maxSteps }),
+      ...(envAllowed === undefined ? {} : { envAllowed }),
+    };
+    return { definition: await compileText(named.stored.text, { source: name, folders: [], ...loading }) };
+  }
+  const { file, report } = named.registered;
+  return {
+    definition: report.definition ?? (await compileNamed(name, file, places)),
+    file,
+  };
+}
+
+/** Something is wrong with it: the error says what. */
+async function compileNamed(name: string, file: string, places: DefinitionPlaces): Promise<CompiledDefinition> {
+  return compileText(await readTextFile(file), { ...originOf(file, file, places), select: { name } });
+}

@@ -1,0 +1,23 @@
+import { findChromium } from "../../config/find-chromium.ts";
+import type { Config } from "../../config/load-config.ts";
+
+/** What the configuration says about whatever a definition leaves open, and about where definitions live. */
+export interface ConfiguredOptions {
+  readonly maxSteps: number;
+  /** Environment variables that terminal workflows may read. */
+  readonly envAllowed: readonly string[];
+  /** Whether reports can be printed as PDF. */
+  hasChromium(): boolean;
+  /** Relative to the application. Absent: `agents.json`, where there is one. */
+  readonly agentsFile?: string;
+}
+
+export function loadOptionsOf({ settings, env }: Pick<Config, "settings" | "env">): ConfiguredOptions {
+  const { config_path: agentsFile } = settings.agents;
+  return {
+    maxSteps: settings.uhlp.max_steps,
+    hasChromium: () => findChromium({ settings, env }) !== undefined,
+    envAllowed: settings.terminal.env_allow ?? [],
+    ...(agentsFile === undefined ? {} : { agentsFile }),
+  };
+}

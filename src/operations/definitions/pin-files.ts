@@ -1,0 +1,160 @@
+import { existsSync } from "node:fs";
+import { readFile, realpath, stat } from "node:fs/promises";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
+import type { Problem } from "../../core/errors/problem.ts";
+import type { Graph } from "../../core/graph/graph.ts";
+import type { Json } from "../../core/json.ts";
+import type { NeededFile } from "../../dialects/definition.ts";
+import { renderProblem } from "../../dialects/render-problem.ts";
+import { refuseOutOfFiles } from "../service/refuse-out-of-files.ts";
+import type { ShownProblem } from "./shown-problem.ts";
+
+export interface FilesToPin {
+  /** Of the definition, for the places of problems. */
+  readonly text: string;
+  readonly files: readonly NeededFile[];
+  readonly folders: readonly string[];
+  /** Instead of the folders: where the definition itself comes from. Rejects where a file cannot be had. */
+  read?(path: string): Promise<string>;
+}
+
+export interface PinnedFiles {
+  /** Absent where a file is missing or wrong. */
+  readonly graph?: Graph;
+  readonly problems: readonly ShownProblem[];
+}
+
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/**
+ * Puts the scripts and prompts that steps name into the graph's settings, so that a run goes on with those that it began
+ * with. A file lies inside the application's folder: no absolute path, no `..`, no link that leads out.
+ */
+export async function pinFiles(graph: Graph, wanted: FilesToPin): Promise<PinnedFiles> {
+  const { text, files } = wanted;
+  if (files.length === 0) return { graph, problems: [] };
+  const folder = folderFor(wanted);
+  const scripts: [string, Json][] = [];
+  const prompts: [string, Json][] = [];
+  const problems: ShownProblem[] = [];
+  for (const file of uniqueByPath(files)) {
+    const read = await (wanted.read === undefined ? readInside(folder, file.path) : fetchText(wanted.read, file.path));
+    if ("fault" in read) {
+      problems.push(show(faultAt(file, read.fault, folder), text));
+    } else if (file.kind === "script") {
+      scripts.push([file.path, read.text]);
+    } else {
+      const prompt = await parsePrompt(file.path, read.text);
+      problems.push(...prompt.problems);
+      if (prompt.template !== undefined) prompts.push([file.path, prompt.template]);
+    }
+  }
+  if (problems.some(({ severity }) => severity === "error")) return { problems };
+  const settings = {
+    ...graph.settings,
+    ...(folder === undefined ? {} : { folder }),
+    ...(scripts.length === 0 ? {} : { scripts: Object.fromEntries(scripts) }),
+    ...(prompts.length === 0 ? {} : { prompts: Object.fromEntries(prompts) }),
+  };
+  return { graph: { ...graph, settings }, problems };
+}
+
+/** The first folder that has them all. */
+function folderFor({ files, folders, read }: FilesToPin): string | undefined {
+  if (read !== undefined) return undefined;
+  return folders.find((each) => files.every(({ path }) => existsSync(join(each, path)))) ?? folders[0];
+}
+
+async function fetchText(
+  read: (path: string) => Promise<string>,
+  path: string,
+): Promise<{ readonly text: string } | { readonly fault: Fault }> {
+  try {
+    return { text: await read(path) };
+  } catch (error) {
+    return missing(`${path} cannot be fetched: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+interface Fault {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+async function readInside(
+  folder: string | undefined,
+  path: string,
+): Promise<{ readonly text: string } | { readonly fault: Fault }> {
+  if (folder === undefined) return missing(`${path} belongs to an application, and this text has none.`);
+  const parts = path.split(/[\\/]/);
+  if (isAbsolute(path) || parts.includes("..")) return outside(path);
+  // `.env` and its like hold secrets: pinned, they would stand in the journal.
+  if (parts.some((part) => part.startsWith(".") && part !== ".")) return hidden(path);
+  if (path.includes("\0")) return missing(`${JSON.stringify(path)} is no path.`);
+  try {
+    const [root, file] = [await realpath(folder), await realpath(join(folder, path))];
+    if (isOutside(relative(root, file))) return outside(path);
+    const { size } = await stat(file);
+    if (size > MAX_FILE_BYTES) return { fault: { code: "TOO_LARGE", message: `${path} is larger than 1 MB.` } };
+    return toText(path, await readFile(file));
+  } catch (error) {
+    refuseOutOfFiles(error, path);
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "EISDIR") return missing(`${path} is a folder.`);
+    return missing(`${path} is not in ${folder}${code === "ENOENT" || code === "ENOTDIR" ? "" : ` (${code})`}.`);
+  }
+}
+
+function toText(path: string, bytes: Uint8Array): { readonly text: string } | { readonly fault: Fault } {
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch {
+    return { fault: { code: "FILE_NOT_TEXT", message: `${path} is not UTF-8 text.` } };
+  }
+}
+
+function isOutside(path: string): boolean {
+  return path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path);
+}
+
+function hidden(path: string): { readonly fault: Fault } {
+  return {
+    fault: { code: "FILE_OUTSIDE", message: `${path} is hidden: neither scripts nor prompts begin with a dot.` },
+  };
+}
+
+function missing(message: string): { readonly fault: Fault } {
+  return { fault: { code: "FILE_NOT_FOUND", message } };
+}
+
+function outside(path: string): { readonly fault: Fault } {
+  return { fault: { code: "FILE_OUTSIDE", message: `${path} leads out of the application's folder.` } };
+}
+
+async function parsePrompt(path: string, text: string) {
+  const { parsePromptTemplate } = await import("../../dialects/uhlp/prompt-template.ts");
+  const { template, problems } = await parsePromptTemplate({ text, file: path });
+  return {
+    ...(template === undefined ? {} : { template: { ...template } }),
+    problems: problems.map((problem) => show(problem, text)),
+  };
+}
+
+function faultAt({ at }: NeededFile, { code, message }: Fault, folder: string | undefined): Problem {
+  const { remedy } = ERRORS[code];
+  const where = folder === undefined ? "" : ` Paths are relative to ${folder}.`;
+  return { code, severity: "error", message, remedy: `${remedy}${where}`, place: at };
+}
+
+function show(problem: Problem, text: string): ShownProblem {
+  return { ...problem, rendered: renderProblem(problem, text) };
+}
+
+function uniqueByPath(files: readonly NeededFile[]): readonly NeededFile[] {
+  const seen = new Set<string>();
+  return files.filter(({ kind, path }) => {
+    const key = `${kind} ${path}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}

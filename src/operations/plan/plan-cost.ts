@@ -1,0 +1,43 @@
+import type { ModelPrice } from "../../ports/model-prices.ts";
+import { toUsd } from "../costs/micro-dollars.ts";
+import type { Count } from "./plan-count.ts";
+import type { PlannedCost, PlannedPrice } from "./planned-step.ts";
+
+interface Priced {
+  readonly price: ModelPrice;
+  readonly count: Count;
+  readonly attempts: number;
+  readonly perAttempt: number | undefined;
+  readonly cap: number | undefined;
+}
+
+/** At worst: every instance, with every attempt, and never more than its limit. */
+export function costOf({ price, count, attempts, perAttempt, cap }: Priced): PlannedCost {
+  if (price.kind === "simulated") return { is: "simulated", usd: 0 };
+  const whole = perAttempt === undefined ? undefined : perAttempt * attempts;
+  const instance = whole === undefined || (cap !== undefined && cap < whole) ? cap : whole;
+  if (instance === undefined && price.kind !== "priced") {
+    return {
+      is: "unpriced",
+      usd: null,
+      because: price.kind === "unknown" ? price.reason : "its model has no known price",
+    };
+  }
+  if (instance === undefined) {
+    return { is: "unbounded", usd: null, because: "its prompt holds all outputs of a fan-out of unknown length" };
+  }
+  if (count.is === "unknown") return { is: "unbounded", usd: null, because: count.because };
+  return { is: "bounded", usd: toUsd(instance * count.count) };
+}
+
+const USUAL_CALL = { input: 10_000, output: 10_000 };
+
+export async function describePrice(price: ModelPrice): Promise<PlannedPrice> {
+  if (price.kind !== "priced") {
+    return { is: price.kind === "simulated" ? "simulated" : "unpriced", input: null, output: null };
+  }
+  // Dollars for a million tokens are micro-dollars for one.
+  const input = await price.costMicro({ input: USUAL_CALL.input, output: 0 });
+  const output = await price.costMicro({ input: 0, output: USUAL_CALL.output });
+  return { is: "priced", input: input / USUAL_CALL.input, output: output / USUAL_CALL.output };
+}

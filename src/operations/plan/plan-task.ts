@@ -1,0 +1,163 @@
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { Graph, TaskStep } from "../../core/graph/graph.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { ModelPrice } from "../../ports/model-prices.ts";
+import { toMicro } from "../costs/micro-dollars.ts";
+import type { Assumptions } from "./plan-assumptions.ts";
+import { type KnownValues, knownValueOf, tokensOf } from "./plan-values.ts";
+
+/** What one attempt of a task asks of a model at most. */
+export interface Asking {
+  /** As the definition names it. */
+  readonly model: string | undefined;
+  readonly forAgent: boolean;
+  /** Calls of the model: turns of an agent, or an answer and its repairs. */
+  readonly calls: number;
+  /** Set where the definition limits turns, or its executor does. */
+  readonly turns: number | undefined;
+  /** Of the first call. Undefined: nothing bounds it. */
+  readonly inputTokens: number | undefined;
+  /** Of each call. */
+  readonly outputTokens: number;
+  /** What each call adds to the next beside the answer. */
+  readonly addedTokens: number;
+  /** The task's own limits, over all attempts of one instance. */
+  readonly maxCostMicro: number | undefined;
+  readonly maxTotalTokens: number | undefined;
+}
+
+interface Place {
+  readonly graph: Graph;
+  readonly known: KnownValues;
+  readonly assumptions: Assumptions;
+  /** How often a model is asked again whose answer does not fit. */
+  readonly repairs: number;
+}
+
+/** Of steps of agents that set no `max_turns`, and of described agents that set no `max_iterations`. */
+const STEP_TURNS = 25;
+const AGENT_TURNS = 10;
+const AGENT_TOKENS = 4_096;
+
+/** Undefined: the task asks no model. */
+export function readAsking(step: TaskStep, place: Place): Asking | undefined {
+  const entries = step.input.op === "object" ? step.input.entries : {};
+  const read = (name: string) => knownValueOf(entries[name], place.known);
+  if (step.executor === "llm") return readModelCall(entries, read, place);
+  if (step.executor === "mcp") {
+    const called = entries["arguments"];
+    if (read("tool") !== "core.llm.generate" || called === undefined) return undefined;
+    const given = called.op === "object" ? called.entries : {};
+    return readModelCall(given, (name) => knownValueOf(given[name], place.known), place);
+  }
+  if (step.executor !== "agent" && step.executor !== "inline") return undefined;
+  const agent = read("agent");
+  return isJsonObject(agent) ? readAgent(step, agent, place) : readStep(step, read, place);
+}
+
+type Read = (name: string) => Json | undefined;
+
+function readStep(step: TaskStep, read: Read, { known, assumptions, repairs }: Place): Asking {
+  const turns = toNumber(read("max_turns")) ?? STEP_TURNS;
+  return {
+    model: toText(read("model")),
+    forAgent: true,
+    turns,
+    calls: turns + (isJsonObject(read("output_schema")) ? repairs : 0),
+    inputTokens: plus(tokensOf(step.input, known, assumptions), assumptions.overhead_tokens),
+    outputTokens: assumptions.output_tokens,
+    addedTokens: assumptions.tool_tokens,
+    maxCostMicro: undefined,
+    maxTotalTokens: undefined,
+  };
+}
+
+function readAgent(step: TaskStep, agent: JsonObject, { known, assumptions, repairs }: Place): Asking {
+  const turns = toNumber(agent["max_iterations"]) ?? AGENT_TURNS;
+  const maxCostUsd = toNumber(agent["max_cost_usd"]);
+  return {
+    model: toText(agent["model"]),
+    forAgent: true,
+    turns,
+    calls: turns + (isJsonObject(agent["output_schema"]) ? (toNumber(agent["repairs"]) ?? repairs) : 0),
+    inputTokens: plus(tokensOf(step.input, known, assumptions), assumptions.overhead_tokens),
+    outputTokens: toNumber(agent["max_tokens"]) ?? AGENT_TOKENS,
+    addedTokens: assumptions.tool_tokens,
+    maxCostMicro: toMicro(maxCostUsd),
+    maxTotalTokens: toNumber(agent["max_total_tokens"]),
+  };
+}
+
+function readModelCall(
+  entries: { readonly [name: string]: Expr },
+  read: Read,
+  { graph, known, assumptions, repairs }: Place,
+): Asking {
+  const file = readPromptFile(graph, read("promptTemplate") ?? read("prompt_template"));
+  const parameters = { ...toObject(file["parameters"]), ...toObject(read("parameters")) };
+  const schema = read("outputSchema") ?? read("output_schema") ?? file["outputSchema"];
+  const format = read("outputFormat") ?? read("output_format") ?? file["outputFormat"];
+  const asksAgain = isJsonObject(schema) || (format !== undefined && format !== "text");
+  const template = tokensOf({ op: "literal", value: file["template"] ?? "" }, known, assumptions);
+  const given = tokensOf({ op: "object", entries }, known, assumptions);
+  return {
+    model: toText(read("model") ?? file["model"]),
+    forAgent: false,
+    turns: undefined,
+    calls: asksAgain ? 1 + repairs : 1,
+    inputTokens: plus(given, template),
+    outputTokens: readMaxTokens(parameters) ?? assumptions.output_tokens,
+    addedTokens: 0,
+    maxCostMicro: undefined,
+    maxTotalTokens: undefined,
+  };
+}
+
+function readPromptFile({ settings }: Graph, path: Json | undefined): JsonObject {
+  const files = toObject(settings["prompts"]);
+  return typeof path === "string" && Object.hasOwn(files, path) ? toObject(files[path]) : {};
+}
+
+const MAX_TOKENS_NAMES = ["max_tokens", "maxTokens", "max_output_tokens", "maxOutputTokens"];
+
+function readMaxTokens(parameters: JsonObject): number | undefined {
+  return MAX_TOKENS_NAMES.map((name) => toNumber(parameters[name])).find((tokens) => tokens !== undefined);
+}
+
+/** Conversations longer than this have no bound worth naming. */
+const MOST_CALLS = 10_000;
+
+/** Undefined: nothing bounds it. Every call sends again what was said before, at the full price: caches only make it cheaper. */
+export async function costOfAttempt(
+  asking: Asking,
+  price: Extract<ModelPrice, { kind: "priced" }>,
+): Promise<number | undefined> {
+  const { calls, inputTokens, outputTokens, addedTokens, maxTotalTokens } = asking;
+  if (inputTokens === undefined || calls > MOST_CALLS) return undefined;
+  let micro = 0;
+  let tokens = 0;
+  for (let call = 0; call < calls; call += 1) {
+    const input = inputTokens + call * (outputTokens + addedTokens);
+    micro += await price.costMicro({ input, output: outputTokens });
+    tokens += input + outputTokens;
+    // What is used up is seen after the call.
+    if (maxTotalTokens !== undefined && tokens >= maxTotalTokens) break;
+  }
+  return micro;
+}
+
+function plus(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a + b;
+}
+
+function toNumber(value: Json | undefined): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+function toText(value: Json | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function toObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+import { readRunStarted } from "../runs/read-run-started.ts";
+
+/** What is done about a change, as the end of a sentence. */
+export interface Consequence {
+  readonly definition: string;
+  readonly script: string;
+}
+
+const GOES_ON: Consequence = {
+  definition: "the run goes on with the definition that it began with",
+  script: "the run goes on with the script that it began with",
+};
+
+/** What has changed since a run began, in sentences. A run that goes on does so with what it pinned. */
+export async function compareWithSource(
+  app: Pick<Application, "records">,
+  record: RunRecord,
+  { definition, script }: Consequence = GOES_ON,
+): Promise<readonly string[]> {
+  const { journal } = await app.records();
+  const { source, agent, script: pinned } = (await readRunStarted(app, record)).options ?? {};
+  const changes: string[] = [];
+  if (typeof source === "string" && hasChanged(await textOf(source), await journal.readPinned(record.definition))) {
+    changes.push(`${source} has changed since the run began; ${definition}.`);
+  }
+  const scriptFile =
+    typeof agent === "string" && agent.startsWith("simulated:") ? agent.slice("simulated:".length) : undefined;
+  if (scriptFile !== undefined && typeof pinned === "string" && hasChanged(await textOf(scriptFile), pinned)) {
+    changes.push(`${scriptFile} has changed since the run began; ${script}.`);
+  }
+  return changes;
+}
+
+/** A file that is gone has not changed: nothing would be done differently. */
+function hasChanged(now: string | undefined, pinned: string | undefined): boolean {
+  return now !== undefined && pinned !== undefined && now !== pinned;
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}

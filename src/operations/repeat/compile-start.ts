@@ -1,0 +1,72 @@
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import { surroundingsOf } from "../agents/agent-surroundings.ts";
+import type { Application } from "../application/application.ts";
+import { foldersOf } from "../definitions/application-folders.ts";
+import { compileText } from "../definitions/compile-text.ts";
+import { loadOptionsOf } from "../definitions/load-options.ts";
+import { narrowDefinition } from "../start/narrow-definition.ts";
+import { withWorkflowLimits } from "../start/workflow-limits.ts";
+import { readPinnedGraph } from "./read-pinned-graph.ts";
+
+export interface SentStart {
+  readonly text: string;
+  /** As a person knows it. */
+  readonly source: string | undefined;
+  /** Of the run: the application and the file that the text comes from, and which part of it is meant. */
+  readonly options: JsonObject;
+}
+
+/**
+ * What another process wants to start: it sends the text, and the owner compiles it as that process has done. A rerun
+ * names the graph that was pinned, a fork what it changes.
+ */
+export async function compileStart(
+  app: Pick<Application, "appDir" | "config" | "records">,
+  sent: SentStart,
+): Promise<CompiledDefinition> {
+  const { pinned, changes } = sent.options;
+  const definition = typeof pinned === "string" ? await readPinned(app, sent, pinned) : await compileSent(app, sent);
+  if (changes === undefined) return definition;
+  const { changeDefinition } = await import("./change-definition.ts");
+  return changeDefinition(definition, changes);
+}
+
+async function readPinned(
+  app: Pick<Application, "records">,
+  { text, source }: SentStart,
+  graph: string,
+): Promise<CompiledDefinition> {
+  return { text, ...(source === undefined ? {} : { source }), graph: await readPinnedGraph(app, graph) };
+}
+
+async function compileSent(
+  app: Pick<Application, "appDir" | "config">,
+  { text, source, options }: SentStart,
+): Promise<CompiledDefinition> {
+  const appDir = typeof options["app_dir"] === "string" ? options["app_dir"] : app.appDir;
+  const { source: sourceFile } = options;
+  const file = typeof sourceFile === "string" ? sourceFile : undefined;
+  const loading = loadOptionsOf(app.config);
+  const select = readSelection(options["select"]);
+  const definition = await compileText(text, {
+    folders: file === undefined ? [appDir] : foldersOf(file, appDir),
+    ...loading,
+    around: surroundingsOf({ appDir, ...loading }, file),
+    ...(select === undefined ? {} : { select }),
+    ...(source === undefined ? {} : { source }),
+  });
+  const { only_step: onlyStep, start_at: startAt } = options;
+  const narrowed = narrowDefinition(definition, {
+    ...(typeof startAt === "string" ? { startAt } : {}),
+    ...(typeof onlyStep === "string" ? { onlyStep } : {}),
+  });
+  return withWorkflowLimits(narrowed, options);
+}
+
+/** As the graph of a part says which it is. */
+function readSelection(part: Json | undefined): { readonly workflow: string } | { readonly agent: string } | undefined {
+  const { workflow, agent } = isJsonObject(part) ? part : {};
+  if (typeof workflow === "string") return { workflow };
+  return typeof agent === "string" ? { agent } : undefined;
+}

@@ -1,0 +1,210 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Flow, Graph } from "../../core/graph/graph.ts";
+import { unescapeId } from "../../core/graph/step-path.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import { newRunId } from "../../hosts/local/new-run-id.ts";
+import { hideLeaves, type SecretLeaf, showLeaves } from "../../hosts/local/secret-leaves.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+import { limitAnew, limitCost } from "../costs/lower-limits.ts";
+import { toMicro } from "../costs/micro-dollars.ts";
+import { readTextFile } from "../definitions/read-text-file.ts";
+import { type RunReading, readRunHistory, readValues } from "../runs/describe-run-reading.ts";
+import { findRun } from "../runs/find-run.ts";
+import { readRunStarted } from "../runs/read-run-started.ts";
+import { checkInput, checkPayload } from "../start/check-input.ts";
+import { fillDirectories } from "../start/fill-directories.ts";
+import type { PreparedRun } from "../start/prepare-run.ts";
+import { compareWithSource } from "./compare-with-source.ts";
+import { compileStart } from "./compile-start.ts";
+import { findRerunStep } from "./find-rerun-step.ts";
+import { type ForkChanges, readForkChanges } from "./fork-changes.ts";
+
+/** `pinned`: the definition that the run began with. `current`: its file as it is now. */
+type DefinitionChoice = "pinned" | "current";
+
+export interface RepetitionRequest {
+  /** Of a run that has ended. */
+  readonly run: string;
+  /** A path, or a step's id; see `findRerunStep` for what is meant where it is absent. */
+  readonly fromStep?: string;
+  readonly definition?: DefinitionChoice;
+  readonly runId?: string;
+}
+
+/** A run that repeats another one, ready to be started. */
+export interface PreparedRepetition {
+  readonly start: PreparedRun;
+  /** Empty: the whole run. */
+  readonly fromPath: string;
+  /** What has changed since the old run began, and what is done about it, in sentences. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * A new run that takes over what the old one has achieved, up to a step. Its budget counts only what it spends itself; who
+ * answers agent steps and where its end is told are those of the old one. Throws `RUN_NOT_FOUND`, `RUN_NOT_ENDED`,
+ * `STEP_NOT_FOUND`, `CHANGE_INVALID`, `INPUT_INVALID`, `FILE_NOT_FOUND`, `DEFINITION_INVALID`.
+ */
+export async function prepareRepetition(
+  app: Application,
+  request: RepetitionRequest,
+  changes?: Json,
+): Promise<PreparedRepetition> {
+  const record = await findRun(app, request.run);
+  if (record.completedAt === undefined) {
+    throw new PawlError("RUN_NOT_ENDED", { message: `The run ${record.id} has not ended: ${record.status}.` });
+  }
+  const reading = await readRunHistory(await app.records(), record);
+  const fromPath = findRerunStep(reading, request.fromStep);
+  const wanted = changes === undefined ? undefined : readForkChanges(changes, addressOf(fromPath));
+  const { sealed, options = {}, ...started } = await readRunStarted(app, record);
+  const next = await findDefinition(app, record, { options, choice: request.definition ?? "pinned", wanted });
+  if (request.definition === "current") refuseMissing(next.definition.graph, fromPath);
+  const { graph } = next.definition;
+  const before = reading.history.state.graph.graph.limits;
+  const { maxCostMicro, uses, onExceeded } = limitAnew(started, before, graph.limits);
+  const input = await changeInput(app, await readInput(reading), { graph, sealed, change: wanted?.input ?? {} });
+  const { callbackUrl } = record;
+  const tenantId = app.tenantId ?? record.tenantId;
+  return {
+    fromPath,
+    notices: next.notices,
+    start: {
+      runId: request.runId ?? newRunId(app.clock.now()),
+      definition: next.definition,
+      input,
+      options: next.options,
+      parentRunId: record.id,
+      lineage: { kind: wanted === undefined ? "rerun" : "fork", run: record.id, fromPath },
+      ...(uses === undefined ? {} : { uses }),
+      ...(onExceeded === "ask" ? { onExceeded } : {}),
+      ...limitCost([toMicro(wanted?.maxCostUsd) ?? maxCostMicro, app.maxRunCostMicro]),
+      ...(callbackUrl === undefined ? {} : { callbackUrl }),
+      ...(tenantId === undefined ? {} : { tenantId }),
+    },
+  };
+}
+
+interface DefinitionWanted {
+  /** Of the old run. */
+  readonly options: JsonObject;
+  readonly choice: DefinitionChoice;
+  readonly wanted: ForkChanges | undefined;
+}
+
+interface NextDefinition {
+  readonly definition: CompiledDefinition;
+  readonly options: JsonObject;
+  readonly notices: readonly string[];
+}
+
+/** What the new run is compiled from stands in its options, so that whichever process owns the data compiles the same. */
+async function findDefinition(app: Application, record: RunRecord, asked: DefinitionWanted): Promise<NextDefinition> {
+  const { pinned: _, changes: __, schedule_id: ___, traceparent: ____, ...kept } = asked.options;
+  const isPinned = asked.choice === "pinned";
+  const file = typeof kept["source"] === "string" ? kept["source"] : undefined;
+  const text = isPinned ? await readPinnedText(app, record) : await readCurrentText(record, file);
+  const options: JsonObject = {
+    ...kept,
+    ...(isPinned ? { pinned: record.graph } : {}),
+    ...(asked.wanted === undefined ? {} : { changes: toKept(asked.wanted) }),
+  };
+  const definition = await compileStart(app, { text, source: file, options });
+  const notices = await compareWithSource(app, record, {
+    definition: isPinned ? "the definition that the run began with is used" : "it is used as it is now",
+    script: "the script that the run began with is used",
+  });
+  return { definition, options, notices };
+}
+
+async function readPinnedText(app: Application, { definition }: RunRecord): Promise<string> {
+  const text = await (await app.records()).journal.readPinned(definition);
+  if (text !== undefined) return text;
+  throw new PawlError("JOURNAL_DAMAGED", { message: `The pinned definition ${definition} is missing.` });
+}
+
+async function readCurrentText({ id }: RunRecord, file: string | undefined): Promise<string> {
+  if (file !== undefined) return readTextFile(file);
+  throw new PawlError("NOT_SUPPORTED", {
+    message: `The run ${id} came with the text of its definition: there is no file that could have changed.`,
+    remedy: "Use the definition that it began with, which is what happens where nothing is said.",
+  });
+}
+
+/** Without the input's values, which may hold what only the input itself is masked for. */
+function toKept({ input, maxCostUsd, timeout, steps }: ForkChanges): JsonObject {
+  const named = Object.keys(input);
+  return {
+    ...(steps.size === 0 ? {} : { steps: Object.fromEntries([...steps].map(([id, change]) => [id, { ...change }])) }),
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(maxCostUsd === undefined ? {} : { max_cost_usd: maxCostUsd }),
+    ...(named.length === 0 ? {} : { input: Object.fromEntries(named.map((name) => [name, true])) }),
+  };
+}
+
+/** The ids of a path, as changes name steps. */
+function addressOf(path: string): string {
+  const parts = path.replaceAll(/~retry\d+/g, "").split("/");
+  return parts.map((part) => unescapeId(part.replaceAll(/#\d+|\[\d+\]/g, ""))).join("/");
+}
+
+/** What is inside a call stands in another definition. */
+function refuseMissing({ name, flow }: Graph, fromPath: string): void {
+  if (fromPath === "") return;
+  let here: Flow | undefined = flow;
+  for (const id of addressOf(fromPath)
+    .replaceAll(/~(catch|finally)/g, "")
+    .split("/")) {
+    if (here === undefined) return;
+    const step: Flow["steps"][number] | undefined = here.steps.find((each) => each.id === id);
+    if (step === undefined) {
+      throw new PawlError("STEP_NOT_FOUND", {
+        message: `The definition of "${name}" as it is now has no step "${id}".`,
+        remedy: "Begin at another step, or use the definition that the run began with.",
+      });
+    }
+    here = step.kind === "flow" ? step.flow : undefined;
+  }
+}
+
+async function readInput(reading: RunReading): Promise<JsonObject> {
+  const seq = reading.history.state.root?.frame.inputHandle ?? 0;
+  const input = (await readValues(reading, new Set([seq]))).value(seq) ?? {};
+  return isJsonObject(input) ? input : {};
+}
+
+interface InputChange {
+  readonly graph: Graph;
+  /** What of the old run's input is hidden in what was read of it. */
+  readonly sealed: string | undefined;
+  readonly change: JsonObject;
+}
+
+/**
+ * Of a request its payload is the input that a person knows. A secret is checked as what it is, and handed on hidden: who
+ * begins the run finds it again. Throws `INPUT_INVALID`, `SECRET_UNREADABLE`.
+ */
+async function changeInput(
+  app: Application,
+  input: JsonObject,
+  { graph, sealed, change: given }: InputChange,
+): Promise<JsonObject> {
+  if (Object.keys(given).length === 0) return input;
+  const change = await fillDirectories(app, given, { graph });
+  const hidden = sealed === undefined ? [] : (JSON.parse((await app.secrets()).open(sealed)) as SecretLeaf[]);
+  const isRequest = graph.dialect === "uhlp" && isJsonObject(input["requestData"]);
+  const depth = isRequest ? 2 : 0;
+  const kept = hidden.filter(({ at }) => !Object.hasOwn(change, String(at[depth])));
+  const shown = toObject(showLeaves(input, kept));
+  if (!isRequest) return hideLeaves(await checkInput({ ...shown, ...change }, graph.input), kept);
+  const request = toObject(shown["requestData"]);
+  const payload = { ...toObject(request["payload"]), ...change };
+  if (graph.input.schema !== undefined) await checkPayload(payload, graph.input.schema);
+  return hideLeaves({ ...shown, requestData: { ...request, payload } }, kept);
+}
+
+function toObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

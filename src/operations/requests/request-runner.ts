@@ -1,0 +1,193 @@
+import { setTimeout } from "node:timers/promises";
+import { isErrorCode } from "../../core/errors/error-table.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { RunHost, RunNotice } from "../../hosts/run-host.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+import type { PreparedRun } from "../start/prepare-run.ts";
+
+export interface RequestRunnerOptions {
+  /** Requests that may wait for their run at once. */
+  readonly maxInFlight: number;
+}
+
+/** What of a host runs for callers need. */
+export type RunningHost = Pick<RunHost, "startRun" | "settled" | "watch">;
+
+export type Ran =
+  | { readonly is: "ended"; readonly record: RunRecord }
+  /** It waits: for a person, for an event, or for a time that is far away. */
+  | { readonly is: "parked"; readonly record: RunRecord }
+  /** The run is recorded and goes on; who asked for it cannot be told how it ends. */
+  | { readonly is: "unanswered"; readonly error: PawlError };
+
+/** A wait that is shorter is waited for. */
+const NEAR_MS = 10_000;
+const FIRST_LOOK_MS = 50;
+const LAST_LOOK_MS = 1_000;
+
+/** Runs for callers who wait for the result: so many at once, none when nothing can be written or the process stops. */
+export class RequestRunner {
+  readonly #app: Pick<Application, "records" | "clock">;
+  readonly #host: RunningHost;
+  readonly #options: RequestRunnerOptions;
+  readonly #stopWatching: () => void;
+  #inFlight = 0;
+  /** Why nothing is taken at the moment. */
+  #refusal: PawlError | undefined;
+  #isStopping = false;
+  /** Whoever waits, to be told why that ends early. */
+  readonly #waiting = new Set<(error: PawlError) => void>();
+  #idle: (() => void)[] = [];
+  /** Of runs that nobody waits for: two starts of one id at the same moment are one after the other. */
+  readonly #starting = new Map<string, Promise<unknown>>();
+
+  constructor(app: Pick<Application, "records" | "clock">, host: RunningHost, options: RequestRunnerOptions) {
+    this.#app = app;
+    this.#host = host;
+    this.#options = options;
+    // No run has this name: only what is said to everybody arrives.
+    this.#stopWatching = host.watch("every-run", (notice) => this.#hear(notice));
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Throws `SERVER_BUSY`, `SERVER_STOPPING`, `JOURNAL_FULL`, `JOURNAL_IO`: then nothing has been started. */
+  refuseWhereFull(): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#inFlight < this.#options.maxInFlight) return;
+    throw new PawlError("SERVER_BUSY", { message: `${this.#inFlight} requests are under way already.` });
+  }
+
+  /**
+   * Starts a run and waits until it ends or parks; `listen` is told what happens meanwhile. Throws `SERVER_BUSY` and its
+   * kin, `RUN_ID_TAKEN`.
+   */
+  async run(prepared: PreparedRun, listen?: (notice: RunNotice) => void): Promise<Ran> {
+    this.refuseWhereFull();
+    this.#inFlight += 1;
+    const over = new AbortController();
+    const stopListening = listen === undefined ? undefined : this.#host.watch(prepared.runId, listen);
+    try {
+      return await this.#unlessDisturbed(this.#runToRest(prepared, over.signal));
+    } catch (error) {
+      if (error instanceof Disturbance) return { is: "unanswered", error: error.reason };
+      throw error;
+    } finally {
+      over.abort();
+      stopListening?.();
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    }
+  }
+
+  /** Starts a run that nobody waits for. Throws `RUN_ID_TAKEN`, and what `run` throws. */
+  async start(prepared: PreparedRun): Promise<void> {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    const start: Promise<unknown> = prepared.hasNewId === true ? this.#host.startRun(prepared) : this.#inTurn(prepared);
+    try {
+      await this.#unlessDisturbed(start);
+    } catch (error) {
+      throw error instanceof Disturbance ? error.reason : error;
+    }
+  }
+
+  /** After the starts of the same id that have not ended yet. */
+  async #inTurn(prepared: PreparedRun): Promise<void> {
+    const { runId } = prepared;
+    const start = (this.#starting.get(runId) ?? Promise.resolve()).then(() => this.#host.startRun(prepared));
+    const settled = start.catch(() => undefined);
+    this.#starting.set(runId, settled);
+    try {
+      await start;
+    } finally {
+      if (this.#starting.get(runId) === settled) this.#starting.delete(runId);
+    }
+  }
+
+  /** Takes nothing more. Resolves when nobody waits any more, or after the grace, when whoever still did has been told. */
+  async stop(graceMs: number, force: AbortSignal): Promise<void> {
+    const error = new PawlError("SERVER_STOPPING", {
+      message: "This process stops; the run goes on with the next one.",
+    });
+    this.#isStopping = true;
+    this.#refusal = error;
+    if (this.#inFlight > 0) {
+      const over = new AbortController();
+      const idle = new Promise<void>((resolve) => this.#idle.push(resolve));
+      const grace = setTimeout(graceMs, undefined, { signal: AbortSignal.any([force, over.signal]) });
+      await Promise.race([idle, grace.catch(() => undefined)]);
+      // A timer that still runs would keep the process.
+      over.abort();
+    }
+    this.#disturb(error);
+    this.#stopWatching();
+  }
+
+  async #runToRest(prepared: PreparedRun, over: AbortSignal): Promise<Ran> {
+    await this.#host.startRun(prepared);
+    const settled = this.#host.settled(prepared.runId).then(toRan);
+    // Whoever has been answered otherwise does not hear how it ends.
+    settled.catch(() => undefined);
+    return Promise.race([settled, this.#untilParked(prepared.runId, over)]);
+  }
+
+  /** A run that waits for a time is not settled: its record tells. */
+  async #untilParked(runId: string, over: AbortSignal): Promise<Ran> {
+    for (let delayMs = FIRST_LOOK_MS; !over.aborted; delayMs = Math.min(2 * delayMs, LAST_LOOK_MS)) {
+      await setTimeout(delayMs, undefined, { signal: over, ref: false }).catch(() => undefined);
+      if (over.aborted) break;
+      const record = await (await this.#app.records()).journal.findRun(runId);
+      if (record === undefined || record === "ambiguous") continue;
+      const isFar = record.wakeAt === undefined || record.wakeAt - this.#app.clock.now() > NEAR_MS;
+      if (record.status === "awaiting_approval" || (record.status === "waiting" && isFar))
+        return { is: "parked", record };
+    }
+    return new Promise<never>(() => undefined);
+  }
+
+  #hear(notice: RunNotice): void {
+    if (this.#isStopping) return;
+    if (notice.type === "unstalled") this.#refusal = undefined;
+    if (notice.type !== "stalled") return;
+    const { code, message } = notice;
+    this.#refusal = new PawlError(isErrorCode(code) ? code : "JOURNAL_IO", { message });
+    this.#disturb(this.#refusal);
+  }
+
+  /** Rejects with a `Disturbance` as soon as there is a reason to wait no longer. */
+  async #unlessDisturbed<T>(work: Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const disturb = (error: PawlError) => reject(new Disturbance(error));
+    this.#waiting.add(disturb);
+    work.then(resolve, reject);
+    try {
+      return await promise;
+    } finally {
+      this.#waiting.delete(disturb);
+    }
+  }
+
+  #disturb(error: PawlError): void {
+    for (const disturb of [...this.#waiting]) disturb(error);
+  }
+}
+
+/** Waiting has ended, the work has not. */
+class Disturbance extends Error {
+  readonly reason: PawlError;
+
+  constructor(reason: PawlError) {
+    super(reason.message);
+    this.reason = reason;
+  }
+}
+
+function toRan(record: RunRecord): Ran {
+  if (record.completedAt !== undefined) return { is: "ended", record };
+  if (record.status === "waiting" || record.status === "awaiting_approval") return { is: "parked", record };
+  const error = new PawlError("SERVER_STOPPING", { message: "This process has laid the run down; it goes on later." });
+  return { is: "unanswered", error };
+}

@@ -1,0 +1,24 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+import { findRun } from "./find-run.ts";
+
+/**
+ * Starts nothing but `finally` steps any more; a second time the run ends without waiting for what flies. Durable when it
+ * resolves. Throws `RUN_NOT_FOUND`, `RUN_FINISHED`.
+ */
+export async function cancelRun(
+  app: Application,
+  id: string,
+  wish: { readonly by?: string; readonly reason?: string },
+): Promise<RunRecord> {
+  const record = await findUnfinished(app, id);
+  return (await app.host()).cancelRun(record.id, wish);
+}
+
+/** Throws `RUN_NOT_FOUND`, `RUN_FINISHED`. */
+export async function findUnfinished(app: Application, id: string): Promise<RunRecord> {
+  const record = await findRun(app, id);
+  if (record.completedAt === undefined) return record;
+  throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
+}

@@ -1,0 +1,133 @@
+import type { Json } from "../../core/json.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+import { describeRun, type RunDescription, type StepDescription } from "./describe-run.ts";
+import { findRun } from "./find-run.ts";
+
+interface Pair<Value> {
+  readonly a: Value;
+  readonly b: Value;
+}
+
+/** How two runs differ. Diffs are unified, and null where there is none to show or it would be too large. */
+export interface RunComparison {
+  readonly run_id: Pair<string>;
+  readonly workflow_name: Pair<string>;
+  readonly status: Pair<string>;
+  readonly total_cost_usd: Pair<number> & { readonly delta: number };
+  readonly duration_seconds: Pair<number | null>;
+  readonly definition: { readonly changed: boolean; readonly diff: string | null };
+  readonly input: { readonly changed: boolean; readonly diff: string | null };
+  readonly outputs: { readonly changed: boolean; readonly diff: string | null };
+  /** In the order of `a`, then those that only `b` has; at most 1,000. */
+  readonly steps: readonly StepComparison[];
+  readonly steps_left_out: number;
+}
+
+export interface StepComparison {
+  readonly path: string;
+  readonly only_in: "a" | "b" | null;
+  readonly status: Pair<string | null>;
+  readonly output_changed: boolean;
+  readonly output_diff: string | null;
+  readonly prompt_changed: boolean;
+  /** Null where a price is unknown. */
+  readonly cost_usd_delta: number | null;
+}
+
+const MAX_STEPS = 1_000;
+
+export async function compareRuns(app: Application, idA: string, idB: string): Promise<RunComparison> {
+  const records = { a: await findRun(app, idA), b: await findRun(app, idB) };
+  const sources = await app.records();
+  const a = await describeRun(sources, records.a);
+  const b = await describeRun(sources, records.b);
+  const paths = [...new Set([...a.steps, ...b.steps].map(({ path }) => path))];
+  const [inA, inB] = [byPath(a), byPath(b)];
+  const steps: StepComparison[] = [];
+  for (const path of paths.slice(0, MAX_STEPS)) steps.push(await compareSteps(path, inA.get(path), inB.get(path)));
+  return {
+    run_id: { a: a.run_id, b: b.run_id },
+    workflow_name: { a: a.workflow_name, b: b.workflow_name },
+    status: { a: a.status, b: b.status },
+    total_cost_usd: { a: a.total_cost_usd, b: b.total_cost_usd, delta: minus(b.total_cost_usd, a.total_cost_usd) },
+    duration_seconds: { a: durationOf(records.a), b: durationOf(records.b) },
+    definition: await compareDefinitions(app, records),
+    input: await compareValues(a.input_data, b.input_data),
+    outputs: await compareValues(a.outputs, b.outputs),
+    steps,
+    steps_left_out: Math.max(0, paths.length - MAX_STEPS),
+  };
+}
+
+function byPath({ steps }: RunDescription): ReadonlyMap<string, StepDescription> {
+  return new Map(steps.map((step) => [step.path, step]));
+}
+
+async function compareSteps(
+  path: string,
+  a: StepDescription | undefined,
+  b: StepDescription | undefined,
+): Promise<StepComparison> {
+  const output = await compareValues(a?.output_data ?? null, b?.output_data ?? null);
+  const isPriced = a?.cost_usd !== null && b?.cost_usd !== null;
+  return {
+    path,
+    only_in: a === undefined ? "b" : b === undefined ? "a" : null,
+    status: { a: a?.status ?? null, b: b?.status ?? null },
+    output_changed: output.changed,
+    output_diff: output.diff,
+    prompt_changed: isAsked(a) && isAsked(b) && a?.input_prompt !== b?.input_prompt,
+    cost_usd_delta: isPriced ? minus(b?.cost_usd ?? 0, a?.cost_usd ?? 0) : null,
+  };
+}
+
+/** What was taken over was not asked again: nothing is known of a prompt then. */
+function isAsked(step: StepDescription | undefined): boolean {
+  return step !== undefined && step.input_prompt !== null;
+}
+
+/** The graph decides: it holds prompts and scripts as well, and what a fork has changed. */
+async function compareDefinitions(app: Application, { a, b }: Pair<RunRecord>) {
+  if (a.graph === b.graph) return { changed: false, diff: null };
+  const { journal } = await app.records();
+  const [before, after] = [await journal.readPinned(a.definition), await journal.readPinned(b.definition)];
+  if (before !== after) return { changed: true, diff: await diff(before ?? "", after ?? "") };
+  const graphs = [await journal.readPinned(a.graph), await journal.readPinned(b.graph)];
+  const [graphA = "null", graphB = "null"] = graphs;
+  return { changed: true, diff: await diff(pretty(JSON.parse(graphA)), pretty(JSON.parse(graphB))) };
+}
+
+async function compareValues(a: Json, b: Json) {
+  const [before, after] = [pretty(a), pretty(b)];
+  if (before === after) return { changed: false, diff: null };
+  return { changed: true, diff: await diff(before, after) };
+}
+
+function pretty(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
+const MAX_TEXT = 64 * 1024;
+const MAX_DIFF = 4_000;
+/** How different two texts may be before looking for what they share is given up. */
+const MAX_EDITS = 2_000;
+
+async function diff(before: string, after: string): Promise<string | null> {
+  if (before.length + after.length > 2 * MAX_TEXT) return null;
+  const { createTwoFilesPatch } = await import("diff");
+  const options = { context: 2, maxEditLength: MAX_EDITS };
+  const patch = createTwoFilesPatch("a", "b", `${before}\n`, `${after}\n`, undefined, undefined, options);
+  if (patch === undefined) return null;
+  const body = patch.slice(patch.indexOf("@@"));
+  return body.length > MAX_DIFF ? `${body.slice(0, MAX_DIFF)}\n...` : body;
+}
+
+function durationOf({ startedAt, completedAt }: RunRecord): number | null {
+  return startedAt === undefined || completedAt === undefined ? null : (completedAt - startedAt) / 1_000;
+}
+
+/** In whole micro-dollars, so that nothing is left of binary fractions. */
+function minus(a: number, b: number): number {
+  return (Math.round(a * 1_000_000) - Math.round(b * 1_000_000)) / 1_000_000;
+}

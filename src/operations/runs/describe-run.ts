@@ -1,0 +1,260 @@
+import { loadHandle, type Values } from "../../core/binding/bind.ts";
+import { collectOfHandle } from "../../core/binding/values-needed.ts";
+import { ERRORS, isErrorCode } from "../../core/errors/error-table.ts";
+import type { PolicyDecision } from "../../core/graph/policy.ts";
+import type { Handle } from "../../core/history/run-state.ts";
+import { resultOf } from "../../core/interpreter/end-scope.ts";
+import { runStatus } from "../../core/interpreter/run-status.ts";
+import { toIsoTime } from "../../core/iso-time.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { RunRecord, RunStatus } from "../../ports/journal.ts";
+import { toUsd } from "../costs/micro-dollars.ts";
+import { describeLimits, type LimitDescription } from "../costs/use-limits.ts";
+import { describeLineage, type LineageDescription } from "./describe-lineage.ts";
+import { triesOf } from "./describe-run-history.ts";
+import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
+import { type StepEntry, type StepStatus, stepsInOrder } from "./describe-run-steps.ts";
+
+/** A run without its contents, as lists show it. The names are those of the seed's table `runs`. */
+export interface RunSummary {
+  readonly run_id: string;
+  readonly workflow_name: string;
+  readonly dialect: string;
+  readonly status: RunStatus;
+  readonly total_cost_usd: number;
+  readonly error: ErrorDescription | null;
+  readonly parent_run_id: string | null;
+  readonly tenant_id: string | null;
+  /** Times are ISO 8601 in UTC. */
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+}
+
+/** Everything about a run but its steps. */
+export interface RunHead extends RunSummary {
+  readonly input_data: Json;
+  /** Null while the run is under way. */
+  readonly outputs: Json;
+  readonly usage: JsonObject;
+  /** Something was used whose price is unknown: the total is a lower bound. */
+  readonly unpriced?: true;
+  /** Absent: it has none. */
+  readonly limits?: readonly LimitDescription[];
+}
+
+export interface RunDescription extends RunHead, LineageDescription {
+  readonly steps: readonly StepDescription[];
+}
+
+/** A step instance, with the names of the seed's table `run_steps`. */
+export interface StepDescription {
+  /** Its address, e.g. `enrich[3]`, `batch[2]/fetch[7]`, `poll#7`. */
+  readonly path: string;
+  readonly step_id: string;
+  readonly parallel_index: number | null;
+  readonly status: StepStatus;
+  /** Tries so far; 0: not begun. */
+  readonly attempt: number;
+  readonly input_prompt: string | null;
+  readonly output_data: Json;
+  /** Of this instance alone: what runs inside it has steps of its own. Null: the price is unknown. */
+  readonly cost_usd: number | null;
+  readonly unpriced?: true;
+  readonly usage: JsonObject;
+  /** From the start of the first attempt to the end of the last. */
+  readonly duration_seconds: number | null;
+  readonly error: ErrorDescription | null;
+  /** What policies had to say, over all its attempts. Absent: nothing. */
+  readonly violations?: readonly PolicyDecision[];
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+}
+
+export interface ErrorDescription {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+export interface DescribeOptions {
+  /** Load the prompts (default true). */
+  readonly withPrompts?: boolean;
+  /** Load the outputs of the run and of its steps (default true). */
+  readonly withOutputs?: boolean;
+}
+
+/** The whole run as JSON. Outputs of large runs are loaded only where they are asked for. */
+export async function describeRun(
+  sources: RunSources,
+  record: RunRecord,
+  options: DescribeOptions = {},
+): Promise<RunDescription> {
+  const reading = await readRunHistory(sources, record);
+  const head = await describeHead(reading, options);
+  const steps: StepDescription[] = [];
+  for await (const step of describeSteps(reading, options)) steps.push(step);
+  return { ...head, ...(await describeLineage(sources.journal, record)), steps };
+}
+
+/** A run as a list shows it: from its record alone. */
+export function summarizeRun(record: RunRecord): RunSummary {
+  return {
+    run_id: record.id,
+    workflow_name: record.workflow,
+    dialect: record.dialect,
+    status: record.status,
+    total_cost_usd: toUsd(record.costMicro),
+    error: record.error === undefined ? null : describeError(record.error),
+    parent_run_id: record.parentRunId ?? null,
+    tenant_id: record.tenantId ?? null,
+    created_at: toIsoTime(record.createdAt),
+    started_at: toTime(record.startedAt),
+    completed_at: toTime(record.completedAt),
+  };
+}
+
+/** What the events say goes before what the record says: it may have been read earlier. */
+export async function describeHead(reading: RunReading, options: DescribeOptions = {}): Promise<RunHead> {
+  const { record, history } = reading;
+  const { state } = history;
+  const { ending, budget, root } = state;
+  const limits = describeLimits(state);
+  const hasEnded = state.phase === "finished";
+  const outputs = hasEnded && root !== undefined && options.withOutputs !== false ? resultOf(root) : 0;
+  const inputHandle = root?.frame.inputHandle ?? 0;
+  const values = await readHandles(reading, [inputHandle, outputs]);
+  const failure = hasEnded && ending?.code !== undefined ? ending : undefined;
+  return {
+    ...summarizeRun(record),
+    status: runStatus(state),
+    total_cost_usd: toUsd(budget.spentMicro),
+    ...(budget.unpriced ? { unpriced: true } : {}),
+    usage: history.usage,
+    ...(limits.length === 0 ? {} : { limits }),
+    error: failure?.code === undefined ? null : describeError({ code: failure.code, message: failure.message }),
+    started_at: root === undefined ? null : toIsoTime(state.startedAt),
+    completed_at: toTime(history.finishedAt),
+    input_data: loadHandle(inputHandle, values),
+    outputs: loadHandle(outputs, values),
+  };
+}
+
+/** Outputs may be as large as 16 MiB each: only so many are in memory at once. */
+const STEPS_AT_ONCE = 32;
+
+/** The steps one after another, in the order of `stepsInOrder`; holds the values of a few at a time. */
+async function* describeSteps(reading: RunReading, options: DescribeOptions = {}): AsyncGenerator<StepDescription> {
+  let slice: StepEntry[] = [];
+  for (const entry of stepsInOrder(reading.history)) {
+    slice.push(entry);
+    if (slice.length < STEPS_AT_ONCE) continue;
+    yield* await describeSlice(reading, slice, options);
+    slice = [];
+  }
+  yield* await describeSlice(reading, slice, options);
+}
+
+function describeError(error: { readonly code: string; readonly message?: string | undefined }): ErrorDescription {
+  const { code, message = code } = error;
+  return { code, message, remedy: isErrorCode(code) ? ERRORS[code].remedy : ERRORS.AGENT_FAILED.remedy };
+}
+
+async function describeSlice(
+  reading: RunReading,
+  entries: readonly StepEntry[],
+  { withPrompts = true, withOutputs = true }: DescribeOptions,
+): Promise<readonly StepDescription[]> {
+  const handles = entries.map((entry) => ({
+    entry,
+    prompt: withPrompts ? (entry.history?.inputSeq ?? 0) : 0,
+    log: withPrompts && rendersPrompt(entry) ? (entry.history?.logSeq ?? 0) : 0,
+    output: withOutputs ? outputOf(entry) : 0,
+  }));
+  const values = await readHandles(
+    reading,
+    handles.flatMap(({ prompt, log, output }) => [prompt, log, output]),
+  );
+  return handles.map(({ entry, prompt, log, output }) => ({
+    ...describeEntry(entry, reading),
+    input_prompt: renderedIn(loadHandle(log, values)) ?? toPrompt(loadHandle(prompt, values)),
+    output_data: loadHandle(output, values),
+  }));
+}
+
+function describeEntry(
+  entry: StepEntry,
+  { history: run }: RunReading,
+): Omit<StepDescription, "input_prompt" | "output_data"> {
+  const { path, step, item, status, history } = entry;
+  const isUnpriced = history?.unpriced === true;
+  const startedAt = startOf(entry);
+  const endedAt = history?.life.is === "ended" && startedAt !== undefined ? history.life.at : undefined;
+  return {
+    path,
+    step_id: step.step.id,
+    parallel_index: item < 0 ? null : item,
+    status,
+    attempt: history === undefined ? 0 : triesOf(history),
+    cost_usd: isUnpriced ? null : toUsd(history?.costMicro ?? 0),
+    ...(isUnpriced ? { unpriced: true } : {}),
+    usage: history?.usage ?? {},
+    duration_seconds: startedAt === undefined || endedAt === undefined ? null : (endedAt - startedAt) / 1000,
+    error: errorOf(entry, run),
+    ...(history === undefined || history.decisions.length === 0 ? {} : { violations: history.decisions }),
+    started_at: toTime(startedAt),
+    completed_at: toTime(endedAt),
+  };
+}
+
+/** A task starts when its executor gets it, anything else when its turn has come. */
+function startOf({ history, step }: StepEntry): number | undefined {
+  if (history === undefined) return undefined;
+  if (step.step.kind !== "task") return history.beganAt;
+  const { life } = history;
+  return history.startedAt ?? (life.is === "live" && life.instance.attempt > 0 ? life.instance.startedAt : undefined);
+}
+
+/** Why it failed for good, or why the attempt before failed. */
+function errorOf({ path, status, history }: StepEntry, run: RunReading["history"]): ErrorDescription | null {
+  if (status !== "failed" && status !== "retrying") return null;
+  const failure = run.failures.get(path) ?? history?.attemptFailure;
+  return failure === undefined ? null : describeError(failure);
+}
+
+function outputOf({ status, history }: StepEntry): Handle {
+  if (status !== "completed") return 0;
+  if (history === undefined) return EMPTY_LIST;
+  return history.life.is === "ended" ? history.life.handle : 0;
+}
+
+/** The output of a fan-out over nothing. */
+const EMPTY_LIST: Handle = { kind: "list", handles: [] };
+
+async function readHandles(reading: RunReading, handles: readonly Handle[]): Promise<Values> {
+  const seqs = new Set<number>();
+  for (const handle of handles) collectOfHandle(handle, seqs);
+  return readValues(reading, seqs);
+}
+
+/** A model's prompt is made from the input by its executor, which tells it in the log. */
+function rendersPrompt({ step }: StepEntry): boolean {
+  return step.step.kind === "task" && step.step.executor === "llm";
+}
+
+function renderedIn(log: Json): string | undefined {
+  const events: readonly Json[] = Array.isArray(log) ? log : [];
+  const prompted = events.find((event) => isJsonObject(event) && event["type"] === "prompt");
+  return isJsonObject(prompted) && typeof prompted["text"] === "string" ? prompted["text"] : undefined;
+}
+
+/** Of an agent's input the prompt is what people read; of any other the whole. */
+function toPrompt(input: Json): string | null {
+  if (input === null) return null;
+  if (isJsonObject(input) && typeof input["prompt"] === "string") return input["prompt"];
+  return typeof input === "string" ? input : JSON.stringify(input);
+}
+
+function toTime(at: number | undefined): string | null {
+  return at === undefined ? null : toIsoTime(at);
+}

@@ -1,0 +1,26 @@
+import { waitsForOthers } from "../../core/interpreter/run-status.ts";
+import { rebuildRun } from "../../hosts/local/rebuild-run.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+
+type Graphs = Parameters<typeof rebuildRun>[2];
+
+export interface Awaited {
+  /** A person or an event from outside has to come; no hour of the clock alone ends the wait well. */
+  readonly isOthers: boolean;
+  /** A person laid the run down. */
+  readonly isHeld: boolean;
+  /** Names of the events. */
+  readonly events: readonly string[];
+}
+
+/** What a parked run waits for; only its state tells. `graphs`: those that are at hand, and then those that were read. */
+export async function findAwaited(
+  app: Pick<Application, "records">,
+  record: RunRecord,
+  graphs: Graphs = new Map(),
+): Promise<Awaited> {
+  const { journal } = await app.records();
+  const { state } = await rebuildRun(journal, record, graphs);
+  return { isOthers: waitsForOthers(state), isHeld: state.isHeld, events: [...state.waiters.keys()] };
+}

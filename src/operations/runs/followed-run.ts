@@ -1,0 +1,175 @@
+import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
+import type { Event } from "../../core/history/events.ts";
+import { runStatus } from "../../core/interpreter/run-status.ts";
+import { loadGraph } from "../../hosts/local/rebuild-run.ts";
+import type { EventRow, Journal, RunRecord } from "../../ports/journal.ts";
+import { toUsd } from "../costs/micro-dollars.ts";
+import { describeLimits, showLimit } from "../costs/use-limits.ts";
+import { describeRun } from "./describe-run.ts";
+import { RunHistory, type StepHistory } from "./describe-run-history.ts";
+import type { RunSources } from "./describe-run-reading.ts";
+import { statusOfEnd, statusOfPhase } from "./describe-run-steps.ts";
+import { findRun } from "./find-run.ts";
+import type { NumberedChange, RunNow, StepNow } from "./streamed-change.ts";
+
+const PAGE = 200;
+const MAX_INLINE_BYTES = 64 * 1024;
+
+/** Behind the changes of steps that one event can cause. */
+const JOURNAL_AT = 800_000;
+
+/** Behind the changes of steps, before the result. */
+const LIMITS_FROM = 900_000;
+
+/** Behind those. */
+const BUDGETS_FROM = 950_000;
+
+/** Behind everything else that one event can cause. */
+const RESULT_FROM = 1_000_000;
+
+/**
+ * One run as all those see it who follow it at the moment: its events are read, folded and kept once, however many they are.
+ * Each of them holds no more than a place in its changes.
+ */
+export class FollowedRun {
+  /** All so far, in order. */
+  readonly changes: NumberedChange[] = [];
+  readonly #record: RunRecord;
+  readonly #journal: Journal;
+  #isLast = false;
+  #reading: Promise<void> | undefined;
+  #nextReading: Promise<void> | undefined;
+  #end: Promise<readonly NumberedChange[]> | undefined;
+  readonly #graphs = new Map<string, IndexedGraph>();
+  #history: RunHistory | undefined;
+  /** What was last told of a step, by its path. */
+  readonly #told = new Map<string, string>();
+
+  constructor(record: RunRecord, journal: Journal) {
+    this.#record = record;
+    this.#journal = journal;
+  }
+
+  get #lastSeq(): number {
+    return this.#history?.state.seq ?? 0;
+  }
+
+  /** Whether everything was read that there was. */
+  get isLast(): boolean {
+    return this.#isLast;
+  }
+
+  get hasEnded(): boolean {
+    return this.#history?.state.phase === "finished";
+  }
+
+  now(): RunNow {
+    const { id: run_id } = this.#record;
+    if (this.#history === undefined) return { run_id, status: "queued", total_cost_usd: 0 };
+    const { state } = this.#history;
+    return { run_id, status: runStatus(state), total_cost_usd: toUsd(state.budget.spentMicro) };
+  }
+
+  /** Reads what was written before this was called, a page of it at most. All who ask during one reading share the next. */
+  readOn(): Promise<void> {
+    this.#nextReading ??= this.#readNext();
+    return this.#nextReading;
+  }
+
+  async #readNext(): Promise<void> {
+    await this.#reading?.catch(() => undefined);
+    this.#reading = this.#nextReading;
+    this.#nextReading = undefined;
+    await this.#readPage();
+  }
+
+  async #readPage(): Promise<void> {
+    // While a page is half applied the state is ahead of the changes: nobody is to take it for the whole.
+    this.#isLast = false;
+    const rows = await this.#journal.readEvents(this.#record.no, { afterSeq: this.#lastSeq, limit: PAGE });
+    for (const row of rows) this.changes.push(...(await this.#apply(row)));
+    this.#isLast = rows.length < PAGE;
+  }
+
+  /** What is told last, of a run that has ended. */
+  end(sources: RunSources): Promise<readonly NumberedChange[]> {
+    this.#end ??= this.#describeEnd(sources);
+    return this.#end;
+  }
+
+  async #describeEnd(sources: RunSources): Promise<readonly NumberedChange[]> {
+    const id = (n: number) => `${this.#lastSeq}.${RESULT_FROM + n}`;
+    const record = await findRun({ records: async () => sources }, this.#record.id);
+    const run = await describeRun(sources, record, { withPrompts: false });
+    const { run_id, status, total_cost_usd, outputs, error } = run;
+    const isLarge = Buffer.byteLength(JSON.stringify(outputs)) > MAX_INLINE_BYTES;
+    const shown = isLarge ? { outputs: null, outputs_ref: `/runs/${run_id}?prompts=false` } : { outputs };
+    const data = { run_id, status, total_cost_usd, ...shown, error: error === null ? null : { ...error } };
+    return [
+      ...(error === null
+        ? []
+        : [{ event: "error" as const, id: id(0), data: { code: error.code, message: error.message } }]),
+      { event: "result", id: id(1), data },
+      { event: "end", id: id(2), data: { run_id } },
+    ];
+  }
+
+  async #apply({ seq, event }: EventRow): Promise<readonly NumberedChange[]> {
+    this.#history ??= new RunHistory(await loadGraph(this.#journal, this.#record.graph, this.#graphs));
+    const history = this.#history;
+    if (event.type === "callResolved" && !history.state.graphs.has(event.graph)) {
+      history.state.graphs.set(event.graph, await loadGraph(this.#journal, event.graph, this.#graphs));
+    }
+    const { began, ended } = history.apply(event);
+    const touched = new Set([...began, ...ended, ...namedBy(event, history)]);
+    const steps = [...touched].flatMap((step, n) => this.#tell(step, `${seq}.${n}`));
+    const recorded: NumberedChange = { event: "event", id: `${seq}.${JOURNAL_AT}`, data: { seq, event } };
+    return [...steps, recorded, ...this.#tellLimits(history, seq), ...this.#tellBudget(event, seq)];
+  }
+
+  #tellBudget(event: Event, seq: number): readonly NumberedChange[] {
+    const id = `${seq}.${BUDGETS_FROM}`;
+    if (event.type !== "limitNeared") return [];
+    return [{ event: "limit", id, data: { ...showLimit(event), budget_id: event.budget } }];
+  }
+
+  #tellLimits({ state }: RunHistory, seq: number): readonly NumberedChange[] {
+    return describeLimits(state).flatMap((data, n): readonly NumberedChange[] => {
+      const told = `limit ${data.of}`;
+      if (data.is === "ok" || this.#told.get(told) === data.is) return [];
+      this.#told.set(told, data.is);
+      const id = `${seq}.${LIMITS_FROM + n}`;
+      return [{ event: "limit", id, data }];
+    });
+  }
+
+  /** Nothing where the step is as it was told to be. */
+  #tell(step: StepHistory, id: string): readonly NumberedChange[] {
+    const data = describeStep(step);
+    const told = `${data.status} ${data.attempt}`;
+    if (this.#told.get(step.path) === told) return [];
+    this.#told.set(step.path, told);
+    return [{ event: "step", id, data }];
+  }
+}
+
+function namedBy(event: Event, history: RunHistory): readonly StepHistory[] {
+  const step = "path" in event ? history.steps.get(event.path) : undefined;
+  return step === undefined ? [] : [step];
+}
+
+function describeStep(step: StepHistory): StepNow {
+  const { path, item, life, costMicro, unpriced, startedAt, attemptFailure } = step;
+  const status = life.is === "live" ? statusOfPhase(life.instance.phase) : statusOfEnd(life.status);
+  const hasFailed = (status === "failed" || status === "retrying") && attemptFailure !== undefined;
+  return {
+    step_id: step.step.step.id,
+    path,
+    parallel_index: item < 0 ? null : item,
+    status,
+    attempt: life.is === "live" ? life.instance.attempt : life.attempt,
+    cost_usd: unpriced ? null : toUsd(costMicro),
+    duration_seconds: life.is === "ended" && startedAt !== undefined ? (life.at - startedAt) / 1_000 : null,
+    ...(hasFailed ? { error: attemptFailure } : {}),
+  };
+}

@@ -1,0 +1,116 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Journal, RunFilter, RunRecord, RunSelection, RunStatus } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+import { type RunSummary, summarizeRun } from "./describe-run.ts";
+import { listRetrying } from "./list-retrying.ts";
+
+export interface RunsWanted {
+  /** `retrying` as well: those that run, and have a step that failed and waits for its next try. */
+  readonly status?: readonly string[];
+  readonly workflow?: string;
+  /** Milliseconds since the epoch. */
+  readonly createdFrom?: number;
+  readonly createdBefore?: number;
+  /** Stands in the workflow's name, the id or the error. */
+  readonly text?: string;
+}
+
+export interface ListRequest extends RunsWanted {
+  readonly limit: number;
+  /** `next_cursor` of the page before: the run that it had no place for. */
+  readonly cursor?: string;
+  /** For clients that page by number. */
+  readonly offset?: number;
+}
+
+export interface RunList {
+  readonly items: readonly RunSummary[];
+  readonly next_cursor: string | null;
+}
+
+const STATUSES: readonly string[] = [
+  "queued",
+  "running",
+  "waiting",
+  "awaiting_approval",
+  "completed",
+  "partial",
+  "failed",
+  "cancelled",
+  "budget_exceeded",
+] satisfies readonly RunStatus[];
+
+/** Of steps, and a filter of runs only: such a run is `running`. */
+const RETRYING = "retrying";
+
+/**
+ * Newest first. The cursor names the first run of the next page, not the last of this one: who deletes what a page has shown
+ * still finds the next. Throws `REQUEST_INVALID` for one that names no run.
+ */
+export async function listRuns(app: Application, { limit, cursor, offset, ...wanted }: ListRequest): Promise<RunList> {
+  const { journal } = await app.records();
+  const first = cursor === undefined ? undefined : await findFirst(journal, cursor);
+  const found = await findPage(journal, wanted, {
+    limit: limit + 1,
+    ...(first === undefined ? {} : { beforeRun: first.no + 1 }),
+    ...(offset === undefined ? {} : { offset }),
+  });
+  return { items: found.slice(0, limit).map(summarizeRun), next_cursor: found[limit]?.id ?? null };
+}
+
+async function findFirst(journal: Journal, cursor: string): Promise<RunRecord> {
+  const record = await journal.findRun(cursor);
+  if (record !== undefined && record !== "ambiguous") return record;
+  throw new PawlError("REQUEST_INVALID", {
+    message: "The cursor names a run that is not there, or not any more.",
+    remedy: "Begin with the first page: leave `cursor` out.",
+  });
+}
+
+export async function countRuns(app: Application, wanted: RunsWanted): Promise<number> {
+  const { journal } = await app.records();
+  if (!asksForRetrying(wanted)) return journal.countRuns(toSelection(wanted));
+  let count = 0;
+  for await (const _ of listRetrying(journal, { selection: toRetryingSelection(wanted) })) count += 1;
+  return count;
+}
+
+async function findPage(
+  journal: Journal,
+  wanted: RunsWanted,
+  page: Pick<RunFilter, "limit" | "beforeRun" | "offset">,
+): Promise<readonly RunRecord[]> {
+  if (!asksForRetrying(wanted)) return journal.listRuns({ ...toSelection(wanted), ...page });
+  const { limit, beforeRun, offset = 0 } = page;
+  const found: RunRecord[] = [];
+  const selection = toRetryingSelection(wanted);
+  for await (const record of listRetrying(journal, { selection, ...(beforeRun === undefined ? {} : { beforeRun }) })) {
+    found.push(record);
+    if (found.length === offset + limit) break;
+  }
+  return found.slice(offset);
+}
+
+function asksForRetrying({ status = [] }: RunsWanted): boolean {
+  return status.includes(RETRYING);
+}
+
+function toRetryingSelection({ status = [], ...rest }: RunsWanted) {
+  return { ...rest, status: status.filter((each) => each !== RETRYING).map(toStatus) };
+}
+
+function toSelection({ status, ...rest }: RunsWanted): RunSelection {
+  return { ...rest, ...(status === undefined ? {} : { status: status.map(toStatus) }) };
+}
+
+function toStatus(text: string): RunStatus {
+  if (isStatus(text)) return text;
+  throw new PawlError("USAGE", {
+    message: `There is no status "${text}".`,
+    remedy: `Use one of ${[...STATUSES, RETRYING].join(", ")}.`,
+  });
+}
+
+function isStatus(text: string): text is RunStatus {
+  return STATUSES.includes(text);
+}

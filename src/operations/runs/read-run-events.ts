@@ -1,0 +1,49 @@
+import type { EventRow } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+import { findRun } from "./find-run.ts";
+
+const PAGE = 1_000;
+
+/** A run's events as recorded, oldest first, without their values; a page in memory at a time. */
+export async function* readRunEvents(app: Application, idOrPrefix: string): AsyncGenerator<EventRow> {
+  const { id } = await findRun(app, idOrPrefix);
+  for (let cursor: string | null = "0"; cursor !== null; ) {
+    const { items, nextCursor } = await pageRunEvents(app, id, { afterSeq: Number(cursor), limit: PAGE });
+    yield* items;
+    cursor = nextCursor;
+  }
+}
+
+interface EventsPage {
+  readonly afterSeq: number;
+  readonly limit: number;
+}
+
+export async function pageRunEvents(
+  app: Application,
+  idOrPrefix: string,
+  { afterSeq, limit }: EventsPage,
+): Promise<{ readonly items: readonly EventRow[]; readonly nextCursor: string | null }> {
+  const record = await findRun(app, idOrPrefix);
+  const { journal } = await app.records();
+  const rows = await journal.readEvents(record.no, { afterSeq, limit });
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return { items: rows.map((row) => toTold(app, row)), nextCursor: last === undefined ? null : String(last.seq) };
+}
+
+/**
+ * An event as it is handed out. Sealed secrets say nothing to anybody, and stay here all the same; where files are on this
+ * machine is no business of a tenant.
+ */
+export function toTold({ tenantId }: Pick<Application, "tenantId">, row: EventRow): EventRow {
+  const event = withoutSealed(row.event);
+  if (tenantId === undefined || event.type !== "runStarted" || event.options === undefined) return { ...row, event };
+  const { app_dir: _dir, source: _source, callback_headers: _headers, ...options } = event.options;
+  return { ...row, event: { ...event, options } };
+}
+
+function withoutSealed(event: EventRow["event"]): EventRow["event"] {
+  if (!("sealed" in event)) return event;
+  const { sealed: _, ...rest } = event;
+  return rest;
+}

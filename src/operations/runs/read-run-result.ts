@@ -1,0 +1,59 @@
+import { loadHandle } from "../../core/binding/bind.ts";
+import { collectOfHandle } from "../../core/binding/values-needed.ts";
+import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
+import { resultOf } from "../../core/interpreter/end-scope.ts";
+import type { Json } from "../../core/json.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import { MetricsSum, type RunMetrics } from "../requests/run-metrics.ts";
+import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
+
+/** How a run has ended, for whoever asked for it. */
+export interface RunResult {
+  readonly record: RunRecord;
+  readonly outcome:
+    | { readonly is: "completed"; readonly output: Json }
+    | { readonly is: "failed"; readonly code: string; readonly message: string; readonly details: Json };
+  readonly metrics: RunMetrics;
+  /** The whole reading, for whoever wants to tell more. */
+  readonly reading: RunReading;
+}
+
+const PAGE = 10_000;
+
+/** The result of a run that has ended. `graphs` keeps those that were read, for runs of the same workflow. */
+export async function readRunResult(
+  sources: RunSources,
+  record: RunRecord,
+  graphs?: Map<string, IndexedGraph>,
+): Promise<RunResult> {
+  const reading = await readRunHistory(sources, record, graphs);
+  const { startedAt = record.createdAt, completedAt = startedAt } = record;
+  const metrics = (await sumUp(sources, record)).toMetrics(record.id, completedAt - startedAt);
+  return { record, outcome: await readOutcome(reading), metrics, reading };
+}
+
+async function sumUp({ journal }: RunSources, record: RunRecord): Promise<MetricsSum> {
+  const sum = new MetricsSum();
+  for (let afterSeq = 0; ; afterSeq += PAGE) {
+    const rows = await journal.readEvents(record.no, { afterSeq, limit: PAGE });
+    for (const { event } of rows) sum.add(event);
+    if (rows.length < PAGE) return sum;
+  }
+}
+
+/** A run that was `partial` has reached its end: what it has is its output. */
+async function readOutcome(reading: RunReading): Promise<RunResult["outcome"]> {
+  const { root, ending } = reading.history.state;
+  const hasFailed = ending?.status !== "completed" && ending?.status !== "partial";
+  const seqs = new Set<number>();
+  if (root === undefined || hasFailed) {
+    const seq = root?.failure?.seq ?? 0;
+    if (seq > 0) seqs.add(seq);
+    const details = seq > 0 ? ((await readValues(reading, seqs)).value(seq) ?? null) : null;
+    const { code = "STEP_FAILED", message = "The run has failed." } = ending ?? {};
+    return { is: "failed", code, message, details };
+  }
+  const handle = resultOf(root);
+  collectOfHandle(handle, seqs);
+  return { is: "completed", output: loadHandle(handle, await readValues(reading, seqs)) };
+}

@@ -1,0 +1,114 @@
+import type { RunNotice } from "../../hosts/run-host.ts";
+import type { Application } from "../application/application.ts";
+import { findRun } from "./find-run.ts";
+import type { FollowedRuns } from "./followed-runs.ts";
+import { toTold } from "./read-run-events.ts";
+import { isBehind, type ProgressChange, parseId, type RunNow, type StreamedChange } from "./streamed-change.ts";
+
+export interface StreamOptions {
+  /** Those of this server: what is read for one follower is there for all. */
+  readonly followed: FollowedRuns;
+  /** The id of the last change that the follower has seen. */
+  readonly after?: string;
+  /**
+   * Also what steps tell while they work: `progress` is in their logs, `live` (the text of an agent as it comes) is nowhere
+   * else. It is told once, and left out for who reads too slowly.
+   */
+  readonly withProgress?: boolean;
+  /** Also the events of the journal, for who draws the whole run. */
+  readonly withEvents?: boolean;
+}
+
+const MAX_PROGRESS_KEPT = 256;
+const MAX_LIVE_KEPT = 1_024;
+
+/**
+ * What happens in a run, from its beginning or from where a follower has lost it: without a gap and without a repetition.
+ * Whoever reads slowly is behind, and nothing is kept for them in memory.
+ */
+export async function* streamRun(
+  app: Application,
+  idOrPrefix: string,
+  options: StreamOptions,
+  stop: AbortSignal,
+): AsyncGenerator<StreamedChange> {
+  const record = await findRun(app, idOrPrefix);
+  const sources = await app.records();
+  const after = parseId(options.after);
+  const wakeUp = new WakeUp(options.withProgress === true);
+  const stopped = () => wakeUp.ring();
+  // Before anything is read: what happens in between is not missed.
+  const host = await app.host();
+  const stopWatching = host.watch(record.id, (notice) => wakeUp.hear(notice));
+  stop.addEventListener("abort", stopped, { once: true });
+  const run = options.followed.join(record, sources.journal);
+  try {
+    let shown: RunNow | undefined;
+    for (let place = 0; !stop.aborted; ) {
+      yield* wakeUp.takeProgress();
+      await run.readOn();
+      for (; place < run.changes.length && !stop.aborted; place += 1) {
+        const change = run.changes[place];
+        if (change === undefined || !isBehind(change, after)) continue;
+        if (change.event !== "event") yield change;
+        else if (options.withEvents === true) yield { ...change, data: toTold(app, change.data) };
+      }
+      // Others may be reading on while this follower was away.
+      if (!run.isLast || stop.aborted) continue;
+      const now = run.now();
+      if (shown?.status !== now.status) {
+        yield { event: "status", data: now };
+        shown = now;
+      }
+      if (run.hasEnded) return yield* (await run.end(sources)).filter((change) => isBehind(change, after));
+      if (!stop.aborted) await wakeUp.next();
+    }
+  } finally {
+    options.followed.leave(record.id);
+    stopWatching();
+    stop.removeEventListener("abort", stopped);
+  }
+}
+
+/** Tells that there is something to read, and keeps a little of what is not recorded. */
+class WakeUp {
+  readonly #keepsProgress: boolean;
+  #kept: ProgressChange[] = [];
+  #count = { progress: 0, live: 0 };
+  #isDue = false;
+  #ring: () => void = () => undefined;
+
+  constructor(keepsProgress: boolean) {
+    this.#keepsProgress = keepsProgress;
+  }
+
+  hear(notice: RunNotice): void {
+    if (notice.type === "progress" || notice.type === "live") {
+      if (!this.#keepsProgress) return;
+      this.#keep(notice);
+    } else if (notice.type !== "event") return;
+    this.ring();
+  }
+
+  /** Many small pieces never push out what stands in the log as well. */
+  #keep({ type, path, attempt, event }: Extract<RunNotice, { readonly type: "progress" | "live" }>): void {
+    if (this.#count[type] >= (type === "live" ? MAX_LIVE_KEPT : MAX_PROGRESS_KEPT)) return;
+    this.#count[type] += 1;
+    this.#kept.push({ event: type, data: { path, attempt, event } });
+  }
+
+  ring(): void {
+    this.#isDue = true;
+    this.#ring();
+  }
+
+  takeProgress(): readonly ProgressChange[] {
+    this.#count = { progress: 0, live: 0 };
+    return this.#kept.splice(0);
+  }
+
+  async next(): Promise<void> {
+    if (!this.#isDue) await new Promise<void>((resolve) => (this.#ring = resolve));
+    this.#isDue = false;
+  }
+}

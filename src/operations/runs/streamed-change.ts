@@ -1,0 +1,69 @@
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { EventRow, RunStatus } from "../../ports/journal.ts";
+import type { LimitDescription } from "../costs/use-limits.ts";
+import type { StepStatus } from "./describe-run-steps.ts";
+
+/** What a follower of a run is told. Only what has an id can be asked for again: `status` says how it is now. */
+export type StreamedChange =
+  | { readonly event: "status"; readonly data: RunNow }
+  | { readonly event: "step"; readonly id: string; readonly data: StepNow }
+  | { readonly event: "progress" | "live"; readonly data: StepProgress }
+  /** Of the journal, where that is asked for. */
+  | { readonly event: "event"; readonly id: string; readonly data: EventRow }
+  /** A limit is near (80 %) or used up: told once for each. */
+  | { readonly event: "limit"; readonly id: string; readonly data: LimitDescription & { readonly budget_id?: string } }
+  | { readonly event: "error"; readonly id: string; readonly data: { readonly code: string; readonly message: string } }
+  | { readonly event: "result"; readonly id: string; readonly data: RunResultNow }
+  | { readonly event: "end"; readonly id: string; readonly data: { readonly run_id: string } };
+
+export interface RunNow {
+  readonly run_id: string;
+  readonly status: RunStatus;
+  readonly total_cost_usd: number;
+}
+
+export interface StepNow {
+  readonly step_id: string;
+  readonly path: string;
+  readonly parallel_index: number | null;
+  readonly status: StepStatus;
+  readonly attempt: number;
+  readonly cost_usd: number | null;
+  readonly duration_seconds: number | null;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+interface StepProgress {
+  readonly path: string;
+  readonly attempt: number;
+  readonly event: Json;
+}
+
+interface RunResultNow extends RunNow {
+  /** Null where they are larger than 64 kB: `outputs_ref` says where they are. */
+  readonly outputs: Json;
+  readonly outputs_ref?: string;
+  readonly error: JsonObject | null;
+}
+
+/** What can be asked for again. */
+export type NumberedChange = Extract<StreamedChange, { readonly id: string }>;
+
+export type ProgressChange = Extract<StreamedChange, { readonly event: "progress" | "live" }>;
+
+/** Where in a run's stream a change stands: behind which event, and as which of the changes that it caused. */
+interface Position {
+  readonly seq: number;
+  readonly n: number;
+}
+
+/** What is no id of ours begins from the beginning: twice is better than never. */
+export function parseId(id: string | undefined): Position {
+  const [, seq, n] = /^(\d{1,12})\.(\d{1,12})$/.exec(id ?? "") ?? [];
+  return seq === undefined || n === undefined ? { seq: 0, n: -1 } : { seq: Number(seq), n: Number(n) };
+}
+
+export function isBehind(change: { readonly id: string }, { seq, n }: Position): boolean {
+  const at = parseId(change.id);
+  return at.seq > seq || (at.seq === seq && at.n > n);
+}

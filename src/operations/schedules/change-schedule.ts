@@ -1,0 +1,113 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { NewSlot, ScheduleEdit, StoredSchedule } from "../../ports/schedules.ts";
+import type { Application } from "../application/application.ts";
+import { checkStart, type NewSchedule, neverFires } from "./create-schedule.ts";
+import { decideClaim } from "./decide-claim.ts";
+import { describeSchedule, findSchedule, type ScheduleDescription } from "./describe-schedule.ts";
+import { openFireTimes, type Timetable, toNext } from "./fire-times.ts";
+import { checkNotify } from "./schedule-notify.ts";
+
+export type ScheduleChange = Partial<Omit<NewSchedule, "workflow" | "notify">> & {
+  readonly notify?: JsonObject | null;
+};
+
+/** Somebody else may be faster so many times in a row. */
+const MAX_TRIES = 5;
+
+/**
+ * Changes what is given. Slots that passed while it was disabled are told of in one record, and are not caught up. Throws
+ * `SCHEDULE_NOT_FOUND`, `SCHEDULE_DEFINED`, and what `createSchedule` throws.
+ */
+export async function changeSchedule(
+  app: Application,
+  id: string,
+  change: ScheduleChange,
+): Promise<ScheduleDescription> {
+  if (change.notify !== undefined && change.notify !== null) checkNotify(app, change.notify);
+  const { schedules } = await app.service();
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const schedule = await findSchedule(app, id);
+    if (await schedules.edit(schedule.id, await toEdit(app, schedule, change)))
+      return describeSchedule(app, await findSchedule(app, id));
+  }
+  throw new PawlError("SCHEDULE_CONFLICT", { message: `The schedule "${id}" is being changed by somebody else.` });
+}
+
+async function toEdit(app: Application, schedule: StoredSchedule, change: ScheduleChange): Promise<ScheduleEdit> {
+  const { cron = schedule.cron, timezone = schedule.timezone, input, notify, enabled, overlap, catchUp } = change;
+  const timetable = { cron: cron.trim(), timezone };
+  refuseDefined(schedule, { timetable, enabled });
+  if (input !== undefined) await checkStart(app, schedule.workflow, input);
+  const now = app.clock.now();
+  const jitterSeconds = change.jitterSeconds ?? schedule.jitterSeconds;
+  const hasMoved = timetable.cron !== schedule.cron || timezone !== schedule.timezone;
+  const wakes = enabled === true && !schedule.enabled;
+  const isNew = hasMoved || wakes || jitterSeconds !== schedule.jitterSeconds;
+  const next = isNew
+    ? toNext(await openFireTimes(timetable), { id: schedule.id, jitterSeconds, afterMs: now })
+    : undefined;
+  if (hasMoved && next?.nextFireAt === undefined) throw neverFires(cron);
+  const { maxRunCostMicro: maxCostMicro } = app;
+  return {
+    version: schedule.version,
+    at: now,
+    changes: {
+      ...timetable,
+      ...(input === undefined ? {} : { input }),
+      ...(notify === undefined ? {} : { notify }),
+      ...(enabled === undefined ? {} : { enabled, disabledReason: enabled ? null : "paused" }),
+      ...(overlap === undefined ? {} : { overlap }),
+      ...(catchUp === undefined ? {} : { catchUp }),
+      jitterSeconds,
+      ...(next === undefined ? {} : { nextFireAt: next.nextFireAt ?? null, dueAt: next.dueAt ?? null }),
+      // Whoever changes it may not make it spend more than they may themselves.
+      ...(maxCostMicro === undefined
+        ? {}
+        : { maxCostMicro: Math.min(maxCostMicro, schedule.maxCostMicro ?? Infinity) }),
+    },
+    slots: isNew ? await leftOut(schedule, now) : [],
+  };
+}
+
+/**
+ * What becomes of slots that have passed when a schedule is planned anew: those of an enabled one as ever, those of a disabled
+ * one are told of in one record.
+ */
+export async function leftOut(schedule: StoredSchedule, now: number): Promise<readonly NewSlot[]> {
+  const { nextFireAt, enabled, disabledReason } = schedule;
+  if (nextFireAt === undefined || nextFireAt > now) return [];
+  // Nothing waits for its jitter any more: there is nobody who would remember that it did.
+  if (enabled) return (await decideClaim({ ...schedule, jitterSeconds: 0 }, now))?.slots ?? [];
+  const { latest, count } = await (await openFireTimes(schedule)).between(nextFireAt, now);
+  const last = latest.at(-1);
+  return [
+    {
+      slot: nextFireAt,
+      kind: "cron",
+      outcome: { state: "skipped", reason: disabledReason === "definition_removed" ? disabledReason : "disabled" },
+      count,
+      at: now,
+      ...(count === 1 || last === undefined ? {} : { lastSlot: last }),
+    },
+  ];
+}
+
+/** The definition says when: a change here would be gone with the next look at it. */
+function refuseDefined(
+  schedule: StoredSchedule,
+  { timetable, enabled }: { readonly timetable: Timetable; readonly enabled: boolean | undefined },
+): void {
+  if (schedule.source === "api") return;
+  const { cron, timezone } = timetable;
+  if (cron !== schedule.cron || timezone !== schedule.timezone) {
+    throw new PawlError("SCHEDULE_DEFINED", {
+      message: `The definition of "${schedule.workflow}" says when it starts.`,
+    });
+  }
+  if (enabled === true && schedule.disabledReason === "definition_removed") {
+    throw new PawlError("SCHEDULE_DEFINED", {
+      message: `The definition of "${schedule.workflow}" has no schedule any more.`,
+    });
+  }
+}

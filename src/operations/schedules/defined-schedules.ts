@@ -1,0 +1,84 @@
+import type { Graph } from "../../core/graph/graph.ts";
+import type { ScheduleEdit, Schedules, StoredSchedule } from "../../ports/schedules.ts";
+import { leftOut } from "./change-schedule.ts";
+import { openFireTimes, type Timetable, toNext } from "./fire-times.ts";
+
+/** A schedule as a definition says it. */
+export interface DefinedSchedule extends Timetable, Pick<StoredSchedule, "id" | "workflow" | "tenantId"> {
+  readonly source: Exclude<StoredSchedule["source"], "api">;
+  /** What one of its runs may cost; `null`: whatever it costs. Absent: as it is. */
+  readonly maxCostMicro?: number | null;
+}
+
+/** When a definition says that it starts. */
+export function timetableOf(graph: Graph | undefined): Timetable | undefined {
+  if (graph?.schedule !== undefined) return { cron: graph.schedule.trim(), timezone: "UTC" };
+  if (graph?.trigger?.kind !== "cron") return undefined;
+  return { cron: graph.trigger.schedule.trim(), timezone: graph.trigger.timezone };
+}
+
+/** False: there is one of this id. */
+export async function addDefined(schedules: Schedules, defined: DefinedSchedule, now: number): Promise<boolean> {
+  const { id, workflow, source, cron, timezone, tenantId, maxCostMicro = null } = defined;
+  const next = toNext(await openFireTimes({ cron, timezone }), { id, jitterSeconds: 0, afterMs: now });
+  return schedules.add({
+    id,
+    workflow,
+    cron,
+    timezone,
+    input: {},
+    enabled: true,
+    overlap: "skip",
+    catchUp: "one",
+    jitterSeconds: 0,
+    source,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    ...next,
+    ...(tenantId === undefined ? {} : { tenantId }),
+    ...(maxCostMicro === null ? {} : { maxCostMicro }),
+  });
+}
+
+/** Undefined: it is as it should be. One that a person has paused stays paused, whatever the definition says. */
+export async function toDefinedEdit(
+  schedule: StoredSchedule,
+  defined: DefinedSchedule | undefined,
+  now: number,
+): Promise<ScheduleEdit | undefined> {
+  const { id, version, enabled, disabledReason, jitterSeconds } = schedule;
+  if (defined === undefined) {
+    if (disabledReason === "definition_removed") return undefined;
+    return {
+      version,
+      at: now,
+      changes: { enabled: false, disabledReason: "definition_removed" },
+      slots: [
+        ...(await leftOut(schedule, now)),
+        { slot: now, kind: "change", outcome: { state: "skipped", reason: "definition_removed" }, at: now },
+      ],
+    };
+  }
+  const isBack = !enabled && disabledReason === "definition_removed";
+  const hasMoved = defined.cron !== schedule.cron || defined.timezone !== schedule.timezone;
+  const { maxCostMicro } = defined;
+  const limit = maxCostMicro === undefined || maxCostMicro === (schedule.maxCostMicro ?? null) ? {} : { maxCostMicro };
+  if (!isBack && !hasMoved) {
+    return Object.keys(limit).length === 0 ? undefined : { version, at: now, changes: limit };
+  }
+  const next = toNext(await openFireTimes(defined), { id, jitterSeconds, afterMs: now });
+  return {
+    version,
+    at: now,
+    changes: {
+      ...limit,
+      cron: defined.cron,
+      timezone: defined.timezone,
+      nextFireAt: next.nextFireAt ?? null,
+      dueAt: next.dueAt ?? null,
+      ...(isBack ? { enabled: true, disabledReason: null } : {}),
+    },
+    slots: await leftOut(schedule, now),
+  };
+}

@@ -1,0 +1,78 @@
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { toIsoTime } from "../../core/iso-time.ts";
+import type { SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
+import type { Application } from "../application/application.ts";
+import { forOwner } from "../application/owner-application.ts";
+import { deriveRunId } from "../start/derive-run-id.ts";
+import { fillDirectories } from "../start/fill-directories.ts";
+import { type PreparedRun, prepareStart } from "../start/prepare-run.ts";
+import { findSubmitted } from "../start/prepare-submission.ts";
+import { toRequestInput, toRunInput } from "../start/to-run-input.ts";
+import { findSchedule } from "./describe-schedule.ts";
+
+export type StartRun = (prepared: PreparedRun) => Promise<unknown>;
+
+/** Starts a run of it now, whatever else is under way, and returns the id. Throws `SCHEDULE_NOT_FOUND`, and as a submission. */
+export async function runScheduleNow(app: Application, id: string, start: StartRun): Promise<string> {
+  const schedule = await findSchedule(app, id);
+  const at = app.clock.now();
+  const prepared = await prepareScheduled(app, schedule, { slot: at, kind: "manual" });
+  await start(prepared);
+  const { schedules } = await app.service();
+  const outcome = { state: "started", runId: prepared.runId } as const;
+  await schedules.addSlots(schedule.id, [{ slot: at, kind: "manual", outcome, at }]);
+  return prepared.runId;
+}
+
+/** The run of a slot: the same id whenever it is asked for, so that none begins twice. */
+export function runIdOf({ id }: Pick<StoredSchedule, "id">, { slot, kind }: Slot): string {
+  return deriveRunId("schedule", id, kind, toIsoTime(slot));
+}
+
+type Slot = Pick<SlotRecord, "slot" | "kind">;
+
+/** For the schedule's tenant, within what it may spend. Throws as `prepareSubmission`. */
+export async function prepareScheduled(
+  everybodys: Application,
+  schedule: StoredSchedule,
+  slot: Slot,
+): Promise<PreparedRun> {
+  const app = forOwner(everybodys, schedule);
+  const { definition, file } = await findSubmitted(app, { workflow: schedule.workflow });
+  const runId = runIdOf(schedule, slot);
+  const { graph } = definition;
+  const scheduledTime = toIsoTime(slot.slot);
+  const requestData = { source: "cron", cronDetails: { jobId: graph.name, scheduledTime } };
+  const input =
+    graph.trigger?.kind === "cron"
+      ? await toRequestInput({ requestId: runId, requestData, context: {} }, graph)
+      : await toRunInput(await fillDirectories(app, schedule.input, { graph }), graph);
+  const prepared = await prepareStart(
+    app,
+    { definition, input, runId, ...(file === undefined ? {} : { file }) },
+    { folder: app.appDir },
+  );
+  // Its end is told as the schedule says.
+  return { ...prepared, options: { ...prepared.options, schedule_id: schedule.id } };
+}
+
+/**
+ * Whether a run will not begin however often it is tried, because of its definition, its input or the configuration. What has
+ * no code of the table is nobody's known fault, and is tried again.
+ */
+export function isRefusal(error: unknown): error is { readonly code: string; readonly message: string } {
+  return isPawlError(error) && !PASSING.has(error.code);
+}
+
+/** What has another answer a moment later. */
+const PASSING: ReadonlySet<string> = new Set([
+  "SERVER_BUSY",
+  "SERVER_STOPPING",
+  "OWNER_GONE",
+  "OWNER_UNREACHABLE",
+  "DATA_LOCKED",
+  "JOURNAL_FULL",
+  "JOURNAL_IO",
+  "JOURNAL_DAMAGED",
+  "JOURNAL_NEWER",
+]);

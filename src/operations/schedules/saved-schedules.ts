@@ -1,0 +1,90 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Graph } from "../../core/graph/graph.ts";
+import type { DefinitionKey, StartsBy, StoredDefinition } from "../../ports/workflow-definitions.ts";
+import type { Application } from "../application/application.ts";
+import { deriveRunId } from "../start/derive-run-id.ts";
+import { reportOnSaved } from "../workflows/saved-definitions.ts";
+import { addDefined, type DefinedSchedule, timetableOf, toDefinedEdit } from "./defined-schedules.ts";
+import type { Timetable } from "./fire-times.ts";
+
+type SavedApplication = Pick<Application, "service" | "clock" | "config" | "compiledTexts">;
+
+/** Somebody else may be faster so many times in a row. */
+const MAX_TRIES = 5;
+
+/** Lets the schedule of a saved definition be what its newest version says. Throws `SCHEDULE_CONFLICT`. */
+export async function armSaved(app: SavedApplication, saved: StoredDefinition, graph: Graph): Promise<void> {
+  await settle(app, saved, async (newest) =>
+    // Whoever has saved another one since, or removed it, sees to its schedule.
+    newest?.version === saved.version && newest.text === saved.text ? timetableOf(graph) : "leave",
+  );
+}
+
+/** The definition has been removed: its schedule is disabled, and says so. Throws `SCHEDULE_CONFLICT`. */
+export async function disarmSaved(app: SavedApplication, key: DefinitionKey): Promise<void> {
+  await settle(app, key, async (newest) => (newest === undefined ? undefined : "leave"));
+}
+
+/**
+ * For who begins to fire: whoever saved or removed a definition may have died before its schedule followed, and an older
+ * version of the program may not have looked at what starts it. What cannot be compiled now is left as it is.
+ */
+export async function syncSaved(app: SavedApplication): Promise<void> {
+  const { definitions, schedules } = await app.service();
+  for (const stored of await definitions.listTimed()) {
+    const { definition } = await reportOnSaved(app, stored);
+    if (definition === undefined) continue;
+    await armSaved(app, stored, definition.graph);
+    if (stored.startsBy === undefined) {
+      await definitions.markStart({ ...stored, startsBy: startsByOf(definition.graph) });
+    }
+  }
+  for (const { source, workflow, tenantId } of await schedules.list({})) {
+    if (source !== "saved") continue;
+    await settle(app, { name: workflow, ...(tenantId === undefined ? {} : { tenantId }) }, async (newest) =>
+      newest === undefined || !isTimed(newest) ? undefined : "leave",
+    );
+  }
+}
+
+/** What starts a definition by itself, to be kept beside its text. */
+export function startsByOf(graph: Graph): StartsBy {
+  return timetableOf(graph) === undefined ? (graph.trigger?.kind ?? "nothing") : "cron";
+}
+
+function isTimed({ startsBy }: StoredDefinition): boolean {
+  return startsBy === undefined || startsBy === "cron";
+}
+
+async function settle(
+  app: SavedApplication,
+  { name, tenantId }: DefinitionKey,
+  decide: (newest: StoredDefinition | undefined) => Promise<Timetable | undefined | "leave">,
+): Promise<void> {
+  const { definitions, schedules } = await app.service();
+  const owner = tenantId === undefined ? {} : { tenantId };
+  const id = deriveRunId("schedule", "saved", tenantId ?? "", name);
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const schedule = await schedules.find(id);
+    // Read after the schedule, so that an edit which succeeds is of what was newest then.
+    const newest = await definitions.find({ ...owner, name });
+    const says = await decide(newest);
+    if (says === "leave") return;
+    const maxCostMicro = newest?.maxCostMicro ?? null;
+    const defined: DefinedSchedule | undefined = says && {
+      ...says,
+      ...owner,
+      id,
+      workflow: name,
+      source: "saved",
+      maxCostMicro,
+    };
+    if (schedule === undefined) {
+      if (defined === undefined || (await addDefined(schedules, defined, app.clock.now()))) return;
+      continue;
+    }
+    const edit = await toDefinedEdit(schedule, defined, app.clock.now());
+    if (edit === undefined || (await schedules.edit(id, edit))) return;
+  }
+  throw new PawlError("SCHEDULE_CONFLICT", { message: `The schedule of "${name}" is being changed by somebody else.` });
+}

@@ -1,0 +1,28 @@
+import type { RunStatus } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+
+const UNFINISHED: readonly RunStatus[] = ["queued", "running", "waiting", "awaiting_approval"];
+
+/** Runs that have not ended, by status. */
+export async function countUnfinishedRuns(app: Application): Promise<ReadonlyMap<string, number>> {
+  const { journal } = await app.records();
+  const counts = new Map<string, number>();
+  for (const status of UNFINISHED) counts.set(status, await journal.countRuns({ status: [status] }));
+  return counts;
+}
+
+/** Messages to others, by what has become of them. */
+export async function countDeliveries(app: Application): Promise<ReadonlyMap<string, number>> {
+  const { deliveries } = await app.service();
+  const counts = new Map<string, number>();
+  for (const status of ["pending", "delivered", "failed", "skipped"] as const) {
+    counts.set(status, await deliveries.count({ status: [status] }));
+  }
+  return counts;
+}
+
+/** Questions that wait for a person: each run's row says how many. */
+export async function countOpenApprovals(app: Application): Promise<ReadonlyMap<string, number>> {
+  const { journal } = await app.records();
+  return new Map([["", await journal.countApprovals()]]);
+}

@@ -1,0 +1,184 @@
+import { once } from "node:events";
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { createServer } from "node:net";
+import { SETTING_NAMES } from "../../config/setting-names.ts";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { missingAgentsFile } from "../agents/missing-agents-file.ts";
+import type { Application, OpenApplication } from "../application/application.ts";
+import { makeFolder } from "../templates/make-folder.ts";
+
+/** One thing that was looked at. Only `error` means that runs will not work. */
+export interface Check {
+  readonly name: string;
+  readonly state: "ok" | "note" | "error";
+  readonly detail: string;
+  readonly remedy?: string;
+}
+
+/** Looks at everything that a run needs. */
+export async function runDoctor(app: OpenApplication): Promise<readonly Check[]> {
+  return [
+    checkNode(),
+    { name: "application", state: "ok", detail: app.appDir },
+    await attempt("data directory", () => checkDataDir(app)),
+    await attempt("owner", () => checkOwner(app)),
+    await attempt("journal", () => checkJournal(app)),
+    checkConfiguration(app),
+    await attempt("sandbox", () => checkSandbox(app)),
+    await attempt("port", () => checkPort(app)),
+    await attempt("agents", () => checkAgents(app)),
+    checkModelKeys(app),
+    ...checkAgentsFile(app),
+    ...(await checkToolServers(app)),
+    ...unusedSettings(app),
+  ];
+}
+
+const OLDEST = [22, 13] as const;
+
+function checkNode(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const isNew = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+  const detail = `${process.version} (${process.execPath})`;
+  if (isNew) return { name: "node", state: "ok", detail };
+  return { name: "node", state: "error", detail, remedy: `Install Node ${OLDEST.join(".")} or newer.` };
+}
+
+/** Where settings come from, not what they say. */
+function checkConfiguration({ config }: Application): Check {
+  const origins = new Set([...config.origins.values()].filter((origin) => origin !== "default"));
+  const count = config.origins.size === 1 ? "1 setting" : `${config.origins.size} settings`;
+  const detail = origins.size === 0 ? "nothing is set" : `${count} from ${[...origins].join(", ")}`;
+  return { name: "configuration", state: "ok", detail };
+}
+
+async function checkSandbox(app: OpenApplication): Promise<Omit<Check, "name">> {
+  const { sandbox: mode } = app.config.settings.code;
+  if (mode === "off") return { state: "note", detail: "switched off by `code.sandbox`: scripts may do what you may" };
+  const { ok, detail } = await app.checkSandbox();
+  if (ok) return { state: "ok", detail };
+  const remedy = "Install bubblewrap; without it scripts of `code` steps run as plain processes.";
+  return { state: mode === "required" ? "error" : "note", detail, remedy };
+}
+
+/** Whether `pawl serve` could listen where it is configured to. */
+async function checkPort(app: Application): Promise<Omit<Check, "name">> {
+  const { host, port } = app.config.settings.server;
+  const owner = await app.findOwner();
+  if (owner.state === "held" && owner.url !== undefined) return { state: "ok", detail: `pawl serves at ${owner.url}` };
+  const problem = await tryToListen(host, port);
+  if (problem === undefined) return { state: "ok", detail: `${host}:${port} is free for \`pawl serve\`` };
+  return { state: "note", detail: `${host}:${port}: ${problem}`, remedy: "Use another one: pawl serve --port 0" };
+}
+
+/** Why not; undefined: it can. */
+async function tryToListen(host: string, port: number): Promise<string | undefined> {
+  const server = createServer();
+  try {
+    await once(server.listen({ host, port }), "listening");
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    server.close();
+  }
+}
+
+/** That they are there; what they are is nobody's business. */
+function checkModelKeys({ config }: Application): Check {
+  const { anthropic_api_key, openai_api_key, google_api_key } = config.settings.agent;
+  const keys = { Anthropic: anthropic_api_key, OpenAI: openai_api_key, Google: google_api_key };
+  const there = Object.entries(keys).flatMap(([name, key]) => (key === undefined ? [] : [name]));
+  if (there.length > 0) return { name: "model keys", state: "ok", detail: `of ${there.join(", ")}` };
+  const remedy = "Models of a provider need one, e.g. ANTHROPIC_API_KEY.";
+  return { name: "model keys", state: "note", detail: "none is set", remedy };
+}
+
+async function attempt(name: string, check: () => Promise<Omit<Check, "name">>): Promise<Check> {
+  try {
+    return { name, ...(await check()) };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return { name, state: "error", detail, ...(isPawlError(error) ? { remedy: error.remedy } : {}) };
+  }
+}
+
+async function checkDataDir({ dataDir }: Application): Promise<Omit<Check, "name">> {
+  try {
+    await makeFolder(dataDir);
+    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+    return { state: "ok", detail: dataDir };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return { state: "error", detail, remedy: "Make it writable, or name another folder with --data DIR." };
+  }
+}
+
+async function checkOwner(app: Application): Promise<Omit<Check, "name">> {
+  const owner = await app.findOwner();
+  if (owner.state === "free") return { state: "ok", detail: "nobody drives runs here right now" };
+  return { state: "ok", detail: `process ${owner.pid ?? "?"} on ${owner.host ?? "?"} drives the runs` };
+}
+
+async function checkJournal(app: Application): Promise<Omit<Check, "name">> {
+  const { journal } = await app.records();
+  const open = await journal.listRuns({ status: ["queued", "running", "waiting", "awaiting_approval"], limit: 1_000 });
+  const { durability } = app.config.settings.data;
+  return { state: "ok", detail: `${open.length} unfinished runs, durability: ${durability}` };
+}
+
+async function checkAgents(app: Application): Promise<Omit<Check, "name">> {
+  const { provider } = app.config.settings.agent;
+  if (provider !== undefined) return { state: "ok", detail: `${provider}, as configured by \`agent.provider\`` };
+  const health = await app.checkAgentServer();
+  if (health === undefined) {
+    return {
+      state: "note",
+      detail: "no one is configured to answer agent steps",
+      remedy: "Set SANDSTORM_URL, or run with `--agent simulated`.",
+    };
+  }
+  const detail = `sandstorm: ${health.detail}`;
+  return health.ok
+    ? { state: "ok", detail }
+    : { state: "error", detail, remedy: "Check SANDSTORM_URL and the server." };
+}
+
+function checkAgentsFile(app: Application): readonly Check[] {
+  const missing = missingAgentsFile(app);
+  if (missing === undefined) return [];
+  return [{ name: "agents file", state: "error", detail: missing.message, remedy: missing.remedy }];
+}
+
+/** Long enough for a program that is first fetched. */
+const CONNECT_MS = 40_000;
+
+/** Connects each: a server that is only known has not been looked at. */
+async function checkToolServers(app: Application): Promise<readonly Check[]> {
+  const toolbox = await app.toolbox();
+  if ((await toolbox.states()).length === 0) return [];
+  await toolbox.offer({}, AbortSignal.timeout(CONNECT_MS)).catch(() => undefined);
+  return (await toolbox.states()).map(({ server, origin, transport, state, tools = 0, lastFailure }) => {
+    const name = `MCP server ${server}`;
+    if (state === "ready") return { name, state: "ok", detail: `${tools} tools over ${transport}` };
+    const detail = lastFailure ?? `it did not answer within ${CONNECT_MS / 1_000} s`;
+    return { name, state: "note", detail, remedy: `Correct it in ${origin}, or take it out.` };
+  });
+}
+
+/** Said here once instead of on every run. */
+function unusedSettings({ config }: Application): readonly Check[] {
+  const notes = SETTING_NAMES.flatMap(({ section, key, later }) => {
+    const setting = `${section}.${key}`;
+    const origin = config.origins.get(setting);
+    const isUnusedBackend = setting === "storage.backend" && config.settings.storage.backend === "s3";
+    const instead = isUnusedBackend ? "Files are kept in the data directory" : later;
+    return origin === undefined || instead === undefined ? [] : [{ setting, origin, instead }];
+  });
+  return notes.map(({ setting, origin, instead }) => ({
+    name: "configuration",
+    state: "note",
+    detail: `${setting} (${origin}) is accepted and not used by this version. ${instead}.`,
+  }));
+}

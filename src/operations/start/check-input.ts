@@ -1,0 +1,35 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { InputContract } from "../../core/graph/graph.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
+
+/**
+ * The input with the defaults that it leaves open. Throws `INPUT_INVALID` with the path of what does not fit. Who checks
+ * often brings a checker, which keeps what it has compiled.
+ */
+export async function checkInput(
+  given: JsonObject,
+  { schema, defaults }: InputContract,
+  checker?: JsonSchemaChecker,
+): Promise<JsonObject> {
+  const input = { ...defaults, ...given };
+  if (schema !== undefined) await checkPayload(input, schema, checker);
+  return input;
+}
+
+/** Throws `INPUT_INVALID`, with every violation in its details. */
+export async function checkPayload(payload: Json, schema: JsonObject, checker?: JsonSchemaChecker): Promise<void> {
+  const used = checker ?? (await createChecker());
+  const mismatches = await used.listMismatches(schema, payload);
+  const [first] = mismatches;
+  if (first === undefined) return;
+  throw new PawlError("INPUT_INVALID", {
+    message: `The input does not fit: input${first.path} ${first.message}.`,
+    details: { violations: mismatches.map(({ path, message }) => ({ path, message })) },
+  });
+}
+
+async function createChecker(): Promise<JsonSchemaChecker> {
+  const { JsonSchemaChecker } = await import("../../dialects/json-schema-checker.ts");
+  return new JsonSchemaChecker();
+}

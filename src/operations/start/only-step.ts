@@ -1,0 +1,81 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { Flow, Graph, Step } from "../../core/graph/graph.ts";
+import { liftControls } from "../../core/graph/lift-controls.ts";
+import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+
+/**
+ * The workflow with nothing but one of its steps, wherever that stands: no transitions, no fan-out, no condition. Its mapped
+ * input is the run's input. Throws `STEP_NOT_FOUND`, and `NOT_SUPPORTED` where the step does no work of its own.
+ */
+export function onlyStep(definition: CompiledDefinition, id: string): CompiledDefinition {
+  const { graph } = definition;
+  const step = findStep(graph.flow, id);
+  if (step === undefined) {
+    const ids = idsOf(graph.flow).join(", ");
+    throw new PawlError("STEP_NOT_FOUND", {
+      message: `"${graph.name}" has no step "${id}".`,
+      remedy: `Its steps are: ${ids}.`,
+    });
+  }
+  return { ...definition, graph: liftControls(withOnly(graph, step)) };
+}
+
+function withOnly(graph: Graph, step: Step): Graph {
+  const { trigger: _, schedule: __, ...rest } = graph;
+  return {
+    ...rest,
+    input: { declared: [], defaults: {} },
+    flow: { kind: "machine", start: step.id, steps: [alone(step)] },
+    ending: { deadLetter: false },
+  };
+}
+
+function alone(step: Step): Step {
+  const { after: _a, each: _e, when: _w, itemFields: _i, usesItem: _u, transitions: _t, project: _p, ...rest } = step;
+  const bare = rest as Step;
+  switch (bare.kind) {
+    case "task":
+      return { ...bare, input: givenInput(bare.input) };
+    case "call":
+      return { ...bare, input: RUN_INPUT };
+    case "flow":
+    case "wait":
+    case "approve":
+    case "set":
+    case "respond":
+      return bare;
+  }
+}
+
+const RUN_INPUT: Expr = { op: "path", root: "input", path: [] };
+
+/** What the executor gets beside the mapped input (script, prompt, tool) stays as it is written. */
+function givenInput(input: Expr): Expr {
+  if (input.op !== "object") return input;
+  for (const name of ["input", "arguments"]) {
+    if (Object.hasOwn(input.entries, name)) return { ...input, entries: { ...input.entries, [name]: RUN_INPUT } };
+  }
+  return input;
+}
+
+function findStep(flow: Flow, id: string): Step | undefined {
+  for (const step of flow.steps) {
+    // A step that only wraps the work of the same name stands for it.
+    if (step.id === id && !(step.kind === "flow" && step.flow.steps.some((inner) => inner.id === id))) return step;
+    for (const inner of flowsOf(step)) {
+      const found = findStep(inner, id);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+function idsOf(flow: Flow): readonly string[] {
+  return [...new Set(flow.steps.flatMap((step) => [step.id, ...flowsOf(step).flatMap(idsOf)]))];
+}
+
+function flowsOf(step: Step): readonly Flow[] {
+  const nested = [step.kind === "flow" ? step.flow : undefined, step.catch, step.finally];
+  return nested.filter((flow) => flow !== undefined);
+}

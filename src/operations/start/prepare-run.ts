@@ -1,0 +1,200 @@
+import { basename, extname } from "node:path";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Graph, UseLimits } from "../../core/graph/graph.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { newRunId } from "../../hosts/local/new-run-id.ts";
+import type { RunStart } from "../../hosts/run-host.ts";
+import type { Application } from "../application/application.ts";
+import { limitCost, limitUses } from "../costs/lower-limits.ts";
+import { toMicro } from "../costs/micro-dollars.ts";
+import { refuseUnpriced } from "../costs/refuse-unpriced.ts";
+import { checkBudgets } from "../costs/shared-budgets.ts";
+import { findDefinition, type ReferredDefinition } from "../definitions/find-definition.ts";
+import { loadOptionsOf } from "../definitions/load-options.ts";
+import { readTextFile } from "../definitions/read-text-file.ts";
+import { readRequestFile } from "../requests/read-request-file.ts";
+import { findSaved } from "../workflows/saved-definitions.ts";
+import { chooseAgent } from "./choose-agent.ts";
+import { executorKindsOf } from "./executor-kinds.ts";
+import { fillDirectories } from "./fill-directories.ts";
+import { type GivenInput, gatherInput } from "./gather-input.ts";
+import { narrowDefinition } from "./narrow-definition.ts";
+import { toRequestInput, toRunInput } from "./to-run-input.ts";
+
+export interface RunRequest {
+  /** A file, `FILE#NAME` or a registered name. */
+  readonly workflow: string;
+  /** What paths are relative to. */
+  readonly folder: string;
+  readonly inputPairs?: readonly string[];
+  readonly inputFile?: string;
+  /** A JSON file with a whole request, for UHLP workflows. */
+  readonly requestFile?: string;
+  /** This step alone, with its mapped input in the place of the workflow's. */
+  readonly onlyStep?: string;
+  readonly agent?: string;
+  readonly maxCostUsd?: number;
+  readonly uses?: UseLimits;
+  /** Where a limit is used up. Absent: as the definition says, else the run stops. */
+  readonly onExceeded?: "stop" | "ask";
+  readonly callbackUrl?: string;
+}
+
+export type PreparedRun = RunStart & { readonly runId: string };
+
+/**
+ * Everything that can be known before a run begins: its definition, its input, and who does its work. Writes nothing, so
+ * that what is refused here has left no trace.
+ */
+export async function prepareRun(app: Application, request: RunRequest): Promise<PreparedRun> {
+  const asked = await findStartable(app, request);
+  const prepared = await prepareStart(app, asked, request);
+  await findExecutors(app, prepared.definition.graph, prepared.options ?? {});
+  return prepared;
+}
+
+/** What a request means: which definition, with which input. */
+export async function findStartable(app: Application, request: RunRequest): Promise<Startable> {
+  const { workflow, folder } = request;
+  const places = {
+    folders: [folder],
+    appDir: app.appDir,
+    ...loadOptionsOf(app.config),
+    findSaved: (name: string) => findSaved(app, name),
+  };
+  return readAskedFor(app, await findDefinition(workflow, places), request);
+}
+
+/** A definition, the input in the form that its dialect reads, and where it comes from. */
+export interface Startable extends ReferredDefinition {
+  readonly input: JsonObject;
+  /** The step that it starts at instead of its own first. */
+  readonly startAt?: string;
+  /** The step that is all of it. */
+  readonly onlyStep?: string;
+  readonly runId?: string;
+}
+
+/** The start of a run of a definition that is at hand, with an input that has been checked. */
+export async function prepareStart(
+  app: Application,
+  startable: Startable,
+  request: Pick<RunRequest, "folder" | "agent" | "maxCostUsd" | "uses" | "onExceeded" | "callbackUrl">,
+): Promise<PreparedRun> {
+  const { file, input, startAt, onlyStep: step, runId } = startable;
+  const { maxCostUsd, uses, callbackUrl } = request;
+  const definition = narrowDefinition(startable.definition, { startAt, onlyStep: step });
+  const options: JsonObject = {
+    ...(await decideAgent(app, definition.graph, request)),
+    app_dir: app.appDir,
+    ...(file === undefined ? {} : { source: file }),
+    ...(definition.graph.settings["part"] === undefined ? {} : { select: definition.graph.settings["part"] }),
+    ...(startAt === undefined ? {} : { start_at: startAt }),
+    ...(step === undefined ? {} : { only_step: step }),
+    ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
+  };
+  const ofDefinition = definition.graph.limits;
+  const limit = limitCost([app.maxRunCostMicro, toMicro(maxCostUsd), ofDefinition.maxCostMicro]);
+  const asks = (request.onExceeded ?? ofDefinition.onExceeded) === "ask";
+  const { default: defaultModel } = app.config.settings.models;
+  const { limitsCost } = await checkBudgets(app, definition.graph.name);
+  await refuseUnpriced(app, definition.graph, { ...limit, hasBudget: limitsCost, options, defaultModel });
+  return {
+    runId: runId ?? newRunId(app.clock.now()),
+    ...(runId === undefined ? { hasNewId: true } : {}),
+    definition,
+    input,
+    options,
+    ...limit,
+    ...limitUses([uses, ofDefinition.uses]),
+    ...(asks ? { onExceeded: "ask" as const } : {}),
+    ...(app.tenantId === undefined ? {} : { tenantId: app.tenantId }),
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+  };
+}
+
+async function readAskedFor(app: Application, found: ReferredDefinition, request: RunRequest): Promise<Startable> {
+  const { folder, inputPairs = [], inputFile, requestFile, onlyStep: step } = request;
+  if (requestFile !== undefined) return readRequested(found, { requestFile, inputPairs, inputFile, folder });
+  const given: GivenInput = { pairs: inputPairs, folder, ...(inputFile === undefined ? {} : { file: inputFile }) };
+  const { graph } = found.definition;
+  if (step !== undefined) return { ...found, onlyStep: step, input: await gatherInput(given, undefined) };
+  const gathered = await gatherInput(given, graph.input.schema);
+  return {
+    ...found,
+    input: await toRunInput(await fillDirectories(app, gathered, { graph, standsIn: folder }), graph),
+  };
+}
+
+interface RequestedRun {
+  readonly requestFile: string;
+  readonly inputPairs: readonly string[];
+  readonly inputFile: string | undefined;
+  readonly folder: string;
+}
+
+async function readRequested(found: ReferredDefinition, requested: RequestedRun): Promise<Startable> {
+  const { requestFile, inputPairs, inputFile, folder } = requested;
+  const { graph } = found.definition;
+  if (graph.dialect !== "uhlp") {
+    throw new PawlError("USAGE", {
+      message: `\`--request\` belongs to UHLP workflows; "${graph.name}" is a ${graph.dialect} workflow.`,
+      remedy: "Give the input with `-i key=value` or `--input FILE.json`.",
+    });
+  }
+  if (inputPairs.length > 0 || inputFile !== undefined) {
+    throw new PawlError("USAGE", {
+      message: "`--request` is the whole input: it takes neither `-i` nor `--input` beside it.",
+      remedy: "Leave one of them out.",
+    });
+  }
+  const request = await readRequestFile({ file: requestFile, folder, workflowId: graph.name });
+  const { work, requestId, requestData, context } = request;
+  if (work.kind !== "workflow" || !isNameOf(work.workflowId, found)) {
+    const asks = work.kind === "workflow" ? `the workflow "${work.workflowId}"` : `a ${work.kind.toUpperCase()} task`;
+    throw new PawlError("USAGE", {
+      message: `${requestFile} asks for ${asks}, and the command for "${graph.name}".`,
+      remedy: "Name the same workflow in both.",
+    });
+  }
+  const input = await toRequestInput(
+    { ...(requestId === undefined ? {} : { requestId }), requestData, context },
+    graph,
+  );
+  return { ...found, input, ...(work.startAt === undefined ? {} : { startAt: work.startAt }) };
+}
+
+function isNameOf(name: string, { definition, file }: ReferredDefinition): boolean {
+  return name === definition.graph.name || (file !== undefined && name === basename(file, extname(file)));
+}
+
+/** A workflow that only calls others may never need an agent: then none is chosen, and its lack is no error yet. */
+async function decideAgent(
+  app: Application,
+  graph: Graph,
+  { agent, folder }: Pick<RunRequest, "agent" | "folder">,
+): Promise<JsonObject> {
+  const { kinds, hasCalls } = executorKindsOf(graph);
+  // What the configuration names is relative to the application, what a person types to where they stand.
+  const question = {
+    settings: graph.settings,
+    folder: agent === undefined ? app.appDir : folder,
+    ...(agent === undefined ? {} : { asked: agent }),
+    readText: (path: string) => app.keptTexts?.read(path) ?? readTextFile(path),
+  };
+  // Agents of Pawl itself answer by themselves, except where answers are made up.
+  const isSimulated = kinds.has("inline") && (app.config.settings.agent.provider ?? "").startsWith("simulated");
+  if (kinds.has("agent") || agent !== undefined || isSimulated) return { ...(await chooseAgent(question, app.config)) };
+  if (!hasCalls) return {};
+  try {
+    return { ...(await chooseAgent(question, app.config)) };
+  } catch (error) {
+    if (error instanceof PawlError && error.code === "AGENT_NOT_CONFIGURED") return {};
+    throw error;
+  }
+}
+
+async function findExecutors(app: Application, graph: Graph, options: JsonObject): Promise<void> {
+  const run = { options, settings: graph.settings };
+  await Promise.all([...executorKindsOf(graph).kinds].map((kind) => app.findExecutor(kind, run)));
+}

@@ -1,0 +1,93 @@
+import { dirname } from "node:path";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { withMaxStates } from "../../dialects/terminal/lower.ts";
+import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import { surroundingsOf } from "../agents/agent-surroundings.ts";
+import type { Application } from "../application/application.ts";
+import { foldersOf } from "../definitions/application-folders.ts";
+import { compileText } from "../definitions/compile-text.ts";
+import { type DefinitionPlaces, findDefinition } from "../definitions/find-definition.ts";
+import { loadOptionsOf } from "../definitions/load-options.ts";
+import { findSaved } from "../workflows/saved-definitions.ts";
+import { fromMessage, isMessage } from "./read-message.ts";
+import { toRunInput } from "./to-run-input.ts";
+import { readWorkflowLimits } from "./workflow-limits.ts";
+
+interface Call {
+  readonly workflow: Json;
+  readonly input: Json;
+  /**
+   * Of a terminal workflow's call: its limits, and that it names registered workflows only. Of a call in a sequence of
+   * agents: that the input is a message, to be put in whichever form the called workflow takes.
+   */
+  readonly terms?: Json;
+  /** Those of the calling run. */
+  readonly options: JsonObject;
+  /** Whose run calls. */
+  readonly tenantId?: string | undefined;
+  /** The name comes from an input or an output, and not from whoever wrote the workflow. */
+  readonly isComputed?: boolean;
+}
+
+export type CallingApplication = Pick<Application, "appDir" | "config" | "library" | "service">;
+
+/**
+ * The workflow that a step calls: a whole definition, a file beside the caller's or in the application, or a registered
+ * name. Throws what a start of it would throw.
+ */
+export async function resolveCall(
+  app: CallingApplication,
+  { workflow, input, terms, options, tenantId, isComputed = false }: Call,
+): Promise<{ readonly definition: CompiledDefinition; readonly input: JsonObject; readonly timeoutMs?: number }> {
+  if (!isJsonObject(input)) throw new PawlError("INPUT_INVALID", { message: "The input of a workflow is an object." });
+  if (terms === undefined) {
+    const definition = await findCalled(app, workflow, { options, tenantId, isComputed, onlyNames: false });
+    return { definition, input: await toRunInput(input, definition.graph) };
+  }
+  if (isMessage(terms)) {
+    const definition = await findCalled(app, workflow, { options, tenantId, isComputed, onlyNames: false });
+    return { definition, input: await toRunInput(fromMessage(input, definition.graph), definition.graph) };
+  }
+  const { maxStates, executionTimeoutSeconds } = readWorkflowLimits(terms);
+  // A name may come from a screen: it is never a path.
+  const { graph, ...found } = await findCalled(app, workflow, { options, tenantId, isComputed, onlyNames: true });
+  const definition = { ...found, graph: withMaxStates(graph, maxStates) };
+  return { definition, input: await toRunInput(input, graph), timeoutMs: Math.round(executionTimeoutSeconds * 1_000) };
+}
+
+/** The definition alone, whatever the input. Throws what a start of it would throw. */
+export async function findCalled(
+  app: CallingApplication,
+  workflow: Json,
+  {
+    options,
+    tenantId,
+    isComputed = false,
+    onlyNames,
+  }: Pick<Call, "options" | "tenantId" | "isComputed"> & { readonly onlyNames: boolean },
+): Promise<CompiledDefinition> {
+  const { source, app_dir: kept } = options;
+  const appDir = typeof kept === "string" ? kept : app.appDir;
+  const loading = loadOptionsOf(app.config);
+  const file = typeof source === "string" ? source : undefined;
+  // Whoever sends a text does not choose files of this machine, neither directly nor through a call.
+  const isSent = file === undefined;
+  const origin = {
+    folders: isSent ? [] : foldersOf(file, appDir),
+    ...loading,
+    around: surroundingsOf({ appDir, ...loading }, file),
+  };
+  if (isJsonObject(workflow)) return compileText(JSON.stringify(workflow), origin);
+  if (typeof workflow !== "string") {
+    throw new PawlError("WORKFLOW_NOT_FOUND", { message: `${JSON.stringify(workflow)} names no workflow.` });
+  }
+  if (workflow.includes("\n") && !onlyNames) return compileText(workflow, origin);
+  const folders = isSent ? [] : [dirname(file), appDir];
+  const places: DefinitionPlaces = { folders, appDir, ...loading, onlyNames: onlyNames || isSent, isComputed };
+  if (appDir !== app.appDir) return (await findDefinition(workflow, places)).definition;
+  // The library is that of this application; a run of another one has its own registry.
+  const { library } = app;
+  const named = (name: string) => findSaved({ service: () => app.service(), tenantId }, name);
+  return (await findDefinition(workflow, { ...places, library, findSaved: named })).definition;
+}

@@ -1,0 +1,152 @@
+import { createHash } from "node:crypto";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { newRunId } from "../../hosts/local/new-run-id.ts";
+import type { GivenKey } from "../../ports/idempotency-keys.ts";
+import type { RunRecord, RunStatus } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
+import type { Ran, RequestRunner } from "../requests/request-runner.ts";
+import type { PreparedRun } from "./prepare-run.ts";
+import { prepareSubmission, type Submission } from "./prepare-submission.ts";
+import { withTrace } from "./with-trace.ts";
+
+/** What a client asks for with a run of its own for an answer. It may ask again, with the same key. */
+export interface RunRequest<Prepared extends Startable = Startable> {
+  /** All of it: the same key with something else is a mistake. */
+  readonly asked: object;
+  /** Writes nothing. The run has this id, where one is given. */
+  prepare(runId?: string): Promise<Prepared>;
+  /** The same key and the same request have the same run for 24 hours. */
+  readonly idempotencyKey?: string | undefined;
+  /** W3C trace context of whoever asks; no part of what was asked, as each try has another. */
+  readonly traceParent?: string | undefined;
+}
+
+interface Startable {
+  readonly start: PreparedRun;
+}
+
+/** What became of a request: a run of its own, or the run that an equal request has had. */
+export type Submitted<Prepared extends Startable = Startable> =
+  | { readonly is: "new"; readonly prepared: Prepared }
+  | { readonly is: "known"; readonly record: RunRecord };
+
+export function toRunRequest(app: Application, submission: Submission): Pick<RunRequest, "asked" | "prepare"> {
+  return {
+    asked: submission,
+    prepare: async (runId) => ({
+      start: await prepareSubmission(app, runId === undefined ? submission : { ...submission, runId }),
+    }),
+  };
+}
+
+/** As answers tell it. */
+export function describeSubmitted(submitted: Submitted): { readonly run_id: string; readonly status: RunStatus } {
+  if (submitted.is === "new") return { run_id: submitted.prepared.start.runId, status: "queued" };
+  const { id, status } = submitted.record;
+  return { run_id: id, status };
+}
+
+/** Takes submissions of one server; knows those that are being answered. */
+export class Submissions {
+  readonly #runner: Pick<RequestRunner, "run" | "start">;
+  /** Keys whose request has not been answered yet. */
+  readonly #inFlight = new Set<string>();
+
+  constructor(runner: Pick<RequestRunner, "run" | "start">) {
+    this.#runner = runner;
+  }
+
+  /** Records the run and does not wait for it. Throws what `prepare` throws, and as `run`. */
+  async start<Prepared extends Startable>(
+    app: Application,
+    request: RunRequest<Prepared>,
+  ): Promise<Submitted<Prepared>> {
+    return this.#once(app, request, async (submitted) => {
+      if (submitted.is === "new") await this.#runner.start(submitted.prepared.start);
+      return submitted;
+    });
+  }
+
+  /**
+   * Waits until the run ends or waits itself. Throws `IDEMPOTENCY_MISMATCH` where the key came with another request before,
+   * `IDEMPOTENCY_IN_FLIGHT` while that one is being answered.
+   */
+  async run(app: Application, request: RunRequest): Promise<{ readonly runId: string; readonly ran: Ran }> {
+    return this.#once(app, request, async (submitted) => {
+      if (submitted.is === "new") {
+        const { start } = submitted.prepared;
+        return { runId: start.runId, ran: await this.#runner.run(start) };
+      }
+      const { record } = submitted;
+      const is = record.completedAt === undefined ? "parked" : "ended";
+      return { runId: record.id, ran: { is, record } };
+    });
+  }
+
+  async #once<Prepared extends Startable, T>(
+    app: Application,
+    request: RunRequest<Prepared>,
+    answer: (submitted: Submitted<Prepared>) => Promise<T>,
+  ): Promise<T> {
+    const { idempotencyKey: key, traceParent } = request;
+    const traced = (prepared: Prepared) => ({ ...prepared, start: withTrace(prepared.start, traceParent) });
+    if (key === undefined) return answer({ is: "new", prepared: traced(await request.prepare()) });
+    const scoped = JSON.stringify([app.tenantId ?? null, key]);
+    if (this.#inFlight.has(scoped)) {
+      throw new PawlError("IDEMPOTENCY_IN_FLIGHT", {
+        message: `The request with the key "${key}" is still being answered.`,
+      });
+    }
+    this.#inFlight.add(scoped);
+    try {
+      const submitted = await claim(app, request, key);
+      return await answer(submitted.is === "new" ? { is: "new", prepared: traced(submitted.prepared) } : submitted);
+    } finally {
+      this.#inFlight.delete(scoped);
+    }
+  }
+}
+
+/** Nothing that is refused leaves a trace: the key is claimed when the run could begin. */
+async function claim<Prepared extends Startable>(
+  app: Application,
+  { asked, prepare }: RunRequest<Prepared>,
+  key: string,
+): Promise<Submitted<Prepared>> {
+  const { idempotency } = await app.service();
+  const requestHash = createHash("sha256").update(inOneOrder(asked)).digest("hex");
+  const owner = { ...(app.tenantId === undefined ? {} : { tenantId: app.tenantId }), key, at: app.clock.now() };
+  const given = await idempotency.find(owner);
+  const known = given === undefined ? undefined : await readKnown(app, given, { key, requestHash });
+  if (known !== undefined) return { is: "known", record: known };
+  const runId = given?.runId ?? newRunId(owner.at);
+  const prepared = await prepare(runId);
+  const claimed = await idempotency.claim({ ...owner, requestHash, runId });
+  if (claimed.runId === runId) return { is: "new", prepared };
+  // Another process was faster.
+  const record = await readKnown(app, claimed, { key, requestHash });
+  if (record !== undefined) return { is: "known", record };
+  return { is: "new", prepared: { ...prepared, start: { ...prepared.start, runId: claimed.runId } } };
+}
+
+/** JSON that is the same whatever the order of keys: a client that writes it again may write it in another. */
+function inOneOrder(asked: object): string {
+  return JSON.stringify(asked, (_name, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}
+
+/** Undefined: the process that claimed the key died before the run began. */
+async function readKnown(
+  app: Application,
+  given: GivenKey,
+  { key, requestHash }: { readonly key: string; readonly requestHash: string },
+): Promise<RunRecord | undefined> {
+  if (given.requestHash !== requestHash) {
+    throw new PawlError("IDEMPOTENCY_MISMATCH", { message: `The key "${key}" came with another request before.` });
+  }
+  const record = await (await app.records()).journal.findRun(given.runId);
+  return record === "ambiguous" ? undefined : record;
+}

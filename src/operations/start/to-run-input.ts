@@ -1,0 +1,47 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Graph } from "../../core/graph/graph.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
+import { checkInput, checkPayload } from "./check-input.ts";
+import { readMessage } from "./read-message.ts";
+import { readPayload } from "./read-payload.ts";
+
+/** What a UHLP workflow reads as its input. */
+export interface RequestInput {
+  readonly requestId?: string;
+  /** `source`, and the details that belong to it. */
+  readonly requestData: JsonObject;
+  readonly context: JsonObject;
+}
+
+/**
+ * A run's input from what was given to it, by the command line or by a step that calls it: checked, with defaults, and in
+ * the form that the dialect reads. Throws `INPUT_INVALID`.
+ */
+export async function toRunInput(given: JsonObject, graph: Graph, checker?: JsonSchemaChecker): Promise<JsonObject> {
+  const input = await checkInput(readMessage(given, graph), graph.input, checker);
+  return graph.dialect === "uhlp" ? { requestData: { source: "internal", payload: input }, context: {} } : input;
+}
+
+/**
+ * A run's input from a whole request, whose payload must fit the workflow. Only UHLP workflows read the request itself; for
+ * any other the payload is the input. Throws `INPUT_INVALID`.
+ */
+export async function toRequestInput(
+  request: RequestInput,
+  graph: Graph,
+  checker?: JsonSchemaChecker,
+): Promise<JsonObject> {
+  const { requestId, requestData, context } = request;
+  if (graph.dialect !== "uhlp") return toPlainInput(readPayload(requestData) ?? {}, graph, checker);
+  if (graph.input.schema !== undefined) {
+    const payload = readPayload(requestData);
+    if (payload !== undefined) await checkPayload(payload, graph.input.schema, checker);
+  }
+  return { ...(requestId === undefined ? {} : { requestId }), requestData, context };
+}
+
+async function toPlainInput(payload: Json, graph: Graph, checker?: JsonSchemaChecker): Promise<JsonObject> {
+  if (isJsonObject(payload)) return checkInput(readMessage(payload, graph), graph.input, checker);
+  throw new PawlError("INPUT_INVALID", { message: "The input of a workflow is an object." });
+}

@@ -1,0 +1,47 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { toIsoTime } from "../../core/iso-time.ts";
+import type { Application } from "../application/application.ts";
+
+export interface StoredFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly modified_at: string;
+}
+
+/** Those whose path begins like this; "" is all. */
+export async function listStoredFiles(app: Application, prefix: string): Promise<readonly StoredFile[]> {
+  const files = await (await app.files()).list(prefix);
+  return files.map(describeStoredFile);
+}
+
+export function describeStoredFile({
+  path,
+  bytes,
+  modifiedAt,
+}: {
+  readonly path: string;
+  readonly bytes: number;
+  readonly modifiedAt: number;
+}): StoredFile {
+  return { path, bytes, modified_at: toIsoTime(modifiedAt) };
+}
+
+/** Throws `STORAGE_MISSING`, `STORAGE_PATH_INVALID`. */
+export async function readStoredFile(app: Application, path: string): Promise<Uint8Array> {
+  const content = await (await app.files()).read(path);
+  if (content === undefined) throw missing(path);
+  return content;
+}
+
+export async function writeStoredFile(app: Application, path: string, content: Uint8Array): Promise<void> {
+  await (await app.files()).write(path, content);
+}
+
+/** Throws `STORAGE_MISSING` where there is none. */
+export async function removeStoredFile(app: Application, path: string): Promise<void> {
+  if (!(await (await app.files()).remove(path))) throw missing(path);
+}
+
+function missing(path: string): PawlError {
+  return new PawlError("STORAGE_MISSING", { message: `There is no stored file "${path}".` });
+}

@@ -1,0 +1,243 @@
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { parseStepPath } from "../../core/graph/step-path.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import type { RunNotice } from "../../hosts/run-host.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { WorkflowLibrary } from "../../ports/workflow-library.ts";
+import type { AppHost, Application } from "../application/application.ts";
+import { compileText } from "../definitions/compile-text.ts";
+import { findDefinition } from "../definitions/find-definition.ts";
+import { loadOptionsOf } from "../definitions/load-options.ts";
+import { followRun } from "../runs/follow-run.ts";
+import { type PreparedRun, prepareStart } from "../start/prepare-run.ts";
+import { toRunInput } from "../start/to-run-input.ts";
+import { withWorkflowLimits } from "../start/workflow-limits.ts";
+import { findSaved } from "../workflows/saved-definitions.ts";
+import { readWorkflowResult } from "./read-workflow-result.ts";
+import type { RunWorkflowRequest } from "./run-workflow-request.ts";
+import { failedResponse, type RunWorkflowResponse } from "./run-workflow-response.ts";
+
+export interface TerminalWorkflows {
+  readonly app: Application;
+  readonly library: WorkflowLibrary;
+}
+
+/** How far a run has come. */
+export interface WorkflowProgress {
+  readonly runId: string;
+  /** States that have begun, those of workflows inside not counted. */
+  readonly states: number;
+  readonly maxStates: number;
+  readonly state: string;
+}
+
+export interface WorkflowWatch {
+  /** Cancels the run. */
+  readonly signal: AbortSignal;
+  progress?(progress: WorkflowProgress): void;
+}
+
+/**
+ * Runs a terminal workflow to its end, or for as long as the request waits, and answers as `run_workflow` does. What goes
+ * wrong is in the answer: it never throws for what a request, a definition or a run may be like.
+ */
+export async function runTerminalWorkflow(
+  parts: TerminalWorkflows,
+  request: RunWorkflowRequest,
+  watch: WorkflowWatch,
+): Promise<RunWorkflowResponse> {
+  try {
+    const prepared = await prepare(parts, request);
+    const ended = await follow(parts, prepared, { request, watch });
+    return await respond(parts, { request, prepared, ended });
+  } catch (error) {
+    if (!isPawlError(error)) throw error;
+    return failedResponse(explain(error), await listNames(parts));
+  }
+}
+
+async function prepare(parts: TerminalWorkflows, request: RunWorkflowRequest): Promise<PreparedRun> {
+  const { app } = parts;
+  const { maxStates, executionTimeoutSeconds, initialVariables, keepSessions } = request;
+  const found = await findWorkflow(parts, request);
+  const input = await toRunInput(initialVariables, found.graph);
+  const prepared = await prepareStart(app, { definition: found, input }, { folder: app.appDir });
+  const options: JsonObject = {
+    ...prepared.options,
+    max_states: maxStates,
+    execution_timeout: executionTimeoutSeconds,
+    ...(keepSessions ? {} : { keep_sessions: false }),
+  };
+  return { ...prepared, options, definition: withWorkflowLimits(found, options) };
+}
+
+/** A saved workflow goes before a registered one of the same name. */
+async function findWorkflow(
+  { app, library }: TerminalWorkflows,
+  { source }: RunWorkflowRequest,
+): Promise<CompiledDefinition> {
+  const { appDir, config } = app;
+  const loading = loadOptionsOf(config);
+  const definition = "definition" in source ? source.definition : await library.load(source.name);
+  if (definition !== undefined) return compileText(toText(definition), { folders: [appDir], ...loading });
+  const name = "name" in source ? source.name : "";
+  try {
+    const places = { folders: [], appDir, ...loading, onlyNames: true, library: app.library };
+    return (await findDefinition(name, { ...places, findSaved: (wanted) => findSaved(app, wanted) })).definition;
+  } catch (error) {
+    if (!isPawlError(error) || error.code !== "WORKFLOW_NOT_FOUND") throw error;
+    const names = (await library.list()).map((saved) => `'${saved.name}'`);
+    const message = `Workflow '${name}' not found. Available: [${names.join(", ")}]`;
+    throw new PawlError("WORKFLOW_NOT_FOUND", { message });
+  }
+}
+
+function toText(definition: JsonObject): string {
+  try {
+    return JSON.stringify(definition, null, 2);
+  } catch (cause) {
+    // What came over the wire may be nested more deeply than anything that walks it can follow.
+    throw new PawlError("REQUEST_INVALID", { message: "`workflow_definition` is nested too deeply.", cause });
+  }
+}
+
+interface Following {
+  readonly request: RunWorkflowRequest;
+  readonly watch: WorkflowWatch;
+}
+
+/** The run's record, when it has ended or is waited for no longer. */
+async function follow({ app }: TerminalWorkflows, prepared: PreparedRun, following: Following): Promise<RunRecord> {
+  const { request, watch } = following;
+  const { runId } = prepared;
+  const patience = request.waitSeconds === undefined ? [] : [AbortSignal.timeout(request.waitSeconds * 1_000)];
+  const stop = AbortSignal.any([watch.signal, ...patience]);
+  const listen = toProgress(runId, following);
+  let started: Promise<unknown> = Promise.resolve();
+  const begin = (host: AppHost) => {
+    started = host.startRun(prepared);
+    return started;
+  };
+  const followed = await followRun(app, { runId, begin, listen }, stop);
+  if (followed.is === "settled") return followed.record;
+  const host = await app.host();
+  // What is not durable yet can neither be cancelled nor be found.
+  await started;
+  if (watch.signal.aborted) await cancel(app, runId);
+  else return recordOf(app, runId);
+  return host.settled(runId);
+}
+
+async function cancel(app: Application, runId: string): Promise<void> {
+  try {
+    await (await app.host()).cancelRun(runId, { reason: "The request was cancelled." });
+  } catch (error) {
+    // It has ended in the meantime.
+    if (!isPawlError(error) || error.code !== "RUN_FINISHED") throw error;
+  }
+}
+
+async function recordOf(app: Application, runId: string): Promise<RunRecord> {
+  const record = await (await app.records()).journal.findRun(runId);
+  if (record !== undefined && record !== "ambiguous") return record;
+  throw new PawlError("RUN_NOT_FOUND", { message: `There is no run "${runId}".` });
+}
+
+function toProgress(runId: string, { request, watch }: Following): (notice: RunNotice) => void {
+  let states = 0;
+  return (notice) => {
+    const path = beginningOf(notice);
+    if (path === undefined || path.includes("/")) return;
+    states += 1;
+    watch.progress?.({ runId, states, maxStates: request.maxStates, state: parseStepPath(path).stepId });
+  };
+}
+
+/** The path of a state that begins with this. */
+function beginningOf(notice: RunNotice): string | undefined {
+  if (notice.type === "dispatched") return notice.path;
+  return notice.type === "event" && notice.event.type === "callResolved" ? notice.event.path : undefined;
+}
+
+interface Ended {
+  readonly request: RunWorkflowRequest;
+  readonly prepared: PreparedRun;
+  readonly ended: RunRecord;
+}
+
+async function respond(parts: TerminalWorkflows, { request, prepared, ended }: Ended): Promise<RunWorkflowResponse> {
+  const { app } = parts;
+  const result = await readWorkflowResult(await app.records(), ended);
+  const isOver = ended.completedAt !== undefined;
+  const saved = result.success ? await keep(parts, { request, prepared, states: result.execution_log.length }) : {};
+  if (!isOver) saveLater(parts, { request, prepared, ended });
+  return {
+    ...result,
+    ...saved,
+    ...(isOver ? {} : { error: `The workflow is still under way: it is the run ${ended.id}.` }),
+    available_workflows: await listNames(parts),
+    run_id: ended.id,
+    status: ended.status,
+  };
+}
+
+interface Success {
+  readonly request: RunWorkflowRequest;
+  readonly prepared: PreparedRun;
+  readonly states: number;
+}
+
+type Kept = Partial<Pick<RunWorkflowResponse, "workflow_saved" | "saved_workflow_name" | "error">>;
+
+/** Only what came with the request is saved; of what was there already the success is counted. */
+async function keep({ library }: TerminalWorkflows, { request, prepared, states }: Success): Promise<Kept> {
+  const { source, saveOnSuccess } = request;
+  try {
+    if ("name" in source) {
+      await library.noteSuccess(source.name);
+      return {};
+    }
+    if (!saveOnSuccess || prepared.definition.graph.dialect !== "terminal") return {};
+    const name = await library.save(source.definition, { states });
+    return { workflow_saved: name !== undefined, saved_workflow_name: name ?? null };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { error: `Workflow succeeded but saving failed: ${reason}` };
+  }
+}
+
+/** Nobody waits for its end any more; a success is kept all the same, as long as this process is there. */
+function saveLater(parts: TerminalWorkflows, { request, prepared, ended }: Ended): void {
+  const { app } = parts;
+  const finish = async () => {
+    const record = await (await app.host()).settled(ended.id);
+    const result = await readWorkflowResult(await app.records(), record);
+    if (result.success) await keep(parts, { request, prepared, states: result.execution_log.length });
+  };
+  finish().catch(() => undefined);
+}
+
+async function listNames({ library }: TerminalWorkflows): Promise<readonly string[]> {
+  try {
+    return (await library.list()).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
+/** What is wrong with a definition in one text, each with its place. */
+function explain(error: PawlError): string {
+  if (error.code === "WORKFLOW_NOT_FOUND") return error.message;
+  const problems = isJsonObject(error.details) ? error.details["problems"] : undefined;
+  if (error.code !== "DEFINITION_INVALID" || !Array.isArray(problems))
+    return `Workflow execution failed: ${error.message}`;
+  const errors = problems.filter((problem: Json) => isJsonObject(problem) && problem["severity"] === "error");
+  return errors.map((problem: Json) => explainProblem(isJsonObject(problem) ? problem : {})).join("\n");
+}
+
+function explainProblem({ message, remedy, place }: JsonObject): string {
+  const { line, column } = isJsonObject(place) ? place : {};
+  const where = typeof line === "number" ? ` (line ${line}, column ${Number(column)})` : "";
+  return `${String(message)}${where}${typeof remedy === "string" ? ` ${remedy}` : ""}`;
+}

@@ -1,0 +1,154 @@
+import { relative } from "node:path";
+import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
+import type { Graph, Place, Trigger } from "../../core/graph/graph.ts";
+import type { ReferredDefinition } from "../definitions/find-definition.ts";
+import type { RegisteredDefinition } from "../definitions/registry.ts";
+import { parsePathPattern } from "./path-pattern.ts";
+import { isReserved } from "./reserved-paths.ts";
+import { RouteTable } from "./route-table.ts";
+
+type TriggerOf<Kind extends Trigger["kind"]> = Trigger & { readonly kind: Kind };
+
+/** What a trigger starts: a definition in a file, or one that a client has saved. */
+export interface TriggerTarget extends ReferredDefinition {
+  /** Where it stands, for people. */
+  readonly shownAs: string;
+  /** Of who has saved it. */
+  readonly tenantId?: string;
+  /** What each of its runs may cost at most, as whoever saved it may spend no more. */
+  readonly maxCostMicro?: number;
+}
+
+/** A definition with what starts it. */
+interface Armed<Kind extends Trigger["kind"]> {
+  readonly trigger: TriggerOf<Kind>;
+  readonly target: TriggerTarget;
+}
+
+/** A trigger that is not armed. */
+export interface TriggerProblem {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly remedy: string;
+  readonly target: TriggerTarget;
+}
+
+/** What starts workflows by itself, as their definitions say. */
+export interface TriggerTable {
+  readonly routes: RouteTable<TriggerTarget>;
+  readonly queues: ReadonlyMap<string, readonly Armed<"queue">[]>;
+  readonly events: ReadonlyMap<string, readonly Armed<"event">[]>;
+  readonly problems: readonly TriggerProblem[];
+}
+
+export interface TableOptions {
+  readonly before?: TriggerTable | undefined;
+  /** Paths of the service are nobody else's. False: they are below a folder that is not the service's. */
+  readonly isAtRoot?: boolean;
+}
+
+/** What files of the application have, those that cannot be used left out. */
+export function targetsIn(
+  definitions: readonly RegisteredDefinition[],
+  appDir: string,
+): readonly (TriggerTarget & { readonly file: string })[] {
+  return definitions.flatMap(({ file, report: { definition } }) =>
+    definition === undefined ? [] : [{ definition, file, shownAs: relative(appDir, file) }],
+  );
+}
+
+/**
+ * Arms every trigger that can be. Of two routes for the same requests the one of a file goes before one that was saved, then
+ * the one that `before` has, then the one that comes first; the other is a problem that names both places.
+ */
+export function buildTriggerTable(
+  targets: readonly TriggerTarget[],
+  { before, isAtRoot = true }: TableOptions = {},
+): TriggerTable {
+  const routes = new RouteTable<TriggerTarget>();
+  const queues = new Map<string, Armed<"queue">[]>();
+  const events = new Map<string, Armed<"event">[]>();
+  const problems: TriggerProblem[] = [];
+  const places = new Map<string, string>();
+  for (const { trigger, target } of inOrder(targets, before)) {
+    const { name } = target.definition.graph;
+    const first = places.get(name);
+    if (first !== undefined) {
+      const both = [first, target.shownAs].join(" and of ");
+      problems.push(
+        problem(target, "NAME_TAKEN_TWICE", `"${name}" is the name of ${both}; the second is not triggered.`),
+      );
+      continue;
+    }
+    places.set(name, target.shownAs);
+    switch (trigger.kind) {
+      case "http": {
+        const problem = addRoute(routes, { trigger, target }, isAtRoot);
+        if (problem !== undefined) problems.push(problem);
+        break;
+      }
+      case "cron":
+        // The scheduler reads it from the definition.
+        break;
+      case "queue":
+        queues.set(trigger.queueName, [...(queues.get(trigger.queueName) ?? []), { trigger, target }]);
+        break;
+      case "event":
+        events.set(trigger.event, [...(events.get(trigger.event) ?? []), { trigger, target }]);
+        break;
+    }
+  }
+  return { routes, queues, events, problems };
+}
+
+interface Triggered {
+  readonly trigger: Trigger;
+  readonly target: TriggerTarget;
+}
+
+function inOrder(targets: readonly TriggerTarget[], before: TriggerTable | undefined): readonly Triggered[] {
+  const armed = new Set(before?.routes.list().map(({ target }) => identityOf(target)));
+  const rank = (target: TriggerTarget) => (target.file === undefined ? 2 : 0) + (armed.has(identityOf(target)) ? 0 : 1);
+  const all = targets.flatMap((target): readonly Triggered[] => {
+    const { trigger } = target.definition.graph;
+    return trigger === undefined ? [] : [{ trigger, target }];
+  });
+  return all.sort((one, other) => rank(one.target) - rank(other.target));
+}
+
+/** The same definition, whatever its text says by now. */
+function identityOf({ file, definition }: TriggerTarget): string {
+  return file === undefined ? `saved ${definition.graph.name}` : `file ${file}`;
+}
+
+function addRoute(
+  routes: RouteTable<TriggerTarget>,
+  { trigger, target }: Armed<"http">,
+  isAtRoot: boolean,
+): TriggerProblem | undefined {
+  const here = placeOf(target, trigger.place);
+  const pattern = parsePathPattern(trigger.pathPattern);
+  if ("fault" in pattern) return problem(target, "ROUTE_INVALID", `${here}: ${pattern.fault}`);
+  if (isAtRoot && isReserved(pattern)) {
+    return problem(target, "ROUTE_RESERVED", `${here}: "${trigger.pathPattern}" is a path of the service itself.`);
+  }
+  const known = routes.add({ method: trigger.method, pattern, target });
+  if (known === undefined) return undefined;
+  const there = placeOf(known.target, placeOfRoute(known.target.definition.graph));
+  const written = `${trigger.method} ${trigger.pathPattern}`;
+  const other = known.pattern.written === trigger.pathPattern ? "" : ` (as ${known.pattern.written})`;
+  const message = `${here}: ${written} is answered by the workflow at ${there} already${other}.`;
+  return problem(target, "ROUTE_AMBIGUOUS", message);
+}
+
+function placeOfRoute({ trigger }: Graph): Place | undefined {
+  return trigger?.kind === "http" ? trigger.place : undefined;
+}
+
+function placeOf({ shownAs }: TriggerTarget, place: Place | undefined): string {
+  return place === undefined ? shownAs : `${shownAs}:${place.line}:${place.column}`;
+}
+
+function problem(target: TriggerTarget, code: ErrorCode, message: string): TriggerProblem {
+  return { code, message, remedy: ERRORS[code].remedy, target };
+}

@@ -1,0 +1,180 @@
+import type { Delivery } from "../../ports/deliveries.ts";
+import { showReceiver } from "./show-receiver.ts";
+import { takeUpNotices } from "./take-up-notices.ts";
+import { takeUpWebhooks } from "./take-up-webhooks.ts";
+import { type TryParts, tryDelivery } from "./try-delivery.ts";
+
+export interface DispatcherParts extends TryParts {
+  /** A line for people. */
+  log(line: string): void;
+  onDefect(error: unknown): void;
+}
+
+/** How soon it sees what other parts and other processes have stored: nobody has to tell it, so nobody can forget to. */
+const LOOK_MS = 500;
+/** After a failure of our own storage: messages whose outcome cannot be recorded would be sent over and over. */
+const REST_MS = 10_000;
+const MAX_FLYING = 32;
+/** A receiver that is slow or dead holds no more than these. */
+const MAX_FLYING_IN_LANE = 4;
+const FORGET_AFTER_MS = 30 * 24 * 60 * 60 * 1_000;
+const FORGET_EVERY_MS = 60 * 60 * 1_000;
+
+interface Flight {
+  readonly lane: string;
+  readonly landed: Promise<void>;
+}
+
+/**
+ * Delivers what is stored, until it is stopped: at least once, in no particular order. What is to be done and when is on
+ * the disk only, so that a restart goes on as if nothing had been; a message whose try was not recorded is sent again with
+ * the same id and the same bytes.
+ */
+export class DeliveryDispatcher {
+  readonly #parts: DispatcherParts;
+  readonly #flying = new Map<string, Flight>();
+  readonly #unreadable = new Set<number>();
+  readonly #stopTries = new AbortController();
+  #round: Promise<void> | undefined;
+  #isWanted = false;
+  #isStopped = false;
+  #cancelWake: (() => void) | undefined;
+  #restUntil = 0;
+  #forgotAt = 0;
+  #hasWarned = false;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+  }
+
+  /** Goes on by itself from now on. */
+  start(): void {
+    this.#look();
+  }
+
+  /** Begins no more, and waits for what flies until `force` aborts: then that is sent again by the next start. */
+  async stop(force: AbortSignal): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelWake?.();
+    const hurry = () => this.#stopTries.abort();
+    if (force.aborted) hurry();
+    else force.addEventListener("abort", hurry, { once: true });
+    await this.#round;
+    await Promise.all([...this.#flying.values()].map(({ landed }) => landed));
+    force.removeEventListener("abort", hurry);
+  }
+
+  #look(): void {
+    if (this.#isStopped) return;
+    const restMs = this.#restUntil - this.#parts.app.clock.now();
+    if (restMs > 0) {
+      this.#lookLater(restMs);
+      return;
+    }
+    this.#isWanted = true;
+    this.#round ??= this.#lookAround();
+  }
+
+  async #lookAround(): Promise<void> {
+    try {
+      while (this.#isWanted && !this.#isStopped) {
+        this.#isWanted = false;
+        await this.#forgetOld();
+        await takeUpWebhooks(this.#parts.app, this.#unreadable, this.#parts.onDefect);
+        await takeUpNotices(this.#parts.app, this.#unreadable, this.#parts.onDefect);
+        await this.#sendDue();
+      }
+    } catch (error) {
+      this.#rest(error);
+    }
+    this.#round = undefined;
+    this.#lookLater(LOOK_MS);
+  }
+
+  #rest(error: unknown): void {
+    this.#parts.onDefect(error);
+    this.#restUntil = this.#parts.app.clock.now() + REST_MS;
+  }
+
+  #lookLater(pauseMs: number): void {
+    const { clock } = this.#parts.app;
+    this.#cancelWake?.();
+    if (!this.#isStopped) this.#cancelWake = clock.wakeAt(clock.now() + pauseMs, () => this.#look());
+  }
+
+  async #forgetOld(): Promise<void> {
+    const now = this.#parts.app.clock.now();
+    if (now - this.#forgotAt < FORGET_EVERY_MS) return;
+    this.#forgotAt = now;
+    await (await this.#parts.app.service()).deliveries.forgetEndedBefore(now - FORGET_AFTER_MS);
+  }
+
+  async #sendDue(): Promise<void> {
+    const { app } = this.#parts;
+    const { deliveries } = await app.service();
+    // Each pass fills a place or finds nothing: lanes that are full are not looked at again.
+    while (this.#flying.size < MAX_FLYING && !this.#isStopped) {
+      const due = await deliveries.listDue({
+        now: app.clock.now(),
+        limit: MAX_FLYING - this.#flying.size,
+        fullLanes: this.#fullLanes(),
+        flying: [...this.#flying.keys()],
+      });
+      if (due.length === 0) return;
+      for (const delivery of due) if (this.#countInLane(delivery.lane) < MAX_FLYING_IN_LANE) this.#send(delivery);
+    }
+  }
+
+  #fullLanes(): readonly string[] {
+    const lanes = new Set([...this.#flying.values()].map(({ lane }) => lane));
+    return [...lanes].filter((lane) => this.#countInLane(lane) >= MAX_FLYING_IN_LANE);
+  }
+
+  #countInLane(lane: string): number {
+    let count = 0;
+    for (const flight of this.#flying.values()) if (flight.lane === lane) count += 1;
+    return count;
+  }
+
+  #send(delivery: Delivery): void {
+    if (delivery.channel === "webhook") this.#warnUnsigned();
+    const landed = this.#tryOnce(delivery).then(
+      (isRecorded) => {
+        this.#flying.delete(delivery.id);
+        if (isRecorded) this.#look();
+      },
+      (error: unknown) => {
+        this.#flying.delete(delivery.id);
+        this.#rest(error);
+      },
+    );
+    this.#flying.set(delivery.id, { lane: delivery.lane, landed });
+  }
+
+  /** False: it was broken off. */
+  async #tryOnce(delivery: Delivery): Promise<boolean> {
+    const { app, log } = this.#parts;
+    const tried = await tryDelivery(delivery, this.#parts, this.#stopTries.signal);
+    const { deliveries } = await app.service();
+    const named = `${delivery.channel} ${delivery.id} (${delivery.event}) to ${showReceiver(delivery, (text) => app.mask(text))}`;
+    switch (tried.is) {
+      case "made":
+        await deliveries.record(delivery, tried);
+        if (tried.next.status === "failed") log(`${named} was not delivered: ${tried.next.reason}`);
+        return true;
+      case "skipped":
+        await deliveries.skip(delivery, { at: app.clock.now(), reason: tried.reason });
+        log(`${named} is left out: ${tried.reason}`);
+        return true;
+      case "stopped":
+        return false;
+    }
+  }
+
+  #warnUnsigned(): void {
+    const { app, log } = this.#parts;
+    if (this.#hasWarned || app.config.settings.webhook.secret !== undefined) return;
+    this.#hasWarned = true;
+    log("Webhooks are sent unsigned: set WEBHOOK_SECRET so that receivers can tell that they come from here.");
+  }
+}

@@ -1,0 +1,77 @@
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { ToldWarning } from "../../hosts/local/budgets/near-limits.ts";
+import type { ToldAlert } from "../../hosts/local/policies/output-policies.ts";
+import type { ToldApproval } from "../../hosts/local/tell-approval.ts";
+import type { OutboxRecord, RunRecord } from "../../ports/journal.ts";
+import type { Application, Records } from "../application/application.ts";
+import { readRunHistory } from "../runs/describe-run-reading.ts";
+import type { WantedDelivery } from "./add-delivery.ts";
+import { describeAlert } from "./describe-alert.ts";
+import { describeApprovalRequest } from "./describe-approval-request.ts";
+import { describeEnd } from "./describe-end.ts";
+import { describeWarning } from "./describe-warning.ts";
+import { takeUpEntries } from "./take-up-entries.ts";
+
+/** Makes deliveries of the webhooks that were committed with ends of runs, questions to people and warnings. */
+export async function takeUpWebhooks(
+  app: Pick<Application, "records" | "service">,
+  unreadable: Set<number>,
+  failed: (error: unknown) => void,
+): Promise<void> {
+  await takeUpEntries(app, {
+    kind: "webhook",
+    unreadable,
+    failed,
+    read: async (entry) => [await readWanted(app, entry)],
+  });
+}
+
+async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord): Promise<WantedDelivery> {
+  const sources = await app.records();
+  const record = await sources.journal.readRun(entry.run);
+  const told: Json = JSON.parse(entry.body);
+  if (record === undefined || !isJsonObject(told)) throw new Error(`The webhook ${entry.id} belongs to no run.`);
+  const event = String(told["event"]);
+  const url = String(told["url"]);
+  const options = await readOptions(app, record);
+  const description = await describe(sources, record, told);
+  const isCallback = options["callback_url"] === url;
+  // Who is told of a budget that runs share has nothing to do with this run's client.
+  const isForeign = event === "budget.warning" && told["budget"] !== "run";
+  // An alert may be told elsewhere than the run's client had in mind for what it sends along.
+  const isElsewhere = isForeign || (event === "policy.alert" && !isCallback);
+  const headers = isElsewhere ? undefined : options["callback_headers"];
+  return {
+    channel: "webhook",
+    names: [record.id, entry.id],
+    event,
+    runId: record.id,
+    workflow: record.workflow,
+    url,
+    // Variables belong to whoever runs this. What a client sends, an address or a whole definition, reads none of them.
+    readsEnv: !isCallback && !isForeign && typeof options["source"] === "string",
+    ...(typeof headers === "string" ? { sealedHeaders: headers } : {}),
+    body: JSON.stringify(description),
+    createdAt: entry.createdAt,
+    ...(record.tenantId === undefined ? {} : { tenantId: record.tenantId }),
+  };
+}
+
+async function describe(sources: Records, record: RunRecord, told: JsonObject): Promise<unknown> {
+  switch (told["event"]) {
+    case "approval.requested":
+      return describeApprovalRequest(sources.journal, record, told as unknown as ToldApproval);
+    case "budget.warning":
+      return describeWarning(record, told as unknown as ToldWarning);
+    case "policy.alert":
+      return describeAlert(record, told as unknown as ToldAlert);
+    default:
+      return describeEnd(await readRunHistory(sources, record), String(told["event"]));
+  }
+}
+
+/** As the run was started with. */
+async function readOptions(app: Pick<Application, "records">, { no }: RunRecord): Promise<JsonObject> {
+  const [first] = await (await app.records()).journal.readEvents(no, { afterSeq: 0, limit: 1 });
+  return first?.event.type === "runStarted" ? (first.event.options ?? {}) : {};
+}

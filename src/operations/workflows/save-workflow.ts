@@ -1,0 +1,127 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { toIsoTime } from "../../core/iso-time.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { DefinitionKey } from "../../ports/workflow-definitions.ts";
+import type { Application } from "../application/application.ts";
+import type { WorkflowsApplication } from "../application/workflows-application.ts";
+import { compileText, describeProblem } from "../definitions/compile-text.ts";
+import { takenTwice } from "../definitions/find-named.ts";
+import { loadOptionsOf } from "../definitions/load-options.ts";
+import { looksLikeFile } from "../definitions/looks-like-file.ts";
+import { findRegistered } from "../definitions/registry.ts";
+import { armSaved, disarmSaved, startsByOf } from "../schedules/saved-schedules.ts";
+import { reportOnSaved } from "./saved-definitions.ts";
+import { refuseTriggerOf } from "./saved-triggers.ts";
+import { workflowUnknown } from "./show-workflow.ts";
+
+export interface SavedVersion {
+  readonly name: string;
+  readonly version: number;
+  readonly saved_at: string;
+}
+
+export interface SavedWorkflowVersion extends SavedVersion {
+  /** False: the newest version says the same, word for word. */
+  readonly is_new: boolean;
+  readonly problems: readonly JsonObject[];
+}
+
+type SavingApplication = WorkflowsApplication & Pick<Application, "clock" | "maxRunCostMicro">;
+
+const MAX_NAME = 200;
+/** Paths of the service that begin like that of a workflow. */
+const TAKEN = new Set(["run", "validate"]);
+
+/**
+ * Saves a text under the name that it says, and arms what starts it; what is there becomes an older version. Saving the same
+ * text again is how to go on after a failure. Throws `DEFINITION_INVALID`, `PART_NOT_CHOSEN`, `NAME_TAKEN_TWICE` where a file
+ * of the application has the name, `ROUTE_INVALID`, `ROUTE_RESERVED` and `ROUTE_AMBIGUOUS` where its route cannot be its own, and
+ * `REQUEST_INVALID`.
+ */
+export async function saveWorkflow(
+  app: SavingApplication,
+  { text, name: expected }: { readonly text: string; readonly name?: string },
+): Promise<SavedWorkflowVersion> {
+  const { appDir, library, config, tenantId, maxRunCostMicro } = app;
+  const loading = loadOptionsOf(config);
+  const { graph } = await compileText(text, { folders: [], ...loading });
+  const { name } = graph;
+  checkName(name, expected);
+  const registered = await findRegistered({ appDir, library, ...loading }, name);
+  if (registered !== undefined) throw takenTwice(app, { name, file: registered.file });
+  const key = keyOf(name, tenantId);
+  await refuseTriggerOf(app, key, graph);
+  const { definitions } = await app.service();
+  const { stored, isNew } = await definitions.save({
+    ...key,
+    text,
+    at: app.clock.now(),
+    startsBy: startsByOf(graph),
+    ...(maxRunCostMicro === undefined ? {} : { maxCostMicro: maxRunCostMicro }),
+  });
+  await armSaved(app, stored, graph);
+  const { problems } = await reportOnSaved(app, stored);
+  return { ...describeVersion(stored), is_new: isNew, problems: problems.map(describeProblem) };
+}
+
+/** Newest first. Throws `WORKFLOW_NOT_FOUND`. */
+export async function listVersions(app: WorkflowsApplication, name: string): Promise<readonly SavedVersion[]> {
+  const { definitions } = await app.service();
+  const own = app.tenantId === undefined ? [] : await definitions.versions({ tenantId: app.tenantId, name });
+  const found = own.length > 0 ? own : await definitions.versions({ name });
+  if (found.length > 0) return found.map(describeVersion);
+  throw (await isFile(app, name)) ? notSavedHere(name) : workflowUnknown(name);
+}
+
+/**
+ * With all its versions, and disarms what starts it; runs of it go on, for each keeps its own. Throws `WORKFLOW_NOT_FOUND`,
+ * `NOT_SUPPORTED`.
+ */
+export async function removeWorkflow(app: SavingApplication, name: string): Promise<void> {
+  const { definitions } = await app.service();
+  const key = keyOf(name, app.tenantId);
+  if (await definitions.remove(key)) return disarmSaved(app, key);
+  if (await isFile(app, name)) throw notSavedHere(name);
+  throw workflowUnknown(name);
+}
+
+async function isFile({ appDir, library, config }: WorkflowsApplication, name: string): Promise<boolean> {
+  return (await findRegistered({ appDir, library, ...loadOptionsOf(config) }, name)) !== undefined;
+}
+
+function notSavedHere(name: string): PawlError {
+  return new PawlError("NOT_SUPPORTED", {
+    message: `"${name}" comes from a file of the application: it has no versions, and is removed by removing the file.`,
+    remedy: "List what was saved through the service with `pawl workflows ls`.",
+  });
+}
+
+function checkName(name: string, expected: string | undefined): void {
+  const flaw = findFlaw(name, expected);
+  if (flaw !== undefined) throw new PawlError("REQUEST_INVALID", { message: `The request is not valid: ${flaw}.` });
+}
+
+function findFlaw(name: string, expected: string | undefined): string | undefined {
+  if (expected !== undefined && name !== expected) return `the text is of "${name}", and the path says "${expected}"`;
+  if (name === "" || name.length > MAX_NAME) return `a name has 1 to ${MAX_NAME} characters`;
+  if (/\p{Cc}/u.test(name) || name.trim() !== name) return "the name holds characters that nobody sees";
+  if (TAKEN.has(name)) return `"${name}" is a path of the service`;
+  if (looksLikeFile(name) || name.startsWith("{")) return `"${name}" would be taken for a file or a text`;
+  return undefined;
+}
+
+function keyOf(name: string, tenantId: string | undefined): DefinitionKey {
+  return { name, ...(tenantId === undefined ? {} : { tenantId }) };
+}
+
+function describeVersion({
+  name,
+  version,
+  at,
+}: {
+  readonly name: string;
+  readonly version: number;
+  readonly at: number;
+}): SavedVersion {
+  return { name, version, saved_at: toIsoTime(at) };
+}

@@ -1,0 +1,44 @@
+import { renderProblem } from "../../dialects/render-problem.ts";
+import type { StoredDefinition } from "../../ports/workflow-definitions.ts";
+import type { Application } from "../application/application.ts";
+import { type DefinitionReport, reportOnText } from "../definitions/compile-text.ts";
+import { loadOptionsOf } from "../definitions/load-options.ts";
+import { warnOfSaved } from "./saved-warnings.ts";
+
+type SavingApplication = Pick<Application, "service" | "tenantId">;
+
+/** A definition that a client has saved: the tenant's own, else the application's. Without a version the newest. */
+export async function findSaved(
+  app: SavingApplication,
+  name: string,
+  version?: number,
+): Promise<StoredDefinition | undefined> {
+  const { definitions } = await app.service();
+  const own = app.tenantId === undefined ? undefined : await definitions.find({ tenantId: app.tenantId, name });
+  const owner = own === undefined || app.tenantId === undefined ? {} : { tenantId: app.tenantId };
+  return definitions.find({ ...owner, name, ...(version === undefined ? {} : { version }) });
+}
+
+/** Those that can be run by their names: the tenant's own go before the application's. */
+export async function listSaved(app: SavingApplication): Promise<readonly StoredDefinition[]> {
+  const { definitions } = await app.service();
+  const shared = await definitions.list({});
+  if (app.tenantId === undefined) return shared;
+  const own = await definitions.list({ tenantId: app.tenantId });
+  const names = new Set(own.map(({ name }) => name));
+  return [...own, ...shared.filter(({ name }) => !names.has(name))];
+}
+
+/** Compiled as any text that a client sends: no folders, so that it pins no file of this machine. */
+export async function reportOnSaved(
+  { config, compiledTexts }: Pick<Application, "config" | "compiledTexts">,
+  { name, text }: Pick<StoredDefinition, "name" | "text">,
+): Promise<DefinitionReport> {
+  const loading = { source: name, ...loadOptionsOf(config) };
+  const report = await (compiledTexts?.report(text, loading) ?? reportOnText(text, { folders: [], ...loading }));
+  if (report.definition === undefined) return report;
+  const warnings = warnOfSaved(report.definition.graph);
+  if (warnings.length === 0) return report;
+  const shown = warnings.map((problem) => ({ ...problem, rendered: renderProblem(problem, text) }));
+  return { ...report, problems: [...report.problems, ...shown] };
+}
