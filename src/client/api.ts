@@ -1951,7 +1951,10 @@ export interface operations {
     };
     listWorkflowVersions: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
             header?: never;
             path: {
                 name: string;
@@ -2129,6 +2132,13 @@ export interface operations {
                 content: {
                     "text/event-stream": string;
                 };
+            };
+            /** @description There is nothing more to come. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             "4XX": components["responses"]["Refused"];
             "5XX": components["responses"]["Refused"];
@@ -2584,7 +2594,10 @@ export interface operations {
     };
     listApprovals: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2758,6 +2771,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
+                offset?: number;
                 status?: "open" | "retried" | "resolved";
                 workflow?: string;
             };
@@ -3065,7 +3079,10 @@ export interface operations {
     };
     listSchedules: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3270,7 +3287,10 @@ export interface operations {
     };
     listBudgets: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3406,7 +3426,10 @@ export interface operations {
     };
     listKeys: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;

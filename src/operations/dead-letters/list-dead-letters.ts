@@ -35,14 +35,26 @@ export interface DeadLetterList {
 
 const SLICE = 500;
 
+interface DeadLetterPage extends DeadLettersWanted {
+  readonly limit: number;
+  readonly cursor?: string;
+  /** How many are left out before the first. */
+  readonly offset?: number;
+}
+
 /** Oldest first. */
 export async function listDeadLetters(
   app: Application,
-  { limit, cursor, ...wanted }: DeadLettersWanted & { readonly limit: number; readonly cursor?: string },
+  { limit, cursor, offset = 0, ...wanted }: DeadLetterPage,
 ): Promise<DeadLetterList> {
   const items: DeadLetter[] = [];
   let last = 0;
+  let before = offset;
   for await (const { id, letter } of deadLettersFrom(app, wanted, Number(cursor ?? 0))) {
+    if (before > 0) {
+      before -= 1;
+      continue;
+    }
     if (items.length === limit) return { items, next_cursor: String(last) };
     items.push(letter);
     last = id;

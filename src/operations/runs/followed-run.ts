@@ -10,7 +10,7 @@ import { RunHistory, type StepHistory } from "./describe-run-history.ts";
 import type { RunSources } from "./describe-run-reading.ts";
 import { statusOfEnd, statusOfPhase } from "./describe-run-steps.ts";
 import { findRun } from "./find-run.ts";
-import type { NumberedChange, RunNow, StepNow } from "./streamed-change.ts";
+import { endIdOf, type NumberedChange, RESULT_FROM, type RunNow, type StepNow } from "./streamed-change.ts";
 
 const PAGE = 200;
 const MAX_INLINE_BYTES = 64 * 1024;
@@ -23,9 +23,6 @@ const LIMITS_FROM = 900_000;
 
 /** Behind those. */
 const BUDGETS_FROM = 950_000;
-
-/** Behind everything else that one event can cause. */
-const RESULT_FROM = 1_000_000;
 
 /**
  * One run as all those see it who follow it at the moment: its events are read, folded and kept once, however many they are.
@@ -110,7 +107,7 @@ export class FollowedRun {
         ? []
         : [{ event: "error" as const, id: id(0), data: { code: error.code, message: error.message } }]),
       { event: "result", id: id(1), data },
-      { event: "end", id: id(2), data: { run_id } },
+      { event: "end", id: endIdOf({ lastSeq: this.#lastSeq }), data: { run_id } },
     ];
   }
 

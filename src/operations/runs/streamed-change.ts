@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { EventRow, RunStatus } from "../../ports/journal.ts";
+import type { EventRow, RunRecord, RunStatus } from "../../ports/journal.ts";
 import type { LimitDescription } from "../costs/use-limits.ts";
 import type { StepStatus } from "./describe-run-steps.ts";
 
@@ -55,6 +55,14 @@ export type ProgressChange = Extract<StreamedChange, { readonly event: "progress
 interface Position {
   readonly seq: number;
   readonly n: number;
+}
+
+/** Behind everything else that one event can cause. */
+export const RESULT_FROM = 1_000_000;
+
+/** The id of the last change of a run that has ended. */
+export function endIdOf({ lastSeq }: Pick<RunRecord, "lastSeq">): string {
+  return `${lastSeq}.${RESULT_FROM + 2}`;
 }
 
 /** What is no id of ours begins from the beginning: twice is better than never. */

@@ -106,11 +106,19 @@ function describeAnswers({ answer, status, otherStatuses }: Endpoint, schemas: R
       ? { [MEDIA_TYPE]: { schema: envelopeOf(toSchema(answer, "output", schemas)) } }
       : { [answer.mediaType]: { schema: { type: "string" } } };
   return Object.fromEntries(
-    [status, ...otherStatuses].map((each) => [String(each), { description: MEANINGS[each], content }]),
+    [status, ...otherStatuses].map((each) => [
+      String(each),
+      { description: MEANINGS[each], ...(each === 204 ? {} : { content }) },
+    ]),
   );
 }
 
-const MEANINGS = { 200: "Done.", 201: "Made.", 202: "Accepted: it goes on by itself." } as const;
+const MEANINGS = {
+  200: "Done.",
+  201: "Made.",
+  202: "Accepted: it goes on by itself.",
+  204: "There is nothing more to come.",
+} as const;
 
 function envelopeOf(data: Json): JsonObject {
   return { type: "object", required: ["data", "error"], properties: { data, error: { type: "null" } } };

@@ -32,7 +32,7 @@ export interface Endpoint {
   /** Of a success. */
   readonly status: 200 | 201 | 202;
   /** Further statuses of a success. */
-  readonly otherStatuses: readonly (200 | 201 | 202)[];
+  readonly otherStatuses: readonly (200 | 201 | 202 | 204)[];
   serve(parts: HttpParts, c: Context<HttpEnv>): Promise<Response>;
 }
 

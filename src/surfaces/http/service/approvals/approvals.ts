@@ -5,6 +5,7 @@ import { answerApproval, findApproval, placeOf } from "../../../../operations/ap
 import { listApprovals, type OpenApproval } from "../../../../operations/approvals/describe-run-approvals.ts";
 import { listOpenApprovals } from "../../../../operations/approvals/list-open-approvals.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { numberedQuery, pageByNumber } from "../page-by-number.ts";
 import { jsonObjectSchema, jsonSchema, listOf, timeSchema } from "../schemas/common.ts";
 
 const approvalSchema = z
@@ -37,12 +38,14 @@ export const listApprovalsEndpoint = defineEndpoint({
   summary: "List the questions that wait for a person",
   tag: "approvals",
   scope: "read",
+  query: z.strictObject(numberedQuery),
   answer: listOf(approvalSchema),
-  async handle({ app }) {
+  async handle({ app, query }) {
     const open = await listOpenApprovals(app);
-    const items = open.map((each) => ({ approval_id: idOf(each), ...each }));
-    const countAll = async () => ({ total: items.length, limit: items.length, offset: 0 });
-    return { data: { items, next_cursor: null }, countAll };
+    return pageByNumber(
+      open.map((each) => ({ approval_id: idOf(each), ...each })),
+      query,
+    );
   },
 });
 

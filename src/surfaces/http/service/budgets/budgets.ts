@@ -2,6 +2,7 @@ import { z } from "zod";
 import { TENANT_ID, TENANT_ID_RULE } from "../../../../operations/application/tenant-id.ts";
 import { listBudgets, removeBudget, setBudget, showBudget } from "../../../../operations/costs/shared-budgets.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { numberedQuery, pageByNumber } from "../page-by-number.ts";
 import { listOf, timeSchema } from "../schemas/common.ts";
 
 const budgetSchema = z
@@ -75,11 +76,10 @@ export const listBudgetsEndpoint = defineEndpoint({
   summary: "List budgets and how much of them is used",
   tag: "budgets",
   scope: "read",
+  query: z.strictObject(numberedQuery),
   answer: listOf(budgetSchema),
-  async handle({ app }) {
-    const items = [...(await listBudgets(app))];
-    const countAll = async () => ({ total: items.length, limit: items.length, offset: 0 });
-    return { data: { items, next_cursor: null }, countAll };
+  async handle({ app, query }) {
+    return pageByNumber(await listBudgets(app), query);
   },
 });
 

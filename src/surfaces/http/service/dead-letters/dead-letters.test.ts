@@ -45,6 +45,7 @@ test("dead letters are listed page by page, and found by their run and path", as
   expect(first["items"]).toMatchObject([{ dead_letter_id: `${id}:fetch[0]`, code: "BROKEN", status: "open" }]);
   const second = await dataOf(world.request(`/dead-letter?limit=1&cursor=${first["next_cursor"]}`));
   expect(second).toMatchObject({ items: [{ path: "fetch[1]" }], next_cursor: null });
+  expect(await dataOf(world.request("/dead-letter?limit=5&offset=1"))).toEqual(second);
   expect(await dataOf(world.request("/dead-letter?workflow=other"))).toMatchObject({ items: [] });
   const shown = await dataOf(world.request(`/dead-letter/${encodeURIComponent(`${id}:fetch[1]`)}`));
   expect(shown).toMatchObject({ path: "fetch[1]", retried_as: null });

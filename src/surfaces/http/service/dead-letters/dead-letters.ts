@@ -5,7 +5,7 @@ import { resolveDeadLetter } from "../../../../operations/dead-letters/resolve-d
 import { prepareDeadLetterRetry } from "../../../../operations/dead-letters/retry-dead-letter.ts";
 import { withTrace } from "../../../../operations/start/with-trace.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { listOf, pageQuery, timeSchema } from "../schemas/common.ts";
+import { listOf, offsetQuery, pageQuery, timeSchema } from "../schemas/common.ts";
 import { acceptedRunSchema } from "../schemas/run.ts";
 
 const statusSchema = z.enum(["open", "retried", "resolved"]);
@@ -42,15 +42,16 @@ export const listDeadLettersEndpoint = defineEndpoint({
       .regex(/^\d{1,15}$/, "is no cursor")
       .optional()
       .describe("`next_cursor` of the page before."),
+    ...offsetQuery,
     status: statusSchema.optional(),
     workflow: z.string().min(1).optional(),
   }),
   answer: listOf(deadLetterSchema),
   async handle({ app, query }) {
-    const { limit, cursor, status, workflow } = query;
+    const { limit, cursor, offset = 0, status, workflow } = query;
     const wanted = { ...(status === undefined ? {} : { status }), ...(workflow === undefined ? {} : { workflow }) };
-    const data = await listDeadLetters(app, { ...wanted, limit, ...(cursor === undefined ? {} : { cursor }) });
-    return { data, countAll: async () => ({ total: await countDeadLetters(app, wanted), limit, offset: 0 }) };
+    const data = await listDeadLetters(app, { ...wanted, limit, offset, ...(cursor === undefined ? {} : { cursor }) });
+    return { data, countAll: async () => ({ total: await countDeadLetters(app, wanted), limit, offset }) };
   },
 });
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { TENANT_ID, TENANT_ID_RULE } from "../../../../operations/application/tenant-id.ts";
 import { createKey, listKeys, revokeKey } from "../../../../operations/keys/api-keys.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { numberedQuery, pageByNumber } from "../page-by-number.ts";
 import { givenTimeSchema, listOf, timeSchema } from "../schemas/common.ts";
 
 const scopeSchema = z
@@ -57,11 +58,10 @@ export const listKeysEndpoint = defineEndpoint({
   summary: "List the keys",
   tag: "keys",
   scope: "admin",
+  query: z.strictObject(numberedQuery),
   answer: listOf(keySchema),
-  async handle({ app }) {
-    const items = await listKeys(app);
-    const countAll = async () => ({ total: items.length, limit: items.length, offset: 0 });
-    return { data: { items, next_cursor: null }, countAll };
+  async handle({ app, query }) {
+    return pageByNumber(await listKeys(app), query);
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { findRun } from "../../../../operations/runs/find-run.ts";
 import { streamRun } from "../../../../operations/runs/stream-run.ts";
-import type { StreamedChange } from "../../../../operations/runs/streamed-change.ts";
+import { endIdOf, type StreamedChange } from "../../../../operations/runs/streamed-change.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { answerEventStream } from "../event-stream.ts";
 
@@ -31,11 +31,15 @@ export const streamRunEndpoint = defineEndpoint({
   }),
   headers: { "Last-Event-ID": "The id of the last event seen." },
   answer: { mediaType: "text/event-stream" },
+  otherStatuses: [204],
   async handle({ app, parts, params, query, c }) {
     // An unknown run is an answer of its own, not a stream that ends.
-    const { id } = await findRun(app, params.id);
+    const run = await findRun(app, params.id);
+    const { id } = run;
     c.set("runId", id);
     const after = c.req.header("last-event-id") ?? query.after;
+    // Browsers ask again whenever a stream ends, until they are told that there is no more of it.
+    if (run.completedAt !== undefined && after === endIdOf(run)) return new Response(null, { status: 204 });
     return answerEventStream(parts, (stop) => {
       const options = {
         followed: parts.followed,

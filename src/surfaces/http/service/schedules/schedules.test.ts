@@ -118,6 +118,21 @@ test("a schedule is changed, paused, resumed, run now and removed, and a server 
   expect(await send(world, "GET", path)).toMatchObject({ status: 404, error: { code: "SCHEDULE_NOT_FOUND" } });
 });
 
+test("schedules are listed by number for those who ask so, and otherwise all at once", async () => {
+  const world = newWorld();
+  for (const cron of ["0 1 * * *", "0 2 * * *", "0 3 * * *"]) {
+    await send(world, "POST", "/schedules", { body: { workflow: "hello", cron } });
+  }
+  const whole = (await send(world, "GET", "/schedules")).data["items"];
+  expect(whole).toHaveLength(3);
+  const page = await (await world.request("/api/schedules?limit=2&offset=1", { headers: ADMIN })).json();
+  expect(page).toEqual({
+    data: Array.isArray(whole) && whole.slice(1, 3),
+    error: null,
+    meta: { total: 3, limit: 2, offset: 1 },
+  });
+});
+
 test("slots are listed page by page", async () => {
   const world = newWorld();
   await schedulerOf(world).start([]);

@@ -11,6 +11,7 @@ import { removeSchedule } from "../../../../operations/schedules/remove-schedule
 import { runScheduleNow } from "../../../../operations/schedules/run-schedule.ts";
 import { withTrace } from "../../../../operations/start/with-trace.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { numberedQuery, pageByNumber } from "../page-by-number.ts";
 import { listOf, pageQuery } from "../schemas/common.ts";
 import { acceptedRunSchema } from "../schemas/run.ts";
 import {
@@ -53,11 +54,10 @@ export const listSchedulesEndpoint = defineEndpoint({
   summary: "List the schedules",
   tag: "schedules",
   scope: "read",
+  query: z.strictObject(numberedQuery),
   answer: listOf(scheduleSchema),
-  async handle({ app }) {
-    const items = await listSchedules(app);
-    const countAll = async () => ({ total: items.length, limit: items.length, offset: 0 });
-    return { data: { items, next_cursor: null }, countAll };
+  async handle({ app, query }) {
+    return pageByNumber(await listSchedules(app), query);
   },
 });
 

@@ -4,6 +4,7 @@ import { pageWorkflows } from "../../../../operations/workflows/list-workflows.t
 import { listVersions } from "../../../../operations/workflows/save-workflow.ts";
 import { showWorkflow } from "../../../../operations/workflows/show-workflow.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { numberedQuery, pageByNumber } from "../page-by-number.ts";
 import { listOf, offsetQuery, pageQuery } from "../schemas/common.ts";
 import { problemsSchema, versionSchema, workflowSchema, workflowSummarySchema } from "../schemas/workflow.ts";
 
@@ -55,11 +56,10 @@ export const listVersionsEndpoint = defineEndpoint({
   tag: "workflows",
   scope: "read",
   params: nameParams,
+  query: z.strictObject(numberedQuery),
   answer: listOf(versionSchema),
-  async handle({ app, params }) {
-    const items = await listVersions(app, params.name);
-    const countAll = async () => ({ total: items.length, limit: items.length, offset: 0 });
-    return { data: { items, next_cursor: null }, countAll };
+  async handle({ app, params, query }) {
+    return pageByNumber(await listVersions(app, params.name), query);
   },
 });
 
