@@ -179,16 +179,19 @@ export interface RunPatch {
   readonly error?: { readonly code: string; readonly message: string } | null;
 }
 
-export type RunStatus =
-  | "queued"
-  | "running"
-  | "waiting"
-  | "awaiting_approval"
-  | "completed"
-  | "partial"
-  | "failed"
-  | "cancelled"
-  | "budget_exceeded";
+export const RUN_STATUSES = [
+  "queued",
+  "running",
+  "waiting",
+  "awaiting_approval",
+  "completed",
+  "partial",
+  "failed",
+  "cancelled",
+  "budget_exceeded",
+] as const;
+
+export type RunStatus = (typeof RUN_STATUSES)[number];
 
 export interface RunRecord extends NewRun {
   readonly no: RunNo;

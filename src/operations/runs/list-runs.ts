@@ -1,5 +1,12 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Journal, RunFilter, RunRecord, RunSelection, RunStatus } from "../../ports/journal.ts";
+import {
+  type Journal,
+  RUN_STATUSES,
+  type RunFilter,
+  type RunRecord,
+  type RunSelection,
+  type RunStatus,
+} from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import { type RunSummary, summarizeRun } from "./describe-run.ts";
 import { listRetrying } from "./list-retrying.ts";
@@ -27,18 +34,6 @@ export interface RunList {
   readonly items: readonly RunSummary[];
   readonly next_cursor: string | null;
 }
-
-const STATUSES: readonly string[] = [
-  "queued",
-  "running",
-  "waiting",
-  "awaiting_approval",
-  "completed",
-  "partial",
-  "failed",
-  "cancelled",
-  "budget_exceeded",
-] satisfies readonly RunStatus[];
 
 /** Of steps, and a filter of runs only: such a run is `running`. */
 const RETRYING = "retrying";
@@ -107,10 +102,10 @@ function toStatus(text: string): RunStatus {
   if (isStatus(text)) return text;
   throw new PawlError("USAGE", {
     message: `There is no status "${text}".`,
-    remedy: `Use one of ${[...STATUSES, RETRYING].join(", ")}.`,
+    remedy: `Use one of ${[...RUN_STATUSES, RETRYING].join(", ")}.`,
   });
 }
 
 function isStatus(text: string): text is RunStatus {
-  return STATUSES.includes(text);
+  return RUN_STATUSES.some((status) => status === text);
 }

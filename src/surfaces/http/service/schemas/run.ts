@@ -1,17 +1,8 @@
 import { z } from "zod";
+import { RUN_STATUSES } from "../../../../ports/journal.ts";
 import { errorSchema, jsonObjectSchema, jsonSchema, timeSchema } from "./common.ts";
 
-export const runStatusSchema = z.enum([
-  "queued",
-  "running",
-  "waiting",
-  "awaiting_approval",
-  "completed",
-  "partial",
-  "failed",
-  "cancelled",
-  "budget_exceeded",
-]);
+export const runStatusSchema = z.enum(RUN_STATUSES);
 
 const stepStatusSchema = z.enum([
   "pending",
