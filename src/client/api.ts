@@ -1293,6 +1293,10 @@ export interface components {
             input?: JsonObject;
             /** @description Of the run. */
             max_cost_usd?: number;
+            /** @description Of the run: `max_cost_usd`, `max_tokens`, `max_steps`, `max_seconds`, `on_exceeded`. */
+            limits?: {
+                [key: string]: unknown;
+            };
             /** @description Of the run, in seconds. */
             timeout?: number;
             /** @description By step: `model`, `prompt`, `max_turns`, `max_cost_usd`, `timeout` (seconds). */

@@ -16,26 +16,36 @@ export interface StepChange {
 export interface ForkChanges {
   /** Values that take the place of those in the run's input, name by name. */
   readonly input: JsonObject;
-  /** Of the run; what was taken over from the old one costs nothing. */
-  readonly maxCostUsd: number | undefined;
+  /** Of the run; what was taken over from the old one uses nothing. */
+  readonly limits: ChangedLimits;
   /** Of the run, in seconds. */
   readonly timeout: number | undefined;
   /** By id, or by the path of ids where an id stands more than once. */
   readonly steps: ReadonlyMap<string, StepChange>;
 }
 
+/** As a request writes them; what is absent stays as it was. */
+export interface ChangedLimits {
+  readonly max_cost_usd?: number;
+  readonly max_tokens?: number;
+  readonly max_steps?: number;
+  readonly max_seconds?: number;
+  readonly on_exceeded?: "stop" | "ask";
+}
+
+const LIMIT_FIELDS = ["max_cost_usd", "max_tokens", "max_steps", "max_seconds", "on_exceeded"] as const;
 const STEP_FIELDS = ["model", "prompt", "max_turns", "max_cost_usd", "timeout"] as const;
 const OF_TARGET = ["model", "prompt", "max_turns"] as const;
-const RUN_FIELDS = ["input", "max_cost_usd", "timeout", "steps", ...OF_TARGET] as const;
+const RUN_FIELDS = ["input", "limits", "max_cost_usd", "timeout", "steps", ...OF_TARGET] as const;
 
 /**
- * Reads `{input?, max_cost_usd?, timeout?, steps?: {STEP: {...}}}`; `model`, `prompt` and `max_turns` beside them are those of
+ * Reads `{input?, limits?, max_cost_usd?, timeout?, steps?: {STEP: {...}}}`; `model`, `prompt` and `max_turns` beside them are those of
  * the step that is forked from. Throws `CHANGE_INVALID` with the place and what was expected.
  */
 export function readForkChanges(given: Json, target?: string): ForkChanges {
   if (!isJsonObject(given)) throw invalid("changes", "must be an object");
   refuseUnknown(given, "changes", RUN_FIELDS);
-  const { input = {}, steps = {}, max_cost_usd: maxCost, timeout } = given;
+  const { input = {}, steps = {}, limits = {}, max_cost_usd: maxCost, timeout } = given;
   if (!isJsonObject(input)) throw invalid("changes.input", "must be an object");
   if (!isJsonObject(steps)) throw invalid("changes.steps", "must be an object: `{STEP: {...}}`");
   const read = new Map<string, StepChange>();
@@ -50,9 +60,38 @@ export function readForkChanges(given: Json, target?: string): ForkChanges {
   return {
     input,
     steps: read,
-    maxCostUsd: readCost(maxCost, "changes.max_cost_usd"),
+    limits: readLimits(maxCost === undefined ? limits : withCost(limits, maxCost)),
     timeout: readTimeout(timeout, "changes.timeout"),
   };
+}
+
+/** `max_cost_usd` stands beside the other limits or with them. */
+function withCost(limits: Json, maxCost: Json): Json {
+  if (!isJsonObject(limits)) return limits;
+  if (limits["max_cost_usd"] === undefined) return { ...limits, max_cost_usd: maxCost };
+  throw invalid("changes.limits.max_cost_usd", "is another name of `changes.max_cost_usd`: give one");
+}
+
+function readLimits(given: Json): ChangedLimits {
+  if (!isJsonObject(given)) throw invalid("changes.limits", "must be an object");
+  refuseUnknown(given, "changes.limits", LIMIT_FIELDS);
+  const { max_cost_usd: cost, max_tokens: tokens, max_steps: steps, max_seconds: seconds, on_exceeded: asks } = given;
+  if (asks !== undefined && asks !== "stop" && asks !== "ask") {
+    throw invalid("changes.limits.on_exceeded", "must be `stop` or `ask`");
+  }
+  return {
+    ...present("max_cost_usd", readCost(cost, "changes.max_cost_usd")),
+    ...present("max_tokens", readCount(tokens, "changes.limits.max_tokens")),
+    ...present("max_steps", readCount(steps, "changes.limits.max_steps")),
+    ...present("max_seconds", readTimeout(seconds, "changes.limits.max_seconds")),
+    ...present("on_exceeded", asks),
+  };
+}
+
+function readCount(value: Json | undefined, at: string): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return value;
+  throw invalid(at, "must be a whole number above 0");
 }
 
 function readStepChange(given: Json, at: string): StepChange {

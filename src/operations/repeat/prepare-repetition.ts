@@ -1,5 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Flow, Graph } from "../../core/graph/graph.ts";
+import type { Flow, Graph, RunLimits } from "../../core/graph/graph.ts";
 import { unescapeId } from "../../core/graph/step-path.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
@@ -9,6 +9,7 @@ import type { RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import { limitAnew, limitCost } from "../costs/lower-limits.ts";
 import { toMicro } from "../costs/micro-dollars.ts";
+import { toUseLimits } from "../costs/use-limits.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { type RunReading, readRunHistory, readValues } from "../runs/describe-run-reading.ts";
 import { findRun } from "../runs/find-run.ts";
@@ -19,7 +20,7 @@ import type { PreparedRun } from "../start/prepare-run.ts";
 import { compareWithSource } from "./compare-with-source.ts";
 import { compileStart } from "./compile-start.ts";
 import { findRerunStep } from "./find-rerun-step.ts";
-import { type ForkChanges, readForkChanges } from "./fork-changes.ts";
+import { type ChangedLimits, type ForkChanges, readForkChanges } from "./fork-changes.ts";
 
 /** `pinned`: the definition that the run began with. `current`: its file as it is now. */
 type DefinitionChoice = "pinned" | "current";
@@ -64,7 +65,10 @@ export async function prepareRepetition(
   if (request.definition === "current") refuseMissing(next.definition.graph, fromPath);
   const { graph } = next.definition;
   const before = reading.history.state.graph.graph.limits;
-  const { maxCostMicro, uses, onExceeded } = limitAnew(started, before, graph.limits);
+  const { maxCostMicro, uses, onExceeded } = changeLimits(
+    limitAnew(started, before, graph.limits),
+    wanted?.limits ?? {},
+  );
   const input = await changeInput(app, await readInput(reading), { graph, sealed, change: wanted?.input ?? {} });
   const { callbackUrl } = record;
   const tenantId = app.tenantId ?? record.tenantId;
@@ -80,10 +84,21 @@ export async function prepareRepetition(
       lineage: { kind: wanted === undefined ? "rerun" : "fork", run: record.id, fromPath },
       ...(uses === undefined ? {} : { uses }),
       ...(onExceeded === "ask" ? { onExceeded } : {}),
-      ...limitCost([toMicro(wanted?.maxCostUsd) ?? maxCostMicro, app.maxRunCostMicro]),
+      ...limitCost([maxCostMicro, app.maxRunCostMicro]),
       ...(callbackUrl === undefined ? {} : { callbackUrl }),
       ...(tenantId === undefined ? {} : { tenantId }),
     },
+  };
+}
+
+function changeLimits(limits: RunLimits, wanted: ChangedLimits): RunLimits {
+  const cost = toMicro(wanted.max_cost_usd) ?? limits.maxCostMicro;
+  const uses = { ...limits.uses, ...toUseLimits(wanted) };
+  const onExceeded = wanted.on_exceeded ?? limits.onExceeded;
+  return {
+    ...(cost === undefined ? {} : { maxCostMicro: cost }),
+    ...(Object.keys(uses).length === 0 ? {} : { uses }),
+    ...(onExceeded === undefined ? {} : { onExceeded }),
   };
 }
 
@@ -134,12 +149,14 @@ async function readCurrentText({ id }: RunRecord, file: string | undefined): Pro
 }
 
 /** Without the input's values, which may hold what only the input itself is masked for. */
-function toKept({ input, maxCostUsd, timeout, steps }: ForkChanges): JsonObject {
+function toKept({ input, limits, timeout, steps }: ForkChanges): JsonObject {
   const named = Object.keys(input);
+  const { max_cost_usd: maxCostUsd, ...others } = limits;
   return {
     ...(steps.size === 0 ? {} : { steps: Object.fromEntries([...steps].map(([id, change]) => [id, { ...change }])) }),
     ...(timeout === undefined ? {} : { timeout }),
     ...(maxCostUsd === undefined ? {} : { max_cost_usd: maxCostUsd }),
+    ...(Object.keys(others).length === 0 ? {} : { limits: others }),
     ...(named.length === 0 ? {} : { input: Object.fromEntries(named.map((name) => [name, true])) }),
   };
 }

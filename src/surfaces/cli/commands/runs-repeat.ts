@@ -67,7 +67,7 @@ export async function readChanges({ set = [], changes: file }: ForkOptions): Pro
   return set.reduce<JsonObject>((changes, written) => withSetting(changes, written), given);
 }
 
-/** Where a step is called `input`, its changes are given as a file. */
+/** Where a step is called `input` or `limits`, its changes are given as a file. */
 function withSetting(changes: JsonObject, written: string): JsonObject {
   const equals = written.indexOf("=");
   const name = written.slice(0, Math.max(0, equals));
@@ -84,7 +84,8 @@ function withSetting(changes: JsonObject, written: string): JsonObject {
     ? ["input", name.slice(6)]
     : [name.slice(0, dot), name.slice(dot + 1)];
   const value = toValue(owner === "input" ? "input" : field, text);
-  if (owner === "input") return { ...changes, input: { ...objectIn(changes, "input"), [field]: value } };
+  if (owner === "input" || owner === "limits")
+    return { ...changes, [owner]: { ...objectIn(changes, owner), [field]: value } };
   const steps = objectIn(changes, "steps");
   return { ...changes, steps: { ...steps, [owner]: { ...objectIn(steps, owner), [field]: value } } };
 }

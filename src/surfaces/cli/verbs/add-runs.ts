@@ -128,7 +128,11 @@ function addRepetitions(runs: Command, perform: Perform): void {
     );
   });
   withRepetition(runs.command("fork").description("do a run again from a step, with something changed"))
-    .option("--set <change>", "STEP.FIELD=VALUE, input.NAME=VALUE, max_cost_usd=N or timeout=SECONDS", collect)
+    .option(
+      "--set <change>",
+      "STEP.FIELD=VALUE, input.NAME=VALUE, limits.NAME=VALUE, max_cost_usd=N or timeout=SECONDS",
+      collect,
+    )
     .option("--changes <file>", "all changes as a JSON file")
     .action(async (id: string, options: ForkOptions) => {
       await perform(

@@ -225,7 +225,27 @@ describe("POST /runs/{id}/fork", () => {
     expect(shown["forked_from"]).toMatchObject({ changes: { input: { items: true }, timeout: 100 } });
   });
 
+  test("changes limits beside money, and what happens where one is used up; what is not named stays", async () => {
+    const world = newWorld();
+    const asked = { workflow: "wide", input: { items: ["a"] }, limits: { max_tokens: 900, max_steps: 50 } };
+    const { run_id: id } = await dataOf(world.post("/workflows/run/sync", asked));
+    const { shown } = await repeat(world, `/runs/${String(id)}/fork`, {
+      changes: { limits: { max_cost_usd: 2, max_steps: 60, max_seconds: 30, on_exceeded: "ask" } },
+    });
+    expect((await world.world.eventsOf(String(shown["run_id"])))[0]).toMatchObject({
+      maxCostMicro: 2_000_000,
+      uses: { maxTokens: 900, maxTries: 60, maxDurationMs: 30_000 },
+      onExceeded: "ask",
+    });
+    expect(shown["forked_from"]).toMatchObject({
+      changes: { max_cost_usd: 2, limits: { max_steps: 60, max_seconds: 30, on_exceeded: "ask" } },
+    });
+  });
+
   test.each([
+    ["a limit that is not there", { limits: { max_token: 5 } }, "CHANGE_INVALID", '"max_tokens"'],
+    ["a limit of nothing", { limits: { max_steps: 0 } }, "CHANGE_INVALID", ""],
+    ["one limit under two names", { limits: { max_cost_usd: 1 }, max_cost_usd: 1 }, "CHANGE_INVALID", ""],
     ["a step that is not there", { steps: { scor: { model: "opus" } } }, "STEP_NOT_FOUND", '"score"'],
     ["a field that is not there", { steps: { score: { modell: "opus" } } }, "CHANGE_INVALID", '"model"'],
     ["a name that is not there", { inputs: {} }, "CHANGE_INVALID", '"input"'],

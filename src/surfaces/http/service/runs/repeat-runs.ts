@@ -70,6 +70,10 @@ const changesSchema = z
   .looseObject({
     input: jsonObjectSchema.optional().describe("Values in place of the old run's, name by name."),
     max_cost_usd: z.number().optional().describe("Of the run."),
+    limits: z
+      .looseObject({})
+      .optional()
+      .describe("Of the run: `max_cost_usd`, `max_tokens`, `max_steps`, `max_seconds`, `on_exceeded`."),
     timeout: z.number().optional().describe("Of the run, in seconds."),
     steps: z
       .record(z.string(), z.looseObject({}))
