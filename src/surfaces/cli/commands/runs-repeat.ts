@@ -61,7 +61,10 @@ export async function drive(
   return exitCode;
 }
 
-export async function readChanges({ set = [], changes: file }: ForkOptions): Promise<JsonObject> {
+export async function readChanges({
+  set = [],
+  changes: file,
+}: Pick<ForkOptions, "set" | "changes">): Promise<JsonObject> {
   const given = file === undefined ? {} : parseJson(await readTextFile(file), file);
   if (!isJsonObject(given)) throw new PawlError("CHANGE_INVALID", { message: `${file} must hold a JSON object.` });
   return set.reduce<JsonObject>((changes, written) => withSetting(changes, written), given);
