@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
 import { BoundedMap } from "../../core/bounded-map.ts";
+import { stampNow } from "./file-stamps.ts";
 import { readTextFile } from "./read-text-file.ts";
 
 interface Kept {
@@ -15,22 +15,12 @@ export class KeptTexts {
 
   /** As `readTextFile`. */
   async read(path: string): Promise<string> {
-    const stamp = stampOf(path);
+    const stamp = stampNow(path);
     const known = this.#kept.get(path);
     if (known !== undefined && known.stamp === stamp) return known.text;
     const text = await readTextFile(path);
-    // Looked at before it was read: who writes meanwhile is seen the next time.
+    // The stamp is from before it was read: who writes meanwhile is seen the next time.
     if (stamp !== undefined) this.#kept.set(path, { stamp, text });
     return text;
-  }
-}
-
-/** Undefined: it cannot be looked at, and reading it says why. A look is so short that waiting for it would take longer. */
-function stampOf(path: string): string | undefined {
-  try {
-    const { mtimeNs, ctimeNs, size, ino } = statSync(path, { bigint: true });
-    return `${mtimeNs} ${ctimeNs} ${size} ${ino}`;
-  } catch {
-    return undefined;
   }
 }

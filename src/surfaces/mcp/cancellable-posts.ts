@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isJsonContentType, SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
+import { BoundedMap } from "../../core/bounded-map.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { readPost } from "./read-post.ts";
 
@@ -22,7 +23,7 @@ const ACCEPTED = 202;
  */
 export class CancellablePosts {
   readonly #maxBodyBytes: number;
-  readonly #calls = new Map<string, AbortController>();
+  readonly #calls = new BoundedMap<string, AbortController>(MAX_CALLS);
   readonly #closed = new AbortController();
 
   constructor(maxBodyBytes: number) {
@@ -64,8 +65,6 @@ export class CancellablePosts {
   ): Promise<Response> {
     const call = new AbortController();
     this.#calls.set(key, call);
-    const [oldest] = this.#calls.keys();
-    if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest);
     return forward(this.#withoutBody(request, call.signal), { parsedBody: body, cancelled: call.signal });
   }
 
