@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { type Context, Hono } from "hono";
 import { matchedRoutes } from "hono/route";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { describeRoutes } from "../../triggers/describe-routes.ts";
+import { describeRoutes } from "../../operations/triggers/describe-routes.ts";
 import { answerError } from "./answer-error.ts";
 import { authorizeAgents } from "./authorize-agents.ts";
 import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../core/json.ts";
-import type { Route } from "../operations/triggers/route-table.ts";
-import type { TriggerTarget } from "../operations/triggers/trigger-table.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Route } from "./route-table.ts";
+import type { TriggerTarget } from "./trigger-table.ts";
 
 const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
 
