@@ -38,10 +38,10 @@ async function createSandstorm({ settings, env }: Config): Promise<Executor> {
   const { createSandstormExecutor } = await import("../executors/agent/sandstorm/sandstorm-executor.ts");
   const { agent } = settings;
   return createSandstormExecutor({
-    ...(agent.sandstorm_url === undefined ? {} : { baseUrl: agent.sandstorm_url }),
-    ...(agent.sandstorm_api_key === undefined ? {} : { apiKey: agent.sandstorm_api_key }),
-    ...(agent.anthropic_api_key === undefined ? {} : { anthropicApiKey: agent.anthropic_api_key }),
-    ...(agent.e2b_api_key === undefined ? {} : { e2bApiKey: agent.e2b_api_key }),
+    baseUrl: agent.sandstorm_url,
+    apiKey: agent.sandstorm_api_key,
+    anthropicApiKey: agent.anthropic_api_key,
+    e2bApiKey: agent.e2b_api_key,
     expandEnv: (text) => resolveEnv(text, env),
     idleTimeoutMs: agent.idle_timeout_ms,
     connectTimeoutMs: agent.connect_timeout_ms,

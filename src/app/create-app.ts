@@ -162,7 +162,7 @@ class App implements OpenApplication {
     const host = await this.#host;
     const connection = await this.#connection();
     const url = connection?.role === "owner" ? connection.ownership.url : undefined;
-    if (host !== undefined) return { state: "held", pid: host.ownerPid, ...(url === undefined ? {} : { url }) };
+    if (host !== undefined) return { state: "held", pid: host.ownerPid, url };
     const { lookForOwner } = await import("./look-for-owner.ts");
     return lookForOwner(this.dataDir);
   }

@@ -156,7 +156,7 @@ export class ToolParts {
       files,
       configuration: readableConfiguration(config),
       generate: work.generate,
-      ...(runCommand === undefined ? {} : { runCommand }),
+      runCommand,
       validators: await this.#schemas(),
     });
   }

@@ -79,7 +79,7 @@ async function* readEvents(url: string, response: Response): AsyncGenerator<RunS
     // A server that stops says so without an id: the next connection finds out.
     if (event === "error" && id === undefined) continue;
     // The names and shapes are those of the server's own document.
-    yield { event, data: JSON.parse(data) as Json, ...(id === undefined ? {} : { id }) } as unknown as RunStreamEvent;
+    yield { event, data: JSON.parse(data) as Json, id } as unknown as RunStreamEvent;
   }
 }
 

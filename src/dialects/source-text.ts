@@ -22,12 +22,7 @@ export class SourceText {
   place(range: Range): ProblemPlace {
     const start = this.#locate(range.start);
     const end = this.#locate(range.end);
-    return {
-      ...(this.#file === undefined ? {} : { file: this.#file }),
-      ...start,
-      endLine: end.line,
-      endColumn: end.column,
-    };
+    return { file: this.#file, ...start, endLine: end.line, endColumn: end.column };
   }
 
   #locate(offset: number): { line: number; column: number } {

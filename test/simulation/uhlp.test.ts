@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkGraph } from "../../src/core/graph/check-graph.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
 import { endingOf, fails, inputOf, pathsOf } from "./build.ts";
 import type { CoreHost } from "./core-host.ts";
 import { compileSteps, hostOfGraph, runSteps } from "./uhlp.ts";
@@ -250,7 +251,7 @@ describe("loop", () => {
   });
 
   test.each([[null], ["text"], [{ a: 1 }], [undefined]])("%j is no list and fails the step", async (list) => {
-    const payload = list === undefined ? {} : { list };
+    const payload: JsonObject = list === undefined ? {} : { list };
     expect(endingOf(await runSteps(loop("body: one"), { payload }))).toEqual({
       status: "failed",
       code: "LIST_MISSING",
@@ -413,7 +414,7 @@ describe("branch, split, merge", () => {
   const split = (more: string) => `steps:
   s: { type: control, subtype: split, list: trigger.payload.list, routes: { big: { condition: item.n > 10 }, even: { condition: item.even == true, body: { ${work}, inputMapping: { n: item.n } } } }${more}, end: true }
 `;
-  const list = [{ n: 20, even: true }, { n: 2, even: true }, { n: 3 }];
+  const list: Json = [{ n: 20, even: true }, { n: 2, even: true }, { n: 3 }];
 
   test("split gives each item to the first route that holds, and leaves the others out", async () => {
     const host = await runSteps(split(""), { payload: { list } });
@@ -428,7 +429,7 @@ describe("branch, split, merge", () => {
   });
 
   test.each([[null], ["x"], [undefined]])("split fails on %j", async (wrong) => {
-    const payload = wrong === undefined ? {} : { list: wrong };
+    const payload: JsonObject = wrong === undefined ? {} : { list: wrong };
     expect(endingOf(await runSteps(split(""), { payload }))?.code).toBe("LIST_MISSING");
   });
 
@@ -451,7 +452,7 @@ describe("branch, split, merge", () => {
     ["inputMapping: { sources: [trigger.payload.c] }", ["c"]],
   ])("merge with %s", async (fields, wanted) => {
     const yaml = `steps:\n  m: { type: control, subtype: merge, ${fields}, end: true }\n`;
-    const payload = { a: [{ id: 1, x: 1 }, { id: 2 }], b: [{ id: 1, y: 2 }], c: "c" };
+    const payload: JsonObject = { a: [{ id: 1, x: 1 }, { id: 2 }], b: [{ id: 1, y: 2 }], c: "c" };
     expect((await runSteps(yaml, { payload })).output()).toEqual(wanted);
   });
 });

@@ -252,8 +252,8 @@ describe("functions", () => {
   });
 
   test("mergeBy makes one object of those with the same value of a field, where the first of them stood", () => {
-    const prices = [{ id: 1, price: 5 }, "no object", { id: "1", price: 6 }];
-    const names = [{ id: 2, name: "two" }, { name: "without" }, { id: 1, name: "one", price: 7 }];
+    const prices: Json = [{ id: 1, price: 5 }, "no object", { id: "1", price: 6 }];
+    const names: Json = [{ id: 2, name: "two" }, { name: "without" }, { id: 1, name: "one", price: 7 }];
     expect(read(null, call("mergeBy", literal([prices, null, names]), literal("id")))).toEqual([
       { id: 1, price: 7, name: "one" },
       "no object",
@@ -264,7 +264,7 @@ describe("functions", () => {
   });
 
   test("mergeBy leaves what has a list or an object in the field as it is, and takes null for a value", () => {
-    const list = [{ id: [1] }, { id: [1] }, { id: null, a: 1 }, { id: null, b: 2 }];
+    const list: Json = [{ id: [1] }, { id: [1] }, { id: null, a: 1 }, { id: null, b: 2 }];
     const merged = [{ id: [1] }, { id: [1] }, { id: null, a: 1, b: 2 }];
     expect(read(null, call("mergeBy", literal([list]), literal("id")))).toEqual(merged);
     expect(read(null, call("mergeBy", literal({ id: 1 }), literal("id")))).toBeUndefined();

@@ -17,7 +17,7 @@ export function liftControls(graph: Graph): Graph {
   const project = lifter.projectionsOf(INPUT);
   return {
     ...graph,
-    input: { ...graph.input, ...(project === undefined ? {} : { project }) },
+    input: { ...graph.input, project },
     flow: lifter.attach(flow),
   };
 }
@@ -63,7 +63,7 @@ class Lifter {
       ...(step.kind === "flow" ? { flow: this.attach(step.flow) } : {}),
       ...(step.catch === undefined ? {} : { catch: this.attach(step.catch) }),
       ...(step.finally === undefined ? {} : { finally: this.attach(step.finally) }),
-      ...(project === undefined ? {} : { project }),
+      project,
     } as Step;
   }
 
@@ -117,7 +117,7 @@ class Lifter {
       step,
       key,
       ...(home.list === undefined ? {} : { column: true }),
-      ...(home.at === undefined ? {} : { at: home.at }),
+      at: home.at,
       ...withoutOutput(local),
     };
   }
@@ -217,7 +217,7 @@ function withoutOutput(local: Expr): Pick<KnownExpr, "ifNull" | "ifMissing"> {
     evaluate(local, { path: ({ root, path }) => (root === "output" ? readPath(output, path) : undefined) });
   const ifNull = valueOn(null);
   const ifMissing = valueOn(undefined);
-  return { ...(ifNull === undefined ? {} : { ifNull }), ...(ifMissing === undefined ? {} : { ifMissing }) };
+  return { ifNull, ifMissing };
 }
 
 function itemToLocal(expr: Expr): Expr {

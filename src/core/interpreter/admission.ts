@@ -74,13 +74,7 @@ function dispatch(turn: Turn, instance: Instance, { reservedMicro, onlyTakesOver
   state.tasksInFlight += 1;
   state.budget.tries += 1;
   const maxCostMicro = computeCap(instance, reservedMicro);
-  turn.commands.push({
-    type: "startTask",
-    instance,
-    attempt: instance.attempt,
-    ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
-    ...(onlyTakesOver === undefined ? {} : { onlyTakesOver }),
-  });
+  turn.commands.push({ type: "startTask", instance, attempt: instance.attempt, maxCostMicro, onlyTakesOver });
 }
 
 function stopForOwnBudget(turn: Turn, instance: Instance): void {

@@ -23,12 +23,7 @@ export function limitUses({ budget, now, startedAt }: RunState): readonly LimitU
 
 export function toAmounts(cost: number | undefined, uses: UseLimits): Amounts {
   const { maxTokens: tokens, maxTries: tries, maxDurationMs: duration } = uses;
-  return {
-    ...(cost === undefined ? {} : { cost }),
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(tries === undefined ? {} : { tries }),
-    ...(duration === undefined ? {} : { duration }),
-  };
+  return { cost, tokens, tries, duration };
 }
 
 /** What allows no other task to begin. Money is reserved before and is not among it, time has a timer of its own. */

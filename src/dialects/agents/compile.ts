@@ -73,7 +73,7 @@ function toCompiled(file: AgentsFile, { targets, select, problems }: CheckedFile
   const context: LowerContext = { models: file.models, targets, agents: new Map() };
   const parts = toParts(file, context);
   const graph = select === "all" ? undefined : choose(parts, { select, file, problems })?.toGraph();
-  return { ...(graph === undefined ? {} : { graph }), parts, problems: problems.toArray() };
+  return { graph, parts, problems: problems.toArray() };
 }
 
 async function nowhere(): Promise<boolean> {
@@ -84,13 +84,13 @@ function toParts(file: AgentsFile, context: LowerContext): readonly DefinitionPa
   const workflows = file.workflows.map((workflow): DefinitionPart => {
     const { name, description, place } = workflow;
     const toGraph = (): Graph => toWorkflowGraph(workflow, file, context);
-    return { kind: "workflow", name, ...(description === undefined ? {} : { description }), place, toGraph };
+    return { kind: "workflow", name, description, place, toGraph };
   });
   const agents = file.agents.map((agent): DefinitionPart => {
     const { name, description, place } = agent;
     const toGraph = (): Graph => toAgentGraph(agent, file, context);
     const settings = effectiveSettings(agent, file.models);
-    return { kind: "agent", name, ...(description === undefined ? {} : { description }), place, settings, toGraph };
+    return { kind: "agent", name, description, place, settings, toGraph };
   });
   return [...workflows, ...agents];
 }

@@ -133,16 +133,7 @@ function lowerStep(step: StepDefinition, plan: StepPlan, context: LowerContext):
   if (target?.kind === "own") {
     const flow = lowerWorkflow(target.workflow, context, { message, taken: ids.taken });
     const { description, timeoutMs, maxCostMicro } = target.workflow;
-    return {
-      id,
-      ...(description === undefined ? {} : { description }),
-      place: step.place,
-      ...after,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
-      kind: "flow",
-      flow,
-    };
+    return { id, description, place: step.place, ...after, timeoutMs, maxCostMicro, kind: "flow", flow };
   }
   const call: CallStep = {
     id,
@@ -171,12 +162,12 @@ function toTask(agent: AgentDefinition, { id, place, message, number }: TaskPlan
     number === undefined ? {} : { step: { op: "literal", value: number }, needs_text: { op: "literal", value: true } };
   return {
     id,
-    ...(agent.description === undefined ? {} : { description: agent.description }),
+    description: agent.description,
     place,
     kind: "task",
     executor: "inline",
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
+    timeoutMs,
+    maxCostMicro,
     input: {
       op: "object",
       entries: {

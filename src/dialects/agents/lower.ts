@@ -9,10 +9,7 @@ export function toWorkflowGraph(workflow: WorkflowDefinition, file: AgentsFile, 
   return {
     ...toFrame(name, description),
     flow: lowerWorkflow(workflow, context),
-    limits: {
-      ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    },
+    limits: { maxCostMicro, timeoutMs },
     settings: {
       ...toSettings(file),
       part: { workflow: name },
@@ -39,7 +36,7 @@ function toFrame(name: string, description: string | undefined) {
     format: 1,
     dialect: "agents",
     name,
-    ...(description === undefined ? {} : { description }),
+    description,
     input: { schema: INPUT_SCHEMA, declared: ["message", "session_id"], defaults: {} },
     ending: { deadLetter: false },
     envAllowed: [],

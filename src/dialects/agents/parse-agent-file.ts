@@ -88,13 +88,7 @@ function toAgent({ head, body }: FrontMatter, context: ParseContext): AgentDefin
   if (denied !== undefined) settings.set("exclude", denied);
   reader.keys.reportUnknownKeys("an agent of `.claude/agents`");
   if (named === undefined) return undefined;
-  return {
-    ...named,
-    ...(description === undefined ? {} : { description }),
-    place: reader.place(named.at),
-    settings,
-    clients,
-  };
+  return { ...named, description, place: reader.place(named.at), settings, clients };
 }
 
 /** Where nothing is listed an agent has the tools of all servers, but none of ours. */

@@ -38,7 +38,7 @@ export function parseAgent(component: Component, context: ParseContext): AgentDe
   if (named === undefined) return undefined;
   return {
     ...named,
-    ...(description === undefined ? {} : { description }),
+    description,
     place: reader.place(named.at),
     settings,
     ...(modelId === undefined ? {} : { modelId: { name: modelId.value, at: modelId.at } }),

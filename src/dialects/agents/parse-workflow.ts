@@ -32,7 +32,7 @@ export function parseWorkflow(component: Component, context: ParseContext): Work
   if (named === undefined) return undefined;
   return {
     ...named,
-    ...(description === undefined ? {} : { description }),
+    description,
     place: reader.place(named.at),
     ...(maxCostUsd === undefined ? {} : { maxCostMicro: Math.round(Number(maxCostUsd) * 1_000_000) }),
     ...(timeout === undefined ? {} : { timeoutMs: Math.max(1, Math.round(Number(timeout) * 1_000)) }),

@@ -23,12 +23,12 @@ export function lowerCommon(step: StepDefinition, scope: ExprScope, context: Low
   const after = [...new Set(step.dependsOn.map(({ id }) => id))];
   return {
     id: step.id,
-    ...(step.description === undefined ? {} : { description: step.description }),
+    description: step.description,
     place: toPlace(step.start, context.source),
     ...(after.length === 0 ? {} : { after }),
     ...lowerItemUse(step, scope),
     ...lowerOnFailure(step, scope, context),
-    ...(step.maxCostMicro === undefined ? {} : { maxCostMicro: step.maxCostMicro }),
+    maxCostMicro: step.maxCostMicro,
   };
 }
 

@@ -57,11 +57,7 @@ function lowerAttempts({
   timeoutMs,
   atMostOnce,
 }: StepDefinition): Pick<Step, "retry" | "timeoutMs" | "atMostOnce"> {
-  return {
-    ...(retry === undefined ? {} : { retry }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(atMostOnce ? { atMostOnce } : {}),
-  };
+  return { retry, timeoutMs, ...(atMostOnce ? { atMostOnce } : {}) };
 }
 
 function lowerAgent(step: StepDefinition, body: AgentBody, scope: ExprScope, { workflow }: LowerContext): Expr {

@@ -43,10 +43,7 @@ export function lowerSubWorkflow(
 /** Items, and what the failure of one of them means, belong to the call; the step around it runs once. */
 function splitFanOut({ itemFields, usesItem, onFailure, ...rest }: CommonFields) {
   const rule = onFailure === undefined ? {} : { onFailure };
-  const items = {
-    ...(itemFields === undefined ? {} : { itemFields }),
-    ...(usesItem === undefined ? {} : { usesItem }),
-  };
+  const items = { itemFields, usesItem };
   return { outer: { ...rest, ...rule }, inner: { ...items, ...rule } };
 }
 

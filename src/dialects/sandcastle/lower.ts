@@ -16,7 +16,7 @@ export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: Sour
     format: 1,
     dialect: "sandcastle",
     name: workflow.name,
-    ...(workflow.description === undefined ? {} : { description: workflow.description }),
+    description: workflow.description,
     input: workflow.input,
     flow: {
       kind: "dag",
@@ -24,7 +24,7 @@ export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: Sour
     },
     limits: workflow.limits,
     ending: lowerEnding(workflow, declared),
-    ...(workflow.schedule === undefined ? {} : { schedule: workflow.schedule }),
+    schedule: workflow.schedule,
     envAllowed: workflow.envAllowed,
     settings: workflow.sandstormUrl === undefined ? {} : { sandstorm_url: workflow.sandstormUrl },
   };
@@ -34,9 +34,9 @@ function lowerEnding(workflow: Workflow, declared: ReadonlySet<string>): Ending 
   const { storagePath, completionWebhook, failureWebhook, approvalWebhook, deadLetter } = workflow;
   return {
     ...(storagePath === undefined ? {} : { storagePath: lowerTemplate(storagePath, { declared, perItem: false }) }),
-    ...(completionWebhook === undefined ? {} : { completionWebhook }),
-    ...(failureWebhook === undefined ? {} : { failureWebhook }),
-    ...(approvalWebhook === undefined ? {} : { approvalWebhook }),
+    completionWebhook,
+    failureWebhook,
+    approvalWebhook,
     deadLetter,
   };
 }

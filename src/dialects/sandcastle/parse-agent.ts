@@ -15,8 +15,8 @@ export function parseAgent(step: MapReader, defaults: StepDefaults, context: Par
     model: step.text("model")?.value ?? defaults.model,
     maxTurns: step.number("max_turns", { min: 1, max: 10_000, integer: true }) ?? defaults.maxTurns,
     timeoutMs: defaults.timeoutMs,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(tools === undefined ? {} : { tools }),
+    outputSchema,
+    tools,
   };
   const rule = step.choice("context", ["auto", "explicit"]);
   return { type: "agent", call, appendsContext: rule === undefined ? defaults.appendsContext : rule === "auto" };

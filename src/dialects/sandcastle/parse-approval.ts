@@ -18,7 +18,7 @@ export function parseApproval(step: MapReader, context: ParseContext): ApprovalB
   return {
     type: "approval",
     message: message === undefined ? { parts: ["Approve this step?"] } : parseTemplate(message, context),
-    ...(show === undefined ? {} : { show }),
+    show,
     allowEdit,
     ...(timeoutHours === undefined ? {} : { timeoutMs: Math.round(timeoutHours * 3_600_000) }),
     onTimeout,

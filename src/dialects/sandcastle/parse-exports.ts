@@ -37,7 +37,7 @@ function parseCsv(step: MapReader, context: ParseContext): CsvExport | undefined
   const keepsFormulas = block.choice("formulas", ["guard", "keep"]) === "keep";
   const place = parsePlace(block, context);
   block.reportUnknownKeys("`csv_output`");
-  return { kind: "csv", mode, keepsFormulas, ...(rows === undefined ? {} : { rows }), ...place };
+  return { kind: "csv", mode, keepsFormulas, rows, ...place };
 }
 
 function parseReport(step: MapReader, key: "report" | "pdf_report", context: ParseContext): ReportExport | undefined {
@@ -48,14 +48,7 @@ function parseReport(step: MapReader, key: "report" | "pdf_report", context: Par
   const language = parseLanguage(block, context);
   const place = parsePlace(block, context);
   block.reportUnknownKeys(`\`${key}\``);
-  const report: ReportExport = {
-    kind: "report",
-    key,
-    format,
-    ...(title === undefined ? {} : { title }),
-    ...(language === undefined ? {} : { language }),
-    ...place,
-  };
+  const report: ReportExport = { kind: "report", key, format, title, language, ...place };
   if (format === "pdf" && !context.hasChromium()) reportNoChromium(report, context);
   return report;
 }

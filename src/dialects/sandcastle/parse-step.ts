@@ -88,7 +88,7 @@ function parseCommon(step: MapReader, node: YamlMap, context: ParseContext) {
     dependsOn: parseDependencies(step),
     atMostOnce: step.flag("at_most_once") ?? false,
     ...parseFailureRules(step, context),
-    ...(description === undefined ? {} : { description }),
+    description,
     ...(maxCostUsd === undefined ? {} : { maxCostMicro: Math.round(maxCostUsd * 1_000_000) }),
   };
 }
@@ -130,10 +130,10 @@ function parseWork(step: MapReader, defaults: StepDefaults, context: ParseContex
   const fallback = parseFallback(step, parsed.body.type === "agent" ? parsed.body.call : defaults, context);
   return {
     body: parsed.body,
-    ...(fanOut === undefined ? {} : { fanOut }),
-    ...(fallback === undefined ? {} : { fallback }),
+    fanOut,
+    fallback,
     ...(policies.length === 0 ? {} : { policies }),
-    ...(parsed.timeoutMs === undefined ? {} : { timeoutMs: parsed.timeoutMs }),
+    timeoutMs: parsed.timeoutMs,
   };
 }
 
@@ -166,12 +166,5 @@ function parseFallback(
     return undefined;
   }
   const { maxTurns, timeoutMs, tools } = limits;
-  return {
-    prompt: parseTemplate(prompt, context),
-    model,
-    maxTurns,
-    timeoutMs,
-    ...(tools === undefined ? {} : { tools }),
-    start: fallback.map.start,
-  };
+  return { prompt: parseTemplate(prompt, context), model, maxTurns, timeoutMs, tools, start: fallback.map.start };
 }

@@ -26,12 +26,7 @@ export function parseSubWorkflow(
   const timeoutMs = block?.durationMs("timeout") ?? stepTimeoutMs ?? 600_000;
   const fanOut = block === undefined ? NO_KEYS : parseFanOutKeys(block, context);
   block?.reportUnknownKeys("`sub_workflow`");
-  const body: SubWorkflowBody = {
-    type: "subWorkflow",
-    workflow,
-    ...(input === undefined ? {} : { input }),
-    ...(output === undefined ? {} : { output }),
-  };
+  const body: SubWorkflowBody = { type: "subWorkflow", workflow, input, output };
   return { body, timeoutMs, fanOut };
 }
 

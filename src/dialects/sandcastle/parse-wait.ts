@@ -12,7 +12,7 @@ export function parseWait(step: MapReader, timeoutMs: number | undefined, contex
   const event = step.text("event");
   if (until !== undefined) return parseUntil(until, context);
   if (event === undefined) return { for: "duration", durationMs: durationMs ?? 0 };
-  return { for: "event", name: parseTemplate(event, context), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  return { for: "event", name: parseTemplate(event, context), timeoutMs };
 }
 
 function checkOneKey(step: MapReader, { problems }: ParseContext): void {

@@ -39,8 +39,8 @@ function parseHead(top: MapReader, context: ParseContext) {
   if (schedule !== undefined) context.crons.push(schedule);
   return {
     name: parseName(top, context),
-    ...(description === undefined ? {} : { description }),
-    ...(sandstormUrl === undefined ? {} : { sandstormUrl }),
+    description,
+    sandstormUrl,
     ...(schedule === undefined ? {} : { schedule: schedule.value }),
     limits: parseLimits(top),
   };
@@ -91,7 +91,7 @@ function parseCompletion(top: MapReader, context: ParseContext) {
   if (storagePath !== undefined) reportEscape(storagePath, context);
   completion.reportUnknownKeys("`on_complete`");
   return {
-    ...(webhook === undefined ? {} : { completionWebhook: webhook }),
+    completionWebhook: webhook,
     ...(storagePath === undefined ? {} : { storagePath: parseTemplate(storagePath, context) }),
   };
 }
@@ -101,7 +101,7 @@ function parseFailure(top: MapReader, context: ParseContext) {
   const webhook = failure && parseUrl(failure, "webhook", context);
   const deadLetter = failure?.flag("dead_letter") ?? false;
   failure?.reportUnknownKeys("`on_failure`");
-  return { deadLetter, ...(webhook === undefined ? {} : { failureWebhook: webhook }) };
+  return { deadLetter, failureWebhook: webhook };
 }
 
 function parseApproval(top: MapReader, context: ParseContext) {

@@ -10,17 +10,13 @@ export const UNREADABLE: Doing = { kind: "set" };
 
 /** What concerns single attempts at the work. */
 export function attemptsOf({ retry, timeoutMs }: StepDefinition): Pick<Step, "retry" | "timeoutMs"> {
-  return { ...(retry === undefined ? {} : { retry }), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  return { retry, timeoutMs };
 }
 
 /** The same, and what concerns effects and money. */
 export function effortOf(step: StepDefinition): Pick<Step, "retry" | "timeoutMs" | "atMostOnce" | "maxCostMicro"> {
   const { atMostOnce, maxCostMicro } = step;
-  return {
-    ...attemptsOf(step),
-    ...(atMostOnce ? { atMostOnce } : {}),
-    ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
-  };
+  return { ...attemptsOf(step), ...(atMostOnce ? { atMostOnce } : {}), maxCostMicro };
 }
 
 export function outputOf(step: string, ...path: readonly (string | number)[]): Expr {

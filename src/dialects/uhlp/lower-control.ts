@@ -116,11 +116,5 @@ function lowerTry(step: StepDefinition, body: TryBody, scope: ValueScope, planBl
   const caught = body.catch && planBlock(body.catch, step, scope.flow)?.lower({ allowsError: true });
   const last = body.finally && planBlock(body.finally, step, scope.flow)?.lower({});
   if (tried === undefined) return UNREADABLE;
-  return {
-    ...attemptsOf(step),
-    kind: "flow",
-    flow: tried,
-    ...(caught === undefined ? {} : { catch: caught }),
-    ...(last === undefined ? {} : { finally: last }),
-  };
+  return { ...attemptsOf(step), kind: "flow", flow: tried, catch: caught, finally: last };
 }

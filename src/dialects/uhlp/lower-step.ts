@@ -16,7 +16,7 @@ export function lowerStep(step: StepDefinition, scope: ValueScope, planBlock: Pl
   const { description } = step;
   return {
     id: step.id,
-    ...(description === undefined ? {} : { description }),
+    description,
     place: toPlace(step.at, scope.context.source),
     ...(step.output === undefined ? done : shapeOutput(step, done, scope)),
   };

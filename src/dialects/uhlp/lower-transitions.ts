@@ -73,7 +73,7 @@ function toTransitions(
   }: { readonly target: Target; readonly when: Expr | undefined; readonly context: LowerContext },
 ): readonly Transition[] {
   const common = {
-    ...(when === undefined ? {} : { when }),
+    when,
     ...(condition === undefined ? {} : { written: String(condition.value) }),
     place: toPlace(at, context.source),
   };

@@ -104,14 +104,7 @@ class ControlReader {
       return this.#missing("The step has no routes.", "Add `routes`: a `condition` for each name.");
     const itemName = this.#variable("item", "itemVar", "iteratorVar");
     const rest = referenceAt(this.#map, "default")?.value;
-    return {
-      type: "split",
-      list,
-      itemName,
-      routes,
-      ...(rest === undefined ? {} : { rest }),
-      ...this.#fanOut(),
-    };
+    return { type: "split", list, itemName, routes, rest, ...this.#fanOut() };
   }
 
   merge(): StepBody {
@@ -139,7 +132,7 @@ class ControlReader {
     if (until !== undefined) return { type: "wait", wait: { for: "instant", until } };
     if (event !== undefined) {
       const timeoutMs = timeLimitMsAt(this.#map, "timeout");
-      return { type: "wait", wait: { for: "event", name: event, ...(timeoutMs === undefined ? {} : { timeoutMs }) } };
+      return { type: "wait", wait: { for: "event", name: event, timeoutMs } };
     }
     return duration?.kind === "scalar" ? { type: "wait", wait: { for: "duration", duration } } : UNREADABLE;
   }
@@ -156,12 +149,7 @@ class ControlReader {
     const caught = this.#block(nodeAt(this.#map, "catch"), "catch");
     const last = this.#block(nodeAt(this.#map, "finally"), "finally");
     if (body === undefined) return this.#missing("The step has no body.", "Add `body`: the id of a step, or a step.");
-    return {
-      type: "try",
-      body,
-      ...(caught === undefined ? {} : { catch: caught }),
-      ...(last === undefined ? {} : { finally: last }),
-    };
+    return { type: "try", body, catch: caught, finally: last };
   }
 
   #missing(message: string, remedy: string): StepBody {
@@ -222,11 +210,7 @@ class ControlReader {
       const map = value.kind === "map" ? value : undefined;
       const condition = nodeAt(map, "condition");
       const body = this.#block(nodeAt(map, "body"), name);
-      return {
-        name,
-        ...(condition?.kind === "scalar" ? { condition } : {}),
-        ...(body === undefined ? {} : { body }),
-      };
+      return { name, ...(condition?.kind === "scalar" ? { condition } : {}), body };
     });
   }
 

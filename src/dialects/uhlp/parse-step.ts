@@ -93,11 +93,11 @@ function parseCommon(step: YamlMap, { problems }: ParseContext) {
   return {
     transitions: parseTransitions(step, problems),
     atMostOnce: flagAt(step, "atMostOnce", "at_most_once") ?? false,
-    ...(description === undefined ? {} : { description }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
-    ...(output === undefined ? {} : { output }),
-    ...(retry === undefined ? {} : { retry }),
+    description,
+    timeoutMs,
+    maxCostMicro,
+    output,
+    retry,
   };
 }
 

@@ -17,11 +17,11 @@ export function parseWorkflow(root: YamlMap, context: ParseContext): Workflow {
   const limits = parseLimits(root);
   return {
     id: textAt(root, "workflowId")?.value ?? "",
-    ...(description === undefined ? {} : { description }),
-    ...(trigger === undefined ? {} : { trigger }),
+    description,
+    trigger,
     level: parseLevel(root, context),
-    ...(maxSteps === undefined ? {} : { maxSteps }),
-    ...(inputSchema === undefined ? {} : { inputSchema }),
+    maxSteps,
+    inputSchema,
     deadLetter: flagAt(root, "deadLetter") ?? true,
     limits: timeoutMs === undefined ? limits : { ...limits, timeoutMs },
   };

@@ -84,11 +84,11 @@ async function readTemplate(
   if (outputSchema !== undefined) await checkSchema(outputSchema, problems);
   if (template === undefined) return undefined;
   return {
-    ...(description === undefined ? {} : { description }),
-    ...(model === undefined ? {} : { model }),
-    ...(parameters === undefined ? {} : { parameters }),
+    description,
+    model,
+    parameters,
     template: template.value,
-    ...(outputFormat === undefined ? {} : { outputFormat }),
+    outputFormat,
     ...(outputSchema === undefined ? {} : { outputSchema: outputSchema.value }),
   };
 }

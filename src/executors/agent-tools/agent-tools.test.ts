@@ -35,7 +35,7 @@ function openTools(storageDir = temporaryFolder()) {
     limits: { timeoutMs: 20_000, memoryBytes: 256 * 1024 * 1024, maxOutputBytes: 1_000_000, maxProcesses: 32 },
   });
   const offer = (names: readonly string[], runId = "run-1", files?: JsonObject) =>
-    tools.offer({ names, runId, path: "a", ...(files === undefined ? {} : { files }) }, NEVER);
+    tools.offer({ names, runId, path: "a", files }, NEVER);
   const call = async (name: string, args: JsonObject, runId?: string) => {
     const tool = (await offer(["web_fetch", "files", "bash"], runId)).find((each) => each.name === name) as AgentTool;
     return tool.call(args, { idempotencyKey: "key-1" }, NEVER);

@@ -31,13 +31,7 @@ export async function locateScript(script: string, settings: JsonObject): Promis
   const onDisk = path === undefined ? undefined : await readFile(path, "utf8").catch(() => undefined);
   const text = pinned ?? onDisk;
   if (text === undefined) return toMissing(script, folder);
-  return {
-    name,
-    text,
-    others,
-    ...(folder === undefined ? {} : { folder }),
-    ...(path === undefined || onDisk !== text ? {} : { path }),
-  };
+  return { name, text, others, folder, ...(path === undefined || onDisk !== text ? {} : { path }) };
 }
 
 /** Untrusted: a relative path that does not climb, without the parts that mean nothing; else `undefined`. */

@@ -34,5 +34,5 @@ export function findException(errors: string): Exception | undefined {
   const inNode = NODE_EXCEPTION.exec(stderr);
   if (inNode === null) return undefined;
   const [, type = "", code, message = ""] = inNode;
-  return { type, message, traceback: stderr.slice(inNode.index), ...(code === undefined ? {} : { code }) };
+  return { type, message, traceback: stderr.slice(inNode.index), code };
 }

@@ -254,7 +254,8 @@ test("a model is asked with what was given, and its cost is the call's", async (
 });
 
 test("arguments are checked by the tool's own schema", async () => {
-  for (const args of [{}, { file_path: 7 }, { file_path: "a", file: "b" }, [], null] as const) {
+  const wrong: Json[] = [{}, { file_path: 7 }, { file_path: "a", file: "b" }, [], null];
+  for (const args of wrong) {
     expect(await call(READ, args)).toMatchObject({ code: "MCP_ARGUMENTS_INVALID", effect: "none" });
   }
   expect(await call("core.state.getRuntimeVallue", {})).toMatchObject({

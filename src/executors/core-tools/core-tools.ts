@@ -139,6 +139,6 @@ function toRefusal(error: unknown, { hints }: CoreTool): Failed {
     retryable: false,
     effect: hints.openWorld ? "unknown" : "none",
     costMicro: 0,
-    ...(details === undefined ? {} : { details }),
+    details,
   });
 }

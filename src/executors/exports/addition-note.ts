@@ -39,12 +39,7 @@ export async function readNote(files: FileStorage, path: string): Promise<Note> 
 }
 
 export async function writeNote(files: FileStorage, path: string, { done, length, pending }: Note): Promise<void> {
-  const note = {
-    path,
-    done: done.slice(-MAX_KEYS),
-    ...(length === undefined ? {} : { length }),
-    ...(pending === undefined ? {} : { pending }),
-  };
+  const note = { path, done: done.slice(-MAX_KEYS), length, pending };
   await files.write(placeOf(path), `${JSON.stringify(note)}\n`);
 }
 

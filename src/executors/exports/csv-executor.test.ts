@@ -6,7 +6,7 @@ import { MemoryFileStorage } from "../../storage/memory/memory-file-storage.ts";
 import { createCsvExecutor } from "./csv-executor.ts";
 
 const NEVER = new AbortController().signal;
-const LEADS = [
+const LEADS: Json = [
   { name: "Acme", score: 7 },
   { name: "Bee, Inc.", note: null, tags: ["a", "b"] },
 ];
@@ -123,7 +123,7 @@ test("additions that wait for another are made together, so that a burst of runs
   const files = new WaitingStorage();
   const executor = createCsvExecutor({ mask: (text) => text });
   const run = (n: number, signal: AbortSignal = NEVER) => {
-    const output = n === 500 ? { n, more: "=1" } : { n };
+    const output: Json = n === 500 ? { n, more: "=1" } : { n };
     const input = { output, step: "s", directory: "", mode: "append", is_fan_out: false };
     return executor.run({ ...agentTask({}, { files, idempotencyKey: `k${n}` }), input }, signal);
   };

@@ -64,7 +64,7 @@ async function add(task: Task, { input, rows, path, queue, signal }: Adding): Pr
     return toFailed("INTERRUPTED", { message, retryable: true, effect: "none" });
   }
   const { newColumns, columns } = added;
-  const more = newColumns.length === 0 ? {} : { new_columns: newColumns };
+  const more: JsonObject = newColumns.length === 0 ? {} : { new_columns: newColumns };
   return succeeded({ path, rows: rows.rows.length, columns, ...more }, toText(rows, keepsFormulas));
 }
 

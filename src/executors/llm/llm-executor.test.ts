@@ -256,7 +256,7 @@ describe("the form of the answer", () => {
   for (const [name, outputFormat, text, more, output] of table) {
     test(name, async () => {
       const { run } = await world([say(text)]);
-      const format = outputFormat === "" ? {} : { outputFormat };
+      const format: JsonObject = outputFormat === "" ? {} : { outputFormat };
       expect(await run({ prompt: "x", ...format, ...more })).toMatchObject({ status: "succeeded", output });
     });
   }

@@ -236,7 +236,7 @@ export class Connection {
     if (!(this.#transport instanceof ProcessTransport))
       return { server: name, secrets, where: "url" in way ? way.url.origin : "" };
     const { ending, stderr } = this.#transport;
-    return { server: name, secrets, said: stderr, ...(ending === undefined ? {} : { ending }) };
+    return { server: name, secrets, said: stderr, ending };
   }
 
   #listed(): Promise<Listed> {

@@ -151,7 +151,7 @@ test("50 agents at once on three servers: every answer is for who asked", async 
   const servers: JsonObject = { old: oldSettings(), fake: fakeSettings(), web: { url } };
   const agents = Array.from({ length: 50 }, async (_, agent) => {
     const clients = [["old"], ["fake"], ["web"]][agent % 3];
-    const offer = await toolbox.offer({ servers, ...(clients === undefined ? {} : { clients }) }, NEVER);
+    const offer = await toolbox.offer({ servers, clients }, NEVER);
     return await Promise.all(
       Array.from({ length: 10 }, async (_, turn) => {
         const caller = `agent ${agent}, call ${turn}`;

@@ -130,5 +130,5 @@ function resolveRoot(root: ServerRoot, { texts, around }: Resolving): ResolvedRo
   const { uri, name } = typeof root === "string" ? { uri: root } : root;
   const text = texts.resolve(uri, "roots");
   const resolved = /^[a-z][a-z0-9+.-]+:/i.test(text) ? text : pathToFileURL(resolve(around.folder, text)).href;
-  return { uri: resolved, ...(name === undefined ? {} : { name }) };
+  return { uri: resolved, name };
 }

@@ -18,8 +18,8 @@ export function toServerTool(server: string, tool: Tool): ServerTool {
   return {
     server,
     name,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    title,
+    description,
     inputSchema: toSchema(inputSchema) ?? {},
     ...(outputSchema === undefined ? {} : { outputSchema: toSchema(outputSchema) ?? {} }),
     isRepeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,

@@ -41,7 +41,7 @@ export function createModels(options: ModelsOptions): Models {
       if (found.kind === "provider") return toProviderModel(found, options);
       const script = await loadScript(found, found.isConfigured ? options.folder : (place.folder ?? options.folder));
       const { createMockModel } = await import("./mock/mock-model.ts");
-      const parts = { delayFactor: options.delayFactor ?? 1, ...(script === undefined ? {} : { script }) };
+      const parts = { delayFactor: options.delayFactor ?? 1, script };
       return {
         id: `mock:${found.script}`,
         kind: "mock",

@@ -4,12 +4,7 @@ import type { ProviderAccess } from "./provider-access.ts";
 /** Loads the provider's package when a model is first asked: together they cost a tenth of a second and more. */
 export async function openProvider(access: ProviderAccess, modelId: string): Promise<ProviderModel> {
   const { kind, name, baseUrl, apiKey, headers } = access;
-  const common = {
-    headers,
-    fetch: fetchDirectly,
-    ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
-    ...(apiKey === undefined ? {} : { apiKey }),
-  };
+  const common = { headers, fetch: fetchDirectly, baseURL: baseUrl, apiKey };
   switch (kind) {
     case "anthropic":
       return (await import("@ai-sdk/anthropic")).createAnthropic(common)(modelId);

@@ -218,6 +218,6 @@ function toResult(
     stderr: (control?.stderr ?? EMPTY).bytes(),
     result: (control?.result ?? EMPTY).bytes(),
     durationMs: performance.now() - startedAt,
-    ...(maxRssBytes === undefined ? {} : { maxRssBytes }),
+    maxRssBytes,
   };
 }

@@ -105,6 +105,6 @@ function toListed(session: TerminalSession): ListedSession {
     created_at: facts.createdAt.toISOString(),
     last_activity: session.lastActivityAt.toISOString(),
     web_url: facts.webUrl,
-    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+    exit_code: exitCode,
   };
 }

@@ -6,11 +6,7 @@ const PAGE = 50;
 /** Throws `RUN_NEEDED` where another run still takes outcomes of it over, `RUN_NOT_ENDED`. */
 export async function deleteRun(journal: Journal, record: RunRecord): Promise<void> {
   for (let beforeRun: RunNo | undefined; ; ) {
-    const page = await journal.listRuns({
-      parentRunId: record.id,
-      limit: PAGE,
-      ...(beforeRun === undefined ? {} : { beforeRun }),
-    });
+    const page = await journal.listRuns({ parentRunId: record.id, limit: PAGE, beforeRun });
     const unfinished = page.find(({ completedAt }) => completedAt === undefined);
     if (unfinished !== undefined) {
       throw new PawlError("RUN_NEEDED", {

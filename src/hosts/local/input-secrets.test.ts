@@ -65,7 +65,10 @@ test("a request's secrets are those of its payload, wherever it has one", async 
   ]) {
     const work = () => ({ status: "succeeded", output: "It was planted-4711.", costMicro: 0 }) as const;
     const world = new World({ host: keeping(join(temporaryFolder(), "key")), plays: { work } });
-    const { id, status } = await world.run(request, { requestData, context: {} });
+    const { id, status } = await world.run(request, {
+      requestData: JSON.parse(JSON.stringify(requestData)),
+      context: {},
+    });
     expect(status).toBe("completed");
     // What is known only as a part of the payload is masked in the rest of it as everywhere.
     const [call] = world.calls.map((each) => JSON.stringify(each.input));

@@ -21,9 +21,9 @@ export function toNewRun(start: RunStart, { runId, at, pinned }: Birth & { reado
     graph: pinned.graphHash,
     definition: pinned.definitionHash,
     createdAt: at,
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
-    ...(tenantId === undefined ? {} : { tenantId }),
-    ...(parentRunId === undefined ? {} : { parentRunId }),
+    callbackUrl,
+    tenantId,
+    parentRunId,
   };
 }
 
@@ -45,12 +45,12 @@ export function toRunStarted(
     runId,
     workflow: definition.graph.name,
     inputNames: Object.keys(input),
-    ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
-    ...(uses === undefined ? {} : { uses }),
-    ...(onExceeded === undefined ? {} : { onExceeded }),
-    ...(options === undefined ? {} : { options }),
-    ...(lineage === undefined ? {} : { lineage }),
-    ...(sealed === undefined ? {} : { sealed }),
+    maxCostMicro,
+    uses,
+    onExceeded,
+    options,
+    lineage,
+    sealed,
     ...inputProjection(definition.graph, storedInput, tools),
   };
 }

@@ -296,12 +296,7 @@ export class RunDriver implements Committer {
     if (!this.isWatched) return;
     for (const [index, { event }] of events.entries()) {
       const graph = event.type === "callResolved" ? this.state.graphs.get(event.graph)?.graph : undefined;
-      this.#hooks.notify(this, {
-        type: "event",
-        seq: firstSeq + index,
-        event,
-        ...(graph === undefined ? {} : { graph }),
-      });
+      this.#hooks.notify(this, { type: "event", seq: firstSeq + index, event, graph });
     }
   }
 

@@ -151,7 +151,7 @@ export class RunValues {
       file: (path) => found.files.get(path),
       env: (name) => (this.#envAllowed.includes(name) ? env(name) : undefined),
       matches,
-      ...(parse === undefined ? {} : { parse }),
+      parse,
     };
   }
 

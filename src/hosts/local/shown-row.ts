@@ -54,12 +54,7 @@ function patched(was: ShownRun, { wakeAt, error, ...changes }: RunPatch): ShownR
   const { wakeAt: wokeAt, error: erred, ...others } = was;
   const nextWakeAt = wakeAt === undefined ? wokeAt : (wakeAt ?? undefined);
   const nextError = error === undefined ? erred : (error ?? undefined);
-  return {
-    ...others,
-    ...changes,
-    ...(nextWakeAt === undefined ? {} : { wakeAt: nextWakeAt }),
-    ...(nextError === undefined ? {} : { error: nextError }),
-  };
+  return { ...others, ...changes, wakeAt: nextWakeAt, error: nextError };
 }
 
 function endError(end: {

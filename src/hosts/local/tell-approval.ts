@@ -29,12 +29,7 @@ export function tellApproval(
   const timesOutAt = driver.state.timers.get(timerOf(instance, "approval"));
   for (const url of new Set(urls)) {
     if (url === undefined || resolveEnv(url, env).trim() === "") continue;
-    const told: ToldApproval = {
-      event: "approval.requested",
-      url,
-      asked,
-      ...(timesOutAt === undefined ? {} : { timesOutAt }),
-    };
+    const told: ToldApproval = { event: "approval.requested", url, asked, timesOutAt };
     driver.addOutbox([{ kind: "webhook", body: JSON.stringify(told) }]);
   }
 }

@@ -92,7 +92,7 @@ export function stoppedOutcome(path: string): Failed {
 export function tooLarge({ costMicro, usage, status }: Succeeded | Asks, maxBytes: number): Failed {
   const what = status === "asks" ? "What a person is to judge" : "The output";
   const message = `${what} is larger than ${maxBytes} bytes.`;
-  const spent = { costMicro, ...(usage === undefined ? {} : { usage }) };
+  const spent = { costMicro, usage };
   return { status: "failed", code: "OUTPUT_TOO_LARGE", message, retryable: false, effect: "done", ...spent };
 }
 
@@ -114,8 +114,5 @@ function outspentOf({ promisedMicro }: Flight, { outspent }: Failed): Pick<StepF
 }
 
 function costOf({ costMicro, usage }: Outcome | Asks): Pick<StepFailed, "costMicro" | "unpriced" | "usage"> {
-  return {
-    ...(costMicro === null ? { unpriced: true } : costMicro === 0 ? {} : { costMicro }),
-    ...(usage === undefined ? {} : { usage }),
-  };
+  return { ...(costMicro === null ? { unpriced: true } : costMicro === 0 ? {} : { costMicro }), usage };
 }

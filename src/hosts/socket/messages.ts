@@ -78,7 +78,7 @@ export function parseLine(line: string): Json | undefined {
 export function toSentError(error: unknown): SentError {
   if (!isPawlError(error)) return { message: error instanceof Error ? error.message : String(error) };
   const { message, code, remedy, details } = error;
-  return { message, code, remedy, ...(details === undefined ? {} : { details }) };
+  return { message, code, remedy, details };
 }
 
 export function toError(sent: Json): Error {
@@ -86,9 +86,5 @@ export function toError(sent: Json): Error {
   const { code, remedy, details } = sent;
   const message = typeof sent["message"] === "string" ? sent["message"] : "The owner reported an error without a text.";
   if (typeof code !== "string" || !isErrorCode(code)) return new Error(message);
-  return new PawlError(code, {
-    message,
-    ...(typeof remedy === "string" ? { remedy } : {}),
-    ...(details === undefined ? {} : { details }),
-  });
+  return new PawlError(code, { message, ...(typeof remedy === "string" ? { remedy } : {}), details });
 }

@@ -89,7 +89,7 @@ async function listen() {
   const server = await SocketServer.listen({
     path,
     host: owner,
-    compile: async (text, source) => ({ text, graph: GRAPH, ...(source === undefined ? {} : { source }) }),
+    compile: async (text, source) => ({ text, graph: GRAPH, source }),
     callTerminal: (tool, request, signal) =>
       new Promise((resolve, reject) => calls.push({ tool, request, signal, resolve, reject })),
     terminals: () => Promise.reject(new Error("Nobody looks at terminals here.")),

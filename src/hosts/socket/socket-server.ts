@@ -270,7 +270,7 @@ function toAnswer(value: Json | undefined): ApprovalAnswer {
     ...(typeof asked === "number" ? { asked } : {}),
     ...optional(value, "by"),
     ...optional(value, "comment"),
-    ...(edited === undefined ? {} : { edited }),
+    edited,
   };
 }
 

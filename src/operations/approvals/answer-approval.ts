@@ -57,7 +57,7 @@ export async function answerApproval(app: Application, approval: AddressedApprov
   const { record, path, asked } = approval;
   if (answer.edited !== undefined) await checkEdit(app, approval, answer.edited);
   const host = await app.host();
-  await host.answerApproval(record.id, path, { ...answer, ...(asked === undefined ? {} : { asked }) });
+  await host.answerApproval(record.id, path, { ...answer, asked });
 }
 
 async function checkEdit(app: Application, { record, path, asked }: AddressedApproval, edited: Json): Promise<void> {

@@ -24,7 +24,7 @@ export function limitAnew(limits: RunLimits, before: RunLimits, now: RunLimits):
   const { onExceeded = "stop" } = limits;
   const cost = anew(limits.maxCostMicro, before.maxCostMicro, now.maxCostMicro);
   return {
-    ...(cost === undefined ? {} : { maxCostMicro: cost }),
+    maxCostMicro: cost,
     ...toUses((kind) => anew(limits.uses?.[kind], before.uses?.[kind], now.uses?.[kind])),
     onExceeded: onExceeded === (before.onExceeded ?? "stop") ? (now.onExceeded ?? "stop") : onExceeded,
   };

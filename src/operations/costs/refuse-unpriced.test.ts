@@ -56,7 +56,7 @@ describe("a step of a UHLP workflow that asks a model", () => {
   });
 
   test("is not where it may never be reached, or its failure is provided for", async () => {
-    const choice = [{ condition: "trigger.payload.x == 1", nextStep: "b" }, { nextStep: "c" }];
+    const choice: Json = [{ condition: "trigger.payload.x == 1", nextStep: "b" }, { nextStep: "c" }];
     const branches = {
       a: asking("priced", choice),
       b: asking("dear", { end: true }),

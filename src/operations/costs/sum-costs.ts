@@ -51,7 +51,7 @@ export async function sumCosts(app: Application, { by, since, until }: CostsWant
   const { journal } = await app.records();
   const from = since ?? app.clock.now() - USUAL_DAYS_MS;
   const sums = new Sums();
-  const wanted = { createdFrom: from, ...(until === undefined ? {} : { createdBefore: until }) };
+  const wanted = { createdFrom: from, createdBefore: until };
   let last: RunRecord | undefined;
   let hasMore = true;
   for (let read = 0; hasMore && read < MOST_RUNS; ) {

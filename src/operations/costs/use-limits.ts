@@ -16,8 +16,8 @@ export interface WantedLimits {
 export function toUseLimits(wanted: WantedLimits): UseLimits | undefined {
   const { max_tokens: maxTokens, max_steps: maxTries, max_seconds: maxSeconds } = wanted;
   const uses: UseLimits = {
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(maxTries === undefined ? {} : { maxTries }),
+    maxTokens,
+    maxTries,
     ...(maxSeconds === undefined ? {} : { maxDurationMs: Math.round(maxSeconds * 1_000) }),
   };
   for (const limit of Object.values(uses)) {
@@ -65,8 +65,8 @@ export function describeRunLimits({ uses = {}, onExceeded = "stop" }: Pick<RunLi
   if (Object.keys(uses).length === 0 && onExceeded === "stop") return {};
   return {
     limits: {
-      ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-      ...(maxTries === undefined ? {} : { max_steps: maxTries }),
+      max_tokens: maxTokens,
+      max_steps: maxTries,
       ...(maxDurationMs === undefined ? {} : { max_seconds: maxDurationMs / 1_000 }),
       on_exceeded: onExceeded,
     },

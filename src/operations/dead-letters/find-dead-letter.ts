@@ -27,7 +27,7 @@ export async function findDeadLetter(app: Application, id: string): Promise<Foun
   const { code, message } = failed;
   const { note, claimed } = await findDeadLetterNote(app, record.id, path);
   const letter = toDeadLetter(record, { path, code, message }, note);
-  return { record, letter, ...(claimed === undefined ? {} : { claimed }) };
+  return { record, letter, claimed };
 }
 
 export function deadLetterClosed({ dead_letter_id: id, status, retried_as: run }: DeadLetter): PawlError {

@@ -19,7 +19,7 @@ export async function prepareDeadLetterRetry(app: Application, id: string): Prom
   const { record, letter, claimed } = await findDeadLetter(app, id);
   if (letter.status !== "open") throw deadLetterClosed(letter);
   const { path } = letter;
-  const repetition = { run: record.id, fromStep: path, ...(claimed === undefined ? {} : { runId: claimed }) };
+  const repetition = { run: record.id, fromStep: path, runId: claimed };
   const prepared = await prepareRerun(app, repetition);
   const { runId } = prepared.start;
   const { deadLetters } = await app.service();

@@ -23,11 +23,7 @@ export class CompiledTexts {
     const key = hash("sha256", JSON.stringify([text, source, maxSteps, envAllowed]));
     const known = this.#kept.get(key);
     if (known !== undefined) return known.report;
-    const origin = {
-      ...(source === undefined ? {} : { source }),
-      ...(maxSteps === undefined ? {} : { maxSteps }),
-      ...(envAllowed === undefined ? {} : { envAllowed }),
-    };
+    const origin = { source, maxSteps, envAllowed };
     const report = reportOnText(text, { folders: [], ...origin });
     this.#keep(key, { report, characters: text.length });
     // What is wrong is asked for once and then put right.

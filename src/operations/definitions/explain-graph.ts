@@ -87,14 +87,14 @@ export function explainGraph(graph: Graph, input?: JsonObject): GraphExplanation
   return {
     name: graph.name,
     dialect: graph.dialect,
-    ...(graph.description === undefined ? {} : { description: graph.description }),
+    description: graph.description,
     input: { declared: graph.input.declared, required: requiredOf(graph), defaults: graph.input.defaults },
     assumed_item_fields: input === undefined ? [...assumed] : [],
     flow,
     ...(limits.maxCostMicro === undefined ? {} : { max_cost_usd: toUsd(limits.maxCostMicro) }),
     ...describeRunLimits(limits),
     ...(limits.timeoutMs === undefined ? {} : { timeout_seconds: limits.timeoutMs / 1000 }),
-    ...(graph.schedule === undefined ? {} : { schedule: graph.schedule }),
+    schedule: graph.schedule,
     ...(ending.storagePath === undefined ? {} : { storage_path: showExpr(ending.storagePath, context.places) }),
     ...(ending.deadLetter ? { dead_letter: true } : {}),
   };
@@ -123,19 +123,14 @@ function explainFlow(flow: IndexedFlow, outer: Context): FlowExplanation {
     return [
       {
         ...explainStep(indexed.step, context),
-        ...(follows === undefined ? {} : { follows }),
+        follows,
         ...(indexed.body === undefined ? {} : { flow: explainFlow(indexed.body, context) }),
         ...(indexed.catch === undefined ? {} : { catch: explainFlow(indexed.catch, context) }),
         ...(indexed.finally === undefined ? {} : { finally: explainFlow(indexed.finally, context) }),
       },
     ];
   });
-  return {
-    kind,
-    ...(flow.flow.kind === "machine" ? { start: flow.flow.start } : {}),
-    ...(ambiguous === undefined ? {} : { ambiguous }),
-    steps,
-  };
+  return { kind, ...(flow.flow.kind === "machine" ? { start: flow.flow.start } : {}), ambiguous, steps };
 }
 
 function explainStep(step: Step, { places }: Context): StepExplanation {
@@ -145,8 +140,8 @@ function explainStep(step: Step, { places }: Context): StepExplanation {
     id: step.id,
     kind: step.kind,
     ...(step.kind === "task" ? { executor: step.executor } : {}),
-    ...(step.description === undefined ? {} : { description: step.description }),
-    ...(step.place === undefined ? {} : { place: step.place }),
+    description: step.description,
+    place: step.place,
     after: step.after ?? [],
     ...(each === undefined ? {} : { fan_out: explainFanOut(each, places) }),
     ...(step.when === undefined ? {} : { when: show(step.when) }),

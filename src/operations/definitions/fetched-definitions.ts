@@ -42,7 +42,7 @@ export class FetchedDefinitions {
   }
 
   read({ endpoint, appId, requestId, traceId }: Remote, path: string): Promise<string> {
-    const ids = { requestId, ...(traceId === undefined ? {} : { traceId }) };
+    const ids = { requestId, traceId };
     return this.#app.fetchDefinitionFile({ endpoint, appId, path, ...ids });
   }
 }

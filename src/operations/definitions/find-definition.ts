@@ -101,13 +101,7 @@ async function readDefinition(
 
 function originOf(file: string, source: string, places: DefinitionPlaces): TextOrigin {
   const { appDir, maxSteps, envAllowed = [] } = places;
-  return {
-    source,
-    folders: foldersOf(file, appDir),
-    envAllowed,
-    around: surroundingsOf(places, file),
-    ...(maxSteps === undefined ? {} : { maxSteps }),
-  };
+  return { source, folders: foldersOf(file, appDir), envAllowed, around: surroundingsOf(places, file), maxSteps };
 }
 
 async function findByName(name: string, places: DefinitionPlaces): Promise<ReferredDefinition> {
@@ -124,10 +118,7 @@ async function findByName(name: string, places: DefinitionPlaces): Promise<Refer
   }
   if (named.in === "storage") {
     const { maxSteps, envAllowed } = places;
-    const loading = {
-      ...(maxSteps === undefined ? {} : { maxSteps }),
-      ...(envAllowed === undefined ? {} : { envAllowed }),
-    };
+    const loading = { maxSteps, envAllowed };
     return { definition: await compileText(named.stored.text, { source: name, folders: [], ...loading }) };
   }
   const { file, report } = named.registered;

@@ -18,6 +18,6 @@ export function loadOptionsOf({ settings, env }: Pick<Config, "settings" | "env"
     maxSteps: settings.uhlp.max_steps,
     hasChromium: () => findChromium({ settings, env }) !== undefined,
     envAllowed: settings.terminal.env_allow ?? [],
-    ...(agentsFile === undefined ? {} : { agentsFile }),
+    agentsFile,
   };
 }

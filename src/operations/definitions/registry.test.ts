@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { application } from "../../../test/end-to-end/support/application.ts";
 import { openServiceRecords } from "../../app/open-service-records.ts";
 import { loadConfig } from "../../config/load-config.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { AgentCatalog } from "../agents/agent-catalog.ts";
 import { compileStart } from "../repeat/compile-start.ts";
 import { resolveCall } from "../start/resolve-call.ts";
@@ -188,7 +189,7 @@ test("data names a file only where definitions are kept, and a sent text no scri
   const config = await loadConfig({ appDir: app, flags: {}, environment: {} });
   const service = openService();
   const call = (workflow: string, isComputed: boolean, source: string | null = join(app, "flows/main.yaml")) => {
-    const options = source === null ? {} : { source };
+    const options: JsonObject = source === null ? {} : { source };
     const asked = { workflow, input: { text: "x" }, options, isComputed };
     return resolveCall({ appDir: app, config, service }, asked);
   };

@@ -73,7 +73,7 @@ export async function toRegistered(text: string, file: string, places: RegistryP
     folders: foldersOf(file, appDir),
     envAllowed,
     around: surroundingsOf(places, file),
-    ...(maxSteps === undefined ? {} : { maxSteps }),
+    maxSteps,
   });
   const beside = parts === undefined ? [] : await listBeside(appDir);
   const names = isValid ? [] : listNames({ text, file });

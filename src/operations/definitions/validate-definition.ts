@@ -38,7 +38,7 @@ export async function validateDefinition(
     hasInlineAgents: await hasInlineAgents(config, appDir),
   });
   const graphs = definitions.map(({ graph }) => graph);
-  return { file, isValid, problems, graphs, ...(parts === undefined ? {} : { parts }) };
+  return { file, isValid, problems, graphs, parts };
 }
 
 /** As the configuration alone decides it; what a command asks for is not known here. */

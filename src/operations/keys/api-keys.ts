@@ -53,9 +53,9 @@ export async function createKey(app: KeyApplication, wanted: NewKey): Promise<Cr
     secretHash: hashOf(secret),
     scopes,
     createdAt: app.clock.now(),
-    ...(tenantId === undefined ? {} : { tenantId }),
+    tenantId,
     ...(maxCostUsd === undefined ? {} : { maxCostMicro: Math.round(maxCostUsd * 1_000_000) }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    expiresAt,
   };
   await (await app.service()).keys.add(stored);
   return { ...describeKey(stored), key: `${PREFIX}_${id}_${secret}` };

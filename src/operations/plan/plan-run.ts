@@ -52,11 +52,7 @@ interface PlannedBudget {
  */
 export async function planRun(app: Application, startable: Startable, request: PlanRequest): Promise<Plan> {
   const { folder, agent, maxCostUsd, assume = {} } = request;
-  const asked = {
-    folder,
-    ...(agent === undefined ? {} : { agent }),
-    ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
-  };
+  const asked = { folder, agent, maxCostUsd };
   const { prepared, warning } = await prepareAnyway(app, startable, asked);
   const { definition, input, options = {} } = prepared;
   const assumptions = { ...USUAL_ASSUMPTIONS, ...assume };

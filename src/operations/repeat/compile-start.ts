@@ -37,7 +37,7 @@ async function readPinned(
   { text, source }: SentStart,
   graph: string,
 ): Promise<CompiledDefinition> {
-  return { text, ...(source === undefined ? {} : { source }), graph: await readPinnedGraph(app, graph) };
+  return { text, source, graph: await readPinnedGraph(app, graph) };
 }
 
 async function compileSent(
@@ -53,8 +53,8 @@ async function compileSent(
     folders: file === undefined ? [appDir] : foldersOf(file, appDir),
     ...loading,
     around: surroundingsOf({ appDir, ...loading }, file),
-    ...(select === undefined ? {} : { select }),
-    ...(source === undefined ? {} : { source }),
+    select,
+    source,
   });
   const { only_step: onlyStep, start_at: startAt } = options;
   const narrowed = narrowDefinition(definition, {

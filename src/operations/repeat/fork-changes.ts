@@ -145,9 +145,5 @@ function readTimeout(value: Json | undefined, at: string): number | undefined {
 }
 
 export function invalid(at: string, what: string, remedy?: string): PawlError {
-  return new PawlError("CHANGE_INVALID", {
-    message: `\`${at}\` ${what}.`,
-    details: { path: at },
-    ...(remedy === undefined ? {} : { remedy }),
-  });
+  return new PawlError("CHANGE_INVALID", { message: `\`${at}\` ${what}.`, details: { path: at }, remedy });
 }

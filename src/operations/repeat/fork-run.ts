@@ -18,5 +18,5 @@ export function prepareFork(
   const changed = isJsonObject(steps) ? Object.keys(steps) : [];
   const [only] = changed;
   const from = request.fromStep ?? (changed.length === 1 ? only : undefined);
-  return prepareRepetition(app, { ...request, ...(from === undefined ? {} : { fromStep: from }) }, changes);
+  return prepareRepetition(app, { ...request, fromStep: from }, changes);
 }

@@ -32,13 +32,7 @@ export function readRequest(body: Json): ExecuteRequest {
   checkContext(reader, context);
   const work = readWork(reader, context);
   if (work === undefined || reader.violations.length > 0) throw requestInvalid(reader.violations);
-  return {
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(traceId === undefined ? {} : { traceId }),
-    requestData,
-    context,
-    work,
-  };
+  return { requestId, traceId, requestData, context, work };
 }
 
 class Reader {
@@ -165,12 +159,7 @@ function readWorkflow(
     reader.text(info, "/context/workflowInfo", "startAt") ?? reader.text(details, "/context/taskDetails", "startAt");
   const filePath =
     reader.text(info, "/context/workflowInfo", "filePath") ?? reader.text(details, "/context/taskDetails", "filePath");
-  return {
-    kind: "workflow",
-    workflowId,
-    ...(startAt === undefined ? {} : { startAt }),
-    ...(filePath === undefined ? {} : { filePath }),
-  };
+  return { kind: "workflow", workflowId, startAt, filePath };
 }
 
 function own(from: JsonObject, name: string): Json | undefined {

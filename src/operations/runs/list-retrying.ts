@@ -22,12 +22,7 @@ export async function* listRetrying(
   const status = new Set<RunStatus>(["running", ...selection.status]);
   const graphs = new Map<string, IndexedGraph>();
   for (let before = beforeRun; ; ) {
-    const page = await journal.listRuns({
-      ...selection,
-      status: [...status],
-      limit: PAGE,
-      ...(before === undefined ? {} : { beforeRun: before }),
-    });
+    const page = await journal.listRuns({ ...selection, status: [...status], limit: PAGE, beforeRun: before });
     for (const record of page) {
       if (selection.status.includes(record.status) || (await isRetrying(journal, record, graphs))) yield record;
     }

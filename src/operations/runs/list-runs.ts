@@ -48,7 +48,7 @@ export async function listRuns(app: Application, { limit, cursor, offset, ...wan
   const found = await findPage(journal, wanted, {
     limit: limit + 1,
     ...(first === undefined ? {} : { beforeRun: first.no + 1 }),
-    ...(offset === undefined ? {} : { offset }),
+    offset,
   });
   return { items: found.slice(0, limit).map(summarizeRun), next_cursor: found[limit]?.id ?? null };
 }
@@ -79,7 +79,7 @@ async function findPage(
   const { limit, beforeRun, offset = 0 } = page;
   const found: RunRecord[] = [];
   const selection = toRetryingSelection(wanted);
-  for await (const record of listRetrying(journal, { selection, ...(beforeRun === undefined ? {} : { beforeRun }) })) {
+  for await (const record of listRetrying(journal, { selection, beforeRun })) {
     found.push(record);
     if (found.length === offset + limit) break;
   }

@@ -58,7 +58,7 @@ export async function traceRun(sources: RunSources, reading: RunReading): Promis
         : {}),
       started_at: toIsoTime(startedAt ?? beganAt),
       ended_at: life.is === "ended" ? toIsoTime(life.at) : null,
-      ...(transition === undefined ? {} : { transition }),
+      transition,
     };
   });
 }

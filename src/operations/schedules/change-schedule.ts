@@ -54,11 +54,11 @@ async function toEdit(app: Application, schedule: StoredSchedule, change: Schedu
     at: now,
     changes: {
       ...timetable,
-      ...(input === undefined ? {} : { input }),
-      ...(notify === undefined ? {} : { notify }),
+      input,
+      notify,
       ...(enabled === undefined ? {} : { enabled, disabledReason: enabled ? null : "paused" }),
-      ...(overlap === undefined ? {} : { overlap }),
-      ...(catchUp === undefined ? {} : { catchUp }),
+      overlap,
+      catchUp,
       jitterSeconds,
       ...(next === undefined ? {} : { nextFireAt: next.nextFireAt ?? null, dueAt: next.dueAt ?? null }),
       // Whoever changes it may not make it spend more than they may themselves.

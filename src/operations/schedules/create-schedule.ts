@@ -51,10 +51,10 @@ export async function createSchedule(app: Application, wanted: NewSchedule): Pro
     createdAt: now,
     updatedAt: now,
     ...next,
-    ...(notify === undefined ? {} : { notify }),
+    notify,
     ...(enabled ? {} : { disabledReason: "paused" as const }),
-    ...(tenantId === undefined ? {} : { tenantId }),
-    ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
+    tenantId,
+    maxCostMicro,
   };
   await (await app.service()).schedules.add(stored);
   return describeSchedule(app, stored);

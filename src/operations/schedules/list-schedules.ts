@@ -44,7 +44,7 @@ export async function listScheduleSlots(
   const slots = await (await app.service()).schedules.listSlots(schedule.id, {
     limit: limit + 1,
     ...(beforeSeq === undefined ? {} : { beforeSeq: Number.isSafeInteger(beforeSeq) ? beforeSeq : 0 }),
-    ...(offset === undefined ? {} : { offset }),
+    offset,
   });
   const page = slots.slice(0, limit);
   return {

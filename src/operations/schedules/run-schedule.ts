@@ -47,11 +47,7 @@ export async function prepareScheduled(
     graph.trigger?.kind === "cron"
       ? await toRequestInput({ requestId: runId, requestData, context: {} }, graph)
       : await toRunInput(await fillDirectories(app, schedule.input, { graph }), graph);
-  const prepared = await prepareStart(
-    app,
-    { definition, input, runId, ...(file === undefined ? {} : { file }) },
-    { folder: app.appDir },
-  );
+  const prepared = await prepareStart(app, { definition, input, runId, file }, { folder: app.appDir });
   // Its end is told as the schedule says.
   return { ...prepared, options: { ...prepared.options, schedule_id: schedule.id } };
 }

@@ -41,7 +41,7 @@ export async function syncSaved(app: SavedApplication): Promise<void> {
   }
   for (const { source, workflow, tenantId } of await schedules.list({})) {
     if (source !== "saved") continue;
-    await settle(app, { name: workflow, ...(tenantId === undefined ? {} : { tenantId }) }, async (newest) =>
+    await settle(app, { name: workflow, tenantId }, async (newest) =>
       newest === undefined || !isTimed(newest) ? undefined : "leave",
     );
   }

@@ -34,7 +34,7 @@ async function world(directory: Json = { include: ["*.md"] }, folders: readonly 
   const { graph } = await compileText(text, { folders: [] });
   const fill = async (docs: Json, { standsIn, tenant }: { standsIn?: string; tenant?: string } = {}) => {
     const app = { appDir, config, files: async () => filesOfTenant(files, tenant) };
-    const given = await fillDirectories(app, { docs }, { graph, ...(standsIn === undefined ? {} : { standsIn }) });
+    const given = await fillDirectories(app, { docs }, { graph, standsIn });
     return (await toRunInput(given, graph))["docs"];
   };
   return { appDir, files, fill };

@@ -37,14 +37,14 @@ export interface Submission {
  */
 export async function prepareSubmission(app: Application, submission: Submission): Promise<PreparedRun> {
   const { agent, maxCostUsd, uses, onExceeded, callbackUrl, callbackHeaders, runId } = submission;
-  const startable = { ...(await toStartable(app, submission)), ...(runId === undefined ? {} : { runId }) };
+  const startable = { ...(await toStartable(app, submission)), runId };
   const prepared = await prepareStart(app, startable, {
     folder: app.appDir,
-    ...(agent === undefined ? {} : { agent }),
-    ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
-    ...(uses === undefined ? {} : { uses }),
-    ...(onExceeded === undefined ? {} : { onExceeded }),
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    agent,
+    maxCostUsd,
+    uses,
+    onExceeded,
+    callbackUrl,
   });
   if (callbackHeaders === undefined) return prepared;
   // They often bear a key. Whoever sends them opens them.
@@ -60,7 +60,7 @@ export async function toStartable(
   const { definition, file } = await findSubmitted(app, submission);
   const { graph } = definition;
   const input = await toRunInput(await fillDirectories(app, submission.input, { graph }), graph);
-  return { definition, input, ...(file === undefined ? {} : { file }) };
+  return { definition, input, file };
 }
 
 interface Submitted {

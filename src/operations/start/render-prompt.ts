@@ -37,10 +37,7 @@ export async function renderPrompt(
 ): Promise<RenderedPrompt> {
   const { template, settings } = await findPrompt(app, request);
   const { folder, inputPairs: pairs, inputFile } = request;
-  const input = await gatherInput(
-    { pairs, folder, ...(inputFile === undefined ? {} : { file: inputFile }) },
-    undefined,
-  );
+  const input = await gatherInput({ pairs, folder, file: inputFile }, undefined);
   try {
     return { text: await (await app.prompts()).render(template, input), settings };
   } catch (error) {

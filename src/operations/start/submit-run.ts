@@ -115,7 +115,7 @@ async function claim<Prepared extends Startable>(
 ): Promise<Submitted<Prepared>> {
   const { idempotency } = await app.service();
   const requestHash = createHash("sha256").update(inOneOrder(asked)).digest("hex");
-  const owner = { ...(app.tenantId === undefined ? {} : { tenantId: app.tenantId }), key, at: app.clock.now() };
+  const owner = { tenantId: app.tenantId, key, at: app.clock.now() };
   const given = await idempotency.find(owner);
   const known = given === undefined ? undefined : await readKnown(app, given, { key, requestHash });
   if (known !== undefined) return { is: "known", record: known };

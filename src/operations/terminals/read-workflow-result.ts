@@ -125,7 +125,7 @@ class ResultReader {
     const called = this.#called.get(path);
     const written = step.kind === "call" && step.workflow.op === "literal" ? step.workflow.value : null;
     const name = called?.frame.graph.graph.name ?? (typeof written === "string" ? written : null);
-    const source = isJsonObject(written) ? { workflow_definition: written } : { workflow_name: name };
+    const source: JsonObject = isJsonObject(written) ? { workflow_definition: written } : { workflow_name: name };
     if (called === undefined) return { tool, params: source };
     return { tool, params: { ...source, initial_variables: asObject(this.#value(called.frame.inputHandle)) } };
   }

@@ -122,12 +122,7 @@ export function toTarget(
   { name, version, tenantId, maxCostMicro }: Omit<StoredDefinition, "text" | "at">,
   { definition }: Pick<TriggerTarget, "definition">,
 ): TriggerTarget {
-  return {
-    definition,
-    shownAs: `${name} (saved, version ${version})`,
-    ...(tenantId === undefined ? {} : { tenantId }),
-    ...(maxCostMicro === undefined ? {} : { maxCostMicro }),
-  };
+  return { definition, shownAs: `${name} (saved, version ${version})`, tenantId, maxCostMicro };
 }
 
 function isSame(some: readonly StoredDefinition[], others: readonly StoredDefinition[]): boolean {

@@ -46,11 +46,7 @@ export async function describeEnd(reading: RunReading, event: string): Promise<E
     workflow: head.workflow_name,
     status: head.status,
     ...(isLarge ? { outputs: null, outputs_ref: `/runs/${head.run_id}?prompts=false` } : { outputs: head.outputs }),
-    costs: {
-      total_usd: head.total_cost_usd,
-      ...(head.unpriced === undefined ? {} : { unpriced: head.unpriced }),
-      breakdown: breakDown(reading),
-    },
+    costs: { total_usd: head.total_cost_usd, unpriced: head.unpriced, breakdown: breakDown(reading) },
     duration_seconds: (endedAt - (history.state.startedAt ?? record.createdAt)) / 1_000,
     ...(head.error === null ? {} : { error: head.error }),
     timestamp: toIsoTime(endedAt),

@@ -37,7 +37,7 @@ async function readEnd(app: NoticeApplication, entry: OutboxRecord): Promise<rea
     runId: record.id,
     durationSeconds: end.duration_seconds,
     costUsd: end.costs.total_usd,
-    ...(end.error === undefined ? {} : { error: end.error }),
+    error: end.error,
     at: end.timestamp,
   };
   return writeNotices(notify, notice, { ...end, schedule_id: scheduleId }).map((written) => ({
@@ -48,7 +48,7 @@ async function readEnd(app: NoticeApplication, entry: OutboxRecord): Promise<rea
     workflow: record.workflow,
     readsEnv: false,
     createdAt: entry.createdAt,
-    ...(record.tenantId === undefined ? {} : { tenantId: record.tenantId }),
+    tenantId: record.tenantId,
   }));
 }
 
@@ -79,7 +79,7 @@ export async function tellRefused(
       workflow: schedule.workflow,
       readsEnv: false,
       createdAt: app.clock.now(),
-      ...(schedule.tenantId === undefined ? {} : { tenantId: schedule.tenantId }),
+      tenantId: schedule.tenantId,
     });
   }
 }

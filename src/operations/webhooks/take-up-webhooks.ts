@@ -53,7 +53,7 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
     ...(typeof headers === "string" ? { sealedHeaders: headers } : {}),
     body: JSON.stringify(description),
     createdAt: entry.createdAt,
-    ...(record.tenantId === undefined ? {} : { tenantId: record.tenantId }),
+    tenantId: record.tenantId,
   };
 }
 

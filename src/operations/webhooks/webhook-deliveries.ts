@@ -75,7 +75,7 @@ export async function listWebhooks(
     ...(await toSelection(app, wanted)),
     limit: limit + 1,
     ...(before === undefined ? {} : { beforeNo: before.no }),
-    ...(offset === undefined ? {} : { offset }),
+    offset,
   });
   const items = found.slice(0, limit).map((delivery) => describe(app, delivery));
   return { items, next_cursor: found.length > limit ? (items.at(-1)?.webhook_id ?? null) : null };
@@ -111,11 +111,7 @@ async function findOwn(app: WebhookApplication, deliveries: Deliveries, id: stri
 }
 
 async function toSelection(app: WebhookApplication, { run, status }: WebhooksWanted): Promise<DeliverySelection> {
-  return {
-    ...(app.tenantId === undefined ? {} : { tenantId: app.tenantId }),
-    ...(run === undefined ? {} : { runId: (await findRun(app, run)).id }),
-    ...(status === undefined ? {} : { status }),
-  };
+  return { tenantId: app.tenantId, ...(run === undefined ? {} : { runId: (await findRun(app, run)).id }), status };
 }
 
 function describe(app: WebhookApplication, delivery: Delivery): WebhookDescription {

@@ -57,7 +57,7 @@ export async function saveWorkflow(
     text,
     at: app.clock.now(),
     startsBy: startsByOf(graph),
-    ...(maxRunCostMicro === undefined ? {} : { maxCostMicro: maxRunCostMicro }),
+    maxCostMicro: maxRunCostMicro,
   });
   await armSaved(app, stored, graph);
   const { problems } = await reportOnSaved(app, stored);
@@ -111,7 +111,7 @@ function findFlaw(name: string, expected: string | undefined): string | undefine
 }
 
 function keyOf(name: string, tenantId: string | undefined): DefinitionKey {
-  return { name, ...(tenantId === undefined ? {} : { tenantId }) };
+  return { name, tenantId };
 }
 
 function describeVersion({

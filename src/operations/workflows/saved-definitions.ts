@@ -16,7 +16,7 @@ export async function findSaved(
   const { definitions } = await app.service();
   const own = app.tenantId === undefined ? undefined : await definitions.find({ tenantId: app.tenantId, name });
   const owner = own === undefined || app.tenantId === undefined ? {} : { tenantId: app.tenantId };
-  return definitions.find({ ...owner, name, ...(version === undefined ? {} : { version }) });
+  return definitions.find({ ...owner, name, version });
 }
 
 /** Those that can be run by their names: the tenant's own go before the application's. */

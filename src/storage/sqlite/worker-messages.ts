@@ -42,5 +42,5 @@ export function toError({ message, pawl, stack }: SentError): Error {
   if (stack !== undefined) cause.stack = stack;
   if (pawl === undefined) return cause;
   const { code, remedy, details } = pawl;
-  return new PawlError(code, { message, remedy, cause, ...(details === undefined ? {} : { details }) });
+  return new PawlError(code, { message, remedy, cause, details });
 }

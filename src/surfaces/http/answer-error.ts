@@ -48,7 +48,7 @@ function withoutDetails({ code, message, remedy }: PawlError): ShownError {
 function shapeError({ c, shape }: Asked, { code, message, remedy, details }: ShownError): JsonObject {
   const requestId = c.get("requestId");
   const runId = c.get("runId");
-  const hint = remedy === undefined ? {} : { remedy };
+  const hint: JsonObject = remedy === undefined ? {} : { remedy };
   const more: JsonObject =
     details === undefined || details === null ? {} : isJsonObject(details) ? details : { details };
   switch (shape) {

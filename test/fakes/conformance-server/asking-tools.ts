@@ -108,7 +108,7 @@ export const ASKING_TOOLS: readonly FixtureTool[] = [
     if (state === "round-2" && acceptedContent(given, "step2") !== undefined) return toText("both answered");
     const isSecond = state === "round-1" && acceptedContent(given, "step1") !== undefined;
     const ask = (message: string, requestedSchema: Elicited) => inputRequired.elicit({ message, requestedSchema });
-    const inputRequests = isSecond
+    const inputRequests: Parameters<typeof inputRequired>[0]["inputRequests"] = isSecond
       ? { step2: ask("Step 2: What is your favorite color?", COLOR) }
       : { step1: ask("Step 1: What is your name?", NAME) };
     return inputRequired({ inputRequests, requestState: await states.mint(isSecond ? "round-2" : "round-1") });

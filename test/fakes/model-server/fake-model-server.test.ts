@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import type { JsonObject } from "../../../src/core/json.ts";
 import { createModels } from "../../../src/executors/models/create-models.ts";
 import type { CallOptions, ProviderModel } from "../../../src/executors/models/language-model.ts";
 import { type FakeModelOptions, type FakeModelServer, startFakeModelServer } from "./fake-model-server.ts";
@@ -16,7 +17,7 @@ const ASKED: CallOptions = {
   tools: [LOOKUP],
 };
 
-const CALLS = [
+const CALLS: { name: string; input: JsonObject }[] = [
   { name: "lookup", input: { city: "Paris" } },
   { name: "lookup", input: { city: "Rome", unit: "C" } },
 ];

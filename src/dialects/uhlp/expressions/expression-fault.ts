@@ -22,5 +22,5 @@ export interface FaultTexts {
 }
 
 export function toFault(at: Span, { message, remedy, code = "EXPRESSION_INVALID" }: FaultTexts): ExpressionFault {
-  return { code, message, ...(remedy === undefined ? {} : { remedy }), offset: at.start, length: at.end - at.start };
+  return { code, message, remedy, offset: at.start, length: at.end - at.start };
 }

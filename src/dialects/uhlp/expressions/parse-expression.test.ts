@@ -21,7 +21,7 @@ const OUTSIDE: ExpressionScope = { ...SCOPE, locals: new Map(), allowsOutput: fa
 const path = (root: PathExpr["root"], keys: PathExpr["path"], name?: string): PathExpr => ({
   op: "path",
   root,
-  ...(name === undefined ? {} : { name }),
+  name,
   path: keys,
   readsJson: true,
 });

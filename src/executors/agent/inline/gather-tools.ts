@@ -57,7 +57,7 @@ async function offerBuiltIns(
   const names = builtIns.filter((name) => name !== WEB_SEARCH);
   if (names.length === 0) return [];
   const { runId, path } = task;
-  const wanted = { names, runId, path, ...(files === undefined ? {} : { files }) };
+  const wanted = { names, runId, path, files };
   const offered = await (await sources.builtIns()).offer(wanted, signal);
   if (offered.length === 0) notes.push(`Built-in tools that were asked for are not there: ${names.join(", ")}.`);
   return offered;
@@ -75,7 +75,7 @@ async function offerServed(
     {
       ...(servers === undefined ? {} : { servers: servers as JsonObject }),
       ...(typeof folder === "string" ? { folder } : {}),
-      ...(clients === undefined ? {} : { clients }),
+      clients,
       exclude,
     },
     signal,

@@ -77,11 +77,7 @@ const text = (index: number, ...pieces: readonly string[]) =>
 const use = (index: number, id: string, json: string, name = "look") =>
   block(index, { type: "tool_use", id, name, input: {} }, { type: "input_json_delta", partial_json: json });
 const end = (reason: string | null, usage: JsonObject | undefined = USED): readonly JsonObject[] => [
-  {
-    type: "message_delta",
-    delta: { stop_reason: reason, stop_sequence: null },
-    ...(usage === undefined ? {} : { usage }),
-  },
+  { type: "message_delta", delta: { stop_reason: reason, stop_sequence: null }, usage },
   { type: "message_stop" },
 ];
 const SAID = [started(), ...text(0, "Régen ", "🌧 in Paris."), ...end("end_turn")];

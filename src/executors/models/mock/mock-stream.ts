@@ -21,7 +21,7 @@ export function toStream({
         for (const [delta] of part.text.matchAll(WORDS)) yield { type: "text-delta", id, delta };
         yield { type: "text-end", id };
       }
-      yield { type: "finish", finishReason, usage, ...(providerMetadata === undefined ? {} : { providerMetadata }) };
+      yield { type: "finish", finishReason, usage, providerMetadata };
     })(),
   );
 }

@@ -56,6 +56,6 @@ function toSummary({ facts, screen, state, lastActivityAt, exitCode }: TerminalS
     created_at: facts.createdAt.toISOString(),
     last_activity: lastActivityAt.toISOString(),
     web_url: facts.webUrl,
-    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+    exit_code: exitCode,
   };
 }

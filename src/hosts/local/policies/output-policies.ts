@@ -81,7 +81,7 @@ export class OutputPolicies {
       show: { policy: decision.policy, why: decision.why, output: isLong ? TOO_LONG : (shown ?? NOT_SHOWN) },
       allowEdit: true,
       costMicro: outcome.costMicro,
-      ...(outcome.usage === undefined ? {} : { usage: outcome.usage }),
+      usage: outcome.usage,
     };
   }
 
@@ -108,7 +108,7 @@ export function toBlocked({ path }: Flight, { costMicro, usage }: Succeeded, dec
     retryable: false,
     effect: "done",
     costMicro,
-    ...(usage === undefined ? {} : { usage }),
+    usage,
   };
 }
 

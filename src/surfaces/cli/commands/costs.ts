@@ -8,11 +8,7 @@ export interface CostsOptions extends CommonOptions, CostsWanted {}
 /** `pawl costs`: what runs have cost. */
 export async function costs(app: OpenApplication, options: CostsOptions): Promise<number> {
   const { by, since, until } = options;
-  const summed = await sumCosts(app, {
-    by,
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-  });
+  const summed = await sumCosts(app, { by, since, until });
   return showCosts(summed, options);
 }
 

@@ -20,12 +20,7 @@ export interface DeadLettersOptions extends CommonOptions {
 /** `pawl dead-letter ls`: those that are open. */
 export async function listDeadLettersCommand(app: OpenApplication, options: DeadLettersOptions): Promise<number> {
   const { all, workflow, limit, cursor } = options;
-  const list = await listDeadLetters(app, {
-    limit,
-    ...(all === true ? {} : { status: "open" }),
-    ...(workflow === undefined ? {} : { workflow }),
-    ...(cursor === undefined ? {} : { cursor }),
-  });
+  const list = await listDeadLetters(app, { limit, ...(all === true ? {} : { status: "open" }), workflow, cursor });
   return showDeadLetters(list, options);
 }
 

@@ -28,7 +28,7 @@ export async function dev(open: Open, options: ServeOptions): Promise<number> {
     for (let app: OpenApplication | undefined; !signals.stop.aborted; ) {
       app ??= await openOrWait(open, { voice, changes, signals, options });
       if (app === undefined) break;
-      const service = await listen(app, { ...options, ...(port === undefined ? {} : { port }) }, voice);
+      const service = await listen(app, { ...options, port }, voice);
       port = Number(new URL(service.url).port);
       describeService(service);
       print(`  ${service.url}/openapi.json describes the routes of the service`);
@@ -59,8 +59,8 @@ interface Surroundings {
 async function listen(app: OpenApplication, { host, port }: ServeOptions, voice: Voice): Promise<HttpService> {
   try {
     return await app.listen({
-      ...(host === undefined ? {} : { host }),
-      ...(port === undefined ? {} : { port }),
+      host,
+      port,
       log: (line) => voice.say(app.mask(line)),
       isTerminal: process.stderr.isTTY === true,
     });

@@ -33,8 +33,8 @@ export async function createKeyCommand(app: OpenApplication, name: string, optio
   const created = await createKey(app, {
     name,
     scopes,
-    ...(tenant === undefined ? {} : { tenantId: tenant }),
-    ...(maxCost === undefined ? {} : { maxCostUsd: maxCost }),
+    tenantId: tenant,
+    maxCostUsd: maxCost,
     ...(days === undefined ? {} : { expiresAt: app.clock.now() + days * DAY_MS }),
   });
   return showNewKey(created, options);

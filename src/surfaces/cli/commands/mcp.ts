@@ -66,8 +66,5 @@ export async function mcpCore(app: OpenApplication, options: McpCoreOptions): Pr
 }
 
 function toReach({ http, host, port = 0, token }: McpServeOptions) {
-  return {
-    ...(http === true ? { http: { port, ...(host === undefined ? {} : { host }) } } : {}),
-    ...(token === undefined ? {} : { token }),
-  };
+  return { ...(http === true ? { http: { port, host } } : {}), token };
 }

@@ -21,16 +21,13 @@ export async function plan(app: OpenApplication, workflow: string, options: Plan
     workflow,
     folder,
     inputPairs: options.i ?? [],
-    ...(options.input === undefined ? {} : { inputFile: options.input }),
+    inputFile: options.input,
   });
   const planned = await planRun(app, startable, {
     folder,
-    ...(agent === undefined ? {} : { agent }),
-    ...(maxCost === undefined ? {} : { maxCostUsd: maxCost }),
-    assume: {
-      ...(outputTokens === undefined ? {} : { output_tokens: outputTokens }),
-      ...(toolTokens === undefined ? {} : { tool_tokens: toolTokens }),
-    },
+    agent,
+    maxCostUsd: maxCost,
+    assume: { output_tokens: outputTokens, tool_tokens: toolTokens },
   });
   return showPlan(planned, options);
 }

@@ -15,12 +15,7 @@ export async function renderPromptCommand(
   options: RenderOptions,
 ): Promise<number> {
   const { i = [], input } = options;
-  const rendered = await renderPrompt(app, {
-    reference,
-    folder: process.cwd(),
-    inputPairs: i,
-    ...(input === undefined ? {} : { inputFile: input }),
-  });
+  const rendered = await renderPrompt(app, { reference, folder: process.cwd(), inputPairs: i, inputFile: input });
   if (formatOf(options) === "text") print(rendered.text);
   else printEnvelope({ prompt: rendered.text, ...rendered.settings });
   return 0;

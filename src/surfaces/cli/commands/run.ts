@@ -38,13 +38,13 @@ export async function run(
     workflow,
     folder: process.cwd(),
     inputPairs: options.i ?? [],
-    ...(onlyStep === undefined ? {} : { onlyStep }),
-    ...(options.input === undefined ? {} : { inputFile: options.input }),
-    ...(options.request === undefined ? {} : { requestFile: options.request }),
-    ...(options.agent === undefined ? {} : { agent: options.agent }),
-    ...(uses === undefined ? {} : { uses }),
-    ...(options.onExceeded === undefined ? {} : { onExceeded: options.onExceeded }),
-    ...(options.maxCost === undefined ? {} : { maxCostUsd: options.maxCost }),
+    onlyStep,
+    inputFile: options.input,
+    requestFile: options.request,
+    agent: options.agent,
+    uses,
+    onExceeded: options.onExceeded,
+    maxCostUsd: options.maxCost,
   });
   const format = formatOf(options);
   if (options.detach === true) return detach(app, prepared, format);

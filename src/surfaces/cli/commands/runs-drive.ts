@@ -98,7 +98,7 @@ export async function answer(
   const given: Answer = {
     answer: verdict,
     by: "cli",
-    ...(options.comment === undefined ? {} : { comment: options.comment }),
+    comment: options.comment,
     ...(options.edit === undefined ? {} : { edited: await readEdit(options.edit) }),
   };
   const host = await app.host();

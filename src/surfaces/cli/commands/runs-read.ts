@@ -25,8 +25,8 @@ export async function listRunsCommand(app: OpenApplication, options: ListOptions
   const list = await listRuns(app, {
     limit,
     ...(status === undefined ? {} : { status: status.split(",") }),
-    ...(workflow === undefined ? {} : { workflow }),
-    ...(cursor === undefined ? {} : { cursor }),
+    workflow,
+    cursor,
   });
   return showRunList(list, options);
 }

@@ -35,11 +35,7 @@ export async function fork(parts: CommandParts, id: string, options: ForkOptions
 }
 
 function toRequest(run: string, { from, current }: RerunOptions): RepetitionRequest {
-  return {
-    run,
-    ...(from === undefined ? {} : { fromStep: from }),
-    ...(current === true ? { definition: "current" } : {}),
-  };
+  return { run, fromStep: from, ...(current === true ? { definition: "current" } : {}) };
 }
 
 interface Drive {

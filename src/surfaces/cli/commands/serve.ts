@@ -14,8 +14,8 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
   try {
     const { host, port } = options;
     const service = await app.listen({
-      ...(host === undefined ? {} : { host }),
-      ...(port === undefined ? {} : { port }),
+      host,
+      port,
       log: (line) => voice.say(line),
       isTerminal: process.stderr.isTTY === true,
     });

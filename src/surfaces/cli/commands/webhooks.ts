@@ -18,12 +18,7 @@ export interface ListWebhooksOptions extends CommonOptions {
 /** `pawl webhooks ls`. */
 export async function listWebhooksCommand(app: OpenApplication, options: ListWebhooksOptions): Promise<number> {
   const { run, status, limit, cursor } = options;
-  const page = await listWebhooks(app, {
-    limit,
-    ...(run === undefined ? {} : { run }),
-    ...(status === undefined ? {} : { status }),
-    ...(cursor === undefined ? {} : { cursor }),
-  });
+  const page = await listWebhooks(app, { limit, run, status, cursor });
   return showWebhooks(page, options);
 }
 

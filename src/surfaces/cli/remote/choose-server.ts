@@ -23,11 +23,7 @@ export function chooseServer(options: CommonOptions, environment: NodeJS.Process
   const written = options.url ?? (isLocal ? undefined : setIn(environment, "PAWL_URL", "SANDCASTLE_URL"));
   if (written === undefined) return undefined;
   const apiKey = options.apiKey ?? setIn(environment, "PAWL_API_KEY", "SANDCASTLE_API_KEY");
-  return {
-    url: checkUrl(written),
-    isAsked: options.url !== undefined,
-    ...(apiKey === undefined ? {} : { apiKey }),
-  };
+  return { url: checkUrl(written), isAsked: options.url !== undefined, apiKey };
 }
 
 /** An empty variable is none. */

@@ -12,7 +12,7 @@ export async function performRemotely(
 ): Promise<number> {
   try {
     const { createPawlClient } = await import("../../../client/pawl-client.ts");
-    const client = createPawlClient({ url, ...(apiKey === undefined ? {} : { apiKey }) });
+    const client = createPawlClient({ url, apiKey });
     return await command({ client, voice: new Voice() });
   } catch (error) {
     const { toPawlError } = await import("./to-pawl-error.ts");

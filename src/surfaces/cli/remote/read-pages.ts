@@ -20,10 +20,7 @@ export async function readPages<Item>(
   const items: Item[] = [];
   let cursor: string | null | undefined = first;
   do {
-    const page: Items<Item> = await ask({
-      limit: Math.min(MAX_PAGE, limit - items.length),
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+    const page: Items<Item> = await ask({ limit: Math.min(MAX_PAGE, limit - items.length), cursor });
     items.push(...page.items);
     cursor = page.next_cursor;
   } while (cursor !== null && items.length < limit);

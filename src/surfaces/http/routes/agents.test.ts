@@ -259,7 +259,7 @@ describe("as a stream", () => {
     const { post } = bound(
       worldOf({
         "Weather Agent": (task) => {
-          const content = [
+          const content: Json = [
             { type: "text", text: "I look." },
             { type: "tool_use", id: "t1", name: "lookup", input: { city: "Paris" } },
           ];

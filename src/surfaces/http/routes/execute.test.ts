@@ -295,7 +295,12 @@ describe("a request that cannot be carried out starts nothing", () => {
 
   test("a host or an origin that is not this machine", async () => {
     const world = new HttpWorld([GREET]);
-    for (const headers of [{ host: "evil.example:8080" }, { origin: "https://evil.example" }, { origin: "null" }]) {
+    const forged: Record<string, string>[] = [
+      { host: "evil.example:8080" },
+      { origin: "https://evil.example" },
+      { origin: "null" },
+    ];
+    for (const headers of forged) {
       const response = await world.post("/execute", ask("greet"), headers);
       expect(response.status).toBe(403);
     }

@@ -18,7 +18,7 @@ export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Re
   const requestId = request.requestId ?? c.get("requestId");
   const traceId = request.traceId ?? c.get("traceId");
   c.set("requestId", requestId);
-  const answered = { ...request, requestId, ...(traceId === undefined ? {} : { traceId }) };
+  const answered = { ...request, requestId, traceId };
   const trusted = await resolveTrustedContext(app, runner, callerOf(c));
   const prepared = await prepareExecute(parts, answered, trusted);
   c.set("runId", prepared.runId);

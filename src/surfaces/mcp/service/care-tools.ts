@@ -43,12 +43,7 @@ export const CARE_TOOLS: readonly ServiceTool[] = [
     hints: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
     perform: async (app, { run_id: runId, path, answer, comment, edited }) => {
       const approval = await findApproval(app, path === undefined ? runId : `${runId}:${path}`);
-      await answerApproval(app, approval, {
-        answer,
-        by: "mcp",
-        ...(comment === undefined ? {} : { comment }),
-        ...(edited === undefined ? {} : { edited }),
-      });
+      await answerApproval(app, approval, { answer, by: "mcp", comment, edited });
       return { run_id: approval.record.id, path: approval.path, answer };
     },
   }),
@@ -65,13 +60,7 @@ export const CARE_TOOLS: readonly ServiceTool[] = [
     }),
     output: { items: z.array(z.looseObject({ dead_letter_id: z.string() })), next_cursor: z.string().nullable() },
     hints: reads,
-    perform: (app, { status, workflow, limit, cursor }) =>
-      listDeadLetters(app, {
-        status,
-        limit,
-        ...(workflow === undefined ? {} : { workflow }),
-        ...(cursor === undefined ? {} : { cursor }),
-      }),
+    perform: (app, { status, workflow, limit, cursor }) => listDeadLetters(app, { status, limit, workflow, cursor }),
   }),
   defineServiceTool({
     name: "retry_dead_letter",

@@ -59,13 +59,7 @@ export const RUN_TOOLS: readonly ServiceTool[] = [
     output: { items: z.array(z.looseObject(head)), next_cursor: z.string().nullable() },
     hints: reads,
     perform: (app, { status, workflow, text, limit, cursor }) =>
-      listRuns(app, {
-        limit,
-        ...(status === undefined ? {} : { status }),
-        ...(workflow === undefined ? {} : { workflow }),
-        ...(text === undefined ? {} : { text }),
-        ...(cursor === undefined ? {} : { cursor }),
-      }),
+      listRuns(app, { limit, status, workflow, text, cursor }),
   }),
   defineServiceTool({
     name: "cancel_run",
@@ -75,8 +69,7 @@ export const RUN_TOOLS: readonly ServiceTool[] = [
     input: z.strictObject({ run_id: runIdArgument, reason: z.string().max(2_000).optional() }),
     output: head,
     hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
-    perform: async (app, { run_id: id, reason }) =>
-      summarizeRun(await cancelRun(app, id, { by: "mcp", ...(reason === undefined ? {} : { reason }) })),
+    perform: async (app, { run_id: id, reason }) => summarizeRun(await cancelRun(app, id, { by: "mcp", reason })),
   }),
   defineServiceTool({
     name: "resume_run",
@@ -101,7 +94,7 @@ export const RUN_TOOLS: readonly ServiceTool[] = [
     output: { ...head, from_path: z.string() },
     hints: starts,
     perform: async (app, { run_id: run, from_step: from }) =>
-      begin(app, await prepareRerun(app, { run, ...(from === undefined ? {} : { fromStep: from }) })),
+      begin(app, await prepareRerun(app, { run, fromStep: from })),
   }),
   defineServiceTool({
     name: "fork_run",
@@ -118,7 +111,7 @@ export const RUN_TOOLS: readonly ServiceTool[] = [
     output: { ...head, from_path: z.string() },
     hints: starts,
     perform: async (app, { run_id: run, from_step: from, changes }) => {
-      const request = { run, ...(from === undefined ? {} : { fromStep: from }) };
+      const request = { run, fromStep: from };
       // What came as JSON is JSON.
       return begin(app, await prepareFork(app, { ...request, changes: changes as JsonObject }));
     },
@@ -138,7 +131,7 @@ export const RUN_TOOLS: readonly ServiceTool[] = [
     output: { items: z.array(z.looseObject({ path: z.string() })), next_cursor: z.string().nullable() },
     hints: { ...reads, openWorld: true },
     perform: async (app, { run_id: id, step, limit, cursor }) => {
-      const wanted = { ...(step === undefined ? {} : { step }), ...(cursor === undefined ? {} : { cursor }) };
+      const wanted = { step, cursor };
       return fitResult([
         () => pageRunLogs(app, id, { ...wanted, limit }),
         () => pageRunLogs(app, id, { ...wanted, limit: 1 }),

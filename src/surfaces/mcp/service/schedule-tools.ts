@@ -43,10 +43,10 @@ export const SCHEDULE_TOOLS: readonly ServiceTool[] = [
       const created = await createSchedule(app, {
         workflow,
         cron: expression,
-        ...(input === undefined ? {} : { input }),
-        ...(rest.timezone === undefined ? {} : { timezone: rest.timezone }),
-        ...(rest.overlap === undefined ? {} : { overlap: rest.overlap }),
-        ...(rest.catch_up === undefined ? {} : { catchUp: rest.catch_up }),
+        input,
+        timezone: rest.timezone,
+        overlap: rest.overlap,
+        catchUp: rest.catch_up,
       });
       return { ...created, ...(await noteOf(app)) };
     },
@@ -80,12 +80,12 @@ export const SCHEDULE_TOOLS: readonly ServiceTool[] = [
     perform: async (app, { schedule_id: id, cron_expression: expression, input_data: input, ...rest }) => {
       const { schedule_id: whole } = await showSchedule(app, id);
       return changeSchedule(app, whole, {
-        ...(expression === undefined ? {} : { cron: expression }),
-        ...(input === undefined ? {} : { input }),
-        ...(rest.enabled === undefined ? {} : { enabled: rest.enabled }),
-        ...(rest.timezone === undefined ? {} : { timezone: rest.timezone }),
-        ...(rest.overlap === undefined ? {} : { overlap: rest.overlap }),
-        ...(rest.catch_up === undefined ? {} : { catchUp: rest.catch_up }),
+        cron: expression,
+        input,
+        enabled: rest.enabled,
+        timezone: rest.timezone,
+        overlap: rest.overlap,
+        catchUp: rest.catch_up,
       });
     },
   }),

@@ -53,7 +53,7 @@ export const START_TOOLS: readonly ServiceTool[] = [
     output: started,
     hints,
     perform: (app, { workflow_name: workflow, version, ...rest }, call) =>
-      start(app, { workflow, ...(version === undefined ? {} : { version }) }, { rest, call }),
+      start(app, { workflow, version }, { rest, call }),
   }),
   defineServiceTool({
     name: "run_workflow_yaml",
@@ -76,7 +76,7 @@ async function start(
   { rest, call }: { readonly rest: Options; readonly call: ServiceCall },
 ): Promise<object> {
   const { input_data: input = {}, max_cost_usd: maxCostUsd, idempotency_key: idempotencyKey } = rest;
-  const submission = { ...what, input, ...(maxCostUsd === undefined ? {} : { maxCostUsd }) };
+  const submission = { ...what, input, maxCostUsd };
   const started = await call.submissions.start(app, { ...toRunRequest(app, submission), idempotencyKey });
   const { run_id: runId, status } = describeSubmitted(started);
   if (!rest.wait) return { run_id: runId, status };

@@ -21,7 +21,7 @@ export const WORKFLOW_TOOLS: readonly ServiceTool[] = [
     output: { items: z.array(z.looseObject({ name: z.string() })), next_cursor: z.string().nullable() },
     hints: reads,
     perform: async (app, { limit, cursor }) => {
-      const page = await pageWorkflows(app, { limit, ...(cursor === undefined ? {} : { cursor }) });
+      const page = await pageWorkflows(app, { limit, cursor });
       return { items: page.items, next_cursor: page.next_cursor };
     },
   }),
@@ -75,8 +75,7 @@ export const WORKFLOW_TOOLS: readonly ServiceTool[] = [
     }),
     output: { name: z.string(), version: z.int() },
     hints: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
-    perform: (app, { name, yaml_content: content }) =>
-      saveWorkflow(app, { text: content, ...(name === undefined ? {} : { name }) }),
+    perform: (app, { name, yaml_content: content }) => saveWorkflow(app, { text: content, name }),
   }),
   defineServiceTool({
     name: "list_workflow_versions",

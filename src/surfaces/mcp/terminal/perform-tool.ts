@@ -83,11 +83,7 @@ async function respondToRun(app: Application, args: JsonObject): Promise<JsonObj
   const runId = textOf(args, "run_id");
   const approval = await findApproval(app, typeof path === "string" ? `${runId}:${path}` : runId);
   const answer = toAnswer(textOf(args, "answer"));
-  await answerApproval(app, approval, {
-    answer,
-    ...(typeof comment === "string" ? { comment } : {}),
-    ...(edited === undefined ? {} : { edited }),
-  });
+  await answerApproval(app, approval, { answer, ...(typeof comment === "string" ? { comment } : {}), edited });
   return { run_id: approval.record.id, path: approval.path, answer };
 }
 

@@ -133,11 +133,6 @@ interface Given {
 
 async function answer(app: Application, id: string, { answer, comment, edited }: Given) {
   const approval = await findApproval(app, id);
-  await answerApproval(app, approval, {
-    answer,
-    by: "api",
-    ...(comment === undefined ? {} : { comment }),
-    ...(edited === undefined ? {} : { edited }),
-  });
+  await answerApproval(app, approval, { answer, by: "api", comment, edited });
   return { run_id: approval.record.id, path: approval.path, answer };
 }

@@ -35,11 +35,7 @@ export const sumCostsEndpoint = defineEndpoint({
     })
     .meta({ id: "Costs" }),
   async handle({ app, query: { by, since, until } }) {
-    const data = await sumCosts(app, {
-      by,
-      ...(since === undefined ? {} : { since }),
-      ...(until === undefined ? {} : { until }),
-    });
+    const data = await sumCosts(app, { by, since, until });
     return { data };
   },
 });

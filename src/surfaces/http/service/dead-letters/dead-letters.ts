@@ -49,8 +49,8 @@ export const listDeadLettersEndpoint = defineEndpoint({
   answer: listOf(deadLetterSchema),
   async handle({ app, query }) {
     const { limit, cursor, offset = 0, status, workflow } = query;
-    const wanted = { ...(status === undefined ? {} : { status }), ...(workflow === undefined ? {} : { workflow }) };
-    const data = await listDeadLetters(app, { ...wanted, limit, offset, ...(cursor === undefined ? {} : { cursor }) });
+    const wanted = { status, workflow };
+    const data = await listDeadLetters(app, { ...wanted, limit, offset, cursor });
     return { data, countAll: async () => ({ total: await countDeadLetters(app, wanted), limit, offset }) };
   },
 });

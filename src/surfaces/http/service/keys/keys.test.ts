@@ -86,7 +86,7 @@ describe("a key", () => {
       [0.2, 200_000],
       [3, 500_000],
     ]) {
-      const body = { workflow: "hello", ...(asked === undefined ? {} : { max_cost_usd: asked }) };
+      const body = { workflow: "hello", max_cost_usd: asked };
       const { run_id: id } = await dataOf(world.post("/workflows/run/sync", body, headers));
       expect((await world.world.eventsOf(String(id)))[0]).toMatchObject({ maxCostMicro: limit });
     }
@@ -101,7 +101,7 @@ describe("a key", () => {
       [0.5, 0.02, 20_000],
     ] as const) {
       const headers = await keyFor(world, { max_cost_usd: allowed });
-      const body = { workflow: "cheap", ...(asked === undefined ? {} : { max_cost_usd: asked }) };
+      const body = { workflow: "cheap", max_cost_usd: asked };
       const { run_id: id } = await dataOf(world.post("/workflows/run/sync", body, headers));
       expect((await world.world.eventsOf(String(id)))[0]).toMatchObject({ maxCostMicro: limit });
     }

@@ -40,13 +40,7 @@ export const createKeyEndpoint = defineEndpoint({
   status: 201,
   async handle({ app, body }) {
     const { name, scopes, tenant_id: tenantId, max_cost_usd: maxCostUsd, expires_at: expiresAt } = body;
-    const data = await createKey(app, {
-      name,
-      scopes,
-      ...(tenantId === undefined ? {} : { tenantId }),
-      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
-      ...(expiresAt === undefined ? {} : { expiresAt }),
-    });
+    const data = await createKey(app, { name, scopes, tenantId, maxCostUsd, expiresAt });
     return { data };
   },
 });

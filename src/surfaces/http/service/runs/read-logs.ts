@@ -33,11 +33,7 @@ export const readRunLogsEndpoint = defineEndpoint({
   answer: listOf(logSchema),
   async handle({ app, params, query }) {
     const { step, limit, cursor } = query;
-    const page = await pageRunLogs(app, params.id, {
-      limit,
-      ...(step === undefined ? {} : { step }),
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+    const page = await pageRunLogs(app, params.id, { limit, step, cursor });
     return { data: page };
   },
 });

@@ -34,19 +34,8 @@ export const listRunsEndpoint = defineEndpoint({
   answer: listOf(runSummarySchema),
   async handle({ app, query }) {
     const { limit, cursor, offset, status, workflow, since, until, q } = query;
-    const filter = {
-      ...(status === undefined ? {} : { status }),
-      ...(workflow === undefined ? {} : { workflow }),
-      ...(since === undefined ? {} : { createdFrom: since }),
-      ...(q === undefined ? {} : { text: q }),
-      ...(until === undefined ? {} : { createdBefore: until }),
-    };
-    const page = await listRuns(app, {
-      ...filter,
-      limit,
-      ...(cursor === undefined ? {} : { cursor }),
-      ...(offset === undefined ? {} : { offset }),
-    });
+    const filter = { status, workflow, createdFrom: since, text: q, createdBefore: until };
+    const page = await listRuns(app, { ...filter, limit, cursor, offset });
     const countAll = async () => ({ total: await countRuns(app, filter), limit, offset: offset ?? 0 });
     return { data: page, countAll };
   },

@@ -53,7 +53,7 @@ const rerunEndpoint = (name: "rerun" | "replay") =>
       const asked = toRequest(params.id, body);
       const submitted = await parts.submissions.start(app, {
         asked: { rerun: asked },
-        prepare: (runId) => prepareRerun(app, { ...asked, ...(runId === undefined ? {} : { runId }) }),
+        prepare: (runId) => prepareRerun(app, { ...asked, runId }),
         idempotencyKey: readIdempotencyKey(c, body.idempotency_key),
         traceParent: c.req.header("traceparent"),
       });
@@ -103,7 +103,7 @@ export const forkRunEndpoint = defineEndpoint({
     const asked = { ...toRequest(params.id, body), changes: body.changes as JsonObject };
     const submitted = await parts.submissions.start(app, {
       asked: { fork: asked },
-      prepare: (runId) => prepareFork(app, { ...asked, ...(runId === undefined ? {} : { runId }) }),
+      prepare: (runId) => prepareFork(app, { ...asked, runId }),
       idempotencyKey: readIdempotencyKey(c, body.idempotency_key),
       traceParent: c.req.header("traceparent"),
     });
@@ -117,11 +117,7 @@ interface RepetitionBody {
 }
 
 function toRequest(run: string, { from_step: fromStep, definition }: RepetitionBody): RepetitionRequest {
-  return {
-    run,
-    ...(fromStep === undefined ? {} : { fromStep }),
-    ...(definition === undefined ? {} : { definition }),
-  };
+  return { run, fromStep, definition };
 }
 
 async function describeStarted(app: Application, c: Context<HttpEnv>, submitted: Submitted<PreparedRepetition>) {

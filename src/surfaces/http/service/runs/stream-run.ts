@@ -41,12 +41,7 @@ export const streamRunEndpoint = defineEndpoint({
     // Browsers ask again whenever a stream ends, until they are told that there is no more of it.
     if (run.completedAt !== undefined && after === endIdOf(run)) return new Response(null, { status: 204 });
     return answerEventStream(parts, (stop) => {
-      const options = {
-        followed: parts.followed,
-        withProgress: query.progress,
-        withEvents: query.events,
-        ...(after === undefined ? {} : { after }),
-      };
+      const options = { followed: parts.followed, withProgress: query.progress, withEvents: query.events, after };
       return toSent(streamRun(app, id, options, stop));
     });
   },

@@ -66,15 +66,15 @@ function toSubmission(body: SubmissionBody): Submission {
   const uses = toUseLimits(limits);
   return {
     workflow: workflow ?? name,
-    ...(part === undefined ? {} : { part }),
-    ...(version === undefined ? {} : { version }),
+    part,
+    version,
     input: input ?? inputData ?? {},
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
-    ...(callbackHeaders === undefined ? {} : { callbackHeaders }),
-    ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
-    ...(uses === undefined ? {} : { uses }),
-    ...(limits.on_exceeded === undefined ? {} : { onExceeded: limits.on_exceeded }),
-    ...(agent === undefined ? {} : { agent }),
+    callbackUrl,
+    callbackHeaders,
+    maxCostUsd,
+    uses,
+    onExceeded: limits.on_exceeded,
+    agent,
   };
 }
 

@@ -132,11 +132,7 @@ export const listSlotsEndpoint = defineEndpoint({
   answer: listOf(slotSchema),
   async handle({ app, params: { id }, query }) {
     const { limit, cursor, offset } = query;
-    const { items, nextCursor } = await listScheduleSlots(app, id, {
-      limit,
-      ...(cursor === undefined ? {} : { cursor }),
-      ...(offset === undefined ? {} : { offset }),
-    });
+    const { items, nextCursor } = await listScheduleSlots(app, id, { limit, cursor, offset });
     const countAll = async () => ({ total: await countScheduleSlots(app, id), limit, offset: offset ?? 0 });
     return { data: { items, next_cursor: nextCursor }, countAll };
   },
@@ -147,14 +143,5 @@ function toGiven(body: ScheduleFields) {
   const { enabled, overlap, catch_up: catchUp, jitter_seconds: jitterSeconds } = body;
   const givenCron = cron ?? expression;
   const givenInput = input ?? inputData;
-  return {
-    ...(givenCron === undefined ? {} : { cron: givenCron }),
-    ...(timezone === undefined ? {} : { timezone }),
-    ...(givenInput === undefined ? {} : { input: givenInput }),
-    ...(notify === undefined ? {} : { notify }),
-    ...(enabled === undefined ? {} : { enabled }),
-    ...(overlap === undefined ? {} : { overlap }),
-    ...(catchUp === undefined ? {} : { catchUp }),
-    ...(jitterSeconds === undefined ? {} : { jitterSeconds }),
-  };
+  return { cron: givenCron, timezone, input: givenInput, notify, enabled, overlap, catchUp, jitterSeconds };
 }

@@ -56,13 +56,8 @@ export const listWebhooksEndpoint = defineEndpoint({
   answer: listOf(webhookSchema),
   async handle({ app, query }) {
     const { limit, cursor, offset, run, status } = query;
-    const wanted = { ...(run === undefined ? {} : { run }), ...(status === undefined ? {} : { status: [status] }) };
-    const data = await listWebhooks(app, {
-      ...wanted,
-      limit,
-      ...(cursor === undefined ? {} : { cursor }),
-      ...(offset === undefined ? {} : { offset }),
-    });
+    const wanted = { run, ...(status === undefined ? {} : { status: [status] }) };
+    const data = await listWebhooks(app, { ...wanted, limit, cursor, offset });
     const countAll = async () => ({ total: await countWebhooks(app, wanted), limit, offset: offset ?? 0 });
     return { data, countAll };
   },

@@ -16,16 +16,12 @@ export const planRunEndpoint = defineEndpoint({
   async handle({ app, body }) {
     const { workflow, part, input = {}, agent, max_cost_usd: maxCostUsd, assume = {} } = body;
     const given = Object.entries(assume).filter(([, tokens]) => tokens !== undefined);
-    const data = await planRun(
-      app,
-      await toStartable(app, { workflow, input, ...(part === undefined ? {} : { part }) }),
-      {
-        folder: app.appDir,
-        ...(agent === undefined ? {} : { agent }),
-        ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
-        assume: Object.fromEntries(given),
-      },
-    );
+    const data = await planRun(app, await toStartable(app, { workflow, input, part }), {
+      folder: app.appDir,
+      agent,
+      maxCostUsd,
+      assume: Object.fromEntries(given),
+    });
     return { data };
   },
 });

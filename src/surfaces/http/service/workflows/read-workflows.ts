@@ -22,11 +22,7 @@ export const listWorkflowsEndpoint = defineEndpoint({
   answer: listOf(workflowSummarySchema),
   async handle({ app, query }) {
     const { limit, cursor, offset } = query;
-    const { total, ...page } = await pageWorkflows(app, {
-      limit,
-      ...(cursor === undefined ? {} : { cursor }),
-      ...(offset === undefined ? {} : { offset }),
-    });
+    const { total, ...page } = await pageWorkflows(app, { limit, cursor, offset });
     return { data: page, countAll: async () => ({ total, limit, offset: offset ?? 0 }) };
   },
 });

@@ -68,7 +68,7 @@ test("a definition is saved, run by its name in any of its versions, and removed
     [undefined, "Two?"],
     [1, "One?"],
   ] as const) {
-    const sent = { workflow: "gate", ...(version === undefined ? {} : { version }) };
+    const sent = { workflow: "gate", version };
     const { data } = await answerOf(world.post("/workflows/run/sync", sent, ADMIN));
     const { data: question } = await get(world, `/approvals/${encodeURIComponent(`${data["run_id"]}:ask`)}`);
     expect(question).toMatchObject({ message });
