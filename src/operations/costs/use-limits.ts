@@ -16,8 +16,8 @@ export interface WantedLimits {
 export function toUseLimits(wanted: WantedLimits): UseLimits | undefined {
   const { max_tokens: maxTokens, max_steps: maxTries, max_seconds: maxSeconds } = wanted;
   const uses: UseLimits = {
-    maxTokens,
-    maxTries,
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxTries === undefined ? {} : { maxTries }),
     ...(maxSeconds === undefined ? {} : { maxDurationMs: Math.round(maxSeconds * 1_000) }),
   };
   for (const limit of Object.values(uses)) {
