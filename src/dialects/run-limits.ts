@@ -13,13 +13,13 @@ export interface WrittenLimits {
 export function toRunLimits({ costsUsd, tokens, steps, seconds, onExceeded }: WrittenLimits): RunLimits {
   const lowest = Math.min(...costsUsd.filter((usd) => usd !== undefined));
   const uses: UseLimits = {
-    maxTokens: tokens,
-    maxTries: steps,
+    ...(tokens === undefined ? {} : { maxTokens: tokens }),
+    ...(steps === undefined ? {} : { maxTries: steps }),
     ...(seconds === undefined ? {} : { maxDurationMs: Math.round(seconds * 1_000) }),
   };
   return {
     ...(Number.isFinite(lowest) ? { maxCostMicro: Math.max(1, Math.round(lowest * 1_000_000)) } : {}),
     ...(Object.keys(uses).length === 0 ? {} : { uses }),
-    onExceeded,
+    ...(onExceeded === undefined ? {} : { onExceeded }),
   };
 }

@@ -64,7 +64,7 @@ class Checker {
     if (onExceeded !== "stop" && onExceeded !== "ask")
       this.#add(`What happens where a limit is used up is ${String(onExceeded)}.`, undefined);
     for (const [name, value] of Object.entries({ ...limits, ...uses })) {
-      if (!isCount(value))
+      if (value !== undefined && !isCount(value))
         this.#add(`The limit ${name} is ${String(value)}, and should be a whole number from 0.`, undefined);
     }
   }

@@ -113,8 +113,8 @@ function parseTrigger(policy: MapReader, context: ParseContext): PolicyTrigger {
     ...(patterns === undefined || patterns.length === 0 ? {} : { patterns }),
     ...(contains === undefined || contains.length === 0 ? {} : { contains }),
     ...(costUsd === undefined ? {} : { costOverMicro: Math.round(costUsd * 1_000_000) }),
-    tokensOver: tokens,
-    lengthOver: length,
+    ...(tokens === undefined ? {} : { tokensOver: tokens }),
+    ...(length === undefined ? {} : { lengthOver: length }),
   };
 }
 

@@ -61,12 +61,12 @@ export async function setBudget(app: BudgetApplication, wanted: WantedBudget): P
   const { budgets } = await app.service();
   const stored = budgets.put({
     id: idOf({ workflow, tenantId, per }),
-    workflow,
-    tenantId,
+    ...(workflow === undefined ? {} : { workflow }),
+    ...(tenantId === undefined ? {} : { tenantId }),
     per,
     limits,
     onExceeded,
-    webhook,
+    ...(webhook === undefined ? {} : { webhook }),
     createdAt: now,
     updatedAt: now,
   });

@@ -65,8 +65,8 @@ export function describeRunLimits({ uses = {}, onExceeded = "stop" }: Pick<RunLi
   if (Object.keys(uses).length === 0 && onExceeded === "stop") return {};
   return {
     limits: {
-      max_tokens: maxTokens,
-      max_steps: maxTries,
+      ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+      ...(maxTries === undefined ? {} : { max_steps: maxTries }),
       ...(maxDurationMs === undefined ? {} : { max_seconds: maxDurationMs / 1_000 }),
       on_exceeded: onExceeded,
     },

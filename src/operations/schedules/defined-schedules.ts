@@ -36,7 +36,7 @@ export async function addDefined(schedules: Schedules, defined: DefinedSchedule,
     createdAt: now,
     updatedAt: now,
     ...next,
-    tenantId,
+    ...(tenantId === undefined ? {} : { tenantId }),
     ...(maxCostMicro === null ? {} : { maxCostMicro }),
   });
 }
