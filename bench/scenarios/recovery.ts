@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { next } from "../../src/core/interpreter/next.ts";
 import { pendingCommands, recoveryEvents } from "../../src/core/interpreter/recovery.ts";
-import { rebuildRun } from "../../src/hosts/local/rebuild-run.ts";
+import { rebuildRun } from "../../src/hosts/session/rebuild-run.ts";
 import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { type Comparison, median } from "../support/compare.ts";
 import { fanOut } from "../support/no-op-host.ts";

@@ -9,7 +9,7 @@ import type { Command } from "../../src/core/history/commands.ts";
 import type { Event } from "../../src/core/history/events.ts";
 import { newRunState } from "../../src/core/history/new-run-state.ts";
 import type { Instance, RunState } from "../../src/core/history/run-state.ts";
-import { resultOf } from "../../src/core/interpreter/end-scope.ts";
+import { resultOf } from "../../src/core/interpreter/flow/end-scope.ts";
 import { viewOf } from "../../src/core/interpreter/lookup.ts";
 import { next, refold } from "../../src/core/interpreter/next.ts";
 import { pendingCommands, recoveryEvents } from "../../src/core/interpreter/recovery.ts";
@@ -279,10 +279,10 @@ export class CoreHost {
   }
 
   /** As a host does in a rerun. True: there is nothing to run. */
-  #takeOver({ instance, attempt, onlyTakesOver = false }: StartTask): boolean {
+  #takeOver({ instance, attempt, onlyReuse = false }: StartTask): boolean {
     const { path } = instance;
     const output = attempt === 1 ? this.#setup.reusable?.[path] : undefined;
-    if (output === undefined && !onlyTakesOver) return false;
+    if (output === undefined && !onlyReuse) return false;
     this.#internal(1, () => {
       const at = this.now;
       if (output === undefined) return this.apply({ type: "stepHeld", at, path, attempt });

@@ -28,7 +28,7 @@ export function checkInvariants(state: RunState, events: readonly StoredEvent[])
   checkAsking(instances);
   for (const timer of state.timers.keys()) checkTimer(state, timer);
   if (state.phase === "open") {
-    check(state.isLaidDown || instances.some((instance) => isCared(state, instance)), "somebody is responsible");
+    check(state.isSuspended || instances.some((instance) => isCared(state, instance)), "somebody is responsible");
   } else if (state.phase !== "new") checkEmpty(state);
 }
 
@@ -86,7 +86,7 @@ function checkInstance(state: RunState, instance: Instance): void {
   check(scope.parent === undefined || state.active.get(scope.parent.path) === scope.parent, `${path} has a parent`);
   if (phase === "blocked")
     check(
-      state.tasksInFlight > 0 || state.isLaidDown || state.budget.question !== undefined,
+      state.tasksInFlight > 0 || state.isSuspended || state.budget.question !== undefined,
       `${path} is held back by nobody`,
     );
   if (phase === "body" || phase === "catch" || phase === "finally") {

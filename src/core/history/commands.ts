@@ -10,7 +10,7 @@ export type Command =
       readonly attempt: number;
       readonly maxCostMicro?: number;
       /** Nothing is left for it: take the outcome of an earlier run over, or report `stepHeld`. */
-      readonly onlyTakesOver?: boolean;
+      readonly onlyReuse?: boolean;
     }
   /** Bind and evaluate a `set` or `respond` step, report the value as its outcome. */
   | { readonly type: "evaluateStep"; readonly instance: Instance; readonly attempt: number }

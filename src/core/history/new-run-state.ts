@@ -23,7 +23,7 @@ export function newRunState(graph: IndexedGraph): RunState {
     answers: new Map(),
     orphans: new Map(),
     blocked: new Queue(),
-    isLaidDown: false,
+    isSuspended: false,
     isHeld: false,
     budget: {
       limitMicro: undefined,
@@ -41,7 +41,7 @@ export function newRunState(graph: IndexedGraph): RunState {
       tokens: 0,
       tries: 0,
     },
-    takesOver: false,
+    reusesOutcomes: false,
     tasksInFlight: 0,
     approvalsOpen: 0,
     visits: 0,

@@ -38,12 +38,12 @@ export interface RunState {
   readonly orphans: Map<string, number>;
   readonly blocked: Queue<Instance>;
   /** Between being laid down on purpose and being resumed: no task is dispatched. */
-  isLaidDown: boolean;
+  isSuspended: boolean;
   /** Laid down by a person: only `runResumed` makes it go on. */
   isHeld: boolean;
   readonly budget: Budget;
   /** A rerun or fork: another run may have done already what a task would do. */
-  takesOver: boolean;
+  reusesOutcomes: boolean;
   tasksInFlight: number;
   approvalsOpen: number;
   visits: number;

@@ -1,15 +1,15 @@
 import type { Event } from "../history/events.ts";
-import { applyCancelRequested } from "./cancel.ts";
-import { applyStepProjected } from "./conclude.ts";
-import { applyCostReported, bookLate } from "./costs.ts";
-import { applyBudgetExhausted, applyLimitRaised, applyStepHeld } from "./held-limits.ts";
-import { applyStepFailed, applyStepInterrupted, applyStepSucceeded } from "./outcomes.ts";
-import { applyQuestionAsked } from "./questions.ts";
-import { applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run-life.ts";
+import { applyStepProjected } from "./attempt/conclude.ts";
+import { applyCostReported, bookLate } from "./attempt/costs.ts";
+import { applyStepFailed, applyStepInterrupted, applyStepSucceeded } from "./attempt/outcomes.ts";
+import { applyBudgetExhausted, applyLimitRaised, applyStepHeld } from "./budget/host-limits.ts";
+import { applyCancelRequested } from "./run/cancel.ts";
+import { applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run/run-life.ts";
+import { applyTimerFired } from "./run/timer-fired.ts";
 import { applyApprovalAnswered, applyApprovalAsked } from "./step-kinds/approve.ts";
 import { applyCallResolved } from "./step-kinds/call.ts";
+import { applyQuestionAsked } from "./step-kinds/questions.ts";
 import { applySignalReceived, applyWaitBegun } from "./step-kinds/wait.ts";
-import { applyTimerFired } from "./timer-fired.ts";
 import type { Turn } from "./turn.ts";
 
 export function applyEvent(turn: Turn, event: Event): void {

@@ -1,15 +1,15 @@
 import type { Instance } from "../history/run-state.ts";
-import { unblock } from "./admission.ts";
-import { beginInstance } from "./begin-instance.ts";
-import { closeScope } from "./close-scope.ts";
-import { concludeInstance } from "./conclude.ts";
-import { endScope } from "./end-scope.ts";
-import { openStep } from "./open-step.ts";
-import { settleItem, settleStep } from "./settle.ts";
-import { shareRemainder } from "./share-remainder.ts";
-import { startItem } from "./start-item.ts";
+import { unblock } from "./attempt/admission.ts";
+import { beginInstance } from "./attempt/begin-instance.ts";
+import { concludeInstance } from "./attempt/conclude.ts";
+import { reserveRemainder } from "./budget/share-remainder.ts";
+import { closeScope } from "./flow/close-scope.ts";
+import { endScope } from "./flow/end-scope.ts";
+import { openStep } from "./flow/open-step.ts";
+import { settleItem, settleStep } from "./flow/settle.ts";
+import { startItem } from "./flow/start-item.ts";
+import { visitStep } from "./flow/visit-step.ts";
 import type { Turn, Work } from "./turn.ts";
-import { visitStep } from "./visit-step.ts";
 
 /** Does what an event has made ready, first in, first out, until nothing is left. Closing goes first, unblocking last. */
 export function drainWork(turn: Turn): void {
@@ -21,7 +21,7 @@ export function drainWork(turn: Turn): void {
     else if (turn.hasRoom) {
       turn.hasRoom = false;
       unblock(turn);
-    } else return shareRemainder(turn);
+    } else return reserveRemainder(turn);
   }
 }
 

@@ -9,7 +9,7 @@ export function recoveryEvents(state: RunState, at: number): readonly Event[] {
   for (const { phase, path, attempt } of state.active.values()) {
     if (phase === "dispatched") events.push({ type: "stepInterrupted", at, path, attempt, cause: "crash" });
   }
-  if (state.isLaidDown && !state.isHeld) events.push({ type: "runResumed", at });
+  if (state.isSuspended && !state.isHeld) events.push({ type: "runResumed", at });
   return events;
 }
 

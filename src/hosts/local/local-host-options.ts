@@ -6,9 +6,9 @@ import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { FindExecutor } from "../executors.ts";
-import type { ResolveCall } from "./command-performer.ts";
-import type { PieceMask } from "./live-text.ts";
-import type { WantedObserver } from "./run-driver.ts";
+import type { ResolveCall } from "../session/command-performer.ts";
+import type { WantedObserver } from "../session/live-run.ts";
+import type { PieceMask } from "../session/tasks/live-text.ts";
 
 /** What a host of runs is given by the process that it is in. */
 export interface LocalHostOptions {

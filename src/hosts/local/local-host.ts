@@ -7,43 +7,43 @@ import { isParked, nextTimerAt, waitsForOthers } from "../../core/interpreter/ru
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { RunNo, RunRecord } from "../../ports/journal.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
+import { queueApprovalWebhooks } from "../session/approvals/approval-webhooks.ts";
+import { type Asked, openApproval, refuseAnswered, refuseForbiddenEdit } from "../session/approvals/open-approval.ts";
+import { storeAnswer } from "../session/approvals/store-answer.ts";
+import { BudgetLedger } from "../session/budgets/budget-ledger.ts";
+import { LazyBudgets } from "../session/budgets/lazy-budgets.ts";
+import { LimitWarnings } from "../session/budgets/limit-warnings.ts";
+import { raiseLimit } from "../session/budgets/raise-limit.ts";
+import { UseTracker } from "../session/budgets/use-tracker.ts";
+import { CommandPerformer } from "../session/command-performer.ts";
+import { CommitQueue } from "../session/commit-queue.ts";
+import { finishRun, finishRunAtOnce, loadOutputs } from "../session/finish-run.ts";
+import { GraphCache } from "../session/graph-cache.ts";
+import { LiveRun, type LiveRunHooks, type LiveRunParts } from "../session/live-run.ts";
+import { toNewRun, toRunStarted } from "../session/new-run.ts";
+import { newRunId } from "../session/new-run-id.ts";
+import { OutputPolicies } from "../session/policies/output-policies.ts";
+import { rebuildRun } from "../session/rebuild-run.ts";
+import { loadReusable, type ReusableOutcomes } from "../session/reuse/reuse.ts";
+import { InputSecrets } from "../session/secrets/input-secrets.ts";
+import { hideLeaves } from "../session/secrets/secret-leaves.ts";
+import { TaskRunner } from "../session/task-runner.ts";
+import { clearInnocentAttempts } from "../session/tasks/suspects.ts";
+import type { TextTools } from "../session/values/input-projection.ts";
+import { ParsedJsonCache } from "../session/values/parsed-json-cache.ts";
+import { RetryingBlobs } from "../session/values/retrying-blobs.ts";
+import { RunValues, type ValueSources } from "../session/values/run-values.ts";
+import { toStoredValue, type ValueWriter } from "../session/values/stored-value.ts";
+import { ValueCache } from "../session/values/value-cache.ts";
 import { filesOfTenant } from "../tenant-files.ts";
-import { BudgetLedger } from "./budgets/budget-ledger.ts";
-import { LateBudgets } from "./budgets/late-budgets.ts";
-import { NearLimits } from "./budgets/near-limits.ts";
-import { raiseLimit } from "./budgets/raise-limit.ts";
-import { UseTracker } from "./budgets/use-tracker.ts";
-import { CommandPerformer } from "./command-performer.ts";
-import { CommitQueue } from "./commit-queue.ts";
 import { deleteRun } from "./delete-run.ts";
 import { findRecord, readRecord } from "./find-record.ts";
-import { finishRun, finishRunAtOnce, loadOutputs } from "./finish-run.ts";
-import { GraphShelf } from "./graph-shelf.ts";
-import type { TextTools } from "./input-projection.ts";
-import { InputSecrets } from "./input-secrets.ts";
-import { acquitBystanders } from "./last-chance.ts";
 import type { LocalHostOptions } from "./local-host-options.ts";
-import { toNewRun, toRunStarted } from "./new-run.ts";
-import { newRunId } from "./new-run-id.ts";
-import { type Asked, openApproval, refuseAnswered, refuseForbiddenEdit } from "./open-approval.ts";
 import { Outbox } from "./outbox.ts";
-import { ParsedTexts } from "./parsed-texts.ts";
-import { PatientBlobs } from "./patient-blobs.ts";
-import { OutputPolicies } from "./policies/output-policies.ts";
-import { rebuildRun } from "./rebuild-run.ts";
-import { loadReusable, type ReusableOutcomes } from "./reuse.ts";
-import { type DriverHooks, type DriverRun, RunDriver } from "./run-driver.ts";
+import { RerunGuard } from "./rerun-guard.ts";
 import { RunTimers } from "./run-timers.ts";
-import { RunValues, type ValueSources } from "./run-values.ts";
 import { RunWatchers } from "./run-watchers.ts";
-import { RunsTakenOver } from "./runs-taken-over.ts";
-import { hideLeaves } from "./secret-leaves.ts";
-import { isSettled, Settling } from "./settling.ts";
-import { storeAnswer } from "./store-answer.ts";
-import { TaskRunner } from "./task-runner.ts";
-import { tellApproval } from "./tell-approval.ts";
-import { toStoredValue, type ValueWriter } from "./to-value.ts";
-import { ValueCache } from "./value-cache.ts";
+import { isSettled, SettledRuns } from "./settled-runs.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const RECOVERY_SLICE = 50;
@@ -57,12 +57,12 @@ const MAX_UNREAD_SIGNALS = 1_000;
 /** Drives runs in this process. */
 export class LocalHost implements RunHost {
   readonly #options: LocalHostOptions;
-  readonly #drivers = new Map<RunNo, RunDriver>();
-  readonly #byId = new Map<string, RunDriver>();
-  readonly #loading = new Map<RunNo, Promise<RunDriver>>();
-  readonly #shelf = new GraphShelf();
+  readonly #drivers = new Map<RunNo, LiveRun>();
+  readonly #byId = new Map<string, LiveRun>();
+  readonly #loading = new Map<RunNo, Promise<LiveRun>>();
+  readonly #graphCache = new GraphCache();
   readonly #watchers: RunWatchers;
-  readonly #settling = new Settling();
+  readonly #settledRuns = new SettledRuns();
   readonly #queue: CommitQueue;
   readonly #tasks: TaskRunner;
   readonly #performer: CommandPerformer;
@@ -71,16 +71,16 @@ export class LocalHost implements RunHost {
   readonly #writer: ValueWriter;
   readonly #tools: Required<TextTools>;
   readonly #sources: ValueSources;
-  readonly #hooks: DriverHooks;
-  readonly #reusable = new WeakMap<RunDriver, ReusableOutcomes>();
+  readonly #hooks: LiveRunHooks;
+  readonly #reusable = new WeakMap<LiveRun, ReusableOutcomes>();
   /** Runs that cannot be read: reported once, never in the way of others. */
   readonly #unreadable = new Set<RunNo>();
-  readonly #patientBlobs: PatientBlobs;
+  readonly #retryingBlobs: RetryingBlobs;
   readonly #secrets: InputSecrets;
-  readonly #takenOver = new RunsTakenOver();
+  readonly #rerunGuard = new RerunGuard();
   readonly #ledger: BudgetLedger;
-  readonly #tellNear: NearLimits;
-  readonly #lateBudgets: LateBudgets;
+  readonly #limitWarnings: LimitWarnings;
+  readonly #lazyBudgets: LazyBudgets;
   #stopWaking: (() => void) | undefined;
   #stopRetry: (() => void) | undefined;
   #lookingForWake: Promise<void> | undefined;
@@ -91,23 +91,23 @@ export class LocalHost implements RunHost {
     this.#watchers = new RunWatchers(options.onDefect);
     const { journal, clock, blobs, files } = options;
     this.#secrets = new InputSecrets(options.secrets, journal);
-    const texts = new ParsedTexts();
+    const texts = new ParsedJsonCache();
     this.#tools = {
       matches: (text, pattern) => options.matches?.(text, pattern) ?? false,
       parse: (text) => texts.parse(text),
     };
     const stalled = (error: PawlError | undefined) => this.#watchers.tellAll(stallNotice(error));
-    this.#patientBlobs = new PatientBlobs({ blobs, clock, retryMs: STALL_RETRY_MS, stalled });
+    this.#retryingBlobs = new RetryingBlobs({ blobs, clock, retryMs: STALL_RETRY_MS, stalled });
     this.#sources = {
       journal,
-      blobs: this.#patientBlobs,
+      blobs: this.#retryingBlobs,
       files,
       cache: new ValueCache(options.cacheBytes ?? 32 * MEBIBYTE),
       env: (name) => options.env(name),
       ...this.#tools,
     };
     this.#writer = {
-      blobs: this.#patientBlobs,
+      blobs: this.#retryingBlobs,
       maxBytes: options.maxOutputBytes ?? 16 * MEBIBYTE,
       mask: (text) => options.mask(text),
     };
@@ -119,15 +119,15 @@ export class LocalHost implements RunHost {
       stalled,
       broken: (error) => options.onDefect(error),
     });
-    const asked = (driver: RunDriver, instance: Instance, seq: number) =>
-      tellApproval(driver, instance, { asked: seq, env: options.env });
-    this.#tellNear = new NearLimits(clock, options.env);
-    this.#ledger = new BudgetLedger(clock, (driver, near) => this.#tellNear.tellShared(driver, near), options.onDefect);
+    const asked = (run: LiveRun, instance: Instance, seq: number) =>
+      queueApprovalWebhooks(run, instance, { asked: seq, env: options.env });
+    this.#limitWarnings = new LimitWarnings(clock, options.env);
+    this.#ledger = new BudgetLedger(clock, (run, near) => this.#limitWarnings.tellShared(run, near), options.onDefect);
     const { openBudgets } = options;
-    this.#lateBudgets = new LateBudgets({
+    this.#lazyBudgets = new LazyBudgets({
       ledger: this.#ledger,
       journal,
-      shelf: this.#shelf,
+      graphCache: this.#graphCache,
       ...(openBudgets === undefined ? {} : { openBudgets: () => openBudgets() }),
     });
     this.#tasks = new TaskRunner({
@@ -139,11 +139,11 @@ export class LocalHost implements RunHost {
       writer: this.#writer,
       maskPieces: () => options.maskPieces?.() ?? { push: options.mask, end: () => "" },
       findExecutor: options.findExecutor,
-      reusable: (driver) => this.#reusable.get(driver),
-      broken: (driver, error) => this.#abandon(driver, error),
+      reusable: (run) => this.#reusable.get(run),
+      broken: (run, error) => this.#abandon(run, error),
     });
-    this.#timers = new RunTimers(clock, (driver, timer) => {
-      if (!this.#isParking) driver.apply({ type: "timerFired", at: clock.now(), timer });
+    this.#timers = new RunTimers(clock, (run, timer) => {
+      if (!this.#isParking) run.apply({ type: "timerFired", at: clock.now(), timer });
     });
     this.#outbox = new Outbox({
       journal,
@@ -161,31 +161,31 @@ export class LocalHost implements RunHost {
       tasks: this.#tasks,
       tools: this.#tools,
       resolveCall: options.resolveCall,
-      keepSecrets: (driver, leaves) => this.#secrets.keep(driver.no, leaves),
-      reusable: (driver) => this.#reusable.get(driver),
-      startTimer: (driver, timer, at) => this.#timers.start(driver, timer, at),
-      stopTimer: (driver, timer) => this.#timers.stop(driver, timer),
-      finishRun: (driver, command) => finishRun(driver, command, ending),
-      broken: (driver, error) => this.#abandon(driver, error),
+      keepSecrets: (run, leaves) => this.#secrets.keep(run.no, leaves),
+      reusable: (run) => this.#reusable.get(run),
+      startTimer: (run, timer, at) => this.#timers.start(run, timer, at),
+      stopTimer: (run, timer) => this.#timers.stop(run, timer),
+      finishRun: (run, command) => finishRun(run, command, ending),
+      broken: (run, error) => this.#abandon(run, error),
     });
     this.#hooks = {
       queue: this.#queue,
-      applied: (driver, event) => {
-        this.#ledger.applied(driver, event);
-        this.#tellNear.applied(driver);
+      applied: (run, event) => {
+        this.#ledger.applied(run, event);
+        this.#limitWarnings.applied(run);
       },
-      finishAtOnce: (driver, command) => finishRunAtOnce(driver, command, ending),
-      perform: (driver, command) => {
-        if (!this.#isParking || command.type === "finishRun") this.#performer.perform(driver, command);
-        else if (command.type === "startTask") this.#tasks.giveBack(driver, command);
+      finishAtOnce: (run, command) => finishRunAtOnce(run, command, ending),
+      perform: (run, command) => {
+        if (!this.#isParking || command.type === "finishRun") this.#performer.perform(run, command);
+        else if (command.type === "startTask") this.#tasks.giveBack(run, command);
       },
-      notify: (driver, notice) => this.#watchers.tell(driver.runId, notice),
+      notify: (run, notice) => this.#watchers.tell(run.runId, notice),
       hasWatchers: (runId) => this.#watchers.has(runId),
       observer: options.observer,
       isTracing: options.isTracing ?? false,
-      afterCommit: (driver) => this.#afterCommit(driver),
-      discarded: (driver, result) => this.#abandon(driver, new Error(result.message)),
-      broken: (driver, error) => this.#abandon(driver, error),
+      afterCommit: (run) => this.#afterCommit(run),
+      discarded: (run, result) => this.#abandon(run, new Error(result.message)),
+      broken: (run, error) => this.#abandon(run, error),
     };
   }
 
@@ -195,7 +195,7 @@ export class LocalHost implements RunHost {
 
   async recover(): Promise<{ readonly resumed: number }> {
     const { journal, clock } = this.#options;
-    await this.#lateBudgets.look();
+    await this.#lazyBudgets.look();
     let resumed = 0;
     let afterRun = 0;
     for (;;) {
@@ -238,11 +238,11 @@ export class LocalHost implements RunHost {
   async startRun(start: RunStart): Promise<RunRecord> {
     this.#refuseWhenParking();
     if (start.runId !== undefined && start.hasNewId !== true) await this.#refuseTaken(start.runId);
-    const letGo = start.lineage === undefined ? undefined : this.#takenOver.begin(start.lineage.run);
+    const letGo = start.lineage === undefined ? undefined : this.#rerunGuard.begin(start.lineage.run);
     try {
-      const driver = await this.#begin(start);
-      await driver.durable();
-      return driver.toRecord();
+      const run = await this.#begin(start);
+      await run.durable();
+      return run.toRecord();
     } finally {
       letGo?.();
     }
@@ -252,18 +252,18 @@ export class LocalHost implements RunHost {
     const record = await findRecord(this.#options.journal, runId);
     if (record.completedAt === undefined) {
       this.#refuseWhenParking();
-      const driver = await this.#load(record);
-      if (driver.state.isHeld) driver.apply({ type: "runResumed", at: this.#options.clock.now() });
-      this.#restIfParked(driver);
+      const run = await this.#load(record);
+      if (run.state.isHeld) run.apply({ type: "runResumed", at: this.#options.clock.now() });
+      this.#restIfParked(run);
     }
     return readRecord(this.#options.journal, record.no);
   }
 
   async cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
-    return this.#withDriver(runId, async (driver) => {
-      driver.apply({ type: "cancelRequested", at: this.#options.clock.now(), ...options });
-      await driver.durable();
-      return driver.toRecord();
+    return this.#withDriver(runId, async (run) => {
+      run.apply({ type: "cancelRequested", at: this.#options.clock.now(), ...options });
+      await run.durable();
+      return run.toRecord();
     });
   }
 
@@ -282,41 +282,41 @@ export class LocalHost implements RunHost {
   async #answer(runId: string, path: string, { asked, ...answer }: ApprovalAnswer): Promise<void> {
     // Before the data is stored: it may be large, and who asks in vain should leave no trace.
     if (answer.edited !== undefined)
-      await this.#withDriver(runId, async (driver) => refuseForbiddenEdit(openApproval(driver.state, { path, asked })));
+      await this.#withDriver(runId, async (run) => refuseForbiddenEdit(openApproval(run.state, { path, asked })));
     const stored = await storeAnswer(answer, this.#writer);
-    await this.#withDriver(runId, async (driver) => {
-      const instance = openApproval(driver.state, { path, asked });
+    await this.#withDriver(runId, async (run) => {
+      const instance = openApproval(run.state, { path, asked });
       const { question } = instance;
       const at = this.#options.clock.now();
       if (question !== undefined && answer.answer === "approve") {
-        raiseLimit(driver, this.#ledger, { instance, key: question.key, at, edited: answer.edited });
+        raiseLimit(run, this.#ledger, { instance, key: question.key, at, edited: answer.edited });
       }
       const value = question === undefined ? stored.edited : stored.whole;
-      const seq = driver.apply({ type: "approvalAnswered", at, path, ...stored.told }, value?.stored);
-      if (value !== undefined) driver.values.keep(seq, value.value, value.bytes);
-      await driver.durable();
+      const seq = run.apply({ type: "approvalAnswered", at, path, ...stored.told }, value?.stored);
+      if (value !== undefined) run.values.keep(seq, value.value, value.bytes);
+      await run.durable();
     });
   }
 
   async sendSignal(runId: string, name: string, payload: Json): Promise<void> {
     const stored = await toStoredValue(payload, this.#writer);
     if (stored === "too large") throw new PawlError("OUTPUT_TOO_LARGE", { message: "The payload is too large." });
-    await this.#withDriver(runId, async (driver) => {
-      if ((driver.state.signals.get(name)?.length ?? 0) >= MAX_UNREAD_SIGNALS) {
+    await this.#withDriver(runId, async (run) => {
+      if ((run.state.signals.get(name)?.length ?? 0) >= MAX_UNREAD_SIGNALS) {
         throw new PawlError("SIGNALS_FULL", {
           message: `The run holds ${MAX_UNREAD_SIGNALS} unread signals "${name}".`,
         });
       }
-      const seq = driver.apply({ type: "signalReceived", at: this.#options.clock.now(), name }, stored.stored);
-      driver.values.keep(seq, stored.value, stored.bytes);
-      await driver.durable();
+      const seq = run.apply({ type: "signalReceived", at: this.#options.clock.now(), name }, stored.stored);
+      run.values.keep(seq, stored.value, stored.bytes);
+      await run.durable();
     });
   }
 
   async deleteRun(runId: string): Promise<void> {
     this.#refuseWhenParking();
     const record = await findRecord(this.#options.journal, runId);
-    const isDone = this.#takenOver.delete(record.id);
+    const isDone = this.#rerunGuard.delete(record.id);
     try {
       await deleteRun(this.#options.journal, record);
     } finally {
@@ -329,14 +329,12 @@ export class LocalHost implements RunHost {
   }
 
   async settled(runId: string): Promise<RunRecord> {
-    const driver = this.#byId.get(runId) ?? (await this.#underWay(runId));
-    if (driver !== undefined && !isSettled(driver)) {
-      await this.#settling.wait(driver.runId);
-    } else if (driver !== undefined) this.#restIfParked(driver);
+    const run = this.#byId.get(runId) ?? (await this.#underWay(runId));
+    if (run !== undefined && !isSettled(run)) {
+      await this.#settledRuns.wait(run.runId);
+    } else if (run !== undefined) this.#restIfParked(run);
     await this.#outbox.idle();
-    return driver?.state.phase === "finished" && driver.isDurable
-      ? driver.toRecord()
-      : findRecord(this.#options.journal, runId);
+    return run?.state.phase === "finished" && run.isDurable ? run.toRecord() : findRecord(this.#options.journal, runId);
   }
 
   async park(force: AbortSignal, hold?: string): Promise<void> {
@@ -347,23 +345,23 @@ export class LocalHost implements RunHost {
     this.#timers.stopAll();
     // Where nothing can be written there is nothing to lay down: the next owner finds the run as after a crash.
     this.#queue.giveUpRetries();
-    this.#patientBlobs.giveUpRetries();
+    this.#retryingBlobs.giveUpRetries();
     await this.#tasks.parkAll(force);
     await this.#queue.drained();
     await this.#outbox.close();
     this.#watchers.tellAll({ type: "parked" });
     this.#queue.close();
-    this.#settling.resolveAll();
+    this.#settledRuns.resolveAll();
   }
 
   /** What waits for a person anyway needs no holding: the answer is the wish to go on. */
   async #hold(runId: string): Promise<void> {
-    const driver = this.#byId.get(runId) ?? (await this.#underWay(runId).catch(() => undefined));
-    if (driver === undefined || driver.state.phase !== "open" || waitsForOthers(driver.state)) return;
-    driver.apply({ type: "runHeld", at: this.#options.clock.now() });
+    const run = this.#byId.get(runId) ?? (await this.#underWay(runId).catch(() => undefined));
+    if (run === undefined || run.state.phase !== "open" || waitsForOthers(run.state)) return;
+    run.apply({ type: "runHeld", at: this.#options.clock.now() });
   }
 
-  async #begin(start: RunStart): Promise<RunDriver> {
+  async #begin(start: RunStart): Promise<LiveRun> {
     const no = this.#options.journal.reserveRun();
     try {
       return await this.#beginAs(no, start);
@@ -373,10 +371,10 @@ export class LocalHost implements RunHost {
     }
   }
 
-  async #beginAs(no: RunNo, start: RunStart): Promise<RunDriver> {
+  async #beginAs(no: RunNo, start: RunStart): Promise<LiveRun> {
     const { journal, clock } = this.#options;
-    await this.#lateBudgets.look();
-    const { pinned, graph } = this.#shelf.put(start.definition);
+    await this.#lazyBudgets.look();
+    const { pinned, graph } = this.#graphCache.put(start.definition);
     const found = this.#secrets.find(start);
     const secret = found instanceof Promise ? await found : found;
     const sealed = this.#secrets.keep(no, secret);
@@ -389,7 +387,7 @@ export class LocalHost implements RunHost {
     const runId = start.runId ?? newRunId(at);
     const { tenantId } = start;
     const budgets = this.#ledger.bind({ runId, workflow: graph.graph.name, tenantId });
-    const driver = this.#adopt({
+    const run = this.#adopt({
       no,
       about: toNewRun(start, { runId, at, pinned }),
       isNew: true,
@@ -397,8 +395,8 @@ export class LocalHost implements RunHost {
       options: start.options ?? {},
       shown: { status: "queued", parked: false, costMicro: 0, openApprovals: 0 },
     });
-    if (reusable !== undefined) this.#reusable.set(driver, reusable);
-    driver.addPins(pinned.pins);
+    if (reusable !== undefined) this.#reusable.set(run, reusable);
+    run.addPins(pinned.pins);
     const started = toRunStarted(start, {
       runId,
       at,
@@ -406,11 +404,11 @@ export class LocalHost implements RunHost {
       sealed,
       tools: this.#tools,
     });
-    const seq = driver.apply(started, input.stored);
-    this.#ledger.enroll(driver, { budgets, tracker: new UseTracker(), isNew: true });
-    driver.values.keep(seq, input.value, input.bytes);
-    if (secret.length > 0) driver.values.reveal(seq, secret);
-    return driver;
+    const seq = run.apply(started, input.stored);
+    this.#ledger.enroll(run, { budgets, tracker: new UseTracker(), isNew: true });
+    run.values.keep(seq, input.value, input.bytes);
+    if (secret.length > 0) run.values.reveal(seq, secret);
+    return run;
   }
 
   /** A tenant's runs read the tenant's files. */
@@ -419,16 +417,16 @@ export class LocalHost implements RunHost {
     return { ...this.#sources, files: filesOfTenant(this.#sources.files, tenantId) };
   }
 
-  #adopt(run: Omit<DriverRun, "values">): RunDriver {
-    const values = new RunValues(run.no, this.#sourcesFor(run.about), run.state.graph.graph.envAllowed);
-    const driver = new RunDriver({ ...run, values }, this.#hooks);
-    this.#drivers.set(driver.no, driver);
-    this.#byId.set(driver.runId, driver);
-    return driver;
+  #adopt(parts: Omit<LiveRunParts, "values">): LiveRun {
+    const values = new RunValues(parts.no, this.#sourcesFor(parts.about), parts.state.graph.graph.envAllowed);
+    const run = new LiveRun({ ...parts, values }, this.#hooks);
+    this.#drivers.set(run.no, run);
+    this.#byId.set(run.runId, run);
+    return run;
   }
 
   /** A run that is already in memory is left alone: two drivers would be two writers. */
-  async #load(record: RunRecord): Promise<RunDriver> {
+  async #load(record: RunRecord): Promise<LiveRun> {
     const known = this.#drivers.get(record.no);
     if (known !== undefined) return known;
     const loading = this.#loading.get(record.no) ?? this.#rebuild(record);
@@ -440,29 +438,35 @@ export class LocalHost implements RunHost {
     }
   }
 
-  async #rebuild(record: RunRecord): Promise<RunDriver> {
+  async #rebuild(record: RunRecord): Promise<LiveRun> {
     const { journal, clock } = this.#options;
     const tracker = new UseTracker();
-    const { state, options, lineage, sealed } = await rebuildRun(journal, record, this.#shelf.byHash, (at, event) =>
-      tracker.observe(at, event),
+    const { state, options, lineage, sealed } = await rebuildRun(
+      journal,
+      record,
+      this.#graphCache.byHash,
+      (at, event) => tracker.observe(at, event),
     );
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
-    const events = await acquitBystanders(journal, record.no, { state, events: recoveryEvents(state, clock.now()) });
+    const events = await clearInnocentAttempts(journal, record.no, {
+      state,
+      events: recoveryEvents(state, clock.now()),
+    });
     // Read again: the row may have changed while this run was still in memory.
     const shown = await readRecord(this.#options.journal, record.no);
-    const driver = this.#adopt({ no: record.no, about: record, isNew: false, state, options, shown });
+    const run = this.#adopt({ no: record.no, about: record, isNew: false, state, options, shown });
     try {
-      this.#ledger.enroll(driver, { budgets: this.#ledger.boundTo(record.id), tracker, isNew: false });
-      this.#tellNear.enroll(driver);
-      if (reusable !== undefined) this.#reusable.set(driver, reusable);
-      for (const { seq, text } of sealed) driver.values.reveal(seq, this.#secrets.open(driver.no, text));
+      this.#ledger.enroll(run, { budgets: this.#ledger.boundTo(record.id), tracker, isNew: false });
+      this.#limitWarnings.enroll(run);
+      if (reusable !== undefined) this.#reusable.set(run, reusable);
+      for (const { seq, text } of sealed) run.values.reveal(seq, this.#secrets.open(run.no, text));
       const pending = pendingCommands(state);
-      for (const event of events) driver.apply(event);
+      for (const event of events) run.apply(event);
       // What was wished before the crash is already durable.
-      driver.performNow(pending);
-      return driver;
+      run.performNow(pending);
+      return run;
     } catch (error) {
-      this.#unload(driver);
+      this.#unload(run);
       throw error;
     }
   }
@@ -471,20 +475,20 @@ export class LocalHost implements RunHost {
    * Acts on a run that goes on, loaded where it was parked. `act` begins in the same turn as the look at the driver: a
    * parked run can leave memory in any other, and what is applied to it then is lost.
    */
-  async #withDriver<T>(runId: string, act: (driver: RunDriver) => Promise<T>): Promise<T> {
+  async #withDriver<T>(runId: string, act: (run: LiveRun) => Promise<T>): Promise<T> {
     for (;;) {
       this.#refuseWhenParking();
       const record = await findRecord(this.#options.journal, runId);
       if (record.completedAt !== undefined) {
         throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
       }
-      const driver = await this.#load(record);
-      if (driver.state.phase === "finished") await driver.durable();
-      else if (!driver.isDiscarded) {
+      const run = await this.#load(record);
+      if (run.state.phase === "finished") await run.durable();
+      else if (!run.isDiscarded) {
         try {
-          return await act(driver);
+          return await act(run);
         } finally {
-          this.#restIfParked(driver);
+          this.#restIfParked(run);
         }
       }
     }
@@ -492,12 +496,12 @@ export class LocalHost implements RunHost {
 
   async #refuseAnswered(runId: string, asked: Asked): Promise<void> {
     const record = await findRecord(this.#options.journal, runId);
-    const { state } = await rebuildRun(this.#options.journal, record, this.#shelf.byHash);
+    const { state } = await rebuildRun(this.#options.journal, record, this.#graphCache.byHash);
     refuseAnswered(state, asked);
   }
 
   /** Whether a run that sleeps waits for the clock or for people only its state tells: it is loaded. */
-  async #underWay(runId: string): Promise<RunDriver | undefined> {
+  async #underWay(runId: string): Promise<LiveRun | undefined> {
     const record = await findRecord(this.#options.journal, runId);
     if (record.completedAt !== undefined || this.#isParking) return this.#drivers.get(record.no);
     return this.#load(record);
@@ -514,52 +518,52 @@ export class LocalHost implements RunHost {
   }
 
   /** A run that has ended, or only waits, leaves memory. */
-  #afterCommit(driver: RunDriver): void {
-    const { state } = driver;
-    if (!this.#settling.isEmpty && isSettled(driver)) this.#settling.resolve(driver.runId);
+  #afterCommit(run: LiveRun): void {
+    const { state } = run;
+    if (!this.#settledRuns.isEmpty && isSettled(run)) this.#settledRuns.resolve(run.runId);
     if (state.phase === "finished") {
       // What the commit wished may have ended it: then its end is in the next one.
-      if (!driver.isDurable) return;
-      this.#ledger.end(driver);
-      this.#tasks.endRun(driver);
-      this.#unload(driver);
+      if (!run.isDurable) return;
+      this.#ledger.end(run);
+      this.#tasks.endRun(run);
+      this.#unload(run);
       if (state.graph.graph.ending.storagePath !== undefined) this.#outbox.schedule();
       return;
     }
-    this.#ledger.note(driver);
-    this.#restIfParked(driver);
+    this.#ledger.note(run);
+    this.#restIfParked(run);
   }
 
   /** Of a run that waits long only its rows remain. */
-  #restIfParked(driver: RunDriver): void {
-    const { state } = driver;
-    if (driver.isDiscarded || driver.isBusy || !isParked(state)) return;
+  #restIfParked(run: LiveRun): void {
+    const { state } = run;
+    if (run.isDiscarded || run.isBusy || !isParked(state)) return;
     const wakeAt = nextTimerAt(state);
     if (wakeAt !== undefined && wakeAt - this.#options.clock.now() < KEEP_LOADED_MS) return;
-    this.#unload(driver);
+    this.#unload(run);
     this.#wakeLater().catch((error: unknown) => this.#recoverLater(error));
   }
 
-  #unload(driver: RunDriver): void {
-    driver.leave();
-    if (this.#drivers.get(driver.no) === driver) this.#drivers.delete(driver.no);
-    if (this.#byId.get(driver.runId) === driver) this.#byId.delete(driver.runId);
-    this.#timers.forget(driver);
-    this.#tasks.forget(driver);
-    this.#ledger.leave(driver);
-    this.#secrets.forget(driver.no);
+  #unload(run: LiveRun): void {
+    run.leave();
+    if (this.#drivers.get(run.no) === run) this.#drivers.delete(run.no);
+    if (this.#byId.get(run.runId) === run) this.#byId.delete(run.runId);
+    this.#timers.forget(run);
+    this.#tasks.forget(run);
+    this.#ledger.leave(run);
+    this.#secrets.forget(run.no);
   }
 
   /** The run stops in this process; its record on disk is whole, and the next load goes on from there. */
-  #abandon(driver: RunDriver, error: unknown): void {
+  #abandon(run: LiveRun, error: unknown): void {
     this.#options.onDefect(error);
-    if (this.#drivers.get(driver.no) !== driver) return;
-    this.#unload(driver);
-    driver.values.forget();
+    if (this.#drivers.get(run.no) !== run) return;
+    this.#unload(run);
+    run.values.forget();
     // Who waits for the run learns what a user can do about it; a defect says nothing to them.
-    if (!isPawlError(error) || this.#isParking) this.#settling.resolve(driver.runId);
-    else this.#settling.reject(driver.runId, error);
-    this.#watchers.tell(driver.runId, { type: "parked" });
+    if (!isPawlError(error) || this.#isParking) this.#settledRuns.resolve(run.runId);
+    else this.#settledRuns.reject(run.runId, error);
+    this.#watchers.tell(run.runId, { type: "parked" });
   }
 
   /** Sets the alarm for the next parked run; for one that is due already, at `notBefore`. */
@@ -586,7 +590,7 @@ export class LocalHost implements RunHost {
 
   async #outputsOf(run: RunNo): Promise<{ readonly record: RunRecord; readonly outputs: Json }> {
     const record = await readRecord(this.#options.journal, run);
-    const { state } = await rebuildRun(this.#options.journal, record, this.#shelf.byHash);
+    const { state } = await rebuildRun(this.#options.journal, record, this.#graphCache.byHash);
     const values = new RunValues(run, this.#sourcesFor(record), state.graph.graph.envAllowed);
     return { record, outputs: await loadOutputs({ state, values }) };
   }

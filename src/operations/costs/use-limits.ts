@@ -2,7 +2,7 @@ import { howNear, SHOWN_AMOUNTS, type ShownAmount } from "../../core/amounts.ts"
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { RunLimits, UseLimits } from "../../core/graph/graph.ts";
 import type { RunState } from "../../core/history/run-state.ts";
-import { type LimitUse, limitUses } from "../../core/interpreter/use-limits.ts";
+import { type LimitUse, limitUses } from "../../core/interpreter/budget/use-limits.ts";
 
 /** How far a run may go beside money, as people write it. */
 export interface WantedLimits {

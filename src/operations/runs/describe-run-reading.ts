@@ -1,8 +1,8 @@
 import type { Values } from "../../core/binding/bind.ts";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
-import { rebuildRun } from "../../hosts/local/rebuild-run.ts";
-import { RunValues } from "../../hosts/local/run-values.ts";
-import { ValueCache } from "../../hosts/local/value-cache.ts";
+import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
+import { RunValues } from "../../hosts/session/values/run-values.ts";
+import { ValueCache } from "../../hosts/session/values/value-cache.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";

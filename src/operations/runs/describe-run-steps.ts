@@ -7,7 +7,7 @@ import {
   SINGLE_ITEM,
   type StepState,
 } from "../../core/history/run-state.ts";
-import { sizeOf } from "../../core/interpreter/settle.ts";
+import { sizeOf } from "../../core/interpreter/flow/settle.ts";
 import type { RunHistory, StepHistory } from "./describe-run-history.ts";
 
 export type StepStatus =

@@ -3,7 +3,7 @@ import { collectOfHandle } from "../../core/binding/values-needed.ts";
 import { ERRORS, isErrorCode } from "../../core/errors/error-table.ts";
 import type { PolicyDecision } from "../../core/graph/policy.ts";
 import type { Handle } from "../../core/history/run-state.ts";
-import { resultOf } from "../../core/interpreter/end-scope.ts";
+import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import { runStatus } from "../../core/interpreter/run-status.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";

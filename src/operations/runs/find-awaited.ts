@@ -1,5 +1,5 @@
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
-import { rebuildRun } from "../../hosts/local/rebuild-run.ts";
+import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 

@@ -1,7 +1,7 @@
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Event } from "../../core/history/events.ts";
 import { runStatus } from "../../core/interpreter/run-status.ts";
-import { loadGraph } from "../../hosts/local/rebuild-run.ts";
+import { loadGraph } from "../../hosts/session/rebuild-run.ts";
 import type { EventRow, Journal, RunRecord } from "../../ports/journal.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
 import { describeLimits, showLimit } from "../costs/use-limits.ts";

@@ -1,5 +1,5 @@
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
-import { rebuildRun } from "../../hosts/local/rebuild-run.ts";
+import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import type { Journal, RunNo, RunRecord, RunSelection, RunStatus } from "../../ports/journal.ts";
 
 export interface RetryingWanted {

@@ -1,7 +1,7 @@
 import { loadHandle } from "../../core/binding/bind.ts";
 import { collectOfHandle } from "../../core/binding/values-needed.ts";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
-import { resultOf } from "../../core/interpreter/end-scope.ts";
+import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { MetricsSum, type RunMetrics } from "../requests/run-metrics.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { newRunId } from "../../hosts/local/new-run-id.ts";
+import { newRunId } from "../../hosts/session/new-run-id.ts";
 import type { GivenKey } from "../../ports/idempotency-keys.ts";
 import type { RunRecord, RunStatus } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";

@@ -2,7 +2,7 @@ import { loadHandle, type Values } from "../../core/binding/bind.ts";
 import { collectOfHandle } from "../../core/binding/values-needed.ts";
 import { toText } from "../../core/expressions/to-text.ts";
 import type { CallReport, Failure, Handle, Scope } from "../../core/history/run-state.ts";
-import { resultOf } from "../../core/interpreter/end-scope.ts";
+import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { EXECUTION_TIMED_OUT, executionTimedOut, stateTimedOut, TOO_DEEP } from "../../dialects/terminal/messages.ts";

@@ -1,6 +1,6 @@
 import type { PolicyDecision } from "../../core/graph/policy.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { ToldAlert } from "../../hosts/local/policies/output-policies.ts";
+import type { ToldAlert } from "../../hosts/session/policies/output-policies.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 
 /** What a webhook tells of an alert: what was found is counted, never told. */

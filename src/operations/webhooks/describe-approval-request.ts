@@ -1,5 +1,5 @@
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { ToldApproval } from "../../hosts/local/tell-approval.ts";
+import type { ToldApproval } from "../../hosts/session/approvals/approval-webhooks.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 
 /** What a webhook tells of a question. What is shown to the person is not in it: it may be large, and not for every receiver. */

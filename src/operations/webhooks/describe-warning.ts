@@ -1,5 +1,5 @@
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { ToldWarning } from "../../hosts/local/budgets/near-limits.ts";
+import type { ToldWarning } from "../../hosts/session/budgets/limit-warnings.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { type LimitDescription, showLimit } from "../costs/use-limits.ts";
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { ToldWarning } from "../../hosts/local/budgets/near-limits.ts";
-import type { ToldAlert } from "../../hosts/local/policies/output-policies.ts";
-import type { ToldApproval } from "../../hosts/local/tell-approval.ts";
+import type { ToldApproval } from "../../hosts/session/approvals/approval-webhooks.ts";
+import type { ToldWarning } from "../../hosts/session/budgets/limit-warnings.ts";
+import type { ToldAlert } from "../../hosts/session/policies/output-policies.ts";
 import type { OutboxRecord, RunRecord } from "../../ports/journal.ts";
 import type { Application, Records } from "../application/application.ts";
 import { readRunHistory } from "../runs/describe-run-reading.ts";

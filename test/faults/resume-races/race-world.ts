@@ -18,7 +18,7 @@ interface ShownStep {
   readonly output_data: Json;
 }
 
-export interface ShownRun {
+export interface RunRowFields {
   readonly run_id: string;
   readonly status: string;
   readonly outputs: Json;
@@ -76,12 +76,12 @@ export class RaceWorld {
     return this.post(`/runs/${runId}/signals`, { name, payload });
   }
 
-  async run(runId: string): Promise<ShownRun> {
+  async run(runId: string): Promise<RunRowFields> {
     const { data } = await this.get(`/runs/${runId}`);
-    return data as unknown as ShownRun;
+    return data as unknown as RunRowFields;
   }
 
-  async untilEnded(runId: string): Promise<ShownRun> {
+  async untilEnded(runId: string): Promise<RunRowFields> {
     await this.http.world.host.settled(runId);
     await expect.poll(async () => this.http.world.recordOf(runId)).toHaveProperty("completedAt");
     return this.run(runId);

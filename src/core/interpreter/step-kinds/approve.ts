@@ -1,12 +1,12 @@
 import type { ApprovalAnswered, ApprovalAsked } from "../../history/events.ts";
 import type { Instance } from "../../history/run-state.ts";
-import { stopForBudget } from "../admission.ts";
-import { asksForBudget } from "../budget-question.ts";
-import { concludeInstance, failInstance, succeedInstance } from "../conclude.ts";
-import { goOnWithAnswer } from "../questions.ts";
+import { stopForBudget } from "../attempt/admission.ts";
+import { concludeInstance, failInstance, succeedInstance } from "../attempt/conclude.ts";
+import { asksForBudget } from "../budget/budget-question.ts";
+import { takePlace } from "../flow/window.ts";
 import { startTimer, stopTimer, timerOf } from "../timers.ts";
 import type { Turn } from "../turn.ts";
-import { takePlace } from "../window.ts";
+import { goOnWithAnswer } from "./questions.ts";
 
 export function applyApprovalAsked(turn: Turn, event: ApprovalAsked): void {
   const instance = turn.state.active.get(event.path);

@@ -1,6 +1,6 @@
 import type { IndexedFlow } from "../../graph/indexed-graph.ts";
 import type { Frame, Instance } from "../../history/run-state.ts";
-import { openScope } from "../open-scope.ts";
+import { openScope } from "../flow/open-scope.ts";
 import { startTimer, timerOf } from "../timers.ts";
 import type { Turn } from "../turn.ts";
 

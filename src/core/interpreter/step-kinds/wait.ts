@@ -1,8 +1,8 @@
 import type { Wait } from "../../graph/graph.ts";
 import type { SignalReceived, WaitBegun } from "../../history/events.ts";
 import type { Instance } from "../../history/run-state.ts";
-import { beginBinding } from "../begin-binding.ts";
-import { failInstance, succeedInstance } from "../conclude.ts";
+import { beginBinding } from "../attempt/begin-binding.ts";
+import { failInstance, succeedInstance } from "../attempt/conclude.ts";
 import { startTimer, stopTimer, timerOf } from "../timers.ts";
 import type { Turn } from "../turn.ts";
 

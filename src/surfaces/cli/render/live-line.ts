@@ -1,6 +1,6 @@
 import type { IndexedFlow, IndexedStep } from "../../../core/graph/indexed-graph.ts";
 import type { Scope } from "../../../core/history/run-state.ts";
-import { sizeOf } from "../../../core/interpreter/settle.ts";
+import { sizeOf } from "../../../core/interpreter/flow/settle.ts";
 import { type StepHistory, triesOf } from "../../../operations/runs/describe-run-history.ts";
 import { type StepStatus, statusOfEnd, statusOfPhase } from "../../../operations/runs/describe-run-steps.ts";
 

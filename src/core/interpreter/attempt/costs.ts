@@ -1,0 +1,79 @@
+import type { CostReported, StepSucceeded } from "../../history/events.ts";
+import type { Instance } from "../../history/run-state.ts";
+import type { JsonObject } from "../../json.ts";
+import { bookOutcome } from "../budget/reservations.ts";
+import { countTokens } from "../budget/use-limits.ts";
+import type { Turn } from "../turn.ts";
+
+export interface Cost {
+  readonly costMicro?: number;
+  readonly unpriced?: boolean;
+  readonly usage?: JsonObject;
+  readonly reused?: StepSucceeded["reused"];
+}
+
+/** Money spent before the outcome is known moves from reserved to spent. */
+export function applyCostReported(turn: Turn, event: CostReported): void {
+  const instance = turn.state.active.get(event.path);
+  if (instance?.attempt !== event.attempt || instance.phase !== "dispatched") {
+    bookLate(turn, event);
+    return;
+  }
+  const { budget } = turn.state;
+  budget.spentMicro += event.costMicro;
+  instance.costMicro += event.costMicro;
+  instance.attemptCostMicro += event.costMicro;
+  const used = Math.min(event.costMicro, instance.reservedMicro);
+  instance.reservedMicro -= used;
+  budget.reservedMicro -= used;
+}
+
+/** The attempt is over: its whole cost is booked, its reservation returned, its place free. */
+export function bookAttempt(turn: Turn, instance: Instance, cost: Cost): void {
+  const { budget } = turn.state;
+  const total = cost.costMicro ?? 0;
+  const rest = Math.max(0, total - instance.attemptCostMicro);
+  budget.spentMicro += rest;
+  instance.costMicro += rest;
+  if (cost.unpriced === true) budget.unpriced = true;
+  // Nothing was done.
+  if (cost.reused === undefined) budget.tokens += countTokens(cost.usage);
+  else budget.tries -= 1;
+  bookOutcome(budget, instance.step.key, Math.max(total, instance.attemptCostMicro));
+  release(turn, instance);
+}
+
+export function release(turn: Turn, instance: Instance): void {
+  const { state } = turn;
+  state.budget.reservedMicro -= instance.reservedMicro;
+  instance.reservedMicro = 0;
+  instance.attemptCostMicro = 0;
+  state.tasksInFlight -= 1;
+  if (state.blocked.size > 0) turn.hasRoom = true;
+}
+
+/** The attempt no longer counts, but what it costs is still booked if it is ever known. */
+export function giveUp(turn: Turn, instance: Instance): void {
+  turn.state.orphans.set(`${instance.path}@${instance.attempt}`, instance.attemptCostMicro);
+  release(turn, instance);
+}
+
+/** What an attempt cost that no longer counts. */
+export function bookLate(
+  turn: Turn,
+  event: Cost & { readonly type: string; readonly path: string; readonly attempt: number },
+): void {
+  const { orphans, budget } = turn.state;
+  const orphan = `${event.path}@${event.attempt}`;
+  const booked = orphans.get(orphan) ?? 0;
+  const total = event.costMicro ?? 0;
+  if (event.type === "costReported") {
+    budget.spentMicro += total;
+    orphans.set(orphan, booked + total);
+    return;
+  }
+  budget.spentMicro += Math.max(0, total - booked);
+  budget.tokens += countTokens(event.usage);
+  if (event.unpriced === true) budget.unpriced = true;
+  orphans.delete(orphan);
+}

@@ -1,0 +1,87 @@
+import type { StepFailed, StepInterrupted, StepSucceeded } from "../../history/events.ts";
+import type { Failure, Instance } from "../../history/run-state.ts";
+import type { Turn } from "../turn.ts";
+import { concludeInstance, failInstance, succeedProjected } from "./conclude.ts";
+import { bookAttempt, bookLate, giveUp, release } from "./costs.ts";
+import { goOnOutspent } from "./outspent.ts";
+
+/** After this many crashes with the attempt in flight it is the attempt that is suspected. */
+const POISON_CRASHES = 3;
+
+export function applyStepSucceeded(turn: Turn, event: StepSucceeded): void {
+  const instance = currentAttempt(turn, event);
+  if (instance === undefined) return bookLate(turn, event);
+  if (instance.phase === "dispatched") bookAttempt(turn, instance, event);
+  succeedProjected(turn, instance, event.empty === true ? 0 : turn.seq, event);
+}
+
+export function applyStepFailed(turn: Turn, event: StepFailed): void {
+  const instance = currentAttempt(turn, event);
+  if (instance === undefined) {
+    if (!failProjection(turn, event)) bookLate(turn, event);
+    return;
+  }
+  if (instance.phase === "dispatched") bookAttempt(turn, instance, event);
+  if (instance.scope.phase === "cancelling") return concludeInstance(turn, instance, { status: "cancelled" });
+  // A new key only where nothing of the old attempt can have happened.
+  if (event.effect === "none") {
+    instance.generation += 1;
+    instance.records = undefined;
+  }
+  const { outspent } = event;
+  if (outspent !== undefined && instance.scope.phase === "open")
+    return goOnOutspent(turn, instance, { ...event, outspent });
+  const isSafe = instance.step.step.atMostOnce !== true || event.effect === "none";
+  const failure: Failure = { code: event.code, message: event.message, seq: turn.seq };
+  failInstance(turn, instance, failure, { mayRetry: event.retryable && isSafe, projected: event });
+}
+
+/** Neither a success nor a failure: nobody knows. The same generation is tried again, unless that is forbidden. */
+export function applyStepInterrupted(turn: Turn, event: StepInterrupted): void {
+  const instance = turn.state.active.get(event.path);
+  if (instance?.phase !== "dispatched" || instance.attempt !== event.attempt) return;
+  // It goes on as if it had not been cut off.
+  if (event.cause === "parked" || event.hasBegun === false) turn.state.budget.tries -= 1;
+  if (event.cause === "parked") {
+    turn.state.isSuspended = true;
+    // Its executor still lives and may yet say what it cost.
+    giveUp(turn, instance);
+  } else release(turn, instance);
+  if (instance.scope.phase === "cancelling") return concludeInstance(turn, instance, { status: "cancelled" });
+  if (instance.step.step.atMostOnce === true && event.hasBegun !== false)
+    return failOnce(turn, instance, "INTERRUPTED", "was cut off and may not be repeated");
+  if (event.cause === "parked") {
+    instance.phase = "parked";
+    return;
+  }
+  if (event.hasBegun !== false) instance.crashes += 1;
+  if (instance.crashes >= POISON_CRASHES) {
+    return failOnce(turn, instance, "POISON", `was in task when the process died ${instance.crashes} times`);
+  }
+  turn.work.push({ type: "redispatch", instance });
+}
+
+function failOnce(turn: Turn, instance: Instance, code: string, what: string): void {
+  failInstance(turn, instance, { code, message: `"${instance.path}" ${what}.`, seq: 0 }, { mayRetry: false });
+}
+
+/** What control reads of an outcome cannot be read: the instance fails, whatever its outcome was. False if none waits. */
+function failProjection(turn: Turn, event: StepFailed): boolean {
+  const instance = turn.state.active.get(event.path);
+  if (instance?.phase !== "projecting" || instance.attempt !== event.attempt) return false;
+  instance.outcome = undefined;
+  const failure: Failure = { code: event.code, message: event.message, seq: turn.seq };
+  instance.failure = failure;
+  concludeInstance(turn, instance, { status: "failed", failure, known: undefined });
+  return true;
+}
+
+/** The instance that the outcome belongs to, if it still waits for it. */
+export function currentAttempt(
+  turn: Turn,
+  event: { readonly path: string; readonly attempt: number },
+): Instance | undefined {
+  const instance = turn.state.active.get(event.path);
+  const isAwaited = instance?.phase === "dispatched" || instance?.phase === "binding";
+  return isAwaited && instance?.attempt === event.attempt ? instance : undefined;
+}

@@ -1,0 +1,48 @@
+import type { Amounts, BudgetExhausted, LimitRaised, StepHeld } from "../../history/events.ts";
+import { stopForBudget } from "../attempt/admission.ts";
+import { concludeInstance } from "../attempt/conclude.ts";
+import { release } from "../attempt/costs.ts";
+import { currentAttempt } from "../attempt/outcomes.ts";
+import type { Turn } from "../turn.ts";
+
+/** Limits that the host holds: it says when one is used up, and what a person has added to it. */
+export function applyBudgetExhausted(turn: Turn, event: BudgetExhausted): void {
+  const instance = currentAttempt(turn, event);
+  if (instance?.phase !== "dispatched") return;
+  const { budget } = turn.state;
+  release(turn, instance);
+  budget.tries -= 1;
+  budget.exhausted ??= event.message;
+  // The run is coming down already.
+  if (instance.scope.phase !== "open") return concludeInstance(turn, instance, { status: "cancelled" });
+  stopForBudget(turn, instance);
+}
+
+/** It waits with all others, in the order of coming. */
+export function applyStepHeld(turn: Turn, event: StepHeld): void {
+  const instance = currentAttempt(turn, event);
+  if (instance?.phase !== "dispatched") return;
+  release(turn, instance);
+  turn.state.budget.tries -= 1;
+  if (instance.scope.phase !== "open") return concludeInstance(turn, instance, { status: "cancelled" });
+  instance.phase = "blocked";
+  turn.state.blocked.push(instance);
+  turn.hasRoom = true;
+}
+
+export function applyLimitRaised({ state: { budget, now, startedAt } }: Turn, { id, by }: LimitRaised): void {
+  if (budget.asks === undefined || budget.raisedBy.includes(id)) return;
+  budget.raisedBy.push(id);
+  const { cost, tokens, tries, duration } = budget.asks;
+  budget.asks = {
+    ...add("cost", cost, by),
+    ...add("tokens", tokens, by),
+    ...add("tries", tries, by),
+    // What has passed while a person was asked is not theirs to pay for.
+    ...add("duration", by.duration === undefined ? duration : Math.max(duration ?? 0, now - startedAt), by),
+  };
+}
+
+function add(of: keyof Amounts, limit: number | undefined, by: Amounts): Amounts {
+  return limit === undefined ? {} : { [of]: limit + (by[of] ?? 0) };
+}

@@ -1,0 +1,47 @@
+import type { UseLimits } from "../../graph/graph.ts";
+import type { Amounts } from "../../history/events.ts";
+import type { Budget, RunState } from "../../history/run-state.ts";
+import type { JsonObject } from "../../json.ts";
+
+/** How much of one limit of a run is used. Money in micro-dollars, time in milliseconds. */
+export interface LimitUse {
+  readonly of: "cost" | "tokens" | "tries" | "duration";
+  readonly limit: number;
+  readonly used: number;
+}
+
+/** Every limit that the run has. Time counts up to the latest event. */
+export function limitUses({ budget, now, startedAt }: RunState): readonly LimitUse[] {
+  const limits = budget.asks ?? toAmounts(budget.limitMicro, budget.uses);
+  return [
+    ...limit("cost", limits.cost, budget.spentMicro),
+    ...limit("tokens", limits.tokens, budget.tokens),
+    ...limit("tries", limits.tries, budget.tries),
+    ...limit("duration", limits.duration, now - startedAt),
+  ];
+}
+
+export function toAmounts(cost: number | undefined, uses: UseLimits): Amounts {
+  const { maxTokens: tokens, maxTries: tries, maxDurationMs: duration } = uses;
+  return { cost, tokens, tries, duration };
+}
+
+/** What allows no other task to begin. Money is reserved before and is not among it, time has a timer of its own. */
+export function findUsedUp({ uses, tokens, tries }: Budget): LimitUse | undefined {
+  const { maxTokens, maxTries } = uses;
+  return [...limit("tokens", maxTokens, tokens), ...limit("tries", maxTries, tries)].find(
+    ({ limit: most, used }) => used >= most,
+  );
+}
+
+/** What counts of an attempt's usage: the tokens of models, whether they came from a cache or not. */
+export function countTokens(usage: JsonObject | undefined): number {
+  return ["input_tokens", "output_tokens"].reduce((sum, name) => {
+    const tokens = usage?.[name];
+    return typeof tokens === "number" && tokens > 0 ? sum + tokens : sum;
+  }, 0);
+}
+
+function limit(of: LimitUse["of"], most: number | undefined, used: number): readonly LimitUse[] {
+  return most === undefined ? [] : [{ of, limit: most, used }];
+}

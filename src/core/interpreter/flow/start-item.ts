@@ -1,0 +1,58 @@
+import { stepPath } from "../../graph/step-path.ts";
+import { type Instance, type Scope, SINGLE_ITEM } from "../../history/run-state.ts";
+import { Queue } from "../../queue.ts";
+import { beginInstance } from "../attempt/begin-instance.ts";
+import { evaluateControl } from "../control-scope.ts";
+import type { Turn } from "../turn.ts";
+import { settleItem } from "./settle.ts";
+import { fillPlace, hasPlace } from "./window.ts";
+
+/** Starts an instance whose needs are met, or queues it behind its window. */
+export function startItem(turn: Turn, scope: Scope, step: number, item: number): void {
+  const state = scope.steps[step];
+  const indexed = scope.flow.steps[step];
+  if (state === undefined || indexed === undefined || scope.phase !== "open" || state.failure !== undefined) return;
+  if (item !== SINGLE_ITEM && !hasPlace(scope, step)) {
+    state.queue ??= new Queue();
+    state.queue.push(item);
+    return;
+  }
+  const { when } = indexed.step;
+  if (
+    when !== undefined &&
+    !turn.decisions.decide(() => evaluateControl(turn.state, { scope, step, item }, when) === true)
+  ) {
+    settleItem(turn, { scope, step, item }, { status: "skipped" });
+    fillPlace(turn, scope, step);
+    return;
+  }
+  const instance: Instance = {
+    path: stepPath(scope.path, indexed.escapedId, state.visit, item),
+    scope,
+    step: indexed,
+    item,
+    visit: state.visit,
+    phase: "blocked",
+    attempt: 0,
+    failures: 0,
+    crashes: 0,
+    generation: 1,
+    costMicro: 0,
+    attemptCostMicro: 0,
+    reservedMicro: 0,
+    tooLittleMicro: undefined,
+    startedAt: 0,
+    child: undefined,
+    failure: undefined,
+    outcome: undefined,
+    askedSeq: 0,
+    question: undefined,
+    records: undefined,
+    signal: undefined,
+  };
+  state.running += 1;
+  state.status[item < 0 ? 0 : item] = "running";
+  turn.state.active.set(instance.path, instance);
+  scope.live.add(instance);
+  beginInstance(turn, instance);
+}

@@ -1,0 +1,43 @@
+import { waitsForOthers } from "../../core/interpreter/run-status.ts";
+import type { LiveRun } from "../session/live-run.ts";
+
+/** Who waits until a run settles. By run and not by driver: it may leave memory and come back meanwhile. */
+export class SettledRuns {
+  readonly #byRun = new Map<string, PromiseWithResolvers<void>[]>();
+
+  wait(runId: string): Promise<void> {
+    const settled = Promise.withResolvers<void>();
+    const waiting = this.#byRun.get(runId);
+    if (waiting === undefined) this.#byRun.set(runId, [settled]);
+    else waiting.push(settled);
+    return settled.promise;
+  }
+
+  get isEmpty(): boolean {
+    return this.#byRun.size === 0;
+  }
+
+  resolve(runId: string): void {
+    for (const { resolve } of this.#take(runId)) resolve();
+  }
+
+  reject(runId: string, error: unknown): void {
+    for (const { reject } of this.#take(runId)) reject(error);
+  }
+
+  resolveAll(): void {
+    for (const runId of [...this.#byRun.keys()]) this.resolve(runId);
+  }
+
+  #take(runId: string): readonly PromiseWithResolvers<void>[] {
+    const waiting = this.#byRun.get(runId) ?? [];
+    this.#byRun.delete(runId);
+    return waiting;
+  }
+}
+
+/** Ended, or nothing left but waiting for a person or an event. */
+export function isSettled({ state, isBusy }: LiveRun): boolean {
+  if (isBusy) return false;
+  return state.phase === "finished" || waitsForOthers(state);
+}

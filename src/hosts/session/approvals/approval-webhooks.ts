@@ -1,0 +1,35 @@
+import { resolveEnv } from "../../../core/expressions/resolve-env.ts";
+import type { Instance } from "../../../core/history/run-state.ts";
+import { timerOf } from "../../../core/interpreter/timers.ts";
+import type { LiveRun } from "../live-run.ts";
+
+/** What an entry of the outbox keeps of a question: the rest stands in the event that asked. */
+export interface ToldApproval {
+  readonly event: "approval.requested";
+  readonly url: string;
+  /** The event that asked. */
+  readonly asked: number;
+  readonly timesOutAt?: number;
+}
+
+/**
+ * Has those told who want to know of questions: `callback_url` and `on_approval.webhook`. Called in the turn in which the
+ * question was applied, so that the wish to tell is in the commit that opens it.
+ */
+export function queueApprovalWebhooks(
+  run: LiveRun,
+  instance: Instance,
+  { asked, env }: { readonly asked: number; env(name: string): string | undefined },
+): void {
+  // The run may have been cancelled while the question was put together.
+  if (instance.phase !== "approval" || instance.askedSeq !== asked) return;
+  const { approvalWebhook } = run.state.graph.graph.ending;
+  const callback = run.options["callback_url"];
+  const urls = [typeof callback === "string" ? callback : undefined, approvalWebhook];
+  const timesOutAt = run.state.timers.get(timerOf(instance, "approval"));
+  for (const url of new Set(urls)) {
+    if (url === undefined || resolveEnv(url, env).trim() === "") continue;
+    const told: ToldApproval = { event: "approval.requested", url, asked, timesOutAt };
+    run.addOutbox([{ kind: "webhook", body: JSON.stringify(told) }]);
+  }
+}

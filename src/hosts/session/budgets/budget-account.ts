@@ -1,0 +1,95 @@
+import { AMOUNTS } from "../../../core/amounts.ts";
+import type { Amounts } from "../../../core/history/events.ts";
+import type { Budget, BudgetUse } from "../../../ports/budgets.ts";
+import { addUse } from "./use-tracker.ts";
+
+/** What a run pays from: a budget that it shares, on one day, or limits of its own. */
+export interface BudgetAccount {
+  /** As questions and events name it. */
+  readonly id: string;
+  readonly name: string;
+  readonly onExceeded: "stop" | "ask";
+  /** In UTC; empty where it knows no days. */
+  readonly day: string;
+  /** As they were set: what a raise adds where nobody says how much. */
+  readonly set: Amounts;
+  /** With what people have added. */
+  readonly limits: Amounts;
+  readonly used: Amounts;
+  /** Promised to attempts that fly, by whom they are for. */
+  readonly reserved: Map<object, Amounts>;
+}
+
+/** A budget that runs share, on one day. */
+export class SharedAccount implements BudgetAccount {
+  readonly day: string;
+  readonly reserved = new Map<object, Amounts>();
+  budget: Budget;
+  raised: Amounts;
+  used: BudgetUse;
+
+  constructor(budget: Budget, day: string, { use, raised }: { readonly use: BudgetUse; readonly raised: Amounts }) {
+    this.budget = budget;
+    this.day = day;
+    this.used = use;
+    this.raised = raised;
+  }
+
+  get id(): string {
+    return this.budget.id;
+  }
+
+  get name(): string {
+    return nameOf(this.budget);
+  }
+
+  get onExceeded(): "stop" | "ask" {
+    return this.budget.onExceeded;
+  }
+
+  get set(): Amounts {
+    return this.budget.limits;
+  }
+
+  get limits(): Amounts {
+    return addAmounts(this.budget.limits, this.raised);
+  }
+
+  add(use: BudgetUse): void {
+    this.used = addUse(this.used, use);
+  }
+}
+
+/** What is not limited stays so. */
+function addAmounts(limits: Amounts, by: Amounts): Amounts {
+  return Object.fromEntries(
+    AMOUNTS.flatMap((of) => {
+      const limit = limits[of];
+      return limit === undefined ? [] : [[of, limit + (by[of] ?? 0)]];
+    }),
+  );
+}
+
+/** Limits that are asked about, as they are when the question is put: `cost=190000,tokens=5`. */
+export function writeLimits(limits: Amounts, of: readonly (keyof Amounts)[]): string {
+  return of.map((each) => `${each}=${limits[each] ?? 0}`).join(",");
+}
+
+/** What of them nobody has raised since. */
+export function findUnraised(limits: Amounts, written: string): readonly (keyof Amounts)[] {
+  const then = new Map(written.split(",").map((each) => each.split("=") as [string, string]));
+  return AMOUNTS.filter((of) => then.has(of) && (limits[of] ?? 0) <= Number(then.get(of)));
+}
+
+export function sumReserved({ reserved }: BudgetAccount, of: keyof Amounts): number {
+  let sum = 0;
+  for (const amounts of reserved.values()) sum += amounts[of] ?? 0;
+  return sum;
+}
+
+/** As people read it. */
+function nameOf({ workflow, tenantId, per }: Pick<Budget, "workflow" | "tenantId" | "per">): string {
+  const what = workflow === undefined ? "all workflows" : `the workflow "${workflow}"`;
+  const whose = tenantId === undefined ? "" : ` of the tenant "${tenantId}"`;
+  return `The budget of ${what}${whose}${per === "day" ? " for today (UTC)" : ""}`;
+}

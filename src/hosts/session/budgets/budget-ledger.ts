@@ -1,0 +1,293 @@
+import { AMOUNTS, isNear } from "../../../core/amounts.ts";
+import { isStorageFailure } from "../../../core/errors/is-storage-failure.ts";
+import type { Amounts, Event } from "../../../core/history/events.ts";
+import { isBudgetAsked } from "../../../core/interpreter/budget/budget-question.ts";
+import { toIsoDay } from "../../../core/iso-time.ts";
+import type { Budget, Budgets, BudgetUse } from "../../../ports/budgets.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { LiveRun } from "../live-run.ts";
+import { type BudgetAccount, SharedAccount } from "./budget-account.ts";
+import { decideReservations } from "./decide-reservations.ts";
+import { OwnAccount } from "./own-account.ts";
+import { type Bound, givesTryBack, type PayingRun, toRunShares } from "./paying-run.ts";
+import { type OfAttempt, PeakUse } from "./peak-use.ts";
+import { NOTHING, UseTracker } from "./use-tracker.ts";
+
+/** An attempt that wants to begin. */
+export interface Applicant {
+  readonly run: LiveRun;
+  readonly path: string;
+  readonly attempt: number;
+}
+
+export type Admission =
+  /** With what it may spend, where money is limited. */
+  | { readonly kind: "go"; readonly maxCostMicro?: number }
+  | { readonly kind: "hold"; readonly accounts: readonly BudgetAccount[] }
+  | { readonly kind: "exceeded"; readonly account: BudgetAccount; readonly of: readonly (keyof Amounts)[] };
+
+export interface BudgetNear {
+  readonly account: SharedAccount;
+  readonly of: keyof Amounts;
+  readonly limit: number;
+  readonly used: number;
+}
+
+/** What a run in memory has used is written down this often, for those who look. */
+const NOTE_EVERY_MS = 1_000;
+
+/**
+ * What is left of budgets that runs share, in the process that drives all of them: the record of what runs have used, and what
+ * is promised to attempts that fly. Promises die with the process; what was used comes from the journal.
+ */
+export class BudgetLedger {
+  readonly #clock: Clock;
+  readonly #near: (run: LiveRun, near: BudgetNear) => void;
+  readonly #failed: (error: unknown) => void;
+  readonly #payers = new Map<LiveRun, PayingRun>();
+  readonly #accounts = new Map<string, SharedAccount>();
+  readonly #seen = new PeakUse();
+  records: Budgets | undefined;
+
+  constructor(clock: Clock, near: (run: LiveRun, near: BudgetNear) => void, failed: (error: unknown) => void) {
+    this.#clock = clock;
+    this.#near = near;
+    this.#failed = failed;
+  }
+
+  /** Before the first commit of a run: from now on its shares are looked for after a crash. */
+  bind(run: {
+    readonly runId: string;
+    readonly workflow: string;
+    readonly tenantId: string | undefined;
+  }): readonly Bound[] {
+    const budgets = this.records?.applying(run) ?? [];
+    if (budgets.length > 0) this.records?.note(run.runId, toRunShares(new UseTracker(), budgets, this.#today()), 0);
+    return budgets;
+  }
+
+  /** The budgets of a run that has begun. */
+  boundTo(runId: string): readonly Bound[] {
+    const ids = new Set(this.records?.sharesOf(runId).map(({ budget }) => budget));
+    return [...ids].flatMap((id) => this.records?.find(id) ?? []);
+  }
+
+  /** `isNew`: none of its tries has begun. */
+  enroll(
+    run: LiveRun,
+    { budgets, tracker, isNew }: { budgets: readonly Bound[]; tracker: UseTracker; isNew: boolean },
+  ): void {
+    const { asks } = run.state.budget;
+    if (budgets.length === 0 && asks === undefined) return;
+    const own = asks === undefined ? undefined : new OwnAccount(run.state, isNew ? 0 : run.state.budget.tries);
+    this.#payers.set(run, { run, budgets, tracker, own, begun: new Set(), notedAt: 0, notedSeq: 0 });
+  }
+
+  has(run: LiveRun): boolean {
+    return this.#payers.has(run);
+  }
+
+  /** Books what an event has used. */
+  applied(run: LiveRun, event: Event): void {
+    const payer = this.#payers.get(run);
+    if (payer === undefined) return;
+    const added = payer.tracker.observe(run.state, event);
+    if ("path" in event && "attempt" in event && event.attempt !== undefined) this.#settle(payer, event);
+    if (added === undefined) return;
+    // Tries count when they are let go.
+    this.#add(payer, added.day, { ...added.use, tries: 0 });
+  }
+
+  #settle(payer: PayingRun, event: OfAttempt): void {
+    const { run } = payer;
+    const begun = `${event.path}@${event.attempt}`;
+    if (!payer.begun.has(begun) || event.type === "stepStarted") return;
+    if (event.type === "costReported") return;
+    this.#seen.note(run, event);
+    if (!isOver(event)) return;
+    payer.begun.delete(begun);
+    if (!givesTryBack(event)) return;
+    payer.own?.addTries(-1);
+    this.#add(payer, this.#today(), { ...NOTHING, tries: -1 });
+  }
+
+  #add({ run, budgets }: PayingRun, day: string, use: BudgetUse): void {
+    for (const bound of budgets) {
+      const account = this.#accountOf(bound, day);
+      if (account === undefined) continue;
+      const before = account.used;
+      account.add(use);
+      for (const kind of AMOUNTS) {
+        const limit = account.limits[kind];
+        if (limit === undefined || isNear(before[kind], limit) || !isNear(account.used[kind], limit)) continue;
+        this.#near(run, { account, of: kind, limit, used: account.used[kind] });
+      }
+    }
+  }
+
+  /** Lets an attempt go and promises it its share of everything it pays from, or says why not. */
+  admit(applicant: Applicant, heldAccounts: ReadonlySet<BudgetAccount>): Admission {
+    const payer = this.#payers.get(applicant.run);
+    if (payer === undefined) return { kind: "go" };
+    const accounts = this.#accountsOf(payer);
+    const isHeld = accounts.some((account) => heldAccounts.has(account));
+    const wish = {
+      seen: this.#seen.of(applicant.run, applicant.path),
+      tooLittleMicro: applicant.run.state.active.get(applicant.path)?.tooLittleMicro,
+    };
+    const shares = new Map<BudgetAccount, Amounts>();
+    let mustWait = isHeld;
+    for (const account of accounts) {
+      const found = decideReservations(account, wish, this.#tasksAt(account, payer));
+      if (found.exceeded.length > 0) return { kind: "exceeded", account, of: found.exceeded };
+      mustWait ||= found.mustWait;
+      shares.set(account, found.share);
+    }
+    if (mustWait) return { kind: "hold", accounts };
+    return this.#go(applicant, shares);
+  }
+
+  /** Of a shared budget only whether there is more than one: nobody counts all runs for each of their tasks. */
+  #tasksAt(account: BudgetAccount, payer: PayingRun): number {
+    if (account === payer.own) return payer.run.state.tasksInFlight;
+    let tasks = 0;
+    for (const { run, budgets } of this.#payers.values()) {
+      if (budgets.some(({ id }) => id === account.id)) tasks += run.state.tasksInFlight;
+      if (tasks > 1) break;
+    }
+    return tasks;
+  }
+
+  #go(applicant: Applicant, shares: ReadonlyMap<BudgetAccount, Amounts>): Admission {
+    for (const [account, share] of shares) account.reserved.set(applicant, share);
+    const costs = [...shares.values()].flatMap(({ cost }) => cost ?? []);
+    this.begun(applicant);
+    return costs.length === 0 ? { kind: "go" } : { kind: "go", maxCostMicro: Math.min(...costs) };
+  }
+
+  /** Counts a try that begins, whatever is left. */
+  begun({ run, path, attempt }: Applicant): void {
+    const payer = this.#payers.get(run);
+    if (payer === undefined) return;
+    payer.begun.add(`${path}@${attempt}`);
+    payer.own?.addTries(1);
+    this.#add(payer, this.#today(), { ...NOTHING, tries: 1 });
+  }
+
+  /** What was promised is free again. */
+  release(applicant: Applicant): void {
+    const payer = this.#payers.get(applicant.run);
+    payer?.own?.reserved.delete(applicant);
+    for (const account of this.#accounts.values()) account.reserved.delete(applicant);
+  }
+
+  isAsked(run: LiveRun): boolean {
+    return isBudgetAsked(run.state);
+  }
+
+  /** A person adds to a shared budget. */
+  raise(id: string, { budget, by }: { readonly budget: string; readonly by: Amounts }): void {
+    const found = this.records?.find(budget);
+    if (found === undefined) return;
+    this.records?.raise(id, { budget, day: dayOf(found.per, this.#today()), by });
+  }
+
+  /** What the purse that a question was about has, as it is now. */
+  accountFor(run: LiveRun, id: string): BudgetAccount | undefined {
+    const payer = this.#payers.get(run);
+    if (payer === undefined) return undefined;
+    return this.#accountsOf(payer).find((account) => account.id === id);
+  }
+
+  /** After a commit: from time to time what was used is written down. */
+  note(run: LiveRun, isUrgent = false): void {
+    const payer = this.#payers.get(run);
+    if (payer === undefined || payer.budgets.length === 0 || !run.isDurable) return;
+    const { seq } = run.state;
+    if (payer.notedSeq === seq || (!isUrgent && this.#clock.now() - payer.notedAt < NOTE_EVERY_MS)) return;
+    payer.notedAt = this.#clock.now();
+    this.#tryTo(() => {
+      this.records?.note(run.runId, this.#sharesOf(payer), seq);
+      payer.notedSeq = seq;
+    });
+  }
+
+  /** The journals have it all: where it cannot be written down now no run is to suffer, and the next start counts again. */
+  #tryTo(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      if (!isStorageFailure(error)) throw error;
+      this.#failed(error);
+    }
+  }
+
+  /** The run has ended, durably. */
+  end(run: LiveRun): void {
+    const payer = this.#payers.get(run);
+    if (payer !== undefined && payer.budgets.length > 0)
+      this.#tryTo(() => this.records?.close(run.runId, this.#sharesOf(payer)));
+    this.#payers.delete(run);
+  }
+
+  /** The run leaves memory. */
+  leave(run: LiveRun): void {
+    this.note(run, true);
+    this.#payers.delete(run);
+  }
+
+  #sharesOf({ budgets, tracker }: PayingRun) {
+    return toRunShares(
+      tracker,
+      budgets.flatMap((bound) => this.#find(bound) ?? []),
+      this.#today(),
+    );
+  }
+
+  #accountsOf({ budgets, own }: PayingRun): readonly BudgetAccount[] {
+    const shared = budgets.flatMap((bound) => this.#refreshed(bound) ?? []);
+    return own === undefined ? shared : [own, ...shared];
+  }
+
+  /** Limits may have been changed by anybody. */
+  #refreshed(bound: Bound): SharedAccount | undefined {
+    const account = this.#accountOf(bound, this.#today());
+    const budget = this.#find(bound);
+    if (account === undefined || budget === undefined) return undefined;
+    account.budget = budget;
+    account.raised = this.records?.sum(bound.id, account.day).raised ?? {};
+    return account;
+  }
+
+  /** As it is now. Undefined: it was removed, and binds nobody any more. */
+  #find({ id, createdAt }: Bound): Budget | undefined {
+    const found = this.records?.find(id);
+    return found?.createdAt === createdAt ? found : undefined;
+  }
+
+  #accountOf(bound: Bound, today: string): SharedAccount | undefined {
+    const { id } = bound;
+    const known = this.#accounts.get(`${id} ${today}`) ?? this.#accounts.get(`${id} `);
+    if (known?.budget.createdAt === bound.createdAt) return known;
+    const budget = this.#find(bound);
+    if (budget === undefined || this.records === undefined) return undefined;
+    const day = dayOf(budget.per, today);
+    for (const [key, old] of this.#accounts)
+      if (old.day !== "" && old.day < day && old.reserved.size === 0) this.#accounts.delete(key);
+    const account = new SharedAccount(budget, day, this.records.sum(id, day));
+    this.#accounts.set(`${id} ${day}`, account);
+    return account;
+  }
+
+  #today(): string {
+    return toIsoDay(this.#clock.now());
+  }
+}
+
+function isOver({ type }: Event): boolean {
+  return type === "stepSucceeded" || type === "stepFailed" || type === "stepInterrupted" || type === "approvalAsked";
+}
+
+function dayOf(per: "day" | "total", today: string): string {
+  return per === "total" ? "" : today;
+}

@@ -1,0 +1,56 @@
+import type { RunStarted } from "../../core/history/events.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { NewRun } from "../../ports/journal.ts";
+import type { RunStart } from "../run-host.ts";
+import type { Pinned } from "./pin-definition.ts";
+import { inputProjection, type TextTools } from "./values/input-projection.ts";
+
+interface Birth {
+  readonly runId: string;
+  readonly at: number;
+}
+
+/** The run's row. */
+export function toNewRun(start: RunStart, { runId, at, pinned }: Birth & { readonly pinned: Pinned }): NewRun {
+  const { graph } = start.definition;
+  const { callbackUrl, tenantId, parentRunId } = start;
+  return {
+    id: runId,
+    workflow: graph.name,
+    dialect: graph.dialect,
+    graph: pinned.graphHash,
+    definition: pinned.definitionHash,
+    createdAt: at,
+    callbackUrl,
+    tenantId,
+    parentRunId,
+  };
+}
+
+/** `storedInput`: as it is stored. What control reads of it lies in the event, where no secret may be. */
+export function toRunStarted(
+  start: RunStart,
+  {
+    runId,
+    at,
+    storedInput,
+    sealed,
+    tools,
+  }: Birth & { readonly storedInput: JsonObject; readonly sealed: string | undefined; readonly tools: TextTools },
+): RunStarted {
+  const { definition, input, maxCostMicro, uses, onExceeded, options, lineage } = start;
+  return {
+    type: "runStarted",
+    at,
+    runId,
+    workflow: definition.graph.name,
+    inputNames: Object.keys(input),
+    maxCostMicro,
+    uses,
+    onExceeded,
+    options,
+    lineage,
+    sealed,
+    ...inputProjection(definition.graph, storedInput, tools),
+  };
+}

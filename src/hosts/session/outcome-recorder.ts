@@ -1,0 +1,188 @@
+import type { Values } from "../../core/binding/bind.ts";
+import type { PolicyDecision } from "../../core/graph/policy.ts";
+import type { Instance } from "../../core/history/run-state.ts";
+import { viewOf } from "../../core/interpreter/lookup.ts";
+import type { Verdict } from "../../core/policies/judge-output.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Asks, Failed, Outcome, Succeeded } from "../../ports/executor.ts";
+import { andThen } from "./and-then.ts";
+import type { LiveRun } from "./live-run.ts";
+import { type OutputPolicies, toBlocked } from "./policies/output-policies.ts";
+import { OUTPUT_KEY } from "./policies/policy-answer.ts";
+import {
+  refuseQuestion,
+  timedOut,
+  toAskedEvent,
+  toFailedEvent,
+  tooLarge,
+  toSucceededEvent,
+} from "./tasks/outcome-events.ts";
+import type { RunningTask } from "./tasks/running-task.ts";
+import {
+  type Arrival,
+  maskProjection,
+  type Projection,
+  projectionExprs,
+  projectOutput,
+} from "./values/project-output.ts";
+import { type StoredValue, toStoredValue, type ValueWriter } from "./values/stored-value.ts";
+
+export interface OutcomeRecorderParts {
+  readonly clock: Clock;
+  readonly writer: ValueWriter;
+  /** Of what steps bring. */
+  readonly policies: OutputPolicies;
+  /** A question has been asked, in this turn. */
+  asked(run: LiveRun, instance: Instance, seq: number): void;
+}
+
+/**
+ * Turns what an executor has brought into the event of its attempt: the output stored, judged by the step's policies, and
+ * with it what control reads of it. Without a promise where nothing has to be waited for: every step comes by here.
+ */
+export class OutcomeRecorder {
+  readonly #parts: OutcomeRecorderParts;
+
+  constructor(parts: OutcomeRecorderParts) {
+    this.#parts = parts;
+  }
+
+  /** The event is applied when it returns, or when its promise resolves. */
+  record(task: RunningTask, outcome: Outcome | Asks): void | Promise<void> {
+    const logged = this.#storeLog(task);
+    return logged instanceof Promise ? logged.then(() => this.#conclude(task, outcome)) : this.#conclude(task, outcome);
+  }
+
+  /** What came after its attempt had been given up: only its cost counts. */
+  bookLate({ run, path, attempt, reportedMicro }: RunningTask, outcome: Outcome | Asks): void {
+    const costMicro = (outcome.costMicro ?? 0) - reportedMicro;
+    if (costMicro <= 0 || run.state.phase !== "open") return;
+    run.apply({ type: "costReported", at: this.#parts.clock.now(), path, attempt, costMicro });
+  }
+
+  #storeLog(task: RunningTask): void | Promise<void> {
+    const { run, path, attempt, log } = task;
+    if (log === undefined || task.isAbandoned) return;
+    return andThen(toStoredValue(log, this.#parts.writer), (stored) => {
+      if (stored === "too large") return;
+      run.apply({ type: "stepLogged", at: this.#parts.clock.now(), path, attempt }, stored.stored);
+    });
+  }
+
+  /** Whoever was told to stop and yet succeeded has succeeded. */
+  #conclude(task: RunningTask, outcome: Outcome | Asks): void | Promise<void> {
+    if (outcome.status === "failed") return this.#fail(task, outcome);
+    if (outcome.status === "asks") return this.#ask(task, outcome);
+    const verdict = this.#parts.policies.judge(task, outcome);
+    return verdict === undefined ? this.#keep(task, outcome) : this.#obey(task, outcome, verdict);
+  }
+
+  #obey(task: RunningTask, outcome: Succeeded, { output, decisions, blockedBy, asks }: Verdict): void | Promise<void> {
+    if (decisions.length > 0) task.decisions = decisions;
+    // Its work is done: not even who was told to stop does it again.
+    if (blockedBy !== undefined) return this.#failForGood(task, toBlocked(task, outcome, blockedBy));
+    const allowed = { ...outcome, output };
+    return asks === undefined ? this.#keep(task, allowed) : this.#holdOutput(task, allowed, asks);
+  }
+
+  /** The output waits as a record of the step, in the commit of the question about it. */
+  #holdOutput(task: RunningTask, outcome: Succeeded, decision: PolicyDecision): void | Promise<void> {
+    return andThen(toStoredValue(outcome.output, this.#parts.writer), (held) => {
+      if (held === "too large") return this.#fail(task, tooLarge(outcome, this.#parts.writer.maxBytes));
+      return this.#ask(task, this.#parts.policies.toQuestion(task, outcome, decision), held.stored);
+    });
+  }
+
+  #keep(task: RunningTask, outcome: Succeeded): void | Promise<void> {
+    const stored = toStoredValue(outcome.output, this.#parts.writer);
+    if (stored === "too large") return this.#fail(task, tooLarge(outcome, this.#parts.writer.maxBytes));
+    return stored instanceof Promise
+      ? stored.then((written) => this.#projectAndSucceed(task, outcome, written))
+      : this.#projectAndSucceed(task, outcome, stored);
+  }
+
+  #projectAndSucceed(task: RunningTask, outcome: Succeeded, stored: StoredValue): void | Promise<void> {
+    const values = this.#projectionValues(task);
+    return values instanceof Promise
+      ? values.then((loaded) => this.#succeed(task, { outcome, stored, values: loaded }))
+      : this.#succeed(task, { outcome, stored, values });
+  }
+
+  #succeed(task: RunningTask, done: { outcome: Succeeded; stored: StoredValue; values: Values }): void {
+    if (task.isAbandoned) return;
+    const { run } = task;
+    const { value, bytes, stored } = done.stored;
+    run.dropStart(task);
+    const projection = this.#project(task, done.values, { output: value, hasFailed: false });
+    const isEmpty = value === null;
+    const at = this.#parts.clock.now();
+    const event = toSucceededEvent(task, done.outcome, { at, isEmpty, projection });
+    const seq = run.apply(event, isEmpty ? undefined : stored);
+    this.#parts.policies.queueAlertWebhooks(task, at);
+    if (!isEmpty && task.instance.step.isRead) run.values.keep(seq, value, bytes);
+    if (projection.assigned !== undefined) run.values.keepAssigned(seq, projection.assigned);
+  }
+
+  /** Whoever was told to stop and yet has come to a question has stopped well: it waits for its answer. */
+  #ask(task: RunningTask, asks: Asks, held?: string): void | Promise<void> {
+    const refusal = refuseQuestion(task, asks);
+    if (refusal !== undefined) return this.#fail(task, refusal);
+    const { writer, clock, policies } = this.#parts;
+    const outcome = policies.cleanAsks(task, asks);
+    return andThen(toStoredValue(outcome.show, writer), (shown) => {
+      if (shown === "too large") return this.#fail(task, tooLarge(outcome, writer.maxBytes));
+      if (task.isAbandoned) return;
+      const { run, path, attempt } = task;
+      const at = clock.now();
+      run.dropStart(task);
+      if (held !== undefined) run.apply({ type: "stepRecorded", at, path, attempt, key: OUTPUT_KEY }, held);
+      const event = toAskedEvent(task, outcome, { at, mask: (text) => writer.mask(text) });
+      const seq = run.apply(event, shown.stored);
+      run.values.keep(seq, shown.value, shown.bytes);
+      policies.queueAlertWebhooks(task, at);
+      this.#parts.asked(run, task.instance, seq);
+    });
+  }
+
+  #fail(task: RunningTask, outcome: Failed): void | Promise<void> {
+    if (task.isAbandoned) return;
+    if (task.stop === "park") {
+      task.run.dropStart(task);
+      return this.#layDown(task, outcome);
+    }
+    return this.#failForGood(task, task.stop === "timeout" ? { ...outcome, ...timedOut(task) } : outcome);
+  }
+
+  #failForGood(task: RunningTask, outcome: Failed): void | Promise<void> {
+    if (task.isAbandoned) return;
+    const { run } = task;
+    const { writer, clock, policies } = this.#parts;
+    run.dropStart(task);
+    const at = clock.now();
+    const told = policies.cleanFailed(task, outcome);
+    const { event, details, error } = toFailedEvent(task, told, { at, mask: (text) => writer.mask(text) });
+    return andThen(this.#projectionValues(task), (values) => {
+      run.apply({ ...event, ...this.#project(task, values, { output: { error }, hasFailed: true }) }, details);
+      policies.queueAlertWebhooks(task, at);
+    });
+  }
+
+  #project({ run, instance }: RunningTask, values: Values, arrival: Arrival): Projection {
+    const projection = projectOutput(run.state, instance, values, arrival);
+    return projection.projected === undefined && projection.assigned === undefined
+      ? projection
+      : maskProjection(projection, (text) => this.#parts.writer.mask(text));
+  }
+
+  /** The attempt is given back on purpose: it is paid for, and neither failed nor done. */
+  #layDown({ run, path, attempt, reportedMicro }: RunningTask, { costMicro }: Failed): void {
+    const at = this.#parts.clock.now();
+    const rest = (costMicro ?? 0) - reportedMicro;
+    if (rest > 0) run.apply({ type: "costReported", at, path, attempt, costMicro: rest });
+    run.apply({ type: "stepInterrupted", at, path, attempt, cause: "parked" });
+  }
+
+  #projectionValues({ run, instance }: RunningTask): Values | Promise<Values> {
+    return run.values.load(viewOf(instance), projectionExprs(instance));
+  }
+}

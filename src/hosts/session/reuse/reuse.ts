@@ -1,0 +1,98 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { ApprovalAnswered, Event, RunStarted, StepSucceeded } from "../../../core/history/events.ts";
+import type { Instance } from "../../../core/history/run-state.ts";
+import { Downstream } from "../../../core/interpreter/downstream.ts";
+import type { Journal, RunNo } from "../../../ports/journal.ts";
+
+export type Lineage = NonNullable<RunStarted["lineage"]>;
+
+/** Outcomes of the run that another one is a rerun or fork of. */
+export interface ReusableOutcomes {
+  readonly run: string;
+  readonly no: RunNo;
+  readonly byPath: ReadonlyMap<string, Reusable>;
+  readonly answers: ReadonlyMap<string, ReusableAnswer>;
+  /** What is to be done again, and all that depends on it. */
+  readonly downstream: Downstream;
+  readonly journal: Pick<Journal, "readValue">;
+}
+
+interface Reusable {
+  readonly seq: number;
+  readonly event: StepSucceeded;
+}
+
+/** What a person has said to an approval step, and what they were shown. */
+interface ReusableAnswer {
+  readonly asked: { readonly seq: number; readonly message: string };
+  readonly seq: number;
+  readonly event: ApprovalAnswered;
+}
+
+const PAGE = 10_000;
+
+export async function loadReusable(journal: Journal, { run, fromPath }: Lineage): Promise<ReusableOutcomes> {
+  const record = await journal.findRun(run);
+  if (record === undefined || record === "ambiguous") {
+    throw new PawlError("RUN_NOT_FOUND", { message: `The run "${run}" that this one repeats is not there.` });
+  }
+  const found = new Found();
+  for (let afterSeq = 0; ; afterSeq += PAGE) {
+    const rows = await journal.readEvents(record.no, { afterSeq, limit: PAGE });
+    for (const { seq, event } of rows) found.note(seq, event);
+    if (rows.length < PAGE) break;
+  }
+  const { byPath, answers } = found;
+  return { run: record.id, no: record.no, byPath, answers, downstream: new Downstream(fromPath), journal };
+}
+
+class Found {
+  readonly byPath = new Map<string, Reusable>();
+  readonly answers = new Map<string, ReusableAnswer>();
+  readonly #asked = new Map<string, ReusableAnswer["asked"]>();
+
+  note(seq: number, event: Event): void {
+    if (event.type === "stepSucceeded") {
+      if (event.inputHash !== undefined) this.byPath.set(event.path, { seq, event });
+    } else if (event.type === "approvalAsked") {
+      // What a task asks on its way is part of its outcome.
+      if (event.attempt === undefined) this.#asked.set(event.path, { seq, message: event.message });
+    } else if (event.type === "approvalAnswered") {
+      const asked = this.#asked.get(event.path);
+      this.#asked.delete(event.path);
+      // Who repeats a run that was rejected wants to be asked again.
+      if (asked !== undefined && event.answer !== "reject") this.answers.set(event.path, { asked, seq, event });
+    }
+  }
+}
+
+/** An old outcome counts only if its instance is live again, on the same input, and nothing before it is done again. */
+export function findReusable(outcomes: ReusableOutcomes, instance: Instance, inputHash: string): Reusable | undefined {
+  const found = findCandidate(outcomes, instance);
+  return found?.event.inputHash === inputHash ? found : undefined;
+}
+
+/** What is reusable if the input is the same. */
+export function findCandidate({ byPath, downstream }: ReusableOutcomes, instance: Instance): Reusable | undefined {
+  const found = byPath.get(instance.path);
+  return found === undefined || instance.attempt !== 1 || downstream.has(instance) ? undefined : found;
+}
+
+export interface AskedBefore {
+  readonly message: string;
+  /** As it is stored. */
+  readonly shown: string;
+}
+
+/** An answer counts only where the same was asked and shown, and nothing before it is done again. */
+export async function findAnswer(
+  { run, no, answers, downstream, journal }: ReusableOutcomes,
+  instance: Instance,
+  { message, shown }: AskedBefore,
+) {
+  const found = answers.get(instance.path);
+  if (found === undefined || found.asked.message !== message || downstream.has(instance)) return undefined;
+  if ((await journal.readValue(no, found.asked.seq)) !== shown) return undefined;
+  const value = found.event.edited === true ? await journal.readValue(no, found.seq) : undefined;
+  return { event: found.event, value, reused: { run, seq: found.seq } };
+}

@@ -1,0 +1,41 @@
+import type { Graph } from "../../../core/graph/graph.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { parseJson } from "../../../core/parse-json.ts";
+import { findSecretLeaves, type SecretLeaf } from "./secret-leaves.ts";
+
+/** Where a request has what the schema of a UHLP workflow is about. */
+const PAYLOADS = [
+  ["requestData", "payload"],
+  ["requestData", "queueDetails", "payload"],
+  ["requestData", "triggerDetails", "payload"],
+  ["requestData", "httpDetails", "body"],
+  ["requestData", "callbackDetails", "body"],
+] as const;
+
+/** The secret values of a run's input, in the form that the dialect reads it. */
+export function findInputSecrets(graph: Pick<Graph, "dialect" | "input">, input: JsonObject): readonly SecretLeaf[] {
+  const { schema } = graph.input;
+  if (schema === undefined) return [];
+  if (graph.dialect !== "uhlp") return findSecretLeaves(schema, input);
+  return PAYLOADS.flatMap((place) => findIn(schema, input, place));
+}
+
+/** A text is hidden as a whole where it holds a secret; what is secret in it is named as well, so that it is masked elsewhere. */
+function findIn(schema: JsonObject, input: JsonObject, place: readonly string[]): readonly SecretLeaf[] {
+  const value = valueAt(input, place);
+  if (value === undefined) return [];
+  const parsed =
+    typeof value === "string" ? parseBody(value, valueAt(input, [...place.slice(0, -1), "bodyEncoding"])) : value;
+  const inside = findSecretLeaves(schema, parsed).map((leaf) => ({ ...leaf, at: [...place, ...leaf.at] }));
+  return typeof value === "string" && inside.length > 0 ? [{ at: place, value }, ...inside] : inside;
+}
+
+function parseBody(text: string, encoding: Json | undefined): Json {
+  return parseJson(encoding === "base64" ? Buffer.from(text, "base64").toString("utf8") : text) ?? null;
+}
+
+function valueAt(value: Json | undefined, place: readonly string[]): Json | undefined {
+  let found = value;
+  for (const key of place) found = isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  return found;
+}

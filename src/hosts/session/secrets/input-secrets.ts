@@ -1,0 +1,71 @@
+import { isPawlError, type PawlError } from "../../../core/errors/pawl-error.ts";
+import type { Journal, RunNo } from "../../../ports/journal.ts";
+import type { RunSecrets } from "../../../ports/run-secrets.ts";
+import type { RunStart } from "../../run-host.ts";
+import { findInputSecrets } from "./find-input-secrets.ts";
+import { findReusedSecrets, type SecretLeaf, textsOf } from "./secret-leaves.ts";
+
+/** Secret inputs of the runs in memory: found, masked for as long as the run goes on, and sealed for the next process. */
+export class InputSecrets {
+  readonly #secrets: RunSecrets | undefined;
+  readonly #journal: Journal;
+  readonly #releases = new Map<RunNo, (() => void)[]>();
+
+  constructor(secrets: RunSecrets | undefined, journal: Journal) {
+    this.#secrets = secrets;
+    this.#journal = journal;
+  }
+
+  /** Whoever repeats a run has read its input with the secrets hidden, and means the same ones. */
+  find({ definition, input, lineage }: RunStart): readonly SecretLeaf[] | Promise<readonly SecretLeaf[]> {
+    const declared = findInputSecrets(definition.graph, input);
+    if (lineage === undefined || this.#secrets === undefined) return declared;
+    return this.#sealedOf(lineage.run).then((sealed) => {
+      if (sealed === undefined) return declared;
+      const taken = findReusedSecrets(input, this.#parse(sealed));
+      const places = new Set(taken.map(({ at }) => JSON.stringify(at)));
+      return [...declared.filter(({ at }) => !places.has(JSON.stringify(at))), ...taken];
+    });
+  }
+
+  /** As they may be stored. Undefined: there are none, or nothing can be sealed. */
+  keep(no: RunNo, leaves: readonly SecretLeaf[]): string | undefined {
+    if (leaves.length === 0) return undefined;
+    this.#learn(no, leaves);
+    return this.#secrets?.seal(JSON.stringify(leaves));
+  }
+
+  /** What was sealed, or why it cannot be read: then only steps that need it fail. */
+  open(no: RunNo, sealed: string): readonly SecretLeaf[] | PawlError {
+    try {
+      const leaves = this.#parse(sealed);
+      this.#learn(no, leaves);
+      return leaves;
+    } catch (error) {
+      if (isPawlError(error)) return error;
+      throw error;
+    }
+  }
+
+  /** The run has left memory. */
+  forget(no: RunNo): void {
+    for (const release of this.#releases.get(no) ?? []) release();
+    this.#releases.delete(no);
+  }
+
+  #learn(no: RunNo, leaves: readonly SecretLeaf[]): void {
+    const release = this.#secrets?.learn(textsOf(leaves));
+    if (release !== undefined) this.#releases.set(no, [...(this.#releases.get(no) ?? []), release]);
+  }
+
+  #parse(sealed: string): readonly SecretLeaf[] {
+    return this.#secrets === undefined ? [] : (JSON.parse(this.#secrets.open(sealed)) as SecretLeaf[]);
+  }
+
+  async #sealedOf(run: string): Promise<string | undefined> {
+    const record = await this.#journal.findRun(run);
+    if (record === undefined || record === "ambiguous") return undefined;
+    const [first] = await this.#journal.readEvents(record.no, { afterSeq: 0, limit: 1 });
+    return first?.event.type === "runStarted" ? first.event.sealed : undefined;
+  }
+}

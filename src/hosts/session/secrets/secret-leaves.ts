@@ -1,0 +1,101 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+
+/** A value that is hidden in what is stored, with the keys and indices that lead to it. */
+export interface SecretLeaf {
+  readonly at: readonly (string | number)[];
+  readonly value: Json;
+}
+
+const HIDDEN = "[redacted]";
+
+const MAX_DEPTH = 100;
+
+/** What an input holds where its schema says `secret: true`, `writeOnly: true` or `format: password`. */
+export function findSecretLeaves(schema: JsonObject | undefined, input: Json): SecretLeaf[] {
+  const found: SecretLeaf[] = [];
+  if (schema !== undefined) collect(schema, input, [], found);
+  return found;
+}
+
+function collect(schema: Json | undefined, value: Json | undefined, at: SecretLeaf["at"], found: SecretLeaf[]): void {
+  if (!isJsonObject(schema) || value === undefined || value === null || at.length > MAX_DEPTH) return;
+  if (schema["secret"] === true || schema["writeOnly"] === true || schema["format"] === "password") {
+    found.push({ at, value });
+    return;
+  }
+  for (const key of ["allOf", "anyOf", "oneOf"] as const) {
+    const parts = schema[key];
+    if (Array.isArray(parts)) for (const part of parts) collect(part, value, at, found);
+  }
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) collect(schema["items"], item, [...at, index], found);
+  } else if (isJsonObject(value)) {
+    const { properties, additionalProperties } = schema;
+    for (const [key, item] of Object.entries(value)) {
+      const named = isJsonObject(properties) && Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+      collect(named, item, [...at, key], found);
+    }
+  }
+}
+
+/** Where a masked value differs from the one that it was made of. */
+export function findMaskedLeaves(plain: Json, masked: Json, at: SecretLeaf["at"] = []): SecretLeaf[] {
+  if (plain === masked) return [];
+  if (Array.isArray(plain) && Array.isArray(masked) && plain.length === masked.length) {
+    return plain.flatMap((item, index) => findMaskedLeaves(item, masked[index] ?? null, [...at, index]));
+  }
+  if (isJsonObject(plain) && isJsonObject(masked) && haveSameKeys(plain, masked)) {
+    return Object.entries(plain).flatMap(([key, item]) => findMaskedLeaves(item, masked[key] ?? null, [...at, key]));
+  }
+  return [{ at, value: plain }];
+}
+
+function haveSameKeys(one: JsonObject, other: JsonObject): boolean {
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key) => Object.hasOwn(other, key));
+}
+
+/** The texts that must not be seen anywhere else. */
+export function textsOf(leaves: readonly SecretLeaf[]): string[] {
+  return leaves.flatMap(({ value }) => textsIn(value));
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value === "number") return [String(value)];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isJsonObject(value) ? Object.values(value).flatMap(textsIn) : [];
+}
+
+export function hideLeaves<Value extends Json>(value: Value, leaves: readonly SecretLeaf[]): Value {
+  return leaves.reduce<Json>((hidden, { at }) => replace(hidden, at, () => HIDDEN), value) as Value;
+}
+
+/** What is hidden in the value is itself again. */
+export function showLeaves(value: Json, leaves: readonly SecretLeaf[]): Json {
+  return leaves.reduce<Json>((shown, leaf) => replace(shown, leaf.at, () => leaf.value), value);
+}
+
+/** Those of another run's input that this one has taken over as they are shown: hidden. */
+export function findReusedSecrets(value: Json, leaves: readonly SecretLeaf[]): SecretLeaf[] {
+  return leaves.filter(({ at }) => {
+    let found: Json | undefined = value;
+    for (const key of at) found = childOf(found, key);
+    return found === HIDDEN;
+  });
+}
+
+function childOf(value: Json | undefined, key: string | number): Json | undefined {
+  if (Array.isArray(value)) return typeof key === "number" ? value[key] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** A copy in which one place holds something else; what does not lead there is shared. */
+function replace(value: Json, at: SecretLeaf["at"], by: () => Json): Json {
+  const [key, ...rest] = at;
+  if (key === undefined) return by();
+  const child = childOf(value, key);
+  if (child === undefined) return value;
+  if (Array.isArray(value)) return value.with(Number(key), replace(child, rest, by));
+  return isJsonObject(value) ? { ...value, [key]: replace(child, rest, by) } : value;
+}

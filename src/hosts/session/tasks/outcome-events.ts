@@ -1,0 +1,121 @@
+import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import type { QuestionAsked, StepFailed, StepSucceeded } from "../../../core/history/events.ts";
+import type { Json } from "../../../core/json.ts";
+import type { Asks, Failed, Outcome, Succeeded } from "../../../ports/executor.ts";
+import type { Projection } from "../values/project-output.ts";
+import type { RunningTask } from "./running-task.ts";
+
+type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
+// Written field by field: for most outcomes none of the later ones is there, and this runs for every step.
+export function toSucceededEvent(
+  { path, attempt, startedAt, inputHash, decisions }: RunningTask,
+  { costMicro, usage, repaired }: Succeeded,
+  { at, isEmpty, projection }: { readonly at: number; readonly isEmpty: boolean; readonly projection: Projection },
+): StepSucceeded {
+  const event: Draft<StepSucceeded> = { type: "stepSucceeded", at, path, attempt, startedAt, inputHash };
+  if (isEmpty) event.empty = true;
+  if (costMicro === null) event.unpriced = true;
+  else if (costMicro !== 0) event.costMicro = costMicro;
+  if (usage !== undefined) event.usage = usage;
+  if (repaired === true) event.repaired = true;
+  if (decisions !== undefined) event.policies = decisions;
+  if (projection.projected !== undefined) event.projected = projection.projected;
+  if (projection.assigned !== undefined) event.assigned = projection.assigned;
+  return event;
+}
+
+export function toFailedEvent(
+  task: RunningTask,
+  outcome: Failed,
+  { at, mask }: { readonly at: number; mask(text: string): string },
+): { readonly event: StepFailed; readonly details: string | undefined; readonly error: Json } {
+  const { code, retryable, effect } = outcome;
+  const message = mask(outcome.message);
+  const details = outcome.details === undefined ? undefined : mask(JSON.stringify(outcome.details));
+  const event: StepFailed = {
+    type: "stepFailed",
+    at,
+    path: task.path,
+    attempt: task.attempt,
+    startedAt: task.startedAt,
+    code,
+    message,
+    retryable,
+    effect,
+    inputHash: task.inputHash,
+    ...policiesOf(task),
+    ...costOf(outcome),
+    ...outspentOf(task, outcome),
+  };
+  const error = { code, message, ...(details === undefined ? {} : { details: JSON.parse(details) as Json }) };
+  return { event, details, error };
+}
+
+export function toAskedEvent(
+  task: RunningTask,
+  outcome: Asks,
+  { at, mask }: { readonly at: number; mask(text: string): string },
+): QuestionAsked {
+  const { path, attempt, startedAt } = task;
+  return {
+    type: "approvalAsked",
+    at,
+    path,
+    attempt,
+    startedAt,
+    message: mask(outcome.message),
+    key: outcome.key,
+    ...(outcome.allowEdit === true ? { allowEdit: true } : {}),
+    ...policiesOf(task),
+    ...costOf(outcome),
+  };
+}
+
+/** A key that has its answer already would have the person asked for ever. */
+export function refuseQuestion({ path, instance }: RunningTask, { key, costMicro }: Asks): Failed | undefined {
+  if (instance.records?.has(key) !== true) return undefined;
+  const message = `"${path}" asks again what is recorded as "${key}".`;
+  return { status: "failed", code: "EXECUTOR_FAULT", message, retryable: false, effect: "unknown", costMicro };
+}
+
+export function timedOut({
+  path,
+  timeoutMs = 0,
+}: RunningTask): Pick<Failed, "code" | "message" | "retryable" | "effect"> {
+  const message = `"${path}" took longer than its time-out of ${timeoutMs / 1000} s.`;
+  return { code: "TIMEOUT", message, retryable: true, effect: "unknown" };
+}
+
+export function stoppedOutcome(path: string): Failed {
+  const message = `"${path}" was told to stop.`;
+  return { status: "failed", code: "INTERRUPTED", message, retryable: false, effect: "unknown", costMicro: 0 };
+}
+
+export function tooLarge({ costMicro, usage, status }: Succeeded | Asks, maxBytes: number): Failed {
+  const what = status === "asks" ? "What a person is to judge" : "The output";
+  const message = `${what} is larger than ${maxBytes} bytes.`;
+  const spent = { costMicro, usage };
+  return { status: "failed", code: "OUTPUT_TOO_LARGE", message, retryable: false, effect: "done", ...spent };
+}
+
+/** An executor that throws has a defect, unless it says what a user can do. */
+export function toFailed(error: unknown): Failed {
+  const code = isPawlError(error) ? error.code : "EXECUTOR_FAULT";
+  const message = error instanceof Error ? error.message : String(error);
+  return { status: "failed", code, message, retryable: false, effect: "unknown", costMicro: 0 };
+}
+
+function policiesOf({ decisions }: RunningTask): Pick<StepFailed, "policies"> {
+  return decisions === undefined ? {} : { policies: decisions };
+}
+
+/** Whoever has used up its step's own limit has failed as any other. */
+function outspentOf({ promisedMicro }: RunningTask, { outspent }: Failed): Pick<StepFailed, "outspent"> {
+  if (outspent === undefined || promisedMicro === undefined) return {};
+  return { outspent: { promisedMicro, goesOn: outspent.goesOn } };
+}
+
+function costOf({ costMicro, usage }: Outcome | Asks): Pick<StepFailed, "costMicro" | "unpriced" | "usage"> {
+  return { ...(costMicro === null ? { unpriced: true } : costMicro === 0 ? {} : { costMicro }), usage };
+}

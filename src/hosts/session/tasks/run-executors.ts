@@ -1,0 +1,62 @@
+import type { Executor } from "../../../ports/executor.ts";
+import type { FindExecutor } from "../../executors.ts";
+import type { LiveRun } from "../live-run.ts";
+import type { RunningTask } from "./running-task.ts";
+
+interface RunExecutorsParts {
+  readonly findExecutor: FindExecutor;
+  /** The run cannot go on in this process. */
+  broken(run: LiveRun, error: unknown): void;
+}
+
+/** The executors that the steps of each run have asked for. They are found once a run, and told of its end. */
+export class RunExecutors {
+  readonly #parts: RunExecutorsParts;
+  readonly #found = new Map<LiveRun, Map<string, Executor | Promise<Executor>>>();
+  /** Executors that want to know when a run ends, by its id: a run may leave memory and come back before that. */
+  readonly #keepers = new Map<string, Set<Executor>>();
+
+  constructor(parts: RunExecutorsParts) {
+    this.#parts = parts;
+  }
+
+  find({ run, step, settings }: RunningTask): Executor | Promise<Executor> {
+    const known = this.#found.get(run) ?? new Map<string, Executor | Promise<Executor>>();
+    this.#found.set(run, known);
+    const executor = known.get(step.executor);
+    if (executor !== undefined) return executor;
+    const finding = this.#parts.findExecutor(step.executor, { options: run.options, settings });
+    known.set(step.executor, finding);
+    finding.then(
+      (found) => {
+        known.set(step.executor, found);
+        if (found.runEnded !== undefined) this.#noteKeeper(run.runId, found);
+      },
+      () => known.delete(step.executor),
+    );
+    return finding;
+  }
+
+  #noteKeeper(runId: string, executor: Executor): void {
+    const keepers = this.#keepers.get(runId);
+    if (keepers === undefined) this.#keepers.set(runId, new Set([executor]));
+    else keepers.add(executor);
+  }
+
+  /** The run has left memory. */
+  forget(run: LiveRun): void {
+    this.#found.delete(run);
+  }
+
+  /** Executors let go of what they keep for the run. */
+  endRun(run: LiveRun): void {
+    const { runId, options, state } = run;
+    const keepers = this.#keepers.get(runId);
+    this.#keepers.delete(runId);
+    const status = state.ending?.status;
+    if (keepers === undefined || status === undefined) return;
+    for (const keeper of keepers) {
+      keeper.runEnded?.({ runId, status, options }).catch((error: unknown) => this.#parts.broken(run, error));
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { toArtifactFolder } from "../../../ports/artifact-folder.ts";
+import type { ProducedFile } from "../../../ports/executor.ts";
+import type { FileStorage } from "../../../ports/file-storage.ts";
+
+export interface FileKeeping {
+  readonly files: FileStorage;
+  /** Of one file. */
+  readonly maxBytes: number;
+  mask(text: string): string;
+}
+
+/** What was not kept, and why. */
+export interface DroppedFile {
+  readonly type: "file_dropped";
+  readonly name: string;
+  readonly bytes: number;
+  readonly reason: string;
+}
+
+const MAX_FILES = 100;
+const MAX_NAME_BYTES = 150;
+
+/**
+ * Stores what a step has produced as artifacts of its run: `artifacts/RUN/steps/PATH/NAME`. Done before the outcome is recorded,
+ * so that a recorded step has its files; another attempt writes the same names again. Names come from outside: of a path
+ * only its end counts, and two that would be one get numbers.
+ */
+export async function storeFiles(
+  produced: readonly ProducedFile[],
+  { runId, path }: { readonly runId: string; readonly path: string },
+  { files, maxBytes, mask }: FileKeeping,
+): Promise<readonly DroppedFile[]> {
+  const folder = `${toArtifactFolder(runId)}steps/${toSegment(path)}/`;
+  const taken = new Set<string>();
+  const dropped: DroppedFile[] = [];
+  for (const { name: given, content } of produced) {
+    const name = makeUnique(toFileName(given), taken);
+    const bytes = content.byteLength;
+    const isTooLarge = bytes > maxBytes;
+    if (isTooLarge || taken.size >= MAX_FILES) {
+      const reason = isTooLarge ? `It is larger than ${maxBytes} bytes.` : `The step has more than ${MAX_FILES} files.`;
+      dropped.push({ type: "file_dropped", name, bytes, reason });
+      continue;
+    }
+    taken.add(name.toLowerCase());
+    await files.write(folder + name, maskText(content, mask));
+  }
+  return dropped;
+}
+
+/** What a step instance is called in the storage, so that two never share a folder: long ones end in what tells them apart. */
+function toSegment(path: string): string {
+  // As plain as can be: people type it, and it stands in addresses.
+  const plain = path.replaceAll("[", "(").replaceAll("]", ")").replaceAll("#", "~");
+  const text = encodeURIComponent(plain.toWellFormed()).replaceAll("%", "=");
+  return text.length <= MAX_NAME_BYTES ? text : `${text.slice(0, 40)}~${text.slice(-(MAX_NAME_BYTES - 41))}`;
+}
+
+/** Letters of any language, numbers and little else; never hidden, never empty. */
+function toFileName(given: string): string {
+  const last = given.normalize("NFC").split(/[\\/]/).at(-1) ?? "";
+  const plain = last
+    .replaceAll(/[^\p{L}\p{N}._ +()-]/gu, "_")
+    .replace(/^[. ]+/, "")
+    .trimEnd();
+  return plain === "" ? "file" : shorten(plain);
+}
+
+/** Keeps the ending: it says what the file is. */
+function shorten(name: string): string {
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
+  const ending = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? "";
+  let stem = name.slice(0, MAX_NAME_BYTES - ending.length);
+  while (Buffer.byteLength(stem) > MAX_NAME_BYTES - ending.length) stem = stem.slice(0, -1);
+  return stem.toWellFormed() + ending;
+}
+
+/** Some disks do not tell capitals apart. */
+function makeUnique(name: string, taken: ReadonlySet<string>): string {
+  const dot = name.lastIndexOf(".");
+  const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
+  let unique = name;
+  for (let n = 2; taken.has(unique.toLowerCase()); n += 1) unique = `${stem}-${n}${ending}`;
+  return unique;
+}
+
+/** Secrets are taken out of texts; what is no text is kept as it is. */
+function maskText(content: Uint8Array, mask: (text: string) => string): Uint8Array | string {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
+    const masked = mask(text);
+    return masked === text ? content : masked;
+  } catch {
+    return content;
+  }
+}

@@ -1,0 +1,31 @@
+import { isJsonObject, type Json } from "../../../core/json.ts";
+
+/**
+ * A value without secrets, and its text. Text is searched as a whole, which is fast and finds a secret across rows of a
+ * screen; where that tears the JSON apart, e.g. since the secret is written as a number, each part is masked on its own.
+ */
+export function maskJson<Value extends Json>(
+  value: Value,
+  mask: (text: string) => string,
+  plain: string = JSON.stringify(value),
+): { readonly value: Value; readonly text: string } {
+  const text = mask(plain);
+  if (text === plain) return { value, text };
+  try {
+    return { value: JSON.parse(text) as Value, text };
+  } catch {
+    const masked = maskParts(value, mask) as Value;
+    return { value: masked, text: JSON.stringify(masked) };
+  }
+}
+
+function maskParts(value: Json, mask: (text: string) => string): Json {
+  if (typeof value === "string") return mask(value);
+  if (Array.isArray(value)) return value.map((item) => maskParts(item, mask));
+  if (isJsonObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [mask(key), maskParts(item, mask)]));
+  }
+  const plain = JSON.stringify(value);
+  const masked = mask(plain);
+  return masked === plain ? value : masked;
+}

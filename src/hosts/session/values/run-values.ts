@@ -1,0 +1,177 @@
+import type { Values } from "../../../core/binding/bind.ts";
+import { collectAssignments, collectSeqs, collectStoragePaths } from "../../../core/binding/values-needed.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { Viewpoint } from "../../../core/interpreter/lookup.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import type { Blobs } from "../../../ports/blobs.ts";
+import type { FileStorage } from "../../../ports/file-storage.ts";
+import type { Journal, RunNo } from "../../../ports/journal.ts";
+import { type SecretLeaf, showLeaves } from "../secrets/secret-leaves.ts";
+import type { ValueCache } from "./value-cache.ts";
+
+export interface ValueSources {
+  readonly journal: Journal;
+  readonly blobs: Blobs;
+  readonly files: FileStorage;
+  readonly cache: ValueCache;
+  env(name: string): string | undefined;
+  matches(text: string, pattern: string): boolean;
+  /** As `parseJson`, from a memory of texts that were parsed before. */
+  parse?(text: string): Json | undefined;
+}
+
+/** A stored value that is not JSON text but names a blob. */
+export const BLOB_MARK = "~";
+
+const NOTHING: ReadonlySet<number> = new Set();
+
+interface Found {
+  readonly values: Map<number, Json>;
+  readonly assigned: Map<number, Json>;
+  readonly files: Map<string, string>;
+}
+
+const NOTHING_FOUND: Found = { values: new Map(), assigned: new Map(), files: new Map() };
+
+/** Values of one run: from memory where they are recent, else from the journal and the blob store. */
+export class RunValues {
+  readonly #run: RunNo;
+  readonly #sources: ValueSources;
+  readonly #envAllowed: readonly string[];
+  /** For expressions that read nothing: most steps of a workflow are asked for such, and twice. */
+  readonly #none: Values;
+  /** By the event that holds it: what is hidden in a stored input, or why it cannot be shown. */
+  #hidden: Map<number, readonly SecretLeaf[] | PawlError> | undefined;
+
+  /** `envAllowed`: the variables that this run's prompts may read. */
+  constructor(run: RunNo, sources: ValueSources, envAllowed: readonly string[]) {
+    this.#run = run;
+    this.#sources = sources;
+    this.#envAllowed = envAllowed;
+    this.#none = this.#toValues(NOTHING_FOUND);
+  }
+
+  keep(seq: number, value: Json, bytes: number): void {
+    this.#sources.cache.set(this.#keyOf(seq), value, bytes);
+  }
+
+  /** For steps of this run the value is whole again. With an error, reading it throws that. */
+  reveal(seq: number, hidden: readonly SecretLeaf[] | PawlError): void {
+    this.#hidden ??= new Map();
+    this.#hidden.set(seq, hidden);
+  }
+
+  keepAssigned(seq: number, assigned: JsonObject): void {
+    this.#sources.cache.set(this.#assignedKeyOf(seq), assigned, JSON.stringify(assigned).length);
+  }
+
+  /** The run's record on disk is not the one in memory: what was kept under its numbers may be another event's. */
+  forget(): void {
+    const run = this.#run;
+    this.#sources.cache.dropWhere((key) => Math.floor(Number.parseInt(String(key), 10) / 2 ** 24) === run);
+  }
+
+  /** Everything that the expressions read from here. Immediate where all of it is in memory. */
+  load(from: Viewpoint, exprs: readonly Expr[], handles: ReadonlySet<number> = NOTHING): Values | Promise<Values> {
+    if (handles.size === 0 && areLiterals(exprs)) return this.#none;
+    const found: Found = { values: new Map(), assigned: new Map(), files: new Map() };
+    const seqs = new Set(handles);
+    const assignments = new Set<number>();
+    const files = new Set<string>();
+    for (const expr of exprs) {
+      collectSeqs(from, expr, seqs);
+      collectAssignments(from, expr, assignments);
+      for (const path of collectStoragePaths(expr)) files.add(path);
+    }
+    const missing = this.#takeFromCache(seqs, found.values, (seq) => this.#keyOf(seq));
+    const unassigned = this.#takeFromCache(assignments, found.assigned, (seq) => this.#assignedKeyOf(seq));
+    if (missing.length + unassigned.length + files.size === 0) return this.#toValues(found);
+    return this.#loadMissing(found, { missing, unassigned, files });
+  }
+
+  #takeFromCache(
+    seqs: ReadonlySet<number>,
+    found: Map<number, Json>,
+    keyOf: (seq: number) => string | number,
+  ): number[] {
+    const missing: number[] = [];
+    for (const seq of seqs) {
+      const value = this.#sources.cache.get(keyOf(seq));
+      if (value === undefined) missing.push(seq);
+      else found.set(seq, value);
+    }
+    return missing;
+  }
+
+  async #loadMissing(
+    found: Found,
+    wanted: {
+      readonly missing: readonly number[];
+      readonly unassigned: readonly number[];
+      readonly files: ReadonlySet<string>;
+    },
+  ): Promise<Values> {
+    const { journal, files } = this.#sources;
+    const stored = wanted.missing.length === 0 ? undefined : await journal.readValues(this.#run, wanted.missing);
+    for (const [seq, text] of stored ?? []) {
+      const { value, bytes } = await this.#parse(text);
+      this.keep(seq, value, bytes);
+      found.values.set(seq, value);
+    }
+    for (const seq of wanted.unassigned) {
+      const [row] = await journal.readEvents(this.#run, { afterSeq: seq - 1, limit: 1 });
+      const assigned = row !== undefined && "assigned" in row.event ? row.event.assigned : undefined;
+      if (assigned !== undefined) found.assigned.set(seq, assigned);
+    }
+    for (const path of wanted.files) {
+      const content = await files.read(path);
+      if (content !== undefined) found.files.set(path, new TextDecoder().decode(content));
+    }
+    return this.#toValues(found);
+  }
+
+  /** The stored text of another run's value. */
+  readFrom(run: RunNo, seq: number): Promise<string | undefined> {
+    return this.#sources.journal.readValue(run, seq);
+  }
+
+  async #parse(text: string): Promise<{ value: Json; bytes: number }> {
+    const json = text.startsWith(BLOB_MARK)
+      ? new TextDecoder().decode(await this.#sources.blobs.get(text.slice(BLOB_MARK.length)))
+      : text;
+    return { value: JSON.parse(json) as Json, bytes: json.length };
+  }
+
+  #toValues(found: Found): Values {
+    const { env, matches, parse } = this.#sources;
+    return {
+      value: (seq) => this.#shown(seq, found.values.get(seq)),
+      assigned: (seq) => found.assigned.get(seq) as JsonObject | undefined,
+      file: (path) => found.files.get(path),
+      env: (name) => (this.#envAllowed.includes(name) ? env(name) : undefined),
+      matches,
+      parse,
+    };
+  }
+
+  #shown(seq: number, value: Json | undefined): Json | undefined {
+    const hidden = this.#hidden?.get(seq);
+    if (hidden === undefined || value === undefined) return value;
+    if (hidden instanceof PawlError) throw hidden;
+    return showLeaves(value, hidden);
+  }
+
+  #keyOf(seq: number): number {
+    return this.#run * 2 ** 24 + seq;
+  }
+
+  #assignedKeyOf(seq: number): string {
+    return `${this.#keyOf(seq)}=`;
+  }
+}
+
+function areLiterals(exprs: readonly Expr[]): boolean {
+  for (const expr of exprs) if (expr.op !== "literal") return false;
+  return true;
+}
