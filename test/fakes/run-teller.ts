@@ -5,8 +5,8 @@ import { newRunState } from "../../src/core/history/new-run-state.ts";
 import type { RunState } from "../../src/core/history/run-state.ts";
 import { next } from "../../src/core/interpreter/next.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-import { inputProjection } from "../../src/hosts/session/values/input-projection.ts";
 import type { RunNotice } from "../../src/hosts/run-host.ts";
+import { inputProjection } from "../../src/hosts/session/values/input-projection.ts";
 
 type EventNotice = Extract<RunNotice, { type: "event" }>;
 
