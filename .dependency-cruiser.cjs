@@ -1,7 +1,8 @@
 /** What each folder of src/ may import beside itself. A new arrow is a design decision: say why in the commit. */
 const layers = {
   core: [],
-  dialects: ["core"],
+  // Definitions call the tools that ports/terminal-tools.ts describes.
+  dialects: ["core", "ports"],
   // What other programs import as `pawl/client`: it knows the server by its document alone.
   client: ["core"],
   ports: ["core"],

@@ -93,17 +93,17 @@ async function throughTerminal(
   owner?: string,
 ): Promise<number> {
   const shell = `bash --norc -c 'echo ready; read; exec cat ${file}'`;
-  const { session_id } = await terminals.openTerminal({ shell }, owner === undefined ? {} : { owner });
+  const { session_id } = await terminals.call("open_terminal", { shell }, owner === undefined ? {} : { owner });
   const session = terminals.find(session_id);
   if (session === undefined) throw new Error("The session is gone.");
   const startedAt = performance.now();
   await session.type("\n");
   if (pattern !== "") {
-    const { match_text } = await terminals.awaitOutput({ session_id, pattern, timeout: 60 });
+    const { match_text } = await terminals.call("await_output", { session_id, pattern, timeout: 60 });
     if (match_text === null) throw new Error("The last line was not found.");
   } else await endOf(session);
   const durationMs = performance.now() - startedAt;
-  await terminals.exitTerminal({ session_id });
+  await terminals.call("exit_terminal", { session_id });
   return durationMs;
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Config } from "../config/load-config.ts";
 import type { LoadedTerminalOptions } from "../config/load-terminal-options.ts";
 import type { SecretBook } from "../config/secret-book.ts";
+import { PawlError } from "../core/errors/pawl-error.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { SessionRecordings } from "../executors/terminal/recording/session-recordings.ts";
 import type { PtyHolder } from "../executors/terminal/session/pty-holder.ts";
@@ -53,8 +54,15 @@ export class TerminalParts {
 
   /** One of the six tools, for another program. Throws `REQUEST_INVALID`, `TERMINAL_REFUSED`, `CONFIG_INVALID`. */
   async call(tool: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    const [{ callTerminalTool }, sessions] = await Promise.all([import("./call-terminal-tool.ts"), this.sessions()]);
-    return callTerminalTool(sessions, { tool, params }, { signal });
+    const { readRequest } = await import("../executors/terminal/read-request.ts");
+    const read = readRequest(tool, params);
+    if ("problem" in read) {
+      throw new PawlError("REQUEST_INVALID", {
+        message: read.problem,
+        remedy: `Call \`${tool}\` again with the parameters that its schema names.`,
+      });
+    }
+    return (await this.sessions()).call(read.tool, read.request, { signal });
   }
 
   sessions(): Promise<TerminalSessions> {
@@ -173,7 +181,10 @@ export class TerminalParts {
     const { tell } = this.#options;
     const [options, recordings] = await Promise.all([this.#loadOptions(), this.#openRecordings()]);
     const sessions = await this.#createSessions(options, {
-      opened: (session) => recordings.opened(session),
+      opened: (session) => {
+        this.#opened.add(session.facts.id);
+        recordings.opened(session);
+      },
       toWebUrl: (id) => this.#view?.toWebUrl(id) ?? null,
     });
     this.#live = sessions;
@@ -183,14 +194,7 @@ export class TerminalParts {
     }
     // Now that it is known where each can be watched.
     await sessions.takeUp();
-    return {
-      ...sessions,
-      openTerminal: async (request, call) => {
-        const opened = await sessions.openTerminal(request, call);
-        if (opened.success) this.#opened.add(opened.session_id);
-        return opened;
-      },
-    };
+    return sessions;
   }
 
   async #createSessions(

@@ -133,7 +133,7 @@ test("input that pours in is typed in order, and held back rather than piled up"
   const watcher = await watch(view.socketUrlOf(session_id));
   for (let line = 0; line < 300; line += 1) watcher.type(`line ${line}\r`);
   await wait("^line 299");
-  const { screen_content } = await view.terminals.getScreenContent({ session_id, content_mode: "history" });
+  const { screen_content } = await view.terminals.call("get_screen_content", { session_id, content_mode: "history" });
   const seen = [...(screen_content ?? "").matchAll(/line (\d+)/g)].map(([, number]) => Number(number));
   expect([...new Set(seen)]).toEqual(Array.from({ length: 300 }, (_, line) => line));
 });

@@ -26,7 +26,7 @@ function statesOf({ execution_log }: RunWorkflowResponse): readonly string[] {
 }
 
 async function namesOfOpenSessions({ terminals }: TestApplication): Promise<readonly string[]> {
-  const { sessions } = await terminals.sessions.listTerminalSessions({ isInternal: true });
+  const { sessions } = await terminals.sessions.call("list_terminal_sessions", {}, { isInternal: true });
   return sessions.filter(({ state }) => state !== "terminated").map(({ command }) => command);
 }
 
@@ -95,8 +95,8 @@ test(
     const answers = ["list please", "s", "what?", "c", "q"];
     const typing: Promise<unknown>[] = [];
     const type = async (answer: string | undefined) => {
-      const [session] = (await sessions.listTerminalSessions({ isInternal: true })).sessions;
-      return sessions.sendInput({ session_id: session?.session_id ?? "", input_text: `${answer}\n` });
+      const [session] = (await sessions.call("list_terminal_sessions", {}, { isInternal: true })).sessions;
+      return sessions.call("send_input", { session_id: session?.session_id ?? "", input_text: `${answer}\n` });
     };
     const result = await application.run(
       { workflow_definition: readJson("debug-with-user.json") },

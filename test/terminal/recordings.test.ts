@@ -103,8 +103,8 @@ test("what a run shows is an artifact when the run ends, and plays to the same s
 
 test("a session that another has opened is recorded from the first input on", async () => {
   const { call, end, files, sessions } = recordedTerminals();
-  const { session_id } = await sessions.openTerminal({});
-  await sessions.sendInput({ session_id, input_text: "echo before\n" });
+  const { session_id } = await sessions.call("open_terminal", {});
+  await sessions.call("send_input", { session_id, input_text: "echo before\n" });
   await call("get_screen_content", { session_id });
   await call("send_input", { session_id, input_text: "echo after\n" });
   await end();
@@ -148,7 +148,7 @@ test.each<[string, { recordsSessions?: boolean; recordsRuns?: boolean }, RegExp[
   "recordings are made %s",
   async (_, options, expected) => {
     const { call, recordings, sessions, paths } = recordedTerminals(options);
-    await Promise.all([sessions.openTerminal({}), call("open_terminal", {})]);
+    await Promise.all([sessions.call("open_terminal", {}), call("open_terminal", {})]);
     await recordings.close();
     const kept = await paths();
     expect(kept).toHaveLength(expected.length);

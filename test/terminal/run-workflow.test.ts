@@ -240,7 +240,7 @@ describe("a run", () => {
 
   async function sessionsLeft({ terminals }: Awaited<ReturnType<typeof testApplication>>): Promise<number> {
     await expect
-      .poll(() => terminals.sessions.listTerminalSessions({ isInternal: true }), { timeout: 10_000 })
+      .poll(() => terminals.sessions.call("list_terminal_sessions", {}, { isInternal: true }), { timeout: 10_000 })
       .toMatchObject({ total_sessions: 0 });
     return 0;
   }

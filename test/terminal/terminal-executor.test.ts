@@ -136,7 +136,9 @@ test.each<[string, Partial<EndedRun>, number]>([
     await resultOf(terminals, "open_terminal", {});
     await resultOf(terminals, "open_terminal", {}, { runId: "run-2" });
     await terminals.executor.runEnded?.(ended(run));
-    expect(await terminals.sessions.listTerminalSessions({ isInternal: true })).toMatchObject({ total_sessions: left });
+    expect(await terminals.sessions.call("list_terminal_sessions", {}, { isInternal: true })).toMatchObject({
+      total_sessions: left,
+    });
   },
   30_000,
 );

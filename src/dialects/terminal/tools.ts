@@ -1,3 +1,5 @@
+import type { z } from "zod";
+import { TERMINAL_TOOLS } from "../../ports/terminal-tools.ts";
 import type { ToolName } from "./workflow.ts";
 
 /** What a tool takes and what its result holds: for warnings, and to know which variables a state can set. */
@@ -7,92 +9,49 @@ export interface ToolFacts {
   readonly fields: readonly string[];
 }
 
-const TOOLS: { readonly [name in ToolName]: ToolFacts } = {
-  open_terminal: {
-    required: [],
-    optional: ["shell", "working_directory", "environment"],
-    fields: ["success", "session_id", "shell", "web_url", "screen_content", "timestamp", "error"],
-  },
-  send_input: {
-    required: ["session_id", "input_text"],
-    optional: ["keys"],
-    fields: [
-      "success",
-      "session_id",
-      "message",
-      "screen_content",
-      "timestamp",
-      "process_running",
-      "exit_code",
-      "error",
-    ],
-  },
-  await_output: {
-    required: ["session_id", "pattern"],
-    optional: ["timeout"],
-    fields: [
-      "success",
-      "match_text",
-      "screen_content",
-      "elapsed_time",
-      "timestamp",
-      "timed_out",
-      "process_running",
-      "exit_code",
-      "error",
-    ],
-  },
-  get_screen_content: {
-    required: ["session_id"],
-    optional: ["content_mode", "line_count"],
-    fields: [
-      "success",
-      "session_id",
-      "process_running",
-      "exit_code",
-      "screen_content",
-      "truncated",
-      "timestamp",
-      "error",
-    ],
-  },
-  list_terminal_sessions: { required: [], optional: [], fields: ["success", "sessions", "total_sessions", "error"] },
-  exit_terminal: { required: ["session_id"], optional: [], fields: ["success", "session_id", "message", "error"] },
-  run_workflow: {
-    required: [],
-    optional: [
-      "workflow_definition",
-      "workflow_name",
-      "initial_variables",
-      "max_states",
-      "execution_timeout",
-      "save_on_success",
-      "keep_sessions",
-      "wait_seconds",
-    ],
-    fields: [
-      "success",
-      "final_state",
-      "states_executed",
-      "total_elapsed_time",
-      "session_id",
-      "workflow_saved",
-      "recursion_depth",
-      "output",
-      "error",
-    ],
-  },
+const CALL: ToolFacts = {
+  required: [],
+  optional: [
+    "workflow_definition",
+    "workflow_name",
+    "initial_variables",
+    "max_states",
+    "execution_timeout",
+    "save_on_success",
+    "keep_sessions",
+    "wait_seconds",
+  ],
+  fields: [
+    "success",
+    "final_state",
+    "states_executed",
+    "total_elapsed_time",
+    "session_id",
+    "workflow_saved",
+    "recursion_depth",
+    "output",
+    "error",
+  ],
 };
 
-/** What any result may hold where the state did not go as it should. */
+/** Fields that any result may have if the state has failed. */
 const FIELDS_OF_FAILURES = ["timeout_occurred", "error_code"];
 
 export function factsOf(tool: ToolName): ToolFacts {
-  return TOOLS[tool];
+  if (tool === "run_workflow") return CALL;
+  const { input, output } = TERMINAL_TOOLS[tool];
+  const parameters = new Map<string, z.ZodType>(Object.entries(input.shape));
+  const names = [...parameters.keys()];
+  const isOptional = (name: string) => parameters.get(name)?.safeParse(undefined).success === true;
+  return {
+    required: names.filter((name) => !isOptional(name)),
+    optional: names.filter(isOptional),
+    fields: [...Object.keys(output.shape), "error"],
+  };
 }
 
 export function mayHaveField(tool: ToolName, field: string): boolean {
-  return TOOLS[tool].fields.includes(field) || FIELDS_OF_FAILURES.includes(field);
+  return factsOf(tool).fields.includes(field) || FIELDS_OF_FAILURES.includes(field);
 }
 
 /** Standard variables, and the field of a tool's result that each is taken from. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../core/json.ts";
+import { TERMINAL_TOOLS } from "../../ports/terminal-tools.ts";
 
 const identifier = "^[a-zA-Z_][a-zA-Z0-9_]*$";
 
@@ -34,15 +35,7 @@ const action: JsonObject = {
   type: "object",
   properties: {
     tool: {
-      enum: [
-        "open_terminal",
-        "send_input",
-        "await_output",
-        "get_screen_content",
-        "list_terminal_sessions",
-        "exit_terminal",
-        "run_workflow",
-      ],
+      enum: [...Object.keys(TERMINAL_TOOLS), "run_workflow"],
     },
     params: { type: "object", description: "Parameters for the tool call (tool-specific)" },
   },

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../core/json.ts";
+import type { TerminalToolName } from "../../ports/terminal-tools.ts";
 
 /** A terminal workflow as its text holds it, once its structure has been checked. */
 export interface TerminalWorkflow {
@@ -31,11 +32,4 @@ export interface Condition {
   readonly timeout_occurred?: boolean;
 }
 
-export type ToolName =
-  | "open_terminal"
-  | "send_input"
-  | "await_output"
-  | "get_screen_content"
-  | "list_terminal_sessions"
-  | "exit_terminal"
-  | "run_workflow";
+export type ToolName = TerminalToolName | "run_workflow";

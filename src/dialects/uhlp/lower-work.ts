@@ -1,5 +1,6 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { isTerminalTool } from "../../ports/terminal-tools.ts";
 import type { NeededFile } from "../definition.ts";
 import type { Text } from "../map-reader.ts";
 import { type Doing, effortOf } from "./doing.ts";
@@ -26,19 +27,12 @@ export function lowerWork(step: StepDefinition, body: WorkBody, scope: ValueScop
   }
 }
 
-const TERMINAL_TOOLS = [
-  "open_terminal",
-  "send_input",
-  "await_output",
-  "get_screen_content",
-  "list_terminal_sessions",
-  "exit_terminal",
-];
+const PREFIX = "core.terminal.";
 
 /** The tools of terminals are called by who holds the terminals: a session belongs to the run, and no server is between. */
 function lowerTerminal({ tool, input }: ToolBody, effort: ReturnType<typeof effortOf>, scope: ValueScope) {
-  const name = TERMINAL_TOOLS.find((each) => tool === `core.terminal.${each}`);
-  if (name === undefined) return undefined;
+  const name = tool.startsWith(PREFIX) ? tool.slice(PREFIX.length) : "";
+  if (!isTerminalTool(name)) return undefined;
   // Nobody knows how much of a text was typed before a crash.
   const once = name === "send_input" ? { atMostOnce: true } : {};
   const bound = withFixed({ tool: name }, ["params", lowerInputs(input, scope)]);

@@ -4,32 +4,11 @@ import type { EndedRun, Executor, Failed, Outcome, Task } from "../../ports/exec
 import { toFailed } from "../output/failure.ts";
 import { readRequest } from "./read-request.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
-import type {
-  AwaitOutputRequest,
-  AwaitOutputResult,
-  ExitTerminalRequest,
-  ExitTerminalResult,
-  GetScreenContentRequest,
-  GetScreenContentResult,
-  ListTerminalSessionsResult,
-  OpenTerminalRequest,
-  OpenTerminalResult,
-  SendInputRequest,
-  SendInputResult,
-  ToolCall,
-} from "./tool-types.ts";
+import type { TerminalSessions } from "./terminal-sessions.ts";
+import type { ToolCall } from "./tools/gate.ts";
 
 /** What workflows need of the terminals of this process. */
-export interface Terminals {
-  openTerminal(request: OpenTerminalRequest, call: ToolCall): Promise<OpenTerminalResult>;
-  sendInput(request: SendInputRequest, call: ToolCall): Promise<SendInputResult>;
-  awaitOutput(request: AwaitOutputRequest, call: ToolCall): Promise<AwaitOutputResult>;
-  getScreenContent(request: GetScreenContentRequest, call: ToolCall): Promise<GetScreenContentResult>;
-  listTerminalSessions(call: ToolCall): Promise<ListTerminalSessionsResult>;
-  exitTerminal(request: ExitTerminalRequest, call: ToolCall): Promise<ExitTerminalResult>;
-  find(sessionId: string): TerminalSession | undefined;
-  exitOwned(owner: string): Promise<void>;
-}
+export type Terminals = Pick<TerminalSessions, "call" | "find" | "exitOwned">;
 
 /** Who keeps what the sessions of a run show. */
 export interface RunRecordings {
@@ -87,38 +66,16 @@ class TerminalExecutor implements Executor {
 
   async #call(task: Task, call: ToolCall): Promise<Outcome> {
     const { tool, params } = readInput(task.input);
-    const request = readRequest(tool, params);
-    if ("problem" in request) return succeeded({ success: false, error: request.problem });
-    switch (request.tool) {
-      case "open_terminal": {
-        const opened = await this.#terminals.openTerminal(request.request, call);
-        if (opened.success) this.#opened.add(opened.session_id);
-        return succeeded({ ...opened });
-      }
-      case "list_terminal_sessions":
-        return succeeded(toJsonResult(await this.#terminals.listTerminalSessions(call)));
-      case "exit_terminal":
-        return succeeded({ ...(await this.#terminals.exitTerminal(request.request, call)) });
-      case "send_input":
-      case "await_output":
-      case "get_screen_content": {
-        const { session_id: id } = request.request;
-        if (this.#isLost(id)) return toLost(id);
-        this.#noteUse(request.tool, id, task);
-        return succeeded(await this.#useSession(request, call));
-      }
+    const read = readRequest(tool, params);
+    if ("problem" in read) return succeeded({ success: false, error: read.problem });
+    const { request } = read;
+    if ("session_id" in request && read.tool !== "exit_terminal") {
+      if (this.#isLost(request.session_id)) return toLost(request.session_id);
+      this.#noteUse(read.tool, request.session_id, task);
     }
-  }
-
-  async #useSession(request: SessionRequest, call: ToolCall): Promise<JsonObject> {
-    switch (request.tool) {
-      case "send_input":
-        return { ...(await this.#terminals.sendInput(request.request, call)) };
-      case "await_output":
-        return { ...(await this.#terminals.awaitOutput(request.request, call)) };
-      case "get_screen_content":
-        return { ...(await this.#terminals.getScreenContent(request.request, call)) };
-    }
+    const result = await this.#terminals.call(read.tool, request, call);
+    if ("shell" in result && result.success) this.#opened.add(result.session_id);
+    return succeeded(result);
   }
 
   #noteUse(tool: string, sessionId: string, { runId }: Task): void {
@@ -144,11 +101,6 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-type SessionRequest = Extract<
-  ReturnType<typeof readRequest>,
-  { readonly tool: "send_input" | "await_output" | "get_screen_content" }
->;
-
 function readInput(input: Json): { readonly tool: string; readonly params: JsonObject } {
   const { tool, params } = isJsonObject(input) ? input : {};
   return { tool: typeof tool === "string" ? tool : "", params: isJsonObject(params) ? params : {} };
@@ -156,10 +108,6 @@ function readInput(input: Json): { readonly tool: string; readonly params: JsonO
 
 function succeeded(output: JsonObject): Outcome {
   return { status: "succeeded", output, costMicro: 0 };
-}
-
-function toJsonResult({ success, sessions, total_sessions }: ListTerminalSessionsResult): JsonObject {
-  return { success, sessions: sessions.map((session) => ({ ...session })), total_sessions };
 }
 
 function toStopped({ path }: Task): Failed {

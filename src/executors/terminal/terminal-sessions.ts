@@ -1,45 +1,23 @@
+import type { TerminalToolName, ToolInput, ToolOutput } from "../../ports/terminal-tools.ts";
 import type { LiveTerminals } from "../../ports/terminal-views.ts";
 import { createAuditLog } from "./policy/audit-log.ts";
 import { TerminalPolicy } from "./policy/terminal-policy.ts";
 import { SessionTable } from "./session/session-table.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 import type { TerminalOptions, TerminalSurroundings } from "./terminal-options.ts";
-import type {
-  AwaitOutputRequest,
-  AwaitOutputResult,
-  ExitTerminalRequest,
-  ExitTerminalResult,
-  GetScreenContentRequest,
-  GetScreenContentResult,
-  ListedSession,
-  ListTerminalSessionsResult,
-  OpenTerminalRequest,
-  OpenTerminalResult,
-  SendInputRequest,
-  SendInputResult,
-  ToolCall,
-} from "./tool-types.ts";
 import { awaitOutput } from "./tools/await-output.ts";
-import { Gate } from "./tools/gate.ts";
+import { Gate, type ToolCall } from "./tools/gate.ts";
 import { getScreenContent } from "./tools/get-screen-content.ts";
+import { SESSION_NOT_FOUND } from "./tools/look-at.ts";
 import { openTerminal } from "./tools/open-terminal.ts";
-import { SESSION_NOT_FOUND } from "./tools/process-fields.ts";
 import { sendInput } from "./tools/send-input.ts";
-import type { ToolParts } from "./tools/tool-parts.ts";
+import type { ToolHandler, ToolParts } from "./tools/tool-parts.ts";
 import { createTerminalViews } from "./view/create-terminal-views.ts";
 
-/**
- * The terminals of this process and the six tools over them. A tool answers `success: false` where it could not do what
- * was asked, rejects with `TERMINAL_REFUSED` where it may not, and with the signal's reason where it was broken off.
- */
+/** The terminals of this process and the tools over them. */
 export interface TerminalSessions {
-  openTerminal(request: OpenTerminalRequest, call?: ToolCall): Promise<OpenTerminalResult>;
-  sendInput(request: SendInputRequest, call?: ToolCall): Promise<SendInputResult>;
-  awaitOutput(request: AwaitOutputRequest, call?: ToolCall): Promise<AwaitOutputResult>;
-  getScreenContent(request: GetScreenContentRequest, call?: ToolCall): Promise<GetScreenContentResult>;
-  listTerminalSessions(call?: ToolCall): Promise<ListTerminalSessionsResult>;
-  exitTerminal(request: ExitTerminalRequest, call?: ToolCall): Promise<ExitTerminalResult>;
-
+  /** Does what a tool is asked for: see `ToolHandler`. */
+  call<Name extends TerminalToolName>(tool: Name, request: ToolInput<Name>, call?: ToolCall): Promise<ToolOutput<Name>>;
   /** Takes up the sessions that an earlier process has left, where the terminals outlive one. Before anything else. */
   takeUp(): Promise<void>;
   /** For views and recordings. */
@@ -54,22 +32,9 @@ export interface TerminalSessions {
 
 export function createTerminalSessions(options: TerminalOptions, surroundings: TerminalSurroundings): TerminalSessions {
   const parts = toParts(options, surroundings);
-  const { table, gate } = parts;
+  const { table } = parts;
   return {
-    openTerminal: (request, call = {}) => openTerminal(parts, request, call),
-    sendInput: (request, call = {}) => sendInput(parts, request, call),
-    awaitOutput: (request, call = {}) => awaitOutput(parts, request, call),
-    getScreenContent: (request, call = {}) => getScreenContent(parts, request, call),
-    async listTerminalSessions(call = {}) {
-      gate.admit(call, { tool: "list_terminal_sessions" });
-      const sessions = table.list().map(toListed);
-      return { success: true, sessions, total_sessions: sessions.length };
-    },
-    async exitTerminal({ session_id }, call = {}) {
-      gate.admit(call, { tool: "exit_terminal", session_id });
-      const success = await table.destroy(session_id);
-      return { success, session_id, message: success ? "Session destroyed" : SESSION_NOT_FOUND };
-    },
+    call: (tool, request, call = {}) => HANDLERS[tool](parts, request, call),
     takeUp: () => table.takeUp((id) => surroundings.toWebUrl?.(id) ?? null),
     find: (sessionId) => table.find(sessionId),
     views: createTerminalViews(parts),
@@ -96,7 +61,24 @@ function toParts(options: TerminalOptions, surroundings: TerminalSurroundings): 
   };
 }
 
-function toListed(session: TerminalSession): ListedSession {
+const HANDLERS: { readonly [Name in TerminalToolName]: ToolHandler<Name> } = {
+  open_terminal: openTerminal,
+  send_input: sendInput,
+  await_output: awaitOutput,
+  get_screen_content: getScreenContent,
+  async list_terminal_sessions({ gate, table }, _, call) {
+    gate.admit(call, { tool: "list_terminal_sessions" });
+    const sessions = table.list().map(toListed);
+    return { success: true, sessions, total_sessions: sessions.length };
+  },
+  async exit_terminal({ gate, table }, { session_id }, call) {
+    gate.admit(call, { tool: "exit_terminal", session_id });
+    const success = await table.destroy(session_id);
+    return { success, session_id, message: success ? "Session destroyed" : SESSION_NOT_FOUND };
+  },
+};
+
+function toListed(session: TerminalSession): ToolOutput<"list_terminal_sessions">["sessions"][number] {
   const { facts, exitCode } = session;
   return {
     session_id: facts.id,

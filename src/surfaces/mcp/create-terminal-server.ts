@@ -1,12 +1,12 @@
 import { Server } from "@modelcontextprotocol/server";
 import type { PawlError } from "../../core/errors/pawl-error.ts";
+import { TERMINAL_TOOLS } from "../../ports/terminal-tools.ts";
 import { addTools } from "./add-tools.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { type PerformingParts, performTool } from "./terminal/perform-tool.ts";
 import { addPrompts } from "./terminal/prompts.ts";
 import { addResources } from "./terminal/resources.ts";
 import { RUN_TOOLS } from "./terminal/run-tools.ts";
-import { SESSION_TOOLS } from "./terminal/session-tools.ts";
 import { WORKFLOW_TOOL } from "./terminal/workflow-tool.ts";
 import { toErrorResult } from "./to-call-result.ts";
 
@@ -39,7 +39,7 @@ export function createTerminalServer(parts: TerminalServerParts): Server {
     },
   );
   addTools(server, {
-    tools: [...SESSION_TOOLS, WORKFLOW_TOOL, ...(parts.withRuns ? RUN_TOOLS : [])],
+    tools: [...Object.values(TERMINAL_TOOLS), WORKFLOW_TOOL, ...(parts.withRuns ? RUN_TOOLS : [])],
     calls: parts.calls,
     perform: (asked, call) => performTool(parts, asked, call),
     explain: (error) => toErrorResult(explain(error)),

@@ -24,11 +24,11 @@ test("what is far back in a flood is found on its way", async () => {
 test("the whole output of a program that ends at once is there", async () => {
   const terminals = openTerminals();
 
-  const { session_id } = await terminals.openTerminal({ shell: "bash -c 'seq 1 100000; exit 9'" });
-  const { match_text, exit_code } = await terminals.awaitOutput({ session_id, pattern: "never", timeout: 60 });
+  const { session_id } = await terminals.call("open_terminal", { shell: "bash -c 'seq 1 100000; exit 9'" });
+  const { match_text, exit_code } = await terminals.call("await_output", { session_id, pattern: "never", timeout: 60 });
 
   expect([match_text, exit_code]).toEqual([null, 9]);
-  const tail = await terminals.getScreenContent({ session_id, content_mode: "tail", line_count: 1 });
+  const tail = await terminals.call("get_screen_content", { session_id, content_mode: "tail", line_count: 1 });
   expect(tail.screen_content).toBe("100000");
 });
 

@@ -47,8 +47,10 @@ export function endTmuxServers(dir: string): void {
 
 /** Ends every session, also where they outlive their process, and lets go of the terminals. */
 async function endAll(terminals: TerminalSessions): Promise<void> {
-  const { sessions } = await terminals.listTerminalSessions({ isInternal: true });
-  await Promise.all(sessions.map(({ session_id }) => terminals.exitTerminal({ session_id }, { isInternal: true })));
+  const { sessions } = await terminals.call("list_terminal_sessions", {}, { isInternal: true });
+  await Promise.all(
+    sessions.map(({ session_id }) => terminals.call("exit_terminal", { session_id }, { isInternal: true })),
+  );
   await terminals.close();
 }
 
@@ -85,19 +87,19 @@ export function openTerminals(
 
 /** One terminal, with the tools bound to it. */
 export async function openTerminal(terminals: TestTerminals, shell = "bash") {
-  const opened = await terminals.openTerminal({ shell });
+  const opened = await terminals.call("open_terminal", { shell });
   if (!opened.success) throw new Error(`${shell} was not opened: ${opened.error}`);
   const { session_id } = opened;
   return {
     session_id,
     folder: terminals.currentDir,
     opened,
-    send: (input_text: string, keys: readonly string[] = []) => terminals.sendInput({ session_id, input_text, keys }),
-    wait: (pattern: string, timeout = 20) => terminals.awaitOutput({ session_id, pattern, timeout }),
+    send: (input_text: string, keys: string[] = []) => terminals.call("send_input", { session_id, input_text, keys }),
+    wait: (pattern: string, timeout = 20) => terminals.call("await_output", { session_id, pattern, timeout }),
     sinceInput: async () =>
-      (await terminals.getScreenContent({ session_id, content_mode: "since_input" })).screen_content ?? "",
-    screen: async () => (await terminals.getScreenContent({ session_id })).screen_content ?? "",
-    exit: () => terminals.exitTerminal({ session_id }),
+      (await terminals.call("get_screen_content", { session_id, content_mode: "since_input" })).screen_content ?? "",
+    screen: async () => (await terminals.call("get_screen_content", { session_id })).screen_content ?? "",
+    exit: () => terminals.call("exit_terminal", { session_id }),
   };
 }
 

@@ -78,9 +78,9 @@ test("the hang-up comes also when the process that holds the terminals is killed
   process.kill(parentOf(pid), "SIGKILL");
 
   expect(await waiting).toMatchObject({ success: true, match_text: null, process_running: false, exit_code: null });
-  expect((await terminals.listTerminalSessions()).sessions[0]?.state).toBe("error");
+  expect((await terminals.call("list_terminal_sessions", {})).sessions[0]?.state).toBe("error");
   await expect.poll(() => isAlive(pid)).toBe(false);
-  expect((await terminals.openTerminal({})).success).toBe(true);
+  expect((await terminals.call("open_terminal", {})).success).toBe(true);
 });
 
 test("terminals alone do not keep their process from ending", async () => {

@@ -16,7 +16,7 @@ describe.each(LEVELS)("at level %s", (level) => {
     symlinkSync("/usr", join(terminals.currentDir, "link"));
     mkdirSync(join(terminals.homeDir, "below"));
     const open = (request: { shell?: string; working_directory?: string }) =>
-      terminals.openTerminal(request).then(({ success, error }) => (success ? "" : String(error)), ruleOf);
+      terminals.call("open_terminal", request).then(({ success, error }) => (success ? "" : String(error)), ruleOf);
 
     expect({
       env: await open({ shell: "env" }),
@@ -39,7 +39,10 @@ describe.each(LEVELS)("at level %s", (level) => {
     ["BASH_ENV", "/tmp/x", "protected-environment"],
     ["PROMPT_COMMAND", "sudo ls", "other-user"],
   ])("the variable %s=%s cannot be set from low on", async (name, value, rule) => {
-    const opening = openTerminals({ level }).openTerminal({ shell: "bash --norc", environment: { [name]: value } });
+    const opening = openTerminals({ level }).call("open_terminal", {
+      shell: "bash --norc",
+      environment: { [name]: value },
+    });
 
     expect(await opening.then(() => "", ruleOf)).toBe(isRefusedFrom("low") ? rule : "");
   });
@@ -95,9 +98,9 @@ test("more than 10,000 characters are refused at every level", async () => {
 
 test("calls of a minute are counted, those of workflows are not, and refused ones neither", async () => {
   const terminals = openTerminals({ level: "low", maxCallsPerMinute: 3 });
-  const list = () => terminals.listTerminalSessions().then(() => "", ruleOf);
+  const list = () => terminals.call("list_terminal_sessions", {}).then(() => "", ruleOf);
 
-  for (let n = 0; n < 10; n += 1) await terminals.listTerminalSessions({ isInternal: true });
+  for (let n = 0; n < 10; n += 1) await terminals.call("list_terminal_sessions", {}, { isInternal: true });
 
   expect([await list(), await list(), await list(), await list(), await list()]).toEqual([
     ...["", "", ""],
@@ -108,23 +111,23 @@ test("calls of a minute are counted, those of workflows are not, and refused one
 test("only so many sessions run at once, also when they are opened together", async () => {
   const terminals = openTerminals({ maxSessions: 2 });
 
-  const opened = await Promise.all([1, 2, 3].map(() => terminals.openTerminal({}).then(() => "", ruleOf)));
-  const [first] = (await terminals.listTerminalSessions()).sessions;
-  await terminals.exitTerminal({ session_id: first?.session_id ?? "" });
+  const opened = await Promise.all([1, 2, 3].map(() => terminals.call("open_terminal", {}).then(() => "", ruleOf)));
+  const [first] = (await terminals.call("list_terminal_sessions", {})).sessions;
+  await terminals.call("exit_terminal", { session_id: first?.session_id ?? "" });
 
   expect(opened).toEqual(["", "", "sessions"]);
-  expect((await terminals.openTerminal({})).success).toBe(true);
+  expect((await terminals.call("open_terminal", {})).success).toBe(true);
 });
 
 test("every call is recorded with its outcome, and secrets are masked", async () => {
   const auditLogPath = join(openTerminals().currentDir, "logs", "audit.jsonl");
   const mask = createMask(["hunter2-hunter2"]);
   const terminals = openTerminals({ level: "high", auditLogPath }, { mask });
-  const { session_id } = await terminals.openTerminal({ environment: { TOKEN: "abc" } });
+  const { session_id } = await terminals.call("open_terminal", { environment: { TOKEN: "abc" } });
 
-  await terminals.sendInput({ session_id, input_text: "echo hunter2-hunter2\n" });
-  await terminals.sendInput({ session_id, input_text: "sudo ls\n" }).catch(() => undefined);
-  await terminals.exitTerminal({ session_id }, { isInternal: true });
+  await terminals.call("send_input", { session_id, input_text: "echo hunter2-hunter2\n" });
+  await terminals.call("send_input", { session_id, input_text: "sudo ls\n" }).catch(() => undefined);
+  await terminals.call("exit_terminal", { session_id }, { isInternal: true });
 
   const lines = readFileSync(auditLogPath, "utf8").trimEnd().split("\n");
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([

@@ -23,14 +23,14 @@ const terminals = createTerminalSessions(
   },
 );
 
-const first = await terminals.openTerminal({});
-const second = await terminals.openTerminal({});
+const first = await terminals.call("open_terminal", {});
+const second = await terminals.call("open_terminal", {});
 const { session_id } = second;
-await terminals.sendInput({
+await terminals.call("send_input", {
   session_id,
   input_text: "trap '' HUP; (setsid bash -c 'echo stray $$; exec sleep 2000' &)\n",
 });
-const { match_text } = await terminals.awaitOutput({ session_id, pattern: "stray \\d+" });
+const { match_text } = await terminals.call("await_output", { session_id, pattern: "stray \\d+" });
 
 const shells = [first, second].map(({ session_id: id }) => terminals.find(id)?.pid);
 process.stdout.write(`${JSON.stringify([...shells, Number(match_text?.slice(6))])}\n`);

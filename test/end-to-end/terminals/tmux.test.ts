@@ -35,14 +35,16 @@ test("a session outlives its process with its id, screen, history, program and v
 
   const second = inTmux(dir);
   await second.takeUp();
-  expect((await second.listTerminalSessions()).sessions).toMatchObject([
+  expect((await second.call("list_terminal_sessions", {})).sessions).toMatchObject([
     { session_id, command: "bash", state: "active", created_at: before?.facts.createdAt.toISOString() },
   ]);
   expect(second.find(session_id)?.screen.readHistory()).toBe(history);
   expect(second.find(session_id)?.screen.serialize()).toBe(screen?.replace(PASTED_TEXT_IS_MARKED, ""));
   expect(second.find(session_id)?.readOutput().text).toMatch(/^1\n2\n(?:\d+\n)+100\nred 日本 .*;\nbash\$ $/);
-  await second.sendInput({ session_id, input_text: "echo still $mark\n" });
-  expect(await second.awaitOutput({ session_id, pattern: "^still \\w+" })).toMatchObject({ match_text: "still kept" });
+  await second.call("send_input", { session_id, input_text: "echo still $mark\n" });
+  expect(await second.call("await_output", { session_id, pattern: "^still \\w+" })).toMatchObject({
+    match_text: "still kept",
+  });
 }, 60_000);
 
 test("what has come while nobody was there counts as output since the last input, and the echo does not", async () => {
@@ -50,14 +52,16 @@ test("what has come while nobody was there counts as output since the last input
   const first = inTmux(dir);
   const { session_id } = await openTerminal(first);
   const input_text = "until [ -e go ]; do sleep 0.05; done; echo result 42\n";
-  await first.sendInput({ session_id, input_text });
+  await first.call("send_input", { session_id, input_text });
   await first.close();
   const { currentDir } = first;
   writeFileSync(join(currentDir, "go"), "");
 
   const second = inTmux(dir);
   await second.takeUp();
-  expect(await second.awaitOutput({ session_id, pattern: "result.*" })).toMatchObject({ match_text: "result 42" });
+  expect(await second.call("await_output", { session_id, pattern: "result.*" })).toMatchObject({
+    match_text: "result 42",
+  });
 }, 60_000);
 
 test("a full-screen program is found as it was", async () => {
@@ -75,8 +79,8 @@ test("a full-screen program is found as it was", async () => {
   const second = inTmux(dir);
   await second.takeUp();
   expect(second.find(session_id)?.screen.serialize()).toBe(screen?.replace(PASTED_TEXT_IS_MARKED, ""));
-  await second.sendInput({ session_id, input_text: "\\e:q!\n" });
-  expect(await second.awaitOutput({ session_id, pattern: "bash\\$ " })).toMatchObject({ timed_out: false });
+  await second.call("send_input", { session_id, input_text: "\\e:q!\n" });
+  expect(await second.call("await_output", { session_id, pattern: "bash\\$ " })).toMatchObject({ timed_out: false });
 }, 60_000);
 
 test("a session that has been found again is shown in browsers, takes what is typed there, and tells of its end", async () => {
@@ -106,8 +110,8 @@ test("a program that never stops printing is found again, and ended", async () =
   await first.close();
   const second = inTmux(dir);
   await second.takeUp();
-  expect((await second.listTerminalSessions()).total_sessions).toBe(1);
-  await second.exitTerminal({ session_id });
+  expect((await second.call("list_terminal_sessions", {})).total_sessions).toBe(1);
+  await second.call("exit_terminal", { session_id });
   expect(readdirSync(dir)).toEqual([]);
 }, 60_000);
 
@@ -123,7 +127,9 @@ test("input is literal, whatever it looks like", async () => {
   await send("last;\n");
   for (const line of ["%end 1 1 1", "-l -H 41"])
     expect(
-      terminals.find((await terminals.listTerminalSessions()).sessions[0]?.session_id ?? "")?.screen.readHistory(),
+      terminals
+        .find((await terminals.call("list_terminal_sessions", {})).sessions[0]?.session_id ?? "")
+        ?.screen.readHistory(),
     ).toContain(line);
 }, 60_000);
 
@@ -142,10 +148,13 @@ test("an exit code is known, also of a program that ended while nobody was there
 
   const second = inTmux(dir);
   await second.takeUp();
-  expect((await second.listTerminalSessions()).total_sessions).toBe(3);
+  expect((await second.call("list_terminal_sessions", {})).total_sessions).toBe(3);
   const { session_id } = left;
-  expect(await second.awaitOutput({ session_id, pattern: "never", timeout: 5 })).toMatchObject({ exit_code: 3 });
-  for (const each of (await second.listTerminalSessions()).sessions) await second.exitTerminal(each);
+  expect(await second.call("await_output", { session_id, pattern: "never", timeout: 5 })).toMatchObject({
+    exit_code: 3,
+  });
+  for (const each of (await second.call("list_terminal_sessions", {})).sessions)
+    await second.call("exit_terminal", each);
   expect(readdirSync(dir)).toEqual([]);
 }, 60_000);
 
@@ -157,7 +166,7 @@ test("sessions of an earlier process count against the limit, and what is no ses
   writeFileSync(join(dir, "session_00000000"), "");
   const second = inTmux(dir, { maxSessions: 1 });
   await second.takeUp();
-  await expect(second.openTerminal({})).rejects.toMatchObject({ code: "TERMINAL_REFUSED" });
-  await second.exitTerminal({ session_id });
+  await expect(second.call("open_terminal", {})).rejects.toMatchObject({ code: "TERMINAL_REFUSED" });
+  await second.call("exit_terminal", { session_id });
   expect(readdirSync(dir)).toEqual([]);
 }, 60_000);

@@ -20,12 +20,12 @@ test("a terminal is opened and shows its prompt", async () => {
 test("bash is opened where no shell is named, in the folder and with the variables asked for", async () => {
   const terminals = openTerminals();
 
-  const { session_id, shell } = await terminals.openTerminal({
+  const { session_id, shell } = await terminals.call("open_terminal", {
     working_directory: "~",
     environment: { GREETING: "hello" },
   });
-  await terminals.sendInput({ session_id, input_text: 'echo "$GREETING $PWD"\n' });
-  const { match_text } = await terminals.awaitOutput({ session_id, pattern: "hello .*" });
+  await terminals.call("send_input", { session_id, input_text: 'echo "$GREETING $PWD"\n' });
+  const { match_text } = await terminals.call("await_output", { session_id, pattern: "hello .*" });
 
   expect([shell, match_text]).toEqual(["bash", `hello ${terminals.homeDir}`]);
 });
@@ -50,7 +50,7 @@ test.each([
   [{ working_directory: "/no/such/folder" }, "The working directory /no/such/folder does not exist."],
   [{ environment: { "A=B": "x" } }, "'A=B' cannot be an environment variable."],
 ])("%j cannot be opened, and the answer says why", async (request, error) => {
-  const result = await openTerminals().openTerminal(request);
+  const result = await openTerminals().call("open_terminal", request);
 
   expect(result).toMatchObject({ success: false, session_id: "", web_url: null, screen_content: null, error });
 });
@@ -205,7 +205,11 @@ test("waiting can be broken off", async () => {
   const { session_id } = await openTerminal(terminals);
   const abort = new AbortController();
 
-  const waiting = terminals.awaitOutput({ session_id, pattern: "never", timeout: 600 }, { signal: abort.signal });
+  const waiting = terminals.call(
+    "await_output",
+    { session_id, pattern: "never", timeout: 600 },
+    { signal: abort.signal },
+  );
   abort.abort(new Error("enough"));
 
   await expect(waiting).rejects.toThrow("enough");
@@ -215,12 +219,14 @@ test("an opening that is broken off leaves no session behind", async () => {
   const terminals = openTerminals();
   const abort = new AbortController();
 
-  const opening = terminals.openTerminal({ shell: "cat" }, { signal: abort.signal });
-  await expect.poll(async () => (await terminals.listTerminalSessions({ isInternal: true })).total_sessions).toBe(1);
+  const opening = terminals.call("open_terminal", { shell: "cat" }, { signal: abort.signal });
+  await expect
+    .poll(async () => (await terminals.call("list_terminal_sessions", {}, { isInternal: true })).total_sessions)
+    .toBe(1);
   abort.abort(new Error("enough"));
 
   await expect(opening).rejects.toThrow("enough");
-  expect((await terminals.listTerminalSessions()).total_sessions).toBe(0);
+  expect((await terminals.call("list_terminal_sessions", {})).total_sessions).toBe(0);
 });
 
 test("history and tail reach back beyond the screen, in whole lines", async () => {
@@ -230,9 +236,9 @@ test("history and tail reach back beyond the screen, in whole lines", async () =
 
   await send(`seq 1 100; echo ${long}; echo DO''NE\n`);
   await wait("DONE");
-  const history = await terminals.getScreenContent({ session_id, content_mode: "history" });
-  const tail = await terminals.getScreenContent({ session_id, content_mode: "tail", line_count: 4 });
-  const plainTail = await terminals.getScreenContent({ session_id, content_mode: "tail" });
+  const history = await terminals.call("get_screen_content", { session_id, content_mode: "history" });
+  const tail = await terminals.call("get_screen_content", { session_id, content_mode: "tail", line_count: 4 });
+  const plainTail = await terminals.call("get_screen_content", { session_id, content_mode: "tail" });
 
   expect(history.screen_content?.split("\n")).toEqual([
     `bash$ seq 1 100; echo ${long}; echo DO''NE`,
@@ -253,7 +259,10 @@ test.each([
   const terminals = openTerminals();
   const { session_id } = await openTerminal(terminals);
 
-  expect(await terminals.getScreenContent({ session_id, ...request })).toMatchObject({ success: false, error });
+  expect(await terminals.call("get_screen_content", { session_id, ...request })).toMatchObject({
+    success: false,
+    error,
+  });
 });
 
 test("sessions are listed with what runs in them and how they are", async () => {
@@ -265,7 +274,7 @@ test("sessions are listed with what runs in them and how they are", async () => 
   const waiting = first.wait("never", 600);
   await expect.poll(() => terminals.find(first.session_id)?.state).toBe("waiting");
 
-  const { success, sessions, total_sessions } = await terminals.listTerminalSessions();
+  const { success, sessions, total_sessions } = await terminals.call("list_terminal_sessions", {});
 
   expect([success, total_sessions]).toEqual([true, 2]);
   expect(sessions).toEqual([
@@ -287,14 +296,14 @@ test("a session that nobody knows is told so by every tool", async () => {
   const terminals = openTerminals();
   const session_id = "session_00000000";
 
-  expect(await terminals.sendInput({ session_id, input_text: "x" })).toMatchObject({
+  expect(await terminals.call("send_input", { session_id, input_text: "x" })).toMatchObject({
     success: false,
     message: "Session not found",
     process_running: false,
   });
-  expect(await terminals.awaitOutput({ session_id, pattern: "x" })).toMatchObject({ success: false });
-  expect(await terminals.getScreenContent({ session_id })).toMatchObject({ success: false });
-  expect(await terminals.exitTerminal({ session_id })).toEqual({
+  expect(await terminals.call("await_output", { session_id, pattern: "x" })).toMatchObject({ success: false });
+  expect(await terminals.call("get_screen_content", { session_id })).toMatchObject({ success: false });
+  expect(await terminals.call("exit_terminal", { session_id })).toEqual({
     success: false,
     session_id,
     message: "Session not found",
@@ -307,16 +316,20 @@ test("an ended session is swept after its time", async () => {
 
   await send("exit\n");
 
-  await expect.poll(async () => (await terminals.listTerminalSessions({ isInternal: true })).total_sessions).toBe(0);
+  await expect
+    .poll(async () => (await terminals.call("list_terminal_sessions", {}, { isInternal: true })).total_sessions)
+    .toBe(0);
 });
 
 test("the sessions of one owner end together, and no others", async () => {
   const terminals = openTerminals();
-  await terminals.openTerminal({}, { owner: "run-1" });
-  await terminals.openTerminal({}, { owner: "run-1" });
-  const { session_id } = await terminals.openTerminal({}, { owner: "run-2" });
+  await terminals.call("open_terminal", {}, { owner: "run-1" });
+  await terminals.call("open_terminal", {}, { owner: "run-1" });
+  const { session_id } = await terminals.call("open_terminal", {}, { owner: "run-2" });
 
   await terminals.exitOwned("run-1");
 
-  expect((await terminals.listTerminalSessions()).sessions.map(({ session_id: id }) => id)).toEqual([session_id]);
+  expect((await terminals.call("list_terminal_sessions", {})).sessions.map(({ session_id: id }) => id)).toEqual([
+    session_id,
+  ]);
 });

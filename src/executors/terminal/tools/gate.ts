@@ -2,7 +2,15 @@ import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { AuditLog } from "../policy/audit-log.ts";
 import type { TerminalPolicy } from "../policy/terminal-policy.ts";
-import type { ToolCall } from "../tool-types.ts";
+
+/** Who calls a tool, and how the call may be broken off. */
+export interface ToolCall {
+  readonly signal?: AbortSignal;
+  /** By a workflow: it has limits of its own and does not count against the calls of a minute. */
+  readonly isInternal?: boolean;
+  /** The run that the session will belong to, for `exitOwned`. */
+  readonly owner?: string;
+}
 
 /** Lets calls through that the policy allows, and records every one before it does anything. */
 export class Gate {

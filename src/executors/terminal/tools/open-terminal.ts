@@ -1,23 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { ToolInput, ToolOutput } from "../../../ports/terminal-tools.ts";
 import type { PtySpec } from "../pty-host/messages.ts";
 import { buildChildEnvironment } from "../session/child-environment.ts";
 import { findTooLong } from "../session/given-size.ts";
 import { settle } from "../session/settle.ts";
 import { locateCommand, parseShellCommand } from "../session/shell-command.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
-import type { OpenTerminalRequest, OpenTerminalResult, ToolCall } from "../tool-types.ts";
-import type { ToolParts } from "./tool-parts.ts";
+import type { ToolCall } from "./gate.ts";
+import type { ToolHandler, ToolParts } from "./tool-parts.ts";
 
 /** Programs take their time until they first show something; what then goes on for long is not waited for. */
 const SETTLING = { graceMs: 1_500, maxMs: 2_000 };
 
-export async function openTerminal(
-  parts: ToolParts,
-  request: OpenTerminalRequest,
-  call: ToolCall,
-): Promise<OpenTerminalResult> {
+export const openTerminal: ToolHandler<"open_terminal"> = async (parts, request, call) => {
   const shell = request.shell ?? parts.options.defaultShell;
   const plan = toPlan(parts, request, shell);
   admit(parts, { plan, shell, call });
@@ -43,7 +40,7 @@ export async function openTerminal(
     timestamp: new Date().toISOString(),
     error: null,
   };
-}
+};
 
 type Plan = ({ readonly spec: PtySpec } | { readonly error: string }) & {
   readonly program: string;
@@ -51,7 +48,7 @@ type Plan = ({ readonly spec: PtySpec } | { readonly error: string }) & {
   readonly environment: Readonly<Record<string, string>>;
 };
 
-function toPlan({ options, surroundings }: ToolParts, request: OpenTerminalRequest, shell: string): Plan {
+function toPlan({ options, surroundings }: ToolParts, request: ToolInput<"open_terminal">, shell: string): Plan {
   const { homeDir, currentDir, environment: own } = surroundings;
   const wished = request.environment ?? {};
   const folder = toFolder(request.working_directory ?? currentDir, { homeDir, currentDir });
@@ -108,7 +105,7 @@ async function settleOrDestroy({ table }: ToolParts, session: TerminalSession, {
   }
 }
 
-function toFailure(shell: string, error: string): OpenTerminalResult {
+function toFailure(shell: string, error: string): ToolOutput<"open_terminal"> {
   return {
     success: false,
     session_id: "",

@@ -1,7 +1,8 @@
+import type { TerminalToolName, ToolInput, ToolOutput } from "../../../ports/terminal-tools.ts";
 import type { TerminalPolicy } from "../policy/terminal-policy.ts";
 import type { SessionTable } from "../session/session-table.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../terminal-options.ts";
-import type { Gate } from "./gate.ts";
+import type { Gate, ToolCall } from "./gate.ts";
 
 /** What every tool works with. */
 export interface ToolParts {
@@ -11,3 +12,13 @@ export interface ToolParts {
   readonly policy: TerminalPolicy;
   readonly gate: Gate;
 }
+
+/**
+ * Does what a tool is asked for. Answers `success: false` where it could not, rejects with `TERMINAL_REFUSED` where it may
+ * not, and with the signal's reason where it was broken off.
+ */
+export type ToolHandler<Name extends TerminalToolName> = (
+  parts: ToolParts,
+  request: ToolInput<Name>,
+  call: ToolCall,
+) => Promise<ToolOutput<Name>>;
