@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
+import { KnownSecrets } from "../config/known-secrets.ts";
 import { type Config, type ConfigSources, loadConfig } from "../config/load-config.ts";
-import { SecretBook } from "../config/secret-book.ts";
 import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type {
@@ -74,7 +74,7 @@ class App implements OpenApplication {
   compiledTexts: CompiledTexts | undefined;
   readonly keptTexts = new KeptTexts();
   readonly #options: AppOptions;
-  readonly #secrets: SecretBook;
+  readonly #secrets: KnownSecrets;
   readonly #parts: OpenedParts;
   readonly #tools: ToolParts;
   readonly #work: WorkParts;
@@ -88,7 +88,7 @@ class App implements OpenApplication {
     this.appDir = appDir;
     this.config = config;
     this.dataDir = resolve(appDir, config.settings.data.dir ?? ".pawl");
-    this.#secrets = new SecretBook(config.secrets);
+    this.#secrets = new KnownSecrets(config.secrets);
     this.mask = this.#secrets.mask;
     this.#options = options;
     this.#observers = new RunObservers(options.onDefect);

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import type { KnownSecrets } from "../config/known-secrets.ts";
 import type { Config } from "../config/load-config.ts";
 import type { LoadedTerminalOptions } from "../config/load-terminal-options.ts";
-import type { SecretBook } from "../config/secret-book.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { SessionRecordings } from "../executors/terminal/recording/session-recordings.ts";
@@ -22,7 +22,7 @@ interface TerminalPartsOptions {
   readonly dataDir: string;
   readonly config: Config;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly secrets: SecretBook;
+  readonly secrets: KnownSecrets;
   /** Where recordings are kept. */
   files(): Promise<FileStorage>;
   /** For a person: what is wrong with files of the library. */

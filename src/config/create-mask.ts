@@ -6,8 +6,8 @@ const MASK = "[redacted]";
 const MIN_SECRET_LENGTH = 6;
 
 /**
- * Takes known secrets out of a text: as they stand, as they read inside JSON, inside a URL, in a regular expression and in text
- * to type, and where the edge of a screen breaks them. Longer ones go first, so that one that contains another leaves
+ * Takes known secrets out of a text: as they are, inside JSON, inside a URL, in a regular expression and in text to
+ * type, and where the edge of a screen breaks them. Longer ones go first, so that one that contains another leaves
  * nothing behind.
  */
 export function createMask(secrets: readonly string[]): (text: string) => string {
@@ -23,13 +23,13 @@ export function createMask(secrets: readonly string[]): (text: string) => string
   };
 }
 
-/** What of the text so far is certain, masked, and at the end the rest. */
+/** Masks a text that comes in pieces: each call answers what is certain so far, and the end answers the rest. */
 export interface PieceMask {
   push(piece: string): string;
   end(): string;
 }
 
-/** For each text that comes in pieces a mask of its own: what may be the beginning of a secret is kept back until it is clear. */
+/** Makes a mask for each text that comes in pieces. It holds back a possible beginning of a secret until it is clear. */
 export function createPieceMask(secrets: readonly string[]): () => PieceMask {
   const spellings = toSecretSpellings(secrets);
   const mask = createMask(secrets);

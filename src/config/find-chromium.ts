@@ -5,7 +5,7 @@ import type { Config } from "./load-config.ts";
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"];
 const PLACES = ["/usr/bin", "/usr/local/bin", "/snap/bin"];
 
-/** The browser that prints reports: the one that is configured, else the first that is there. Undefined: none is. */
+/** The browser that prints reports: the configured one, else the first that is installed. Undefined if there is none. */
 export function findChromium({ settings, env }: Pick<Config, "settings" | "env">): string | undefined {
   const { chromium } = settings.reports;
   if (chromium === "off") return undefined;

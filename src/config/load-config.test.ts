@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type ConfigSources, loadConfig } from "./load-config.ts";
-import { SETTING_NAMES } from "./setting-names.ts";
 import { DEFAULTS } from "./settings.ts";
 import { settingsSchema } from "./settings-schema.ts";
 
@@ -37,18 +36,6 @@ function load(files: Readonly<Record<string, string>>, rest: Partial<ConfigSourc
 test("the schema's defaults are the ones that are used without it", () => {
   const sections = Object.fromEntries(Object.keys(DEFAULTS).map((section) => [section, {}]));
   expect(settingsSchema.parse(sections)).toEqual(DEFAULTS);
-});
-
-test("every setting has a name, and every name a setting", () => {
-  const named = Object.groupBy(SETTING_NAMES, ({ section }) => section);
-  expect(Object.keys(named).sort()).toEqual(Object.keys(DEFAULTS).sort());
-  for (const { section, key } of SETTING_NAMES) {
-    const sections = Object.fromEntries(
-      Object.keys(DEFAULTS).map((name) => [name, name === section ? { [key]: "1" } : {}]),
-    );
-    const issues = settingsSchema.safeParse(sections).error?.issues ?? [];
-    expect(issues.filter(({ code }) => code === "unrecognized_keys")).toEqual([]);
-  }
 });
 
 test("nothing configured is the defaults", async () => {

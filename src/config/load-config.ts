@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { resolveEnv } from "../core/expressions/resolve-env.ts";
-import { envNamesOf, SETTING_NAMES, type SettingName } from "./setting-names.ts";
-import { DEFAULTS, type Settings } from "./settings.ts";
+import { ALL_SETTINGS, DEFAULTS, type Settings } from "./settings.ts";
 
 export interface ConfigSources {
   readonly appDir: string;
@@ -15,7 +14,7 @@ export interface ConfigSources {
 
 export interface Config {
   readonly settings: Settings;
-  /** By setting (`limits.max_output_bytes`); what is not here is a default. */
+  /** By setting (`limits.max_output_bytes`). A setting that is missing here has its default. */
   readonly origins: ReadonlyMap<string, string>;
   readonly secrets: readonly string[];
   /** A variable of the environment, or of the application's `.env`. Empty counts as unset. */
@@ -23,8 +22,8 @@ export interface Config {
 }
 
 /**
- * Flags go before the environment, that before `.env`, that before `pawl.yaml`, that before defaults. Throws
- * `CONFIG_INVALID`, with where the wrong value comes from.
+ * Flags win over the environment, the environment over `.env`, `.env` over `pawl.yaml`, and that over defaults. Throws
+ * `CONFIG_INVALID`, with the origin of each wrong value.
  */
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const dotEnv = readDotEnv(join(sources.appDir, ".env"));
@@ -69,9 +68,9 @@ function readVariables(
   origin: string,
   found: Map<string, Found>,
 ): void {
-  for (const setting of SETTING_NAMES) {
-    const name = envNamesOf(setting).find((candidate) => (variables[candidate] ?? "") !== "");
-    if (name !== undefined) found.set(pathOf(setting), { value: variables[name], origin: `${origin} ${name}` });
+  for (const setting of ALL_SETTINGS) {
+    const name = setting.variables.find((candidate) => (variables[candidate] ?? "") !== "");
+    if (name !== undefined) found.set(setting.path, { value: variables[name], origin: `${origin} ${name}` });
   }
 }
 
@@ -93,7 +92,7 @@ async function parseYaml(path: string): Promise<unknown> {
   }
 }
 
-/** A section that holds nothing yet is `null` in YAML. */
+/** An empty section is `null` in YAML. */
 function entriesOf(value: unknown, where: string): [string, unknown][] {
   if (value === null || value === undefined) return [];
   if (typeof value === "object" && !Array.isArray(value)) return Object.entries(value);
@@ -108,14 +107,12 @@ async function validate(found: ReadonlyMap<string, Found>): Promise<Settings> {
     const unknown = code === "unrecognized_keys" && "keys" in issue ? issue.keys : [];
     const setting = [...path, ...unknown].join(".");
     const origin = found.get(setting)?.origin ?? "pawl.yaml";
-    return code === "unrecognized_keys"
-      ? `${setting} (${origin}): no such setting`
-      : `${setting} (${origin}): ${message}`;
+    return `${setting} (${origin}): ${code === "unrecognized_keys" ? "no such setting" : message}`;
   });
   throw new PawlError("CONFIG_INVALID", { message: lines.join("\n"), details: lines });
 }
 
-/** Every section is there, so that the schema's defaults apply inside it. */
+/** Has every section, so that the schema's defaults apply inside it. */
 function toTree(found: ReadonlyMap<string, Found>): Record<string, Record<string, unknown>> {
   const tree: Record<string, Record<string, unknown>> = {};
   for (const section of Object.keys(DEFAULTS)) tree[section] = {};
@@ -129,13 +126,13 @@ function toTree(found: ReadonlyMap<string, Found>): Record<string, Record<string
 }
 
 function secretsOf(found: ReadonlyMap<string, Found>): string[] {
-  return SETTING_NAMES.filter(({ isSecret }) => isSecret).flatMap((setting) => {
-    const value = found.get(pathOf(setting))?.value;
+  return ALL_SETTINGS.filter(({ is }) => is === "secret").flatMap(({ path }) => {
+    const value = found.get(path)?.value;
     return typeof value === "string" ? [value] : [];
   });
 }
 
-/** Keys and headers of providers, headers and variables of servers: what a name such as `api_key` or `TOKEN` holds. */
+/** Keys, headers and variables of providers and servers whose names say that they are secret, and passwords in addresses. */
 function nestedSecrets({ models, mcp, notify, telemetry }: Settings, env: Config["env"]): string[] {
   const named = [
     ...Object.values(models.providers).map(({ api_key, headers }) => ({ ...headers, api_key })),
@@ -157,13 +154,13 @@ function nestedSecrets({ models, mcp, notify, telemetry }: Settings, env: Config
   ];
 }
 
-/** `Bearer abc` is shown nowhere, and neither is `abc`. */
+/** Hides `Bearer abc` and `abc`. */
 function withoutScheme(value: string): string[] {
   const [, rest] = /^\S+ +(\S+)$/.exec(value) ?? [];
   return rest === undefined ? [value] : [value, rest];
 }
 
-/** A password before the host, and what parameters are given whose names tell. */
+/** The password before the host, and parameters whose names say that they are secret. */
 function secretsOfUrl(text: string): string[] {
   const url = URL.parse(text);
   if (url === null) return [];
@@ -171,12 +168,12 @@ function secretsOfUrl(text: string): string[] {
   return url.password === "" ? given : [...given, url.password, decodeURIComponent(url.password)];
 }
 
-/** What terminal workflows may read shows on screens, and is kept out of records; and what is named as secret. */
+/** Variables that terminal workflows may read, because screens show them, and those that `secrets.env` lists. */
 function allowedValues({ terminal, secrets }: Settings, env: Config["env"]): string[] {
   return [...(terminal.env_allow ?? []), ...secrets.env].flatMap((name) => env(name) ?? []);
 }
 
-/** Variables whose names end in a word for a secret, whoever reads them. What is a path or a switch is none. */
+/** Variables whose names end in a word for a secret, except where the value is a path or a switch. */
 function namedValues(variables: ConfigSources["environment"]): string[] {
   return Object.entries(variables).flatMap(([name, value = ""]) => {
     return SECRET_VARIABLE.test(name) && !NO_SECRET.test(value) ? [value] : [];
@@ -186,7 +183,3 @@ function namedValues(variables: ConfigSources["environment"]): string[] {
 const SECRET_NAME = /key|token|secret|passw|credential|auth/i;
 const SECRET_VARIABLE = /(^|_)(\w*KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(_\d+)?$/i;
 const NO_SECRET = /^(true|false|enabled|disabled|default|required|optional|[./~][\w./~-]*)$/i;
-
-function pathOf({ section, key }: SettingName): string {
-  return `${section}.${key}`;
-}

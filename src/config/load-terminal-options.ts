@@ -1,35 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import type { SettingDescription } from "./setting-description.ts";
 import type { Settings, TerminalSettings } from "./settings.ts";
+import { SETTINGS } from "./settings-table.ts";
 
-/** What terminals are opened with, complete. */
-export interface LoadedTerminalOptions {
-  readonly level: "off" | "low" | "medium" | "high";
-  readonly backend: "pty" | "tmux";
-  readonly maxCallsPerMinute: number;
-  readonly maxSessions: number;
-  readonly defaultShell: string;
-  readonly isolateHistory: boolean;
-  readonly columns: number;
-  readonly rows: number;
-  readonly scrollbackRows: number;
-  readonly sweepAfterMs: number;
-  readonly auditLogPath: string | undefined;
-  readonly record: boolean;
-  readonly recordSessions: boolean;
-  readonly recordMaxBytes: number;
-  /** The live view. */
-  readonly web: {
-    readonly enabled: boolean;
-    readonly host: string;
-    readonly port: number;
-    readonly token: string | undefined;
-    readonly canType: boolean;
-  };
-  /** Of the file: what in it is not used. */
-  readonly notes: readonly string[];
-}
+export type LoadedTerminalOptions = Awaited<ReturnType<typeof loadTerminalOptions>>;
 
 export interface TerminalOptionSources {
   readonly settings: Settings;
@@ -39,51 +15,55 @@ export interface TerminalOptionSources {
 
 const FILE = "terminal-control.toml";
 
-/** From where a setting stands in the file to what it is called here. */
-const KNOWN: Readonly<Record<string, keyof TerminalSettings>> = {
-  "web.enabled": "web_enabled",
-  "web.host": "web_host",
-  "web.port": "web_port",
-  "security.level": "level",
-  "security.max_calls_per_minute": "max_calls_per_minute",
-  "security.max_sessions": "max_sessions",
-  "session.default_shell": "default_shell",
-  "session.isolate_history": "isolate_history",
-  "terminal.width": "columns",
-  "terminal.height": "rows",
+const DESCRIPTIONS: Readonly<Record<string, SettingDescription>> = SETTINGS.terminal;
+
+/** From a place in the file to the setting. */
+const KNOWN = new Map(Object.entries(DESCRIPTIONS).flatMap(([name, { toml }]) => (toml ? [[toml, name]] : [])));
+
+type Complete = typeof SETTINGS.terminal;
+type Fallbacks = {
+  readonly [Name in keyof Complete as Complete[Name] extends { readonly fallback: unknown }
+    ? Name
+    : never]: NonNullable<TerminalSettings[Name]>;
 };
+
+const FALLBACKS = Object.fromEntries(
+  Object.entries(DESCRIPTIONS).flatMap(([name, { fallback }]) => (fallback === undefined ? [] : [[name, fallback]])),
+) as Fallbacks;
 
 /**
  * The settings of section `terminal`, then the first `terminal-control.toml` in the current folder or `~/.config`, then
  * defaults. Throws `CONFIG_INVALID`, with the place, where the file cannot be used.
  */
-export async function loadTerminalOptions(sources: TerminalOptionSources): Promise<LoadedTerminalOptions> {
+export async function loadTerminalOptions(sources: TerminalOptionSources) {
   const { settings, currentDir, homeDir } = sources;
   const path = [join(currentDir, FILE), join(homeDir, ".config", FILE)].find((candidate) => existsSync(candidate));
   const file = path === undefined ? { values: {}, notes: [] } : await readFile(path);
-  const found = { ...file.values, ...withoutAbsent(settings.terminal) };
+  const found = { ...FALLBACKS, ...withoutAbsent(file.values), ...withoutAbsent(settings.terminal) };
   return {
-    level: found.level ?? "high",
-    backend: found.backend ?? "pty",
-    maxCallsPerMinute: found.max_calls_per_minute ?? 60,
-    maxSessions: found.max_sessions ?? 50,
-    defaultShell: found.default_shell ?? "bash",
-    isolateHistory: found.isolate_history ?? true,
-    columns: found.columns ?? 120,
-    rows: found.rows ?? 30,
-    scrollbackRows: found.scrollback_rows ?? 2_000,
-    sweepAfterMs: found.sweep_after_ms ?? 300_000,
+    level: found.level,
+    backend: found.backend,
+    maxCallsPerMinute: found.max_calls_per_minute,
+    maxSessions: found.max_sessions,
+    defaultShell: found.default_shell,
+    isolateHistory: found.isolate_history,
+    columns: found.columns,
+    rows: found.rows,
+    scrollbackRows: found.scrollback_rows,
+    sweepAfterMs: found.sweep_after_ms,
     auditLogPath: settings.mcp.audit_log_path,
-    record: found.record ?? true,
-    recordSessions: found.record_sessions ?? false,
-    recordMaxBytes: found.record_max_bytes ?? 16 * 1024 * 1024,
+    record: found.record,
+    recordSessions: found.record_sessions,
+    recordMaxBytes: found.record_max_bytes,
+    /** The live view. */
     web: {
-      enabled: found.web_enabled ?? false,
-      host: found.web_host ?? "127.0.0.1",
-      port: found.web_port ?? 0,
+      enabled: found.web_enabled,
+      host: found.web_host,
+      port: found.web_port,
       token: found.web_token,
-      canType: found.web_input ?? false,
+      canType: found.web_input,
     },
+    /** What in the file is not used. */
     notes: file.notes,
   };
 }
@@ -98,7 +78,7 @@ async function readFile(path: string): Promise<FileSettings> {
   const notes: string[] = [];
   for (const [section, content] of Object.entries(await parseToml(path))) {
     for (const [key, value] of entriesOf(content)) {
-      const name = Object.hasOwn(KNOWN, `${section}.${key}`) ? KNOWN[`${section}.${key}`] : undefined;
+      const name = KNOWN.get(`${section}.${key}`);
       if (name === undefined) notes.push(`${path}: ${key} in [${section}] is not used.`);
       else values[name] = name === "level" && typeof value === "string" ? value.toLowerCase() : value;
     }
@@ -125,7 +105,7 @@ async function validate(values: Readonly<Record<string, unknown>>, path: string)
 }
 
 function placeOf(name: PropertyKey | undefined): string {
-  const place = Object.entries(KNOWN).find(([, known]) => known === name)?.[0] ?? String(name);
+  const place = DESCRIPTIONS[String(name)]?.toml ?? String(name);
   const [section, key] = place.split(".");
   return `${key} in [${section}]`;
 }
@@ -134,6 +114,9 @@ function entriesOf(content: unknown): [string, unknown][] {
   return typeof content === "object" && content !== null ? Object.entries(content) : [];
 }
 
-function withoutAbsent(settings: TerminalSettings): TerminalSettings {
+/** An undefined value must not cover one that goes behind it. */
+function withoutAbsent(settings: TerminalSettings): Given {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
+
+type Given = { readonly [Name in keyof TerminalSettings]?: NonNullable<TerminalSettings[Name]> };

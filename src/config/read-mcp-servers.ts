@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
-import type { McpServerSettings } from "./settings.ts";
+import type { McpServerSettings } from "./nested-settings.ts";
 
-/** A server, or why its entry cannot be used: one broken entry must not stop the others. */
+/** A server, or why its entry cannot be used: one broken entry does not stop the others. */
 export interface McpServerEntry {
   readonly origin: string;
   readonly settings: McpServerSettings | { readonly problem: string };
@@ -13,8 +13,8 @@ const FILE = ".mcp.json";
 
 /**
  * The servers of the configuration, before those of `.mcp.json` in the application: the file that Claude, Cursor and
- * others read too. What they write beside `mcpServers`, and keys that mean nothing here, are left alone. Throws
- * `CONFIG_INVALID` where the file is no JSON.
+ * others read too. Other keys of the file, and keys that mean nothing here, are left alone. Throws `CONFIG_INVALID`
+ * if the file is no JSON.
  */
 export async function readMcpServers(
   appDir: string,
@@ -34,9 +34,9 @@ async function readServerFile(path: string): Promise<readonly (readonly [string,
   return [...(await readEntries(serversIn(text, path), FILE))];
 }
 
-/** A map of servers from anywhere; `origin` is where, for messages. */
+/** Reads a map of servers; `origin` is its place, for messages. */
 export async function readEntries(servers: object, origin: string): Promise<ReadonlyMap<string, McpServerEntry>> {
-  const { mcpServerSchema } = await import("./settings-schema.ts");
+  const { mcpServerSchema } = await import("./nested-settings.ts");
   const entries = Object.entries(servers)
     .filter(([, value]) => !isSwitchedOff(value))
     .map(([name, value]): readonly [string, McpServerEntry] => {
@@ -48,7 +48,7 @@ export async function readEntries(servers: object, origin: string): Promise<Read
   return new Map(entries);
 }
 
-/** As several of the programs that read such files have it. */
+/** Several of the programs that read such files have this switch. */
 function isSwitchedOff(value: unknown): boolean {
   return typeof value === "object" && value !== null && "disabled" in value && value.disabled === true;
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { createServer } from "node:net";
-import { SETTING_NAMES } from "../../config/setting-names.ts";
+import { ALL_SETTINGS } from "../../config/settings.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { missingAgentsFile } from "../agents/missing-agents-file.ts";
 import type { Application, OpenApplication } from "../application/application.ts";
@@ -169,16 +169,12 @@ async function checkToolServers(app: Application): Promise<readonly Check[]> {
 
 /** Said here once instead of on every run. */
 function unusedSettings({ config }: Application): readonly Check[] {
-  const notes = SETTING_NAMES.flatMap(({ section, key, later }) => {
-    const setting = `${section}.${key}`;
-    const origin = config.origins.get(setting);
-    const isUnusedBackend = setting === "storage.backend" && config.settings.storage.backend === "s3";
+  return ALL_SETTINGS.flatMap(({ path, later }): Check[] => {
+    const origin = config.origins.get(path);
+    const isUnusedBackend = path === "storage.backend" && config.settings.storage.backend === "s3";
     const instead = isUnusedBackend ? "Files are kept in the data directory" : later;
-    return origin === undefined || instead === undefined ? [] : [{ setting, origin, instead }];
+    if (origin === undefined || instead === undefined) return [];
+    const detail = `${path} (${origin}) is accepted and not used by this version. ${instead}.`;
+    return [{ name: "configuration", state: "note", detail }];
   });
-  return notes.map(({ setting, origin, instead }) => ({
-    name: "configuration",
-    state: "note",
-    detail: `${setting} (${origin}) is accepted and not used by this version. ${instead}.`,
-  }));
 }

@@ -1,5 +1,5 @@
 import type { Config } from "../../config/load-config.ts";
-import { SETTING_NAMES } from "../../config/setting-names.ts";
+import { ALL_SETTINGS } from "../../config/settings.ts";
 import type { Json } from "../../core/json.ts";
 
 export interface ShownSetting {
@@ -12,13 +12,12 @@ export interface ShownSetting {
 /** Every setting with its value and where that comes from. */
 export function showConfig({ settings, origins }: Config): readonly ShownSetting[] {
   const values = settings as unknown as Readonly<Record<string, Readonly<Record<string, Json | undefined>>>>;
-  return SETTING_NAMES.map(({ section, key, isSecret }) => {
-    const setting = `${section}.${key}`;
+  return ALL_SETTINGS.map(({ section, key, path, is }) => {
     const value = values[section]?.[key] ?? null;
     return {
-      setting,
-      value: isSecret && value !== null ? "********" : value,
-      origin: origins.get(setting) ?? "default",
+      setting: path,
+      value: is === "secret" && value !== null ? "********" : value,
+      origin: origins.get(path) ?? "default",
     };
   });
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/contracts/temporary-folder.ts";
 import { path, task, toGraph } from "../../../../test/faults/graphs.ts";
 import { World } from "../../../../test/faults/world.ts";
-import { SecretBook } from "../../../config/secret-book.ts";
+import { KnownSecrets } from "../../../config/known-secrets.ts";
 import { FileSealer } from "../../../storage/files/file-sealer.ts";
 import type { LocalHostOptions } from "../../local/local-host-options.ts";
 
@@ -13,12 +13,12 @@ const graph = { ...steps, input: { ...steps.input, schema } };
 const input = { key: "planted-4711", pin: 71_934_526, other: "planted-4711 is the key" };
 
 function keeping(keyFile: string): Pick<LocalHostOptions, "mask" | "secrets"> {
-  const book = new SecretBook([]);
+  const known = new KnownSecrets([]);
   const sealer = new FileSealer({ path: keyFile });
   return {
-    mask: book.mask,
+    mask: known.mask,
     secrets: {
-      learn: (values) => book.learn(values),
+      learn: (values) => known.learn(values),
       seal: (text) => sealer.seal(text),
       derive: (purpose: string) => sealer.derive(purpose),
       open: (text) => sealer.open(text),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { HttpWorld } from "../../../../../test/fakes/http-world.ts";
 import { path, task, toGraph } from "../../../../../test/faults/graphs.ts";
-import { SecretBook } from "../../../../config/secret-book.ts";
+import { KnownSecrets } from "../../../../config/known-secrets.ts";
 import type { JsonObject } from "../../../../core/json.ts";
 import { FileSealer } from "../../../../storage/files/file-sealer.ts";
 
@@ -21,16 +21,16 @@ const schema = {
 function newWorld(): HttpWorld {
   const steps = toGraph([task("work", { input: path("input") })], { name: "guarded" });
   const guarded = { ...steps, input: { ...steps.input, schema } };
-  const book = new SecretBook([]);
+  const known = new KnownSecrets([]);
   // The key with which the application of this world seals.
   const sealer = new FileSealer({ path: "/nowhere/app/.pawl/secrets.key", key: "a key of the test world" });
   const secrets = {
-    learn: (values: readonly string[]) => book.learn(values),
+    learn: (values: readonly string[]) => known.learn(values),
     seal: (text: string) => sealer.seal(text),
     derive: (purpose: string) => sealer.derive(purpose),
     open: (text: string) => sealer.open(text),
   };
-  return new HttpWorld([guarded], { agent: { provider: "simulated" }, host: { mask: book.mask, secrets } });
+  return new HttpWorld([guarded], { agent: { provider: "simulated" }, host: { mask: known.mask, secrets } });
 }
 
 async function dataOf(response: Promise<Response>): Promise<JsonObject> {

@@ -5,8 +5,11 @@ import { expect, test } from "vitest";
 
 const run = promisify(execFile);
 
-test("docs/errors.md is what the table of errors says", async () => {
-  const script = fileURLToPath(new URL("../../scripts/generate-error-docs.ts", import.meta.url));
+test.each([
+  ["docs/errors.md", "generate-error-docs.ts"],
+  ["docs/settings.md", "generate-settings-docs.ts"],
+])("%s is what its table says", async (_, name) => {
+  const script = fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url));
 
   await expect(run(process.execPath, [script, "--check"])).resolves.toMatchObject({ stderr: "" });
 });

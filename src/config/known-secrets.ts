@@ -1,10 +1,10 @@
 import { createMask, createPieceMask, type PieceMask, toSecretSpellings } from "./create-mask.ts";
 
-/** What of ended runs is still masked: their last words may come late. */
+/** Secrets of ended runs that are still masked, because output of a run may come late. */
 const MAX_REMEMBERED = 20;
 
-/** Every secret that this process knows: those of the configuration, and those that runs were given. */
-export class SecretBook {
+/** Every secret that this process knows: those of the configuration, and those in inputs of runs. */
+export class KnownSecrets {
   readonly #configured: readonly string[];
   /** How many runs hold each. */
   readonly #held = new Map<string, number>();
@@ -21,15 +21,15 @@ export class SecretBook {
   /** Takes every known secret out of a text. */
   readonly mask = (text: string): string => this.#mask(text);
 
-  /** For a text that comes in pieces; what is learnt later is not masked in it. */
+  /** For a text that comes in pieces. Secrets learnt later are not masked in it. */
   readonly maskPieces = (): PieceMask => this.#toPieceMask();
 
-  /** The secrets as they are known now, for what masks on its own. */
+  /** The secrets known now, for code that masks by itself. */
   snapshot(): { readonly spellings: readonly string[]; mask(text: string): string } {
     return { spellings: toSecretSpellings(this.#all()), mask: this.#mask };
   }
 
-  /** From now on masked as well, until the returned function is called and some others have come after. */
+  /** Masks these too, until the returned function is called and some other secrets have been released after them. */
   learn(values: readonly string[]): () => void {
     const learnt = [...new Set(values)];
     for (const value of learnt) this.#held.set(value, (this.#held.get(value) ?? 0) + 1);

@@ -1,0 +1,66 @@
+import { z } from "zod";
+
+const text = z.string().optional();
+const texts = z.record(z.string(), z.string());
+const milliseconds = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1);
+
+// Other programs write keys of their own into the same file, so unknown ones are let through.
+export const mcpServerSchema = z.object({
+  type: z.enum(["stdio", "http", "streamable-http", "sse"]).optional(),
+  command: text,
+  args: z.array(z.string()).readonly().optional(),
+  /** People write `"PORT": 8080` and `"DEBUG": true` though only texts are meant. */
+  env: z
+    .record(z.string(), z.union([z.string(), z.number().transform(String), z.boolean().transform(String)]))
+    .readonly()
+    .optional(),
+  cwd: text,
+  url: text,
+  headers: texts.optional(),
+  timeout: milliseconds.optional(),
+  protocol: z.enum(["auto", "legacy", "2026-07-28"]).optional(),
+  tools: z.strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() }).optional(),
+  // The rest is for agents, and the same in an agents file.
+  server_path: text,
+  venv: text,
+  roots: z.array(z.union([z.string(), z.object({ uri: z.string(), name: text })])).optional(),
+  timeout_ms: milliseconds.optional(),
+  routing_weight: z.coerce.number().optional(),
+  exclude: z.array(z.string()).optional(),
+  start: z.enum(["lazy", "eager"]).optional(),
+});
+
+/** One entry of an `mcpServers` map. `${NAME}` in values reads the environment when it is used. */
+export type McpServerSettings = Readonly<z.output<typeof mcpServerSchema>>;
+
+/** Settings that are maps. In the environment: JSON. */
+export const NESTED_SETTINGS = {
+  context: z.strictObject({
+    /** From a place in the context (`userInfo.id`, `sessionId`) to the header that fills it. */
+    headers: texts.optional(),
+    /** A workflow that gets the request and returns `{userInfo, sessionId, configuration}`. */
+    workflow: text,
+    configuration: z.record(z.string(), z.unknown()).optional(),
+  }),
+  aliases: texts,
+  providers: z.record(
+    z.string(),
+    z.strictObject({
+      kind: z.enum(["anthropic", "openai", "google", "openai-compatible"]),
+      base_url: text,
+      /** `${NAME}` reads the environment when it is used. */
+      api_key: text,
+      headers: texts.optional(),
+    }),
+  ),
+  prices: z.record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0) })),
+  servers: z.record(z.string(), mcpServerSchema),
+};
+
+export type NestedSettings = {
+  readonly [Name in keyof typeof NESTED_SETTINGS]: Readonly<z.output<(typeof NESTED_SETTINGS)[Name]>>;
+};

@@ -1,0 +1,264 @@
+import type { SettingDescription } from "./setting-description.ts";
+
+const MIB = 1024 * 1024;
+const FILES_STAY = "Files are kept in the data directory";
+const COMMANDS_STAY = "Commands work on the data directory";
+
+/**
+ * Everything that can be configured, by section and name as `pawl.yaml` has them, in the order in which `pawl config`
+ * shows them. The types, the checks, the names in the environment and `docs/settings.md` are derived from this table.
+ * It is plain data because zod takes longer to load than a small run takes, and most runs configure nothing.
+ */
+export const SETTINGS = {
+  data: {
+    dir: { is: "text", env: ["PAWL_DATA"], says: "The data directory. Default: `.pawl` in the application." },
+    durability: {
+      is: ["power", "process"],
+      default: "power",
+      says: "`power`: a finished step survives a power cut. `process`: it survives a crash of the process.",
+    },
+  },
+  limits: {
+    max_output_bytes: { is: "bytes", default: 16 * MIB, says: "The largest output of a step." },
+    max_rows_per_commit: { is: "count", default: 500, says: "The most rows that one commit writes." },
+  },
+  agent: {
+    provider: { is: "text", says: "Answers agent steps: `sandstorm`, `inline`, `simulated`, `simulated:SCRIPT.yaml`." },
+    sandstorm_url: { is: "text", env: ["SANDSTORM_URL"], says: "The address of the Sandstorm service." },
+    sandstorm_api_key: { is: "secret", env: ["SANDSTORM_API_KEY"], says: "The key for Sandstorm." },
+    anthropic_api_key: { is: "secret", env: ["ANTHROPIC_API_KEY"], says: "The key for Anthropic's models." },
+    openai_api_key: { is: "secret", env: ["OPENAI_API_KEY"], says: "The key for OpenAI's models." },
+    google_api_key: {
+      is: "secret",
+      env: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"],
+      says: "The key for Google's models.",
+    },
+    e2b_api_key: { is: "secret", env: ["E2B_API_KEY"], says: "The key for E2B, sent to Sandstorm." },
+    idle_timeout_ms: { is: "milliseconds", default: 120_000, says: "How long an agent's stream may be silent." },
+    connect_timeout_ms: { is: "milliseconds", default: 20_000, says: "How long connecting to Sandstorm may take." },
+    patience_ms: {
+      is: "milliseconds",
+      range: [0, 3_600_000],
+      default: 60_000,
+      says: "How long an inline agent's turn waits for a provider that is overloaded or down.",
+    },
+    simulated_delay_factor: {
+      is: "number",
+      range: [0, 1_000],
+      default: 1,
+      says: "Scales the delays of simulated agents. 0 answers at once.",
+    },
+  },
+  storage: {
+    backend: { is: ["local", "s3"], default: "local", env: ["STORAGE_BACKEND"], says: "Where files are kept." },
+    bucket: { is: "text", env: ["STORAGE_BUCKET"], later: FILES_STAY, says: "The bucket for files." },
+    endpoint: { is: "text", env: ["STORAGE_ENDPOINT"], later: FILES_STAY, says: "The address of the object store." },
+    aws_access_key_id: { is: "secret", env: ["AWS_ACCESS_KEY_ID"], later: FILES_STAY, says: "Its access key." },
+    aws_secret_access_key: { is: "secret", env: ["AWS_SECRET_ACCESS_KEY"], later: FILES_STAY, says: "Its secret key." },
+    aws_session_token: { is: "secret", env: ["AWS_SESSION_TOKEN"], later: FILES_STAY, says: "Its session token." },
+    aws_region: { is: "text", env: ["AWS_REGION", "AWS_DEFAULT_REGION"], later: FILES_STAY, says: "Its region." },
+  },
+  database: {
+    url: {
+      is: "secret",
+      env: ["DATABASE_URL"],
+      later: "Runs are kept in SQLite in the data directory",
+      says: "The address of a database.",
+    },
+  },
+  redis: {
+    url: { is: "secret", env: ["REDIS_URL"], later: "This process wakes its own runs", says: "A Redis server." },
+  },
+  secrets: {
+    env: { is: "texts", default: [], says: "Environment variables that are secret though their names do not show it." },
+    key: {
+      is: "secret",
+      minLength: 16,
+      says: "Encrypts the secret inputs of runs. Default: `secrets.key` in the data directory, made when it is needed.",
+    },
+  },
+  webhook: {
+    secret: {
+      is: "secret",
+      env: ["WEBHOOK_SECRET"],
+      says: "Signs webhooks. `whsec_` and base64 is a key of Standard Webhooks; any other text is used as it is.",
+    },
+    previous_secret: {
+      is: "secret",
+      env: ["WEBHOOK_PREVIOUS_SECRET"],
+      says: "Signs webhooks too, while receivers change over to `secret`.",
+    },
+    max_attempts: { is: "integer", range: [1, 100], default: 3, says: "How often a webhook is tried." },
+    timeout_ms: { is: "milliseconds", range: [100, 600_000], default: 15_000, says: "How long an answer may take." },
+    retry_delay_ms: {
+      is: "milliseconds",
+      range: [1, 3_600_000],
+      default: 2_000,
+      says: "The wait before the second try. It doubles before each further one.",
+    },
+  },
+  notify: {
+    smtp_url: { is: "secret", env: ["SMTP_URL"], says: "Sends e-mail of schedules: `smtp://user:password@host:587`." },
+    email_from: { is: "text", env: ["SMTP_FROM"], says: "The sender. Default: `pawl@` and the host of `smtp_url`." },
+  },
+  server: {
+    api_key: { is: "secret", env: ["API_KEY"], says: "The key that clients of the server send." },
+    host: { is: "text", default: "127.0.0.1", says: "The address to listen on." },
+    port: { is: "port", default: 8080, says: "The port to listen on. 0 picks a free one." },
+    max_body_bytes: { is: "bytes", default: MIB, says: "The largest body of a request." },
+    request_timeout_ms: { is: "milliseconds", default: 60_000, says: "How long a client may take to send a request." },
+    rate_limit_per_minute: {
+      is: "integer",
+      range: [0, 1_000_000],
+      says: "Requests of one key, or of one address if no key is needed. 0: any number. Default: 1,200; any on loopback without keys.",
+    },
+    cors_origins: { is: "origins", default: [], says: "Pages of these origins may use it: `https://app.example`." },
+    max_in_flight: { is: "count", default: 1_000, says: "Requests that may wait for their run at once." },
+    stop_grace_ms: {
+      is: "milliseconds",
+      range: [0, 600_000],
+      default: 5_000,
+      says: "How long a stopping server waits for requests that are under way.",
+    },
+    debug: { is: "flag", default: false, says: "Whether `X-Debug: 1` is answered with a trace of the steps." },
+    context: { is: "context", default: {}, says: "Fills `userInfo`, `sessionId` and `configuration` of requests." },
+  },
+  client: {
+    url: { is: "text", env: ["SANDCASTLE_URL"], later: COMMANDS_STAY, says: "The server that commands go to." },
+    api_key: { is: "secret", env: ["SANDCASTLE_API_KEY"], later: COMMANDS_STAY, says: "The key for that server." },
+  },
+  agents: {
+    config_path: { is: "text", env: ["HOST_CONFIG_PATH"], says: "The agents file. Default: `agents.json`." },
+  },
+  uhlp: {
+    sandbox_port: { is: "port", env: ["UHLP_SANDBOX_PORT"], says: "The port where `server.port` is not set." },
+    mcp_endpoint: { is: "text", env: ["UHLP_MCP_ENDPOINT"], says: "The endpoint of a UHLP workflow's tools." },
+    allowed_endpoints: {
+      is: "texts",
+      default: [],
+      says: "Endpoints beside `mcp_endpoint` that a request may name. An origin allows all below it.",
+    },
+    max_steps: { is: "count", default: 20, says: "Visits of steps in a run whose workflow does not say `maxSteps`." },
+  },
+  code: {
+    sandbox: {
+      is: ["auto", "required", "off"],
+      default: "auto",
+      says: "`auto`: bwrap if installed, else a plain process and a warning. `required`: bwrap or a failure.",
+    },
+    python: { is: "text", says: "A Python interpreter, or the folder of a venv." },
+    node_modules: { is: "text", says: "A `node_modules` folder that scripts may import from." },
+    timeout_ms: { is: "milliseconds", default: 60_000, says: "How long a script may run." },
+    memory_bytes: { is: "bytes", default: 512 * MIB, says: "The memory of a script." },
+    max_output_bytes: { is: "bytes", default: 8 * MIB, says: "The largest output of a script." },
+    max_processes: { is: "integer", range: [1, 10_000], default: 64, says: "The most processes of a script." },
+  },
+  models: {
+    default: { is: "text", says: "The model of steps that name none: `provider:model`, or an alias." },
+    repairs: {
+      is: "integer",
+      range: [0, 10],
+      default: 2,
+      says: "How often a model is asked again if its answer does not fit the schema.",
+    },
+    timeout_ms: { is: "milliseconds", default: 120_000, says: "How long an answer of a model may take." },
+    aliases: { is: "aliases", default: {}, says: "Other names for `provider:model`." },
+    providers: {
+      is: "providers",
+      default: {},
+      says: "Providers beside the built-in `anthropic`, `openai` and `google`, or instead of them.",
+    },
+    prices: {
+      is: "prices",
+      default: {},
+      says: "US dollars for a million tokens, by model. They go before the price list.",
+    },
+  },
+  mcp: {
+    audit_log_path: { is: "text", env: ["MCP_AUDIT_LOG_PATH"], says: "A file that records calls of terminal tools." },
+    servers: { is: "servers", default: {}, says: "Servers as in `.mcp.json`. They go before that file's." },
+    timeout_ms: { is: "milliseconds", default: 60_000, says: "How long a call of a tool may take." },
+    idle_ms: { is: "milliseconds", default: 300_000, says: "How long an agents file's unused servers stay open." },
+    allow_commands: {
+      is: "flag",
+      default: false,
+      says: "Whether `core.linux.executeCommand` may run commands, in the sandbox.",
+    },
+  },
+  outbound: {
+    allow: {
+      is: "texts",
+      default: [],
+      says: "Hosts and networks that steps may reach though they are not public: `localhost:3000`, `10.1.0.0/16`.",
+    },
+  },
+  reports: {
+    chromium: { is: "text", says: "The browser that prints PDF: a path, a name or `off`. Default: the first found." },
+  },
+  inputs: {
+    folders: { is: "texts", default: [], says: "Folders of the application that a client may name as an input." },
+  },
+  terminal: {
+    level: {
+      is: ["off", "low", "medium", "high"],
+      fallback: "high",
+      toml: "security.level",
+      says: "The security level.",
+    },
+    backend: { is: ["pty", "tmux"], fallback: "pty", says: "With `tmux` terminals outlive the process." },
+    max_calls_per_minute: {
+      is: "count",
+      fallback: 60,
+      toml: "security.max_calls_per_minute",
+      says: "Calls of terminal tools in a minute.",
+    },
+    max_sessions: { is: "count", fallback: 50, toml: "security.max_sessions", says: "Terminals open at once." },
+    default_shell: { is: "text", fallback: "bash", toml: "session.default_shell", says: "The shell of a terminal." },
+    isolate_history: {
+      is: "flag",
+      fallback: true,
+      toml: "session.isolate_history",
+      says: "Whether shells keep what is typed out of the user's history files.",
+    },
+    columns: { is: "integer", range: [2, 1_000], fallback: 120, toml: "terminal.width", says: "Its columns." },
+    rows: { is: "integer", range: [1, 1_000], fallback: 30, toml: "terminal.height", says: "Its rows." },
+    scrollback_rows: { is: "integer", range: [0, 100_000], fallback: 2_000, says: "Rows kept above the screen." },
+    sweep_after_ms: { is: "milliseconds", fallback: 300_000, says: "How long a terminal can be read after its end." },
+    env_allow: {
+      is: "texts",
+      says: "Environment variables that terminal workflows may read as `{env.NAME}`. Their values count as secrets.",
+    },
+    record: { is: "flag", fallback: true, says: "Whether the terminals of runs are recorded." },
+    record_sessions: { is: "flag", fallback: false, says: "Whether terminals that no run has opened are recorded." },
+    record_max_bytes: { is: "bytes", range: [1_024, 1024 * MIB], fallback: 16 * MIB, says: "The largest recording." },
+    web_enabled: { is: "flag", fallback: false, toml: "web.enabled", says: "Whether browsers can watch terminals." },
+    web_host: { is: "text", fallback: "127.0.0.1", toml: "web.host", says: "The address of the live view." },
+    web_port: { is: "port", fallback: 0, toml: "web.port", says: "The port of the live view. 0 picks a free one." },
+    web_token: { is: "secret", minLength: 16, says: "The token of the live view. Default: a new one in each process." },
+    web_input: { is: "flag", fallback: false, says: "Whether viewers may type, and end programs." },
+  },
+  log: {
+    level: {
+      is: ["trace", "debug", "info", "warn", "error", "silent"],
+      default: "info",
+      env: ["LOG_LEVEL"],
+      says: "The least important lines that are logged.",
+    },
+    format: {
+      is: ["auto", "json", "pretty"],
+      default: "auto",
+      env: ["LOG_FORMAT"],
+      says: "`auto`: readable at a terminal, JSON lines elsewhere.",
+    },
+  },
+  telemetry: {
+    otlp_endpoint: { is: "url", env: ["OTEL_EXPORTER_OTLP_ENDPOINT"], says: "Where spans go, over OTLP/HTTP." },
+    otlp_headers: { is: "secret", env: ["OTEL_EXPORTER_OTLP_HEADERS"], says: "Its headers: `name=value`, by commas." },
+    service_name: { is: "text", minLength: 1, default: "pawl", env: ["OTEL_SERVICE_NAME"], says: "Its name in spans." },
+  },
+  metrics: {
+    enabled: { is: "flag", default: true, says: "Whether a server answers `/metrics`." },
+    access: { is: ["read", "open"], default: "read", says: "`open`: on loopback `/metrics` needs no key." },
+    tenant_label: { is: "flag", default: false, says: "Whether metrics are divided by tenant." },
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, SettingDescription>>>>;
