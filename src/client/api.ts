@@ -635,77 +635,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/schedules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the schedules */
-        get: operations["listSchedules"];
-        put?: never;
-        /** Start a workflow by the clock from now on */
-        post: operations["createSchedule"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/schedules/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show a schedule and its next five times */
-        get: operations["getSchedule"];
-        put?: never;
-        post?: never;
-        /** Remove a schedule; its runs stay */
-        delete: operations["removeSchedule"];
-        options?: never;
-        head?: never;
-        /** Change, pause or resume a schedule */
-        patch: operations["changeSchedule"];
-        trace?: never;
-    };
-    "/schedules/{id}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Start a run of a schedule now */
-        post: operations["runSchedule"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/schedules/{id}/slots": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Tell what became of a schedule's slots, newest first */
-        get: operations["listScheduleSlots"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/budgets": {
         parameters: {
             query?: never;
@@ -875,6 +804,77 @@ export interface paths {
         get: operations["readMetrics"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a schedule and its next five times */
+        get: operations["getSchedule"];
+        put?: never;
+        post?: never;
+        /** Remove a schedule; its runs stay */
+        delete: operations["removeSchedule"];
+        options?: never;
+        head?: never;
+        /** Change, pause or resume a schedule */
+        patch: operations["changeSchedule"];
+        trace?: never;
+    };
+    "/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the schedules, oldest first */
+        get: operations["listSchedules"];
+        put?: never;
+        /** Start a workflow by the clock from now on */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/slots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell what became of a schedule's slots, newest first */
+        get: operations["listScheduleSlots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a run of a schedule now, beside its slots */
+        post: operations["runSchedule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1429,107 +1429,6 @@ export interface components {
             /** @description Set where there are too many runs: the sums hold from then on. */
             counted_from: string | null;
         };
-        NewSchedule: {
-            /** @description A registered name. */
-            workflow?: string;
-            workflow_name?: string;
-            cron?: string;
-            cron_expression?: string;
-            /** @description A name of the IANA database; UTC where there is none. */
-            timezone?: string;
-            input?: JsonObject;
-            input_data?: JsonObject;
-            /** @description `{on?: "always" | "failure" | "success", webhook?: {url}, slack?: {url}, email?: {to}}`: whom to tell what became of its runs. */
-            notify?: JsonObject | null;
-            enabled?: boolean;
-            /**
-             * @description What becomes of a slot while the run of the one before is under way.
-             * @enum {string}
-             */
-            overlap?: "skip" | "queue" | "cancel_previous";
-            /**
-             * @description What becomes of slots that passed while nobody served: none, the last one, or the last hundred.
-             * @enum {string}
-             */
-            catch_up?: "none" | "one" | "all";
-            jitter_seconds?: number;
-        };
-        /** @description What starts a workflow by the clock. */
-        Schedule: {
-            schedule_id: string;
-            workflow_name: string;
-            cron_expression: string;
-            timezone: string;
-            input_data: JsonObject;
-            /** @description Without what gives access. */
-            notify: JsonObject | null;
-            enabled: boolean;
-            disabled_reason: ("paused" | "definition_removed") | null;
-            /**
-             * @description What becomes of a slot while the run of the one before is under way.
-             * @enum {string}
-             */
-            overlap: "skip" | "queue" | "cancel_previous";
-            /**
-             * @description What becomes of slots that passed while nobody served: none, the last one, or the last hundred.
-             * @enum {string}
-             */
-            catch_up: "none" | "one" | "all";
-            jitter_seconds: number;
-            /**
-             * @description `definition`: it follows the file of its workflow; `saved`: the newest version that was saved.
-             * @enum {string}
-             */
-            source: "api" | "definition" | "saved";
-            tenant_id: string | null;
-            last_run_id: string | null;
-            next_fire_at: string | null;
-            /** @description The next five, as the clocks of its zone show them. */
-            next_fire_times: string[];
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-        };
-        ScheduleChange: {
-            cron?: string;
-            cron_expression?: string;
-            /** @description A name of the IANA database; UTC where there is none. */
-            timezone?: string;
-            input?: JsonObject;
-            input_data?: JsonObject;
-            /** @description `{on?: "always" | "failure" | "success", webhook?: {url}, slack?: {url}, email?: {to}}`: whom to tell what became of its runs. */
-            notify?: JsonObject | null;
-            enabled?: boolean;
-            /**
-             * @description What becomes of a slot while the run of the one before is under way.
-             * @enum {string}
-             */
-            overlap?: "skip" | "queue" | "cancel_previous";
-            /**
-             * @description What becomes of slots that passed while nobody served: none, the last one, or the last hundred.
-             * @enum {string}
-             */
-            catch_up?: "none" | "one" | "all";
-            jitter_seconds?: number;
-        };
-        /** @description What became of a slot. */
-        ScheduleSlot: {
-            /** Format: date-time */
-            slot: string;
-            /** @enum {string} */
-            kind: "cron" | "manual" | "change";
-            /** @enum {string} */
-            state: "claimed" | "queued" | "started" | "skipped";
-            reason: string | null;
-            message: string | null;
-            run_id: string | null;
-            last_slot: string | null;
-            /** @description How many slots in a row this tells of, at least. */
-            count: number;
-            /** Format: date-time */
-            recorded_at: string;
-        };
         /** @description What runs may use together. */
         Budget: {
             budget_id: string;
@@ -1608,6 +1507,115 @@ export interface components {
                 path: string;
                 text: string;
             }[];
+        };
+        ScheduleChange: {
+            /** @description Five fields, for example `0 6 * * 1-5`. */
+            cron?: string;
+            /** @description Another name of `cron`. */
+            cron_expression?: string;
+            /** @description A name of the IANA database; UTC by default. */
+            timezone?: string;
+            /** @description The input of its runs. */
+            input?: JsonObject;
+            /** @description Another name of `input`. */
+            input_data?: JsonObject;
+            /** @description Whom to tell what became of its runs: `{on?: "always" | "failure" | "success", webhook?: {url}, slack?: {url}, email?: {to}}`. Null: nobody. */
+            notify?: JsonObject | null;
+            /** @description Whether it fires. */
+            enabled?: boolean;
+            /**
+             * @description What becomes of a slot while the run of the slot before is under way; `skip` by default.
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous";
+            /**
+             * @description What becomes of slots that passed while no server ran: none, the last one (default), or the last hundred.
+             * @enum {string}
+             */
+            catch_up?: "none" | "one" | "all";
+            /** @description Its runs start up to this much later. */
+            jitter_seconds?: number;
+        };
+        /** @description What starts a workflow by the clock. */
+        Schedule: {
+            schedule_id: string;
+            workflow_name: string;
+            cron_expression: string;
+            timezone: string;
+            input_data: JsonObject;
+            /** @description Without what gives access. */
+            notify: JsonObject | null;
+            enabled: boolean;
+            disabled_reason: ("paused" | "definition_removed") | null;
+            /** @enum {string} */
+            overlap: "skip" | "queue" | "cancel_previous";
+            /** @enum {string} */
+            catch_up: "none" | "one" | "all";
+            jitter_seconds: number;
+            /**
+             * @description `definition`: it follows the file of its workflow; `saved`: the newest version that was saved.
+             * @enum {string}
+             */
+            source: "api" | "definition" | "saved";
+            tenant_id: string | null;
+            last_run_id: string | null;
+            /** @description Null: it is disabled, or it never fires again. */
+            next_fire_at: string | null;
+            /** @description The next five, as the clocks of its zone show them. */
+            next_fire_times: string[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        NewSchedule: {
+            /** @description The name of a registered workflow. */
+            workflow?: string;
+            /** @description Another name of `workflow`. */
+            workflow_name?: string;
+            /** @description Five fields, for example `0 6 * * 1-5`. */
+            cron?: string;
+            /** @description Another name of `cron`. */
+            cron_expression?: string;
+            /** @description A name of the IANA database; UTC by default. */
+            timezone?: string;
+            /** @description The input of its runs. */
+            input?: JsonObject;
+            /** @description Another name of `input`. */
+            input_data?: JsonObject;
+            /** @description Whom to tell what became of its runs: `{on?: "always" | "failure" | "success", webhook?: {url}, slack?: {url}, email?: {to}}`. Null: nobody. */
+            notify?: JsonObject | null;
+            /** @description Whether it fires. */
+            enabled?: boolean;
+            /**
+             * @description What becomes of a slot while the run of the slot before is under way; `skip` by default.
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous";
+            /**
+             * @description What becomes of slots that passed while no server ran: none, the last one (default), or the last hundred.
+             * @enum {string}
+             */
+            catch_up?: "none" | "one" | "all";
+            /** @description Its runs start up to this much later. */
+            jitter_seconds?: number;
+        };
+        /** @description What became of a slot. */
+        ScheduleSlot: {
+            /** Format: date-time */
+            slot: string;
+            /** @enum {string} */
+            kind: "cron" | "manual" | "change";
+            /** @enum {string} */
+            state: "claimed" | "queued" | "started" | "skipped";
+            reason: string | null;
+            message: string | null;
+            run_id: string | null;
+            last_slot: string | null;
+            /** @description How many slots in a row this tells of, at least. */
+            count: number;
+            /** Format: date-time */
+            recorded_at: string;
         };
     };
     responses: {
@@ -3081,214 +3089,6 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    listSchedules: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["Schedule"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    createSchedule: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewSchedule"];
-            };
-        };
-        responses: {
-            /** @description Made. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Schedule"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    getSchedule: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Schedule"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    removeSchedule: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            schedule_id: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    changeSchedule: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["ScheduleChange"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Schedule"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    runSchedule: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["AcceptedRun"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listScheduleSlots: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                offset?: number;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["ScheduleSlot"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
     listBudgets: {
         parameters: {
             query?: {
@@ -3780,6 +3580,245 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Schedule"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    removeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            schedule_id: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    changeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ScheduleChange"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Schedule"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["Schedule"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSchedule"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            schedule_id: string;
+                            workflow_name: string;
+                            cron_expression: string;
+                            timezone: string;
+                            input_data: JsonObject;
+                            /** @description Without what gives access. */
+                            notify: JsonObject | null;
+                            enabled: boolean;
+                            disabled_reason: ("paused" | "definition_removed") | null;
+                            /** @enum {string} */
+                            overlap: "skip" | "queue" | "cancel_previous";
+                            /** @enum {string} */
+                            catch_up: "none" | "one" | "all";
+                            jitter_seconds: number;
+                            /**
+                             * @description `definition`: it follows the file of its workflow; `saved`: the newest version that was saved.
+                             * @enum {string}
+                             */
+                            source: "api" | "definition" | "saved";
+                            tenant_id: string | null;
+                            last_run_id: string | null;
+                            /** @description Null: it is disabled, or it never fires again. */
+                            next_fire_at: string | null;
+                            /** @description The next five, as the clocks of its zone show them. */
+                            next_fire_times: string[];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                            /** @description That no server fires it at the moment. */
+                            note?: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listScheduleSlots: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["ScheduleSlot"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    runSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AcceptedRun"];
+                        error: null;
+                    };
                 };
             };
             "4XX": components["responses"]["Refused"];

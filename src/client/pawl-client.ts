@@ -1,5 +1,5 @@
 import createFetchClient, { type Client } from "openapi-fetch";
-import type { Json } from "../core/json.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
 import type { components, operations, paths } from "./api.ts";
 import { ApiError } from "./api-error.ts";
 import { explainFailure, explainRefusal, notPawl } from "./explain-answer.ts";
@@ -22,6 +22,8 @@ export interface PawlClient {
   readonly api: Client<paths>;
   /** Follows a run to its end, through lost connections. Throws `ApiError`. */
   followRun(runId: string, options?: FollowOptions): AsyncGenerator<RunStreamEvent>;
+  /** Calls a route, such as `GET /runs/{id}`, with the fields of its input, wherever they are sent. Throws `ApiError`. */
+  send(route: string, input: Readonly<Record<string, unknown>>): Promise<unknown>;
   /** A request as it is, for files. Throws `ApiError` where it is not answered with a success. */
   request(path: string, init?: RequestInit): Promise<Response>;
 }
@@ -44,6 +46,7 @@ export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClien
   return {
     url,
     api,
+    send: (route, input) => sendTo({ url, headers, fetch }, route, input),
     followRun: (runId, options = {}) => followRun({ url, headers, fetch }, runId, options),
     async request(path, init = {}) {
       const sent = new Headers(init.headers);
@@ -56,6 +59,46 @@ export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClien
       throw explainRefusal(url, response.status, (await response.json().catch(() => undefined)) as Json | undefined);
     },
   };
+}
+
+interface Server {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof fetch;
+}
+
+/** Fields that the path names are sent there; those of GET and DELETE in the query, all others as a JSON body. */
+async function sendTo({ url, headers, fetch }: Server, route: string, input: Fields): Promise<unknown> {
+  const [method = "GET", template = ""] = route.split(" ");
+  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(rest.get(name) ?? "");
+    rest.delete(name);
+    return encodeURIComponent(value);
+  });
+  const inQuery = method === "GET" || method === "DELETE";
+  const query = inQuery && rest.size > 0 ? `?${new URLSearchParams([...rest].flatMap(toPairs))}` : "";
+  const body = inQuery || (rest.size === 0 && method !== "PUT") ? undefined : JSON.stringify(Object.fromEntries(rest));
+  const response = await fetch(`${url}${path}${query}`, {
+    method,
+    redirect: "manual",
+    headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body }),
+  }).catch((error: unknown) => {
+    throw explainFailure(url, error);
+  });
+  if (response.headers.get("content-type")?.startsWith("application/json") !== true)
+    throw notPawl(url, response.status, response.headers.get("location"));
+  const answer = (await response.json().catch(() => undefined)) as Json | undefined;
+  if (!response.ok) throw explainRefusal(url, response.status, answer);
+  if (!isJsonObject(answer) || !("data" in answer)) throw notPawl(url, response.status);
+  return answer["data"];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function toPairs([name, value]: [string, unknown]): [string, string][] {
+  return [value].flat().map((each): [string, string] => [name, String(each)]);
 }
 
 interface Answered<Data> {

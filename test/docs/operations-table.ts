@@ -166,37 +166,6 @@ export const OPERATIONS: readonly OperationRow[] = [
   { files: ["runs/list-violations.ts"], http: ["listViolations"], cli: ["violations"], mcp: ["list_violations"] },
   { files: ["costs/sum-costs.ts"], http: ["sumCosts"], cli: ["costs"], mcp: ["get_costs"] },
   {
-    files: ["schedules/list-schedules.ts"],
-    http: ["listSchedules", "getSchedule"],
-    cli: ["schedules ls", "schedules next"],
-    mcp: ["list_schedules"],
-  },
-  {
-    files: ["schedules/create-schedule.ts"],
-    http: ["createSchedule"],
-    cli: ["schedules create"],
-    mcp: ["create_schedule"],
-  },
-  {
-    files: ["schedules/change-schedule.ts"],
-    http: ["changeSchedule"],
-    cli: ["schedules pause", "schedules resume"],
-    mcp: ["update_schedule"],
-  },
-  {
-    files: ["schedules/remove-schedule.ts"],
-    http: ["removeSchedule"],
-    cli: ["schedules rm"],
-    mcp: ["delete_schedule"],
-  },
-  { files: ["schedules/run-schedule.ts"], http: ["runSchedule"], cli: ["schedules run"], mcp: ["run_schedule"] },
-  {
-    files: ["schedules/list-schedules.ts"],
-    http: ["listScheduleSlots"],
-    cli: ["schedules slots"],
-    mcp: ["list_schedule_slots"],
-  },
-  {
     files: ["keys/api-keys.ts"],
     http: ["createKey", "listKeys", "revokeKey"],
     cli: ["keys create", "keys ls", "keys revoke"],
@@ -258,17 +227,4 @@ export const PROCESSES: readonly string[] = [
   "mcp serve",
   "mcp core",
   "mcp terminal",
-];
-
-/** Files of `src/operations` that surfaces use and that are parts of operations, or of the sandbox and agents protocols. */
-export const PARTS: readonly string[] = [
-  "repeat/compare-with-source.ts",
-  "requests/describe-host.ts",
-  "agents/find-agents-workflow.ts",
-  "runs/find-awaited.ts",
-  "application/owner-application.ts",
-  "requests/request-context.ts",
-  "workflows/saved-definitions.ts",
-  "application/tenant-application.ts",
-  "triggers/trigger-tables.ts",
 ];

@@ -1,14 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { expect, test } from "vitest";
+import type { Operation } from "../../src/operations/operation.ts";
+import { ALL_OPERATIONS } from "../../src/operations/operations.ts";
 import { buildProgram } from "../../src/surfaces/cli/program.ts";
 import { ENDPOINTS } from "../../src/surfaces/http/service/endpoints.ts";
 import { SERVICE_TOOLS } from "../../src/surfaces/mcp/service/service-tools.ts";
-import { OPERATIONS, type OperationRow, PARTS, PROCESSES } from "./operations-table.ts";
+import { OPERATIONS, type OperationRow, PROCESSES } from "./operations-table.ts";
 
-const SOURCES = fileURLToPath(new URL("../../src/", import.meta.url));
 const ADVICE = "Name it in test/docs/operations-table.ts, and say where else it is to be had, or why it is not.";
 
 type Surface = "http" | "cli" | "mcp";
@@ -28,33 +26,14 @@ test.each([
 ] as const)(
   "what %s offers is in the table of operations, and what the table promises is there",
   (surface, offered) => {
-    const promised = new Set(OPERATIONS.flatMap((row) => namesAt(row, surface)));
+    const described = ALL_OPERATIONS.flatMap((operation) => placesOf(operation)[surface]);
+    const promised = new Set([...OPERATIONS.flatMap((row) => namesAt(row, surface)), ...described]);
     const known = new Set([...promised, ...(surface === "cli" ? PROCESSES : [])]);
     expect(
       offered.filter((name) => !known.has(name)),
       ADVICE,
     ).toEqual([]);
     expect([...known].filter((name) => !offered.includes(name))).toEqual([]);
-  },
-);
-
-test("every operation that a surface uses is in the table", () => {
-  const named = new Set([...OPERATIONS.flatMap(({ files }) => files), ...PARTS]);
-  const used = new Set((["http", "cli", "mcp"] as const).flatMap((surface) => [...operationsUsedBy(surface)]));
-  const operations = [...used].filter(takesApplication);
-  expect(operations.length).toBeGreaterThan(40);
-  expect(operations.filter((file) => !named.has(file)).sort(), ADVICE).toEqual([]);
-  expect([...named].filter((file) => !used.has(file))).toEqual([]);
-});
-
-test.each(["http", "cli", "mcp"] as const)(
-  "where the table promises an operation at %s, a file of it is used there",
-  (surface) => {
-    const used = operationsUsedBy(surface);
-    const idle = OPERATIONS.filter(
-      (row) => namesAt(row, surface).length > 0 && !row.files.some((file) => used.has(file)),
-    );
-    expect(idle).toEqual([]);
   },
 );
 
@@ -67,6 +46,15 @@ test("a tool needs the scope that the endpoint of its operation needs", () => {
   }
 });
 
+/** What an operation's own description promises. */
+function placesOf({ id, http, cli, mcp }: Operation): Readonly<Record<Surface, readonly string[]>> {
+  return {
+    http: "no" in http ? [] : [id, ...(http.alias === undefined ? [] : [http.alias.id])],
+    cli: "no" in cli ? [] : cli.map(({ verb }) => verb),
+    mcp: "no" in mcp ? [] : [mcp.tool],
+  };
+}
+
 function namesAt(row: OperationRow, surface: Surface): readonly string[] {
   const place = row[surface];
   return "no" in place ? [] : place;
@@ -76,23 +64,4 @@ function namesAt(row: OperationRow, surface: Surface): readonly string[] {
 function verbsOf(command: Command, path: readonly string[] = []): readonly string[] {
   if (command.commands.length === 0) return [path.join(" ")];
   return command.commands.flatMap((below) => verbsOf(below, [...path, below.name()]));
-}
-
-function operationsUsedBy(surface: Surface): ReadonlySet<string> {
-  const folder = join(SOURCES, "surfaces", surface);
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
-    (file) => file.endsWith(".ts") && !file.endsWith(".test.ts"),
-  );
-  // What the server itself gives to its routes.
-  const given = ["open-server.ts", "describe-gauges.ts"].map((file) => join(SOURCES, "app", file));
-  const server = surface === "http" ? given : [];
-  const texts = [...files.map((file) => join(folder, file)), ...server].map((file) => readFileSync(file, "utf8"));
-  const imported = /^import (?!type)[^;]*? from "[^"]*\/operations\/([\w/-]+\.ts)";/gm;
-  return new Set(texts.flatMap((text) => [...text.matchAll(imported)].map(([, file = ""]) => file)));
-}
-
-/** What a user asks for begins with an application; everything else is a part. */
-function takesApplication(file: string): boolean {
-  const text = readFileSync(join(SOURCES, "operations", file), "utf8");
-  return /^export (?:async )?function\*? \w+(?:<[^(]*>)?\(\s*(?:\{[^}]*\}|\w+): [^,)]*Application/m.test(text);
 }

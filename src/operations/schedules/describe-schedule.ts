@@ -1,49 +1,58 @@
+import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { JsonObject } from "../../core/json.ts";
-import type { DisabledReason, SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
+import type { SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
 import type { Application } from "../application/application.ts";
+import type { Frozen } from "../operation.ts";
+import { jsonObjectSchema, timeSchema } from "../schemas.ts";
 import { openFireTimes } from "./fire-times.ts";
 import { showNotify } from "./schedule-notify.ts";
 import { openZonedTime } from "./zoned-time.ts";
 
 export type ScheduleApplication = Pick<Application, "service" | "clock" | "mask" | "tenantId">;
 
-export interface ScheduleDescription {
-  readonly schedule_id: string;
-  readonly workflow_name: string;
-  readonly cron_expression: string;
-  readonly timezone: string;
-  readonly input_data: JsonObject;
-  readonly notify: JsonObject | null;
-  readonly enabled: boolean;
-  readonly disabled_reason: DisabledReason | null;
-  readonly overlap: StoredSchedule["overlap"];
-  readonly catch_up: StoredSchedule["catchUp"];
-  readonly jitter_seconds: number;
-  readonly source: StoredSchedule["source"];
-  readonly tenant_id: string | null;
-  readonly last_run_id: string | null;
-  /** Null: it is disabled, or it never fires again. */
-  readonly next_fire_at: string | null;
-  /** The next five, as the clocks of its zone show them. */
-  readonly next_fire_times: readonly string[];
-  readonly created_at: string;
-  readonly updated_at: string;
-}
+export const scheduleSchema = z
+  .object({
+    schedule_id: z.string(),
+    workflow_name: z.string(),
+    cron_expression: z.string(),
+    timezone: z.string(),
+    input_data: jsonObjectSchema,
+    notify: jsonObjectSchema.nullable().describe("Without what gives access."),
+    enabled: z.boolean(),
+    disabled_reason: z.enum(["paused", "definition_removed"]).nullable(),
+    overlap: z.enum(["skip", "queue", "cancel_previous"]),
+    catch_up: z.enum(["none", "one", "all"]),
+    jitter_seconds: z.int(),
+    source: z
+      .enum(["api", "definition", "saved"])
+      .describe("`definition`: it follows the file of its workflow; `saved`: the newest version that was saved."),
+    tenant_id: z.string().nullable(),
+    last_run_id: z.string().nullable(),
+    next_fire_at: timeSchema.nullable().describe("Null: it is disabled, or it never fires again."),
+    next_fire_times: z.array(z.string()).describe("The next five, as the clocks of its zone show them."),
+    created_at: timeSchema,
+    updated_at: timeSchema,
+  })
+  .meta({ id: "Schedule", description: "What starts a workflow by the clock." });
 
-export interface SlotDescription {
-  readonly slot: string;
-  readonly kind: SlotRecord["kind"];
-  readonly state: SlotRecord["outcome"]["state"];
-  readonly reason: string | null;
-  readonly message: string | null;
-  readonly run_id: string | null;
-  /** Of several in a row that were skipped for one reason: the last one, and how many. */
-  readonly last_slot: string | null;
-  readonly count: number;
-  readonly recorded_at: string;
-}
+export type ScheduleDescription = Frozen<z.output<typeof scheduleSchema>>;
+
+export const slotSchema = z
+  .object({
+    slot: timeSchema,
+    kind: z.enum(["cron", "manual", "change"]),
+    state: z.enum(["claimed", "queued", "started", "skipped"]),
+    reason: z.string().nullable(),
+    message: z.string().nullable(),
+    run_id: z.string().nullable(),
+    last_slot: timeSchema.nullable(),
+    count: z.int().describe("How many slots in a row this tells of, at least."),
+    recorded_at: timeSchema,
+  })
+  .meta({ id: "ScheduleSlot", description: "What became of a slot." });
+
+export type SlotDescription = Frozen<z.output<typeof slotSchema>>;
 
 const SHOWN_TIMES = 5;
 

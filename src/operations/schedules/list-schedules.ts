@@ -38,7 +38,7 @@ export async function listScheduleSlots(
   app: ScheduleApplication,
   id: string,
   { limit, cursor, offset }: SlotsPage,
-): Promise<{ readonly items: readonly SlotDescription[]; readonly nextCursor: string | null }> {
+): Promise<{ readonly items: readonly SlotDescription[]; readonly next_cursor: string | null }> {
   const schedule = await findSchedule(app, id);
   const beforeSeq = cursor === undefined ? undefined : Number.parseInt(cursor, 10);
   const slots = await (await app.service()).schedules.listSlots(schedule.id, {
@@ -49,7 +49,7 @@ export async function listScheduleSlots(
   const page = slots.slice(0, limit);
   return {
     items: page.map(describeSlot),
-    nextCursor: slots.length > limit ? String(page.at(-1)?.seq ?? 0) : null,
+    next_cursor: slots.length > limit ? String(page.at(-1)?.seq ?? 0) : null,
   };
 }
 

@@ -1,8 +1,8 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { findSchedule, type ScheduleApplication } from "./describe-schedule.ts";
 
-/** With what is known of its slots; its runs stay. Throws `SCHEDULE_NOT_FOUND`, `SCHEDULE_DEFINED`. */
-export async function removeSchedule(app: ScheduleApplication, id: string): Promise<void> {
+/** Removes a schedule with the record of its slots, and returns its whole id. Throws `SCHEDULE_NOT_FOUND`, `SCHEDULE_DEFINED`. */
+export async function removeSchedule(app: ScheduleApplication, id: string): Promise<string> {
   const schedule = await findSchedule(app, id);
   if (schedule.source !== "api" && schedule.disabledReason !== "definition_removed") {
     throw new PawlError("SCHEDULE_DEFINED", {
@@ -10,4 +10,5 @@ export async function removeSchedule(app: ScheduleApplication, id: string): Prom
     });
   }
   await (await app.service()).schedules.remove(schedule.id);
+  return schedule.id;
 }

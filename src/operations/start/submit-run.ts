@@ -56,6 +56,11 @@ export class Submissions {
     this.#runner = runner;
   }
 
+  /** Records a run that is prepared, and does not wait for it. */
+  begin(prepared: PreparedRun): Promise<void> {
+    return this.#runner.start(prepared);
+  }
+
   /** Records the run and does not wait for it. Throws what `prepare` throws, and as `run`. */
   async start<Prepared extends Startable>(
     app: Application,

@@ -86,7 +86,7 @@ test.each(ERAS)("the original's eight tools do their work for a client of %s", a
   expect(await call("delete_schedule", { schedule_id: schedule["schedule_id"] ?? null })).toEqual({
     schedule_id: schedule["schedule_id"],
   });
-  expect(await call("list_schedules")).toEqual({ items: [] });
+  expect(await call("list_schedules")).toEqual({ items: [], next_cursor: null });
 });
 
 test("a run stays when its client goes, and a server that comes later owns the data and is gone through", async () => {

@@ -4,7 +4,7 @@ import { padEnd, padStart, widthOf } from "./text-width.ts";
 
 export interface Column {
   readonly title: string;
-  readonly align?: "right";
+  readonly align?: "right" | undefined;
 }
 
 /** Cells are sanitized text. Lines are cut to the width of the terminal, where one is given. */

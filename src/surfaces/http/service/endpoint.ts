@@ -23,10 +23,10 @@ export interface Endpoint {
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   /** That it reads, each with what it means; besides those that every endpoint reads. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Absent: it reads none. `mediaType`: the body is the content itself. */
   readonly body: z.ZodType | undefined;
-  readonly content?: { readonly mediaType: string };
+  readonly content?: { readonly mediaType: string } | undefined;
   /** Of `data` in the envelope; other media types name themselves. */
   readonly answer: z.ZodType | { readonly mediaType: string };
   /** Of a success. */

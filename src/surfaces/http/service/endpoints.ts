@@ -1,3 +1,4 @@
+import { ALL_OPERATIONS } from "../../../operations/operations.ts";
 import { approve, getApproval, listApprovalsEndpoint, reject, skip } from "./approvals/approvals.ts";
 import { getBudgetEndpoint, listBudgetsEndpoint, removeBudgetEndpoint, setBudgetEndpoint } from "./budgets/budgets.ts";
 import { sumCostsEndpoint } from "./costs/sum-costs.ts";
@@ -19,15 +20,7 @@ import { forkRunEndpoint, replayRunEndpoint, rerunRunEndpoint } from "./runs/rep
 import { cancelRunEndpoint, resumeRunEndpoint, signalRun } from "./runs/steer-runs.ts";
 import { streamRunEndpoint } from "./runs/stream-run.ts";
 import { runSync, submitRun } from "./runs/submit-run.ts";
-import {
-  changeScheduleEndpoint,
-  createScheduleEndpoint,
-  getScheduleEndpoint,
-  listSchedulesEndpoint,
-  listSlotsEndpoint,
-  removeScheduleEndpoint,
-  runScheduleEndpoint,
-} from "./schedules/schedules.ts";
+import { type ServeByHand, toEndpoints } from "./serve-operation.ts";
 import { getArtifact, listArtifactsEndpoint } from "./storage/artifacts.ts";
 import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndpoint } from "./storage/storage.ts";
 import { getHealth } from "./system/health.ts";
@@ -44,8 +37,7 @@ import {
   validateWorkflow,
 } from "./workflows/read-workflows.ts";
 
-/** Every route of the service, in the order of its document. */
-export const ENDPOINTS: readonly Endpoint[] = [
+const WRITTEN: readonly Endpoint[] = [
   submitRun,
   runSync,
   // Before those of one workflow: the first that fits answers.
@@ -88,13 +80,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   resendWebhookEndpoint,
   listViolationsEndpoint,
   sumCostsEndpoint,
-  createScheduleEndpoint,
-  listSchedulesEndpoint,
-  getScheduleEndpoint,
-  changeScheduleEndpoint,
-  removeScheduleEndpoint,
-  runScheduleEndpoint,
-  listSlotsEndpoint,
   setBudgetEndpoint,
   listBudgetsEndpoint,
   getBudgetEndpoint,
@@ -110,4 +95,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getTemplate,
   getHealth,
   readMetrics,
+];
+
+/** Answers that are streams and files. */
+const BY_HAND: Readonly<Record<string, ServeByHand>> = {};
+
+/** Every route of the service, in the order of its document. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...WRITTEN,
+  ...ALL_OPERATIONS.flatMap((operation) => toEndpoints(operation, BY_HAND)),
 ];

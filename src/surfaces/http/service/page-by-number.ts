@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { offsetQuery } from "./schemas/common.ts";
+import { offsetQuery } from "../../../operations/schemas.ts";
 
 /** Of a list that is answered whole: for clients that page by number, as those of the original do. */
 export const numberedQuery = {

@@ -1,6 +1,7 @@
+import { ALL_OPERATIONS } from "../../../operations/operations.ts";
 import { CARE_TOOLS } from "./care-tools.ts";
+import { toServiceTool } from "./operation-tool.ts";
 import { RUN_TOOLS } from "./run-tools.ts";
-import { SCHEDULE_TOOLS } from "./schedule-tools.ts";
 import type { ServiceTool } from "./service-tool.ts";
 import { START_TOOLS } from "./start-tools.ts";
 import { WORKFLOW_TOOLS } from "./workflow-tools.ts";
@@ -10,6 +11,6 @@ export const SERVICE_TOOLS: readonly ServiceTool[] = [
   ...START_TOOLS,
   ...RUN_TOOLS,
   ...WORKFLOW_TOOLS,
-  ...SCHEDULE_TOOLS,
   ...CARE_TOOLS,
+  ...ALL_OPERATIONS.flatMap((operation) => toServiceTool(operation) ?? []),
 ];

@@ -4,9 +4,9 @@ import type { Application } from "../../../../operations/application/application
 import { answerApproval, findApproval, placeOf } from "../../../../operations/approvals/answer-approval.ts";
 import { listApprovals, type OpenApproval } from "../../../../operations/approvals/describe-run-approvals.ts";
 import { listOpenApprovals } from "../../../../operations/approvals/list-open-approvals.ts";
+import { jsonObjectSchema, jsonSchema, listOf, timeSchema } from "../../../../operations/schemas.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { numberedQuery, pageByNumber } from "../page-by-number.ts";
-import { jsonObjectSchema, jsonSchema, listOf, timeSchema } from "../schemas/common.ts";
 
 const approvalSchema = z
   .object({

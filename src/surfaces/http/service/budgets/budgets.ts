@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { TENANT_ID, TENANT_ID_RULE } from "../../../../operations/application/tenant-id.ts";
 import { listBudgets, removeBudget, setBudget, showBudget } from "../../../../operations/costs/shared-budgets.ts";
+import { listOf, timeSchema } from "../../../../operations/schemas.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { numberedQuery, pageByNumber } from "../page-by-number.ts";
-import { listOf, timeSchema } from "../schemas/common.ts";
 
 const budgetSchema = z
   .object({

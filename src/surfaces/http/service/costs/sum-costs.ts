@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { COST_GROUPS, sumCosts } from "../../../../operations/costs/sum-costs.ts";
+import { givenTimeSchema, timeSchema } from "../../../../operations/schemas.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { givenTimeSchema, timeSchema } from "../schemas/common.ts";
 
 const sumSchema = z.object({
   runs: z.number(),

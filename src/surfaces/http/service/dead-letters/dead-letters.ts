@@ -3,10 +3,10 @@ import { findDeadLetter } from "../../../../operations/dead-letters/find-dead-le
 import { countDeadLetters, listDeadLetters } from "../../../../operations/dead-letters/list-dead-letters.ts";
 import { resolveDeadLetter } from "../../../../operations/dead-letters/resolve-dead-letter.ts";
 import { prepareDeadLetterRetry } from "../../../../operations/dead-letters/retry-dead-letter.ts";
+import { acceptedRunSchema } from "../../../../operations/runs/run-schemas.ts";
+import { listOf, offsetQuery, pageQuery, timeSchema } from "../../../../operations/schemas.ts";
 import { withTrace } from "../../../../operations/start/with-trace.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { listOf, offsetQuery, pageQuery, timeSchema } from "../schemas/common.ts";
-import { acceptedRunSchema } from "../schemas/run.ts";
 
 const statusSchema = z.enum(["open", "retried", "resolved"]);
 

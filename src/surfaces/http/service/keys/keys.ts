@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { TENANT_ID, TENANT_ID_RULE } from "../../../../operations/application/tenant-id.ts";
 import { createKey, listKeys, revokeKey } from "../../../../operations/keys/api-keys.ts";
+import { givenTimeSchema, listOf, timeSchema } from "../../../../operations/schemas.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { numberedQuery, pageByNumber } from "../page-by-number.ts";
-import { givenTimeSchema, listOf, timeSchema } from "../schemas/common.ts";
 
 const scopeSchema = z
   .enum(["read", "run", "write", "admin"])

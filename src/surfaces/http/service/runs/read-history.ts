@@ -3,8 +3,8 @@ import type { Graph } from "../../../../core/graph/graph.ts";
 import type { Event } from "../../../../core/history/events.ts";
 import { pageRunEvents } from "../../../../operations/runs/read-run-events.ts";
 import { readRunGraph } from "../../../../operations/runs/read-run-graph.ts";
+import { listOf } from "../../../../operations/schemas.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { listOf } from "../schemas/common.ts";
 
 const runId = z.object({ id: z.string().min(1) });
 

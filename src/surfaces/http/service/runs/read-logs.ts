@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { pageRunLogs } from "../../../../operations/runs/page-run-logs.ts";
+import { jsonSchema, listOf, timeSchema } from "../../../../operations/schemas.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { jsonSchema, listOf, timeSchema } from "../schemas/common.ts";
 
 const logSchema = z
   .object({

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { describeRun } from "../../../../operations/runs/describe-run.ts";
 import { findRun } from "../../../../operations/runs/find-run.ts";
 import { countRuns, listRuns } from "../../../../operations/runs/list-runs.ts";
+import { runSchema, runStatusSchema, runSummarySchema } from "../../../../operations/runs/run-schemas.ts";
+import { givenTimeSchema, listOf, offsetQuery, pageQuery } from "../../../../operations/schemas.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { givenTimeSchema, listOf, offsetQuery, pageQuery } from "../schemas/common.ts";
-import { runSchema, runStatusSchema, runSummarySchema } from "../schemas/run.ts";
 
 const statusList = z
   .union([z.string(), z.array(z.string())])

@@ -6,12 +6,12 @@ import { prepareFork } from "../../../../operations/repeat/fork-run.ts";
 import type { PreparedRepetition, RepetitionRequest } from "../../../../operations/repeat/prepare-repetition.ts";
 import { prepareRerun } from "../../../../operations/repeat/rerun-run.ts";
 import { describeLineage } from "../../../../operations/runs/describe-lineage.ts";
+import { acceptedRunSchema } from "../../../../operations/runs/run-schemas.ts";
+import { jsonObjectSchema } from "../../../../operations/schemas.ts";
 import { describeSubmitted, type Submitted } from "../../../../operations/start/submit-run.ts";
 import type { HttpEnv } from "../../http-parts.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "../idempotency-key.ts";
-import { jsonObjectSchema } from "../schemas/common.ts";
-import { acceptedRunSchema } from "../schemas/run.ts";
 
 const runId = z.object({ id: z.string().min(1) });
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { cancelRun } from "../../../../operations/runs/cancel-run.ts";
 import { resumeRun } from "../../../../operations/runs/resume-run.ts";
+import { acceptedRunSchema } from "../../../../operations/runs/run-schemas.ts";
 import { sendSignal } from "../../../../operations/runs/send-signal.ts";
+import { jsonSchema } from "../../../../operations/schemas.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { jsonSchema } from "../schemas/common.ts";
-import { acceptedRunSchema } from "../schemas/run.ts";
 
 const runId = z.object({ id: z.string().min(1) });
 

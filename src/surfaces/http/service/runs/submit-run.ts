@@ -3,12 +3,12 @@ import { PawlError } from "../../../../core/errors/pawl-error.ts";
 import type { Application } from "../../../../operations/application/application.ts";
 import { toUseLimits } from "../../../../operations/costs/use-limits.ts";
 import { describeRun } from "../../../../operations/runs/describe-run.ts";
+import { acceptedRunSchema, runSchema } from "../../../../operations/runs/run-schemas.ts";
 import type { Submission } from "../../../../operations/start/prepare-submission.ts";
 import { describeSubmitted, type RunRequest, toRunRequest } from "../../../../operations/start/submit-run.ts";
 import type { HttpEnv } from "../../http-parts.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "../idempotency-key.ts";
-import { acceptedRunSchema, runSchema } from "../schemas/run.ts";
 import { type SubmissionBody, submissionSchema } from "../schemas/submission.ts";
 
 /** `POST /workflows/run`: records the run and answers; nobody waits for it. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { timeSchema } from "../../../../operations/schemas.ts";
 import type { StoredFile } from "../../../../operations/storage/stored-files.ts";
-import { timeSchema } from "./common.ts";
 
 export const storedFileSchema = z
   .object({ path: z.string(), bytes: z.number().int(), modified_at: timeSchema })

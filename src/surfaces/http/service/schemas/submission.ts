@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jsonObjectSchema } from "./common.ts";
+import { jsonObjectSchema } from "../../../../operations/schemas.ts";
 
 const headersSchema = z
   .record(

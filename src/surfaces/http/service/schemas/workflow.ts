@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jsonObjectSchema, timeSchema } from "./common.ts";
+import { jsonObjectSchema, timeSchema } from "../../../../operations/schemas.ts";
 
 /** `code`, `severity`, `message`, `remedy`, `rendered` and, where it has one, `place` {line, column}. */
 export const problemsSchema = z

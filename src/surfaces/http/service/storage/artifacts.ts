@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { listOf, offsetQuery, pageQuery } from "../../../../operations/schemas.ts";
 import { listArtifacts, readArtifact } from "../../../../operations/storage/list-artifacts.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { listOf, offsetQuery, pageQuery } from "../schemas/common.ts";
 import { pageFiles, storedFileSchema } from "../schemas/stored-file.ts";
 import { sendFile } from "./send-file.ts";
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { listOf, offsetQuery, pageQuery } from "../../../../operations/schemas.ts";
 import {
   listStoredFiles,
   readStoredFile,
@@ -7,7 +8,6 @@ import {
 } from "../../../../operations/storage/stored-files.ts";
 import { readBody } from "../../read-body.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { listOf, offsetQuery, pageQuery } from "../schemas/common.ts";
 import { pageFiles, storedFileSchema } from "../schemas/stored-file.ts";
 import { sendFile } from "./send-file.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { listOf, offsetQuery, pageQuery } from "../../../../operations/schemas.ts";
 import { listTemplates, showTemplate } from "../../../../operations/templates/templates.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { listOf, offsetQuery, pageQuery } from "../schemas/common.ts";
 
 const summary = {
   name: z.string(),

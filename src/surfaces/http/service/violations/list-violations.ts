@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listViolations, VIOLATION_CURSOR } from "../../../../operations/runs/list-violations.ts";
+import { givenTimeSchema, listOf, pageQuery, timeSchema } from "../../../../operations/schemas.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { givenTimeSchema, listOf, pageQuery, timeSchema } from "../schemas/common.ts";
 
 const actionSchema = z.enum(["redact", "block", "approve", "alert"]);
 

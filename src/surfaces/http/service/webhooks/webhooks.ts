@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { errorSchema, listOf, pageQuery, timeSchema } from "../../../../operations/schemas.ts";
 import {
   countWebhooks,
   listWebhooks,
@@ -6,7 +7,6 @@ import {
   showWebhook,
 } from "../../../../operations/webhooks/webhook-deliveries.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { errorSchema, listOf, pageQuery, timeSchema } from "../schemas/common.ts";
 
 const statusSchema = z
   .enum(["pending", "delivered", "failed", "skipped"])

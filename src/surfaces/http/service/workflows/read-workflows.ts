@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { validateText } from "../../../../operations/definitions/validate-text.ts";
+import { listOf, offsetQuery, pageQuery } from "../../../../operations/schemas.ts";
 import { pageWorkflows } from "../../../../operations/workflows/list-workflows.ts";
 import { listVersions } from "../../../../operations/workflows/save-workflow.ts";
 import { showWorkflow } from "../../../../operations/workflows/show-workflow.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { numberedQuery, pageByNumber } from "../page-by-number.ts";
-import { listOf, offsetQuery, pageQuery } from "../schemas/common.ts";
 import { problemsSchema, versionSchema, workflowSchema, workflowSummarySchema } from "../schemas/workflow.ts";
 
 export const nameParams = z.object({ name: z.string().min(1) });

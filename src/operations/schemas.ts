@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { fromIsoTime } from "../../../../core/iso-time.ts";
-import type { Json, JsonObject } from "../../../../core/json.ts";
+import { fromIsoTime } from "../core/iso-time.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 
 /** Any JSON value: what was parsed, or is about to be written, can be nothing else. */
 export const jsonSchema = z.unknown().meta({ description: "Any JSON value." }) as z.ZodType<Json, Json>;
@@ -44,4 +44,30 @@ export const offsetQuery = {
 /** A page of a list that may grow meanwhile: the next page goes on where this one ended. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), next_cursor: z.string().nullable() });
+}
+
+/** For lists that are answered whole: no cursor, and numbers for clients that page by number. */
+export const numberedPage = {
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE).optional().describe("Absent: the whole list."),
+  ...offsetQuery,
+};
+
+interface NumberedPage {
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
+/** What was asked for of a list that is at hand. */
+export function takePage<Item>(items: readonly Item[], { limit = items.length, offset = 0 }: NumberedPage) {
+  return { items: items.slice(offset, offset + limit), next_cursor: null };
+}
+
+/** What names one of many. */
+export function idField(sentence: string) {
+  return z.string().min(1).max(2_200).describe(sentence);
+}
+
+/** A second spelling of a field, for clients of the original. */
+export function aliasOf<Schema extends z.ZodType>(name: string, schema: Schema) {
+  return schema.optional().meta({ description: `Another name of \`${name}\`.`, aliasOf: name });
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { RUN_STATUSES } from "../../../../ports/journal.ts";
-import { errorSchema, jsonObjectSchema, jsonSchema, timeSchema } from "./common.ts";
+import { RUN_STATUSES } from "../../ports/journal.ts";
+import { errorSchema, jsonObjectSchema, jsonSchema, timeSchema } from "../schemas.ts";
 
 export const runStatusSchema = z.enum(RUN_STATUSES);
 

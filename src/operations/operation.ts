@@ -1,0 +1,188 @@
+import type { z } from "zod";
+import type { ErrorCode } from "../core/errors/error-table.ts";
+import type { Json } from "../core/json.ts";
+import type { KeyScope } from "../ports/api-keys.ts";
+import type { Application } from "./application/application.ts";
+import type { Submissions } from "./start/submit-run.ts";
+
+/**
+ * One thing that a user can ask for, described once. The HTTP routes with their document, the MCP tools, the verbs of the
+ * command line, the types of the client and the reference pages are derived from this value.
+ */
+export interface Operation<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType,
+  Http extends HttpPlace | NotThere = HttpPlace | NotThere,
+> {
+  /** Unique, in camel case. */
+  readonly id: string;
+  /** One plain sentence without its full stop. */
+  readonly summary: string;
+  /** The group that it stands in: `runs`, `schedules`. */
+  readonly topic: string;
+  /** What a key needs. `open`: no key is needed. */
+  readonly scope: KeyScope | "open";
+  readonly effect: Effect;
+  /** Every field with its sentence and unit. */
+  readonly input: Input;
+  readonly output: Output;
+  /** What it may throw besides the errors of any request. */
+  readonly errors?: readonly ErrorCode[];
+  readonly http: Http;
+  readonly cli: readonly CliVerb<z.output<Output>>[] | NotThere;
+  readonly mcp: McpTool<z.output<Output>> | NotThere;
+  /** The status of a success, where it depends on the output. Absent: that of `http`. */
+  statusOf?(output: z.output<Output>): SuccessStatus;
+  /** Throws `PawlError` only. */
+  handle(context: OperationContext, input: z.output<Input>): Promise<Frozen<z.input<Output>>>;
+  /** The length of the whole list, for clients that page by number. */
+  count?(context: OperationContext, input: z.output<Input>): Promise<number>;
+}
+
+/** `reads`: changes nothing. `writes`: can be undone or repeated. `destroys`: what was there is gone. */
+type Effect = Does | { readonly does: Does; readonly again?: boolean; readonly beyond?: boolean };
+
+type Does = "reads" | "writes" | "destroys";
+
+/** `again`: a second call with the same input changes nothing more. `beyond`: it reaches models or other systems, or returns what they said. */
+export function effectOf({ effect }: Pick<Operation, "effect">): {
+  readonly does: Does;
+  again: boolean;
+  beyond: boolean;
+} {
+  const { does, again = does === "reads", beyond = false } = typeof effect === "string" ? { does: effect } : effect;
+  return { does, again, beyond };
+}
+
+/** Says why it is not to be had there. */
+export interface NotThere {
+  readonly no: string;
+}
+
+export interface HttpPlace {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Fields of the input as `{name}`. The others are in the query of GET and DELETE, and in the body of the rest. */
+  readonly path: string;
+  /** Of a success. Absent: 200. */
+  readonly status?: SuccessStatus;
+  readonly otherStatuses?: readonly (SuccessStatus | 204)[];
+  /** Headers that are read, each with its sentence. `Idempotency-Key` is read wherever the input has `idempotency_key`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The answer, or the body, is no JSON. A route by hand serves it. */
+  readonly answers?: string;
+  readonly takes?: string;
+  /** Another path of the same operation, with the id that the document gives it. */
+  readonly alias?: { readonly id: string; readonly path: string };
+}
+
+type SuccessStatus = 200 | 201 | 202;
+
+/** A verb of the command line. One operation may have several: `schedules pause` is a change with `enabled: false`. */
+export interface CliVerb<Output = unknown> {
+  /** As it is typed: `schedules create`. */
+  readonly verb: string;
+  readonly alias?: string;
+  /** Absent: the operation's summary. */
+  readonly summary?: string;
+  /** Fields that are given by their position, in this order. */
+  readonly args?: readonly string[];
+  /** Those of `args` that may be left out. */
+  readonly optional?: readonly string[];
+  /** Fields with a value that the verb itself gives. */
+  readonly fixed?: Readonly<Record<string, Json>>;
+  /** Options with another spelling than `--field-name <value>`: `{ jitter_seconds: "--jitter <seconds>" }`. `false`: not offered. */
+  readonly options?: Readonly<Record<string, string | false>>;
+  /** Options that set a part of a field: `--notify-webhook <url>`. */
+  readonly parts?: readonly PartOption[];
+  /** Shows a list. */
+  readonly table?: Table<Output extends { readonly items: readonly (infer Item)[] } ? Item : unknown>;
+  /** What a person reads instead of a table. */
+  show?(output: Output): Shown;
+  /** A command line that works, without the program's name. */
+  readonly example?: string;
+}
+
+export interface PartOption {
+  readonly flags: string;
+  readonly summary: string;
+  /** Where the value goes in the input: `["notify", "webhook", "url"]`. */
+  readonly at: readonly string[];
+  readonly isList?: true;
+  readonly choices?: readonly string[];
+}
+
+/** `data` goes to stdout, so that programs can read it; each line of `told` to stderr. */
+export interface Shown {
+  readonly data?: string;
+  readonly told?: readonly string[];
+}
+
+export interface Table<Item = unknown> {
+  /** Instead of a table without rows. */
+  readonly empty: string;
+  /** The title of each column, and what it shows of an item. */
+  columns(item: Item, now: number): Readonly<Record<string, Cell>>;
+  /** Columns of numbers. */
+  readonly right?: readonly string[];
+}
+
+/** The surface decides how wide, in which colour and in whose time it is shown. */
+export type Cell =
+  | string
+  | number
+  | null
+  /** `whole`: not shortened where the line has room for it. */
+  | { readonly id: string | null; readonly whole?: boolean }
+  | { readonly time: string | null; readonly never?: string }
+  | { readonly usd: number | null; readonly unpriced?: boolean }
+  | { readonly ms: number | null }
+  | { readonly status: string }
+  /** A status as one sign, in a column without a title. */
+  | { readonly sign: string };
+
+export interface McpTool<Output = unknown> {
+  readonly tool: string;
+  readonly title?: string;
+  /** For a model. Absent: the summary. */
+  readonly description?: string;
+  /** Fields with another name there: `{ id: "run_id" }`. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Fields with a value that the tool itself gives. */
+  readonly fixed?: Readonly<Record<string, Json>>;
+  /** Fields that a model is not offered. */
+  readonly without?: readonly string[];
+  /** Other defaults and bounds of a page than those of programs. */
+  readonly limit?: { readonly usual: number; readonly most: number };
+  /** Forms of an output that is too long for one answer, the fullest first. */
+  shorter?(output: Output): readonly object[];
+}
+
+/** Who asks, and what the process lends to a handler. */
+export interface OperationContext {
+  /** As the caller may see it. */
+  readonly app: Application;
+  /** The surface that asks, as records of people's decisions name it. */
+  readonly by: "api" | "cli" | "mcp";
+  /** Starts runs, each once for its idempotency key. */
+  readonly submissions: Submissions;
+  /** W3C trace context of the caller. */
+  readonly traceParent?: string | undefined;
+}
+
+/** Handlers return what nobody may change; the types of schemas allow it. */
+export type Frozen<T> = Json extends T
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Frozen<Item>[]
+    : T extends object
+      ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+      : T;
+
+/** Keeps the types of one operation, so that handler, verbs and client are checked against its schemas. */
+export function defineOperation<
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  const Http extends HttpPlace | NotThere,
+>(operation: Operation<Input, Output, Http>): Operation<Input, Output, Http> {
+  return operation;
+}

@@ -1,0 +1,359 @@
+import { z } from "zod";
+import type { Application } from "../application/application.ts";
+import { defineOperation, type Shown } from "../operation.ts";
+import { acceptedRunSchema } from "../runs/run-schemas.ts";
+import { aliasOf, idField, jsonObjectSchema, listOf, numberedPage, pageQuery, takePage } from "../schemas.ts";
+import type { PreparedRun } from "../start/prepare-run.ts";
+import { withTrace } from "../start/with-trace.ts";
+import { changeSchedule as change } from "./change-schedule.ts";
+import { createSchedule as create } from "./create-schedule.ts";
+import {
+  describeSchedule,
+  findSchedule,
+  type ScheduleDescription,
+  scheduleSchema,
+  slotSchema,
+} from "./describe-schedule.ts";
+import { countScheduleSlots, listSchedules as list, listScheduleSlots as listSlots } from "./list-schedules.ts";
+import { removeSchedule as remove } from "./remove-schedule.ts";
+import { runScheduleNow } from "./run-schedule.ts";
+
+const cron = z.string().min(1).max(200).describe("Five fields, for example `0 6 * * 1-5`.");
+const workflow = z.string().min(1).max(200);
+
+/** What can be said of a schedule when it is made, and changed later. */
+const changeable = {
+  timezone: z.string().min(1).max(100).optional().describe("A name of the IANA database; UTC by default."),
+  input: jsonObjectSchema.optional().describe("The input of its runs."),
+  input_data: aliasOf("input", jsonObjectSchema),
+  notify: jsonObjectSchema
+    .nullable()
+    .optional()
+    .describe(
+      'Whom to tell what became of its runs: `{on?: "always" | "failure" | "success", webhook?: {url}, slack?: {url}, email?: {to}}`. Null: nobody.',
+    ),
+  enabled: z.boolean().optional().describe("Whether it fires."),
+  overlap: scheduleSchema.shape.overlap
+    .optional()
+    .describe("What becomes of a slot while the run of the slot before is under way; `skip` by default."),
+  catch_up: scheduleSchema.shape.catch_up
+    .optional()
+    .describe(
+      "What becomes of slots that passed while no server ran: none, the last one (default), or the last hundred.",
+    ),
+  jitter_seconds: z.int().min(0).max(3_600).optional().describe("Its runs start up to this much later."),
+};
+
+const ONE_INPUT = { message: "`input` and `input_data` are two names of the same: send one" };
+const hasOneInput = (given: Changeable) => given.input === undefined || given.input_data === undefined;
+
+type Changeable = z.output<z.ZodObject<typeof changeable>>;
+
+function toChange({ input, input_data, catch_up: catchUp, jitter_seconds: jitterSeconds, ...same }: Changeable) {
+  const { timezone, notify, enabled, overlap } = same;
+  return { timezone, notify, enabled, overlap, input: input ?? input_data, catchUp, jitterSeconds };
+}
+
+const id = idField("The schedule's id, or the beginning of it.");
+
+const NOTIFY_OPTIONS = [
+  {
+    flags: "--notify-webhook <url>",
+    summary: "tell this address what became of its runs",
+    at: ["notify", "webhook", "url"],
+  },
+  { flags: "--notify-slack <url>", summary: "tell a channel, by its incoming webhook", at: ["notify", "slack", "url"] },
+  {
+    flags: "--notify-email <address>",
+    summary: "tell by e-mail (SMTP_URL)",
+    at: ["notify", "email", "to"],
+    isList: true,
+  },
+  {
+    flags: "--notify-on <outcome>",
+    summary: "of which runs",
+    at: ["notify", "on"],
+    choices: ["always", "failure", "success"],
+  },
+] as const;
+
+const OPTIONS = { jitter_seconds: "--jitter <seconds>", enabled: false, notify: false } as const;
+
+export const createSchedule = defineOperation({
+  id: "createSchedule",
+  summary: "Start a workflow by the clock from now on",
+  topic: "schedules",
+  scope: "write",
+  effect: "writes",
+  input: z
+    .strictObject({
+      workflow: workflow.optional().describe("The name of a registered workflow."),
+      workflow_name: aliasOf("workflow", workflow),
+      cron: cron.optional(),
+      cron_expression: aliasOf("cron", cron),
+      ...changeable,
+    })
+    .refine((given) => (given.workflow === undefined) !== (given.workflow_name === undefined), {
+      message: "exactly one of `workflow` and `workflow_name` must be there",
+    })
+    .refine((given) => (given.cron === undefined) !== (given.cron_expression === undefined), {
+      message: "exactly one of `cron` and `cron_expression` must be there",
+    })
+    .refine(hasOneInput, ONE_INPUT)
+    .meta({ id: "NewSchedule" }),
+  output: scheduleSchema.extend({ note: z.string().optional().describe("That no server fires it at the moment.") }),
+  errors: ["CRON_INVALID", "TIMEZONE_INVALID", "WORKFLOW_NOT_FOUND", "DEFINITION_INVALID", "INPUT_INVALID"],
+  http: { method: "POST", path: "/schedules", status: 201 },
+  cli: [
+    {
+      verb: "schedules create",
+      args: ["workflow", "cron"],
+      options: OPTIONS,
+      parts: NOTIFY_OPTIONS,
+      show: ({ schedule_id, next_fire_times: next, note }) => ({
+        data: schedule_id,
+        told: [`Next: ${next.join(", ")}`, ...(note === undefined ? [] : [note])],
+      }),
+      example: "schedules create lead-enrichment '0 6 * * 1-5' --timezone Europe/Berlin",
+    },
+  ],
+  mcp: {
+    tool: "create_schedule",
+    title: "Create a schedule",
+    description:
+      "Starts a workflow by the clock from now on. Only a `pawl serve` fires schedules: `note` says if there is none.",
+    without: ["workflow", "cron", "input"],
+  },
+  async handle({ app, by }, given) {
+    const { workflow, workflow_name: name = "", cron, cron_expression: expression = "" } = given;
+    const { notify, ...wanted } = toChange(given);
+    const created = await create(app, {
+      ...wanted,
+      workflow: workflow ?? name,
+      cron: cron ?? expression,
+      notify: notify ?? undefined,
+    });
+    return { ...created, ...(by === "api" ? {} : await noteOf(app)) };
+  },
+});
+
+async function noteOf(app: Application): Promise<{ readonly note?: string }> {
+  const owner = await app.findOwner();
+  if (owner.state === "held" && owner.url !== undefined) return {};
+  return { note: "No server runs at the moment, and only a server fires schedules: pawl serve" };
+}
+
+export const listSchedules = defineOperation({
+  id: "listSchedules",
+  summary: "List the schedules, oldest first",
+  topic: "schedules",
+  scope: "read",
+  effect: "reads",
+  input: z.strictObject(numberedPage),
+  output: listOf(scheduleSchema),
+  http: { method: "GET", path: "/schedules" },
+  cli: [
+    {
+      verb: "schedules ls",
+      table: {
+        empty: "There are no schedules. Make one: pawl schedules create WORKFLOW '0 6 * * 1-5'",
+        columns: (schedule) => ({
+          ID: { id: schedule.schedule_id },
+          WORKFLOW: schedule.workflow_name,
+          CRON: schedule.cron_expression,
+          ZONE: schedule.timezone,
+          FROM: schedule.source === "definition" ? "file" : schedule.source,
+          NEXT: schedule.enabled ? { time: schedule.next_fire_at, never: "never" } : toDisabled(schedule),
+          "LAST RUN": { id: schedule.last_run_id },
+        }),
+      },
+    },
+  ],
+  mcp: {
+    tool: "list_schedules",
+    title: "List schedules",
+    description: "What starts workflows by the clock, oldest first, with the next times of each.",
+  },
+  handle: async ({ app }, page) => takePage(await list(app), page),
+  count: async ({ app }) => (await list(app)).length,
+});
+
+function toDisabled({ disabled_reason: reason, source }: ScheduleDescription): string {
+  if (reason !== "definition_removed") return "paused";
+  return source === "saved" ? "not saved any more" : "gone from its file";
+}
+
+export const getSchedule = defineOperation({
+  id: "getSchedule",
+  summary: "Show a schedule and its next five times",
+  topic: "schedules",
+  scope: "read",
+  effect: "reads",
+  input: z.strictObject({ id }),
+  output: scheduleSchema,
+  errors: ["SCHEDULE_NOT_FOUND"],
+  http: { method: "GET", path: "/schedules/{id}" },
+  cli: [
+    {
+      verb: "schedules next",
+      args: ["id"],
+      show: ({ schedule_id, enabled, next_fire_times: next }) => ({
+        data: next.join("\n"),
+        told: enabled ? [] : [`It is disabled. Fire it again: pawl schedules resume ${schedule_id}`],
+      }),
+    },
+  ],
+  mcp: { no: "`list_schedules` tells the same of each." },
+  handle: async ({ app }, input) => describeSchedule(app, await findSchedule(app, input.id)),
+});
+
+const showChange =
+  (verb: string) =>
+  ({ schedule_id, enabled, next_fire_times: next }: ScheduleDescription): Shown => {
+    const more = enabled ? `Next: ${next[0] ?? "never"}` : `Fire it again: pawl schedules resume ${schedule_id}`;
+    return { told: [`${verb} ${schedule_id}. ${more}`] };
+  };
+
+export const changeSchedule = defineOperation({
+  id: "changeSchedule",
+  summary: "Change, pause or resume a schedule",
+  topic: "schedules",
+  scope: "write",
+  effect: { does: "writes", again: true },
+  input: z
+    .strictObject({
+      id,
+      cron: cron.optional(),
+      cron_expression: aliasOf("cron", cron),
+      ...changeable,
+    })
+    .refine((given) => given.cron === undefined || given.cron_expression === undefined, {
+      message: "`cron` and `cron_expression` are two names of the same: send one",
+    })
+    .refine(hasOneInput, ONE_INPUT)
+    .meta({ id: "ScheduleChange" }),
+  output: scheduleSchema,
+  errors: ["SCHEDULE_NOT_FOUND", "SCHEDULE_DEFINED", "SCHEDULE_CONFLICT", "CRON_INVALID", "TIMEZONE_INVALID"],
+  http: { method: "PATCH", path: "/schedules/{id}" },
+  cli: [
+    {
+      verb: "schedules change",
+      summary: "change what is given of a schedule",
+      args: ["id"],
+      options: OPTIONS,
+      parts: NOTIFY_OPTIONS,
+      show: showChange("Changed"),
+    },
+    {
+      verb: "schedules pause",
+      summary: "fire it no more until it is resumed",
+      args: ["id"],
+      fixed: { enabled: false },
+      show: showChange("Paused"),
+    },
+    {
+      verb: "schedules resume",
+      summary: "fire it again, from the next slot on",
+      args: ["id"],
+      fixed: { enabled: true },
+      show: showChange("Resumed"),
+    },
+  ],
+  mcp: {
+    tool: "update_schedule",
+    title: "Change a schedule",
+    description: "Changes what is given; `enabled: false` pauses it.",
+    names: { id: "schedule_id" },
+    without: ["cron", "input"],
+  },
+  async handle({ app }, given) {
+    const { id: whole } = await findSchedule(app, given.id);
+    return change(app, whole, { ...toChange(given), cron: given.cron ?? given.cron_expression });
+  },
+});
+
+export const removeSchedule = defineOperation({
+  id: "removeSchedule",
+  summary: "Remove a schedule; its runs stay",
+  topic: "schedules",
+  scope: "write",
+  effect: "destroys",
+  input: z.strictObject({ id }),
+  output: z.object({ schedule_id: z.string() }),
+  errors: ["SCHEDULE_NOT_FOUND", "SCHEDULE_DEFINED"],
+  http: { method: "DELETE", path: "/schedules/{id}" },
+  cli: [
+    {
+      verb: "schedules rm",
+      args: ["id"],
+      show: ({ schedule_id }) => ({ told: [`Removed ${schedule_id}. Its runs stay.`] }),
+    },
+  ],
+  mcp: {
+    tool: "delete_schedule",
+    title: "Delete a schedule",
+    description: "Removes a schedule. Its runs stay.",
+    names: { id: "schedule_id" },
+  },
+  handle: async ({ app }, input) => ({ schedule_id: await remove(app, input.id) }),
+});
+
+export const runSchedule = defineOperation({
+  id: "runSchedule",
+  summary: "Start a run of a schedule now, beside its slots",
+  topic: "schedules",
+  scope: "run",
+  effect: { does: "writes", beyond: true },
+  input: z.strictObject({ id }),
+  output: acceptedRunSchema,
+  errors: ["SCHEDULE_NOT_FOUND"],
+  http: { method: "POST", path: "/schedules/{id}/run", status: 202 },
+  cli: [
+    {
+      verb: "schedules run",
+      args: ["id"],
+      show: ({ run_id }) => ({ data: run_id, told: [`The run is under way. See it with: pawl runs show ${run_id}`] }),
+    },
+  ],
+  mcp: { tool: "run_schedule", title: "Run a schedule now", names: { id: "schedule_id" } },
+  async handle({ app, submissions, traceParent }, input) {
+    const { id: whole } = await findSchedule(app, input.id);
+    const start = (prepared: PreparedRun) => submissions.begin(withTrace(prepared, traceParent));
+    return { run_id: await runScheduleNow(app, whole, start), status: "queued" as const };
+  },
+});
+
+export const listScheduleSlots = defineOperation({
+  id: "listScheduleSlots",
+  summary: "Tell what became of a schedule's slots, newest first",
+  topic: "schedules",
+  scope: "read",
+  effect: "reads",
+  input: z.strictObject({ id, ...pageQuery }),
+  output: listOf(slotSchema),
+  errors: ["SCHEDULE_NOT_FOUND"],
+  http: { method: "GET", path: "/schedules/{id}/slots" },
+  cli: [
+    {
+      verb: "schedules slots",
+      args: ["id"],
+      table: {
+        empty: "None of its slots has passed.",
+        columns: (slot) => ({
+          SLOT: slot.last_slot === null ? slot.slot : `${slot.slot} to ${slot.last_slot} (${slot.count})`,
+          STATE: slot.state,
+          WHY: [slot.reason, slot.message].filter((part) => part !== null).join(": "),
+          RUN: { id: slot.run_id },
+        }),
+      },
+    },
+  ],
+  mcp: {
+    tool: "list_schedule_slots",
+    title: "List what became of a schedule's slots",
+    names: { id: "schedule_id" },
+    description: "What became of the slots of a schedule, newest first: started with which run, or skipped and why.",
+  },
+  handle: async ({ app }, { id: given, ...page }) => listSlots(app, given, page),
+  count: ({ app }, input) => countScheduleSlots(app, input.id),
+});

@@ -1,0 +1,83 @@
+import { type Command, Option } from "commander";
+import { type Field, fieldsOf } from "../../../operations/fields.ts";
+import type { CliVerb, Operation } from "../../../operations/operation.ts";
+import { ALL_OPERATIONS } from "../../../operations/operations.ts";
+import { callHere, callServer } from "../caller.ts";
+import { performVerb, type Written } from "../perform-verb.ts";
+import { collect, withCommon } from "./common-options.ts";
+import { flagsOf } from "./option-names.ts";
+import type { Perform } from "./perform.ts";
+
+/** What stands above the verbs of a topic in the help. */
+const TOPICS: Readonly<Record<string, string>> = {
+  schedules: "workflows that start by the clock",
+};
+
+/** The verbs of all operations. */
+export function addOperations(program: Command, perform: Perform): void {
+  for (const operation of ALL_OPERATIONS) {
+    if ("no" in operation.cli) continue;
+    for (const verb of operation.cli) addVerb(program, perform, { operation, verb });
+  }
+}
+
+interface Described {
+  readonly operation: Operation;
+  readonly verb: CliVerb;
+}
+
+function addVerb(program: Command, perform: Perform, described: Described): void {
+  const { operation, verb } = described;
+  const { args = [], optional = [], parts = [], alias, example } = verb;
+  const command = commandAt(program, verb.verb.split(" "));
+  withCommon(command.description(verb.summary ?? lowerFirst(operation.summary)));
+  if (alias !== undefined) command.alias(alias);
+  const fields = fieldsOf(operation.input);
+  for (const name of args) {
+    const field = fields.find((each) => each.name === name);
+    command.argument(optional.includes(name) ? `[${name}]` : `<${name}>`, lowerFirst(field?.sentence ?? ""));
+  }
+  for (const field of fields) addOption(command, verb, field);
+  for (const { flags, summary, isList, choices } of parts) {
+    const option = new Option(flags, summary);
+    if (choices !== undefined) option.choices([...choices]);
+    if (isList === true) option.argParser(collect);
+    command.addOption(option);
+  }
+  if ("input" in operation.input.shape) {
+    command.option("-i <key=value>", "one input; key=@FILE reads a file", collect);
+    command.option("--input <file>", "the whole input as a JSON file");
+  }
+  if (example !== undefined) command.addHelpText("after", `\nExample:\n  pawl ${example}`);
+  command.action(async (...called: readonly unknown[]) => {
+    const options = called[args.length] as Written["options"];
+    const written: Written = { args: called.slice(0, args.length) as (string | undefined)[], options };
+    await perform(
+      options,
+      async (app) => performVerb(callHere(app), described, written),
+      "no" in operation.http ? undefined : async ({ client }) => performVerb(callServer(client), described, written),
+    );
+  });
+}
+
+function addOption(command: Command, verb: CliVerb, field: Field): void {
+  const flags = flagsOf(verb, field);
+  if (flags === undefined) return;
+  const usual =
+    field.usual === undefined || field.kind === "boolean" ? "" : ` (default: ${JSON.stringify(field.usual)})`;
+  const option = new Option(flags, lowerFirst(field.sentence ?? "").replace(/\.$/, "") + usual);
+  if (field.choices !== undefined) option.choices([...field.choices]);
+  if (field.kind === "list") option.argParser(collect);
+  command.addOption(option);
+}
+
+/** The command at these words; those above it are made where they are missing. */
+function commandAt(parent: Command, [word = "", ...rest]: readonly string[]): Command {
+  const known = parent.commands.find((each) => each.name() === word);
+  if (rest.length === 0) return parent.command(word);
+  return commandAt(known ?? parent.command(word).description(TOPICS[word] ?? ""), rest);
+}
+
+function lowerFirst(text: string): string {
+  return /^[A-Z](?![A-Z])/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+}

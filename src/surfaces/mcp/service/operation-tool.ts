@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { parseJson } from "../../../core/parse-json.ts";
+import { type Field, fieldsOf, parseInput, toInputSchema } from "../../../operations/fields.ts";
+import { effectOf, type McpTool, type Operation } from "../../../operations/operation.ts";
+import type { OfferedTool } from "../../../ports/tool-set.ts";
+import { fitResult } from "./fit-result.ts";
+import type { ServiceTool } from "./service-tool.ts";
+
+/** The tool of an operation. Undefined: models are not offered it. */
+export function toServiceTool(operation: Operation): ServiceTool | undefined {
+  const { mcp: tool, scope, summary } = operation;
+  if ("no" in tool) return undefined;
+  const { does, again, beyond } = effectOf(operation);
+  const offered: OfferedTool = {
+    name: tool.tool,
+    title: tool.title ?? summary,
+    description: tool.description ?? `${summary}.`,
+    inputSchema: toInput(operation, tool),
+    outputSchema: toOutput(operation.output),
+    hints: { readOnly: does === "reads", destructive: does === "destroys", idempotent: again, openWorld: beyond },
+  };
+  return {
+    offered,
+    scope: scope === "open" ? "read" : scope,
+    async perform(app, args, { submissions }) {
+      const input = parseInput(operation.input, toGiven(operation, tool, args), (field) => nameOf(tool, field));
+      const output: unknown = await operation.handle({ app, by: "mcp", submissions }, input);
+      // Handlers return plain data; what JSON leaves out of it is absent anyway.
+      return (await fitResult([
+        async () => output as object,
+        ...(tool.shorter?.(output) ?? []).map((form) => async () => form),
+      ])) as JsonObject;
+    },
+  };
+}
+
+function nameOf({ names = {} }: McpTool, field: string): string {
+  return names[field] ?? field;
+}
+
+/** Fields that page by number, and second spellings that a tool does not ask for, are not for models. */
+function offeredFields({ input }: Operation, { fixed = {}, without = [] }: McpTool): readonly Field[] {
+  return fieldsOf(input).filter(({ name }) => name !== "offset" && !(name in fixed) && !without.includes(name));
+}
+
+function toInput(operation: Operation, tool: McpTool): JsonObject {
+  const { limit } = tool;
+  const fields = offeredFields(operation, tool).map((field): Field => {
+    if (field.name !== "limit" || limit === undefined) return field;
+    return { ...field, schema: { ...field.schema, maximum: limit.most, default: limit.usual } };
+  });
+  const { $defs } = toInputSchema(operation.input);
+  return {
+    type: "object",
+    properties: Object.fromEntries(
+      fields.map(({ name, schema: { aliasOf: _, ...schema } }) => [nameOf(tool, name), schema]),
+    ),
+    required: fields.filter(({ isRequired }) => isRequired).map(({ name }) => nameOf(tool, name)),
+    additionalProperties: false,
+    ...($defs === undefined ? {} : { $defs }),
+  };
+}
+
+/** What is always in a result: enough for a program to rely on, and few words of a model's context. */
+function toOutput(output: z.ZodType): JsonObject {
+  const { properties, required } = z.toJSONSchema(output, { io: "output", unrepresentable: "any" });
+  const always = Object.entries(properties ?? {}).filter(([name]) => required?.includes(name) === true);
+  return {
+    type: "object",
+    properties: Object.fromEntries(always.flatMap(([name, schema]) => toPlain(name, schema as Json))),
+    required: always.flatMap(([name, schema]) => toPlain(name, schema as Json)).map(([name]) => name),
+    additionalProperties: {},
+  };
+}
+
+function toPlain(name: string, schema: Json): [string, JsonObject][] {
+  const type = isJsonObject(schema) ? schema["type"] : undefined;
+  return typeof type === "string" ? [[name, { type }]] : [];
+}
+
+/** The input as the operation names it. An object may come as its text, as clients of the original send it. */
+function toGiven(operation: Operation, tool: McpTool, args: JsonObject): JsonObject {
+  const { fixed = {}, limit } = tool;
+  const fields = offeredFields(operation, tool);
+  const byName = new Map(fields.map((field): [string, Field] => [nameOf(tool, field.name), field]));
+  const given = Object.entries(args).map(([name, value]): [string, Json] => {
+    const field = byName.get(name);
+    // A name that is not offered is unknown, also where the operation has a field of that name.
+    if (field === undefined) return [name in operation.input.shape ? `${name} ` : name, value];
+    return [field.name, field.schema["type"] === "object" ? fromObjectText(value) : value];
+  });
+  const most: JsonObject = limit === undefined || "limit" in args ? {} : { limit: limit.usual };
+  return { ...most, ...Object.fromEntries(given), ...fixed };
+}
+
+function fromObjectText(value: Json): Json {
+  if (typeof value !== "string") return value;
+  if (value.trim() === "") return {};
+  return parseJson(value) ?? value;
+}
