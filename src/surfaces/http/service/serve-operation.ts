@@ -72,7 +72,7 @@ async function serveOperation(
   return c.body(JSON.stringify(body), operation.statusOf?.(output) ?? status, { "content-type": "application/json" });
 }
 
-export function contextOf({ parts, c }: Asked): OperationContext {
+function contextOf({ parts, c }: Asked): OperationContext {
   const { submissions } = parts;
   return { app: parts.appFor(c), by: "api", submissions, traceParent: c.req.header("traceparent") };
 }
@@ -94,7 +94,7 @@ async function toEnvelope({ count }: Operation, { context, input, output, isNumb
 
 type Input = Readonly<Record<string, unknown>>;
 
-export interface Asked {
+interface Asked {
   readonly parts: HttpParts;
   readonly c: Context<HttpEnv>;
 }
@@ -113,13 +113,13 @@ async function readInput(operation: Operation, path: string, { parts, c }: Asked
 }
 
 /** Whether the fields that are not in the path are sent in a body. */
-export function takesBody({ http, input }: Operation): boolean {
+function takesBody({ http, input }: Operation): boolean {
   if ("no" in http || http.method === "GET" || http.method === "DELETE") return false;
   return Object.keys(input.shape).length > namesIn(http.path).length;
 }
 
 /** Names of the parameters of a path. */
-export function namesIn(path: string): readonly string[] {
+function namesIn(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 }
 

@@ -4,8 +4,6 @@ import { parseJson } from "../../../core/parse-json.ts";
 
 export const runIdArgument = z.string().min(1).max(200).describe("The run's id, or the beginning of it.");
 
-export const scheduleIdArgument = z.string().min(1).max(200).describe("The schedule's id, or the beginning of it.");
-
 export const workflowNameArgument = z
   .string()
   .min(1)
