@@ -105,7 +105,7 @@ describe("a tool that needs a person's yes", () => {
       expect(approved.status).toBe(200);
 
       const run = async () => (await served.get(`/runs/${runId}`)).body.data;
-      await expect.poll(run, { timeout: 20_000 }).toMatchObject({ status: "completed" });
+      await expect.poll(run).toMatchObject({ status: "completed" });
       const result = served.model.requests.at(-1)?.shown.messages.at(-1)?.results[0]?.text ?? "";
       // `echo` says with what it was called; the model is told who has changed that.
       expect(result).toContain('A person changed the arguments to {"amount":4}');
@@ -190,7 +190,7 @@ describe("an agents file that cannot be used", () => {
     broken.write("agents.json", JSON.stringify({ ...good, workflows: [{ name: "W", steps: ["A"] }] }));
     expect((await broken.post("/agents/A/execute", { user_message: "Hi" })).status).toBe(200);
     const atWorkflow = async () => (await broken.post("/workflows/W/execute", { initial_user_message: "Hi" })).status;
-    await expect.poll(atWorkflow, { timeout: 20_000 }).toBe(200);
+    await expect.poll(atWorkflow).toBe(200);
     expect(broken.defects).toEqual([]);
   });
 

@@ -7,11 +7,14 @@ import type { Json, JsonObject } from "../../src/core/json.ts";
 import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
 import { findMarked, noneIsLeft, waitUntil } from "../sandbox/marked-processes.ts";
 import { folderOfTools } from "../sandbox/ways.ts";
+import { needs } from "../support/needs.ts";
 import { callCode, createExecutor, makeApplication, outputOf } from "./application.ts";
 
 const ECHO = "def check(input):\n    return input\n";
 
 describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
+  if (mode === "required") needs("bwrap");
+
   // It looks once at what this machine can do, with programs of its own.
   const sandbox = createSandbox({ mode });
   const executor = createExecutor(sandbox);
@@ -360,6 +363,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
 });
 
 test("a script sees the application without its secrets and data, and cannot change it", async () => {
+  needs("bwrap");
   const text = `import os
 def check(input):
     refused = []
@@ -389,6 +393,7 @@ def check(input):
 });
 
 test("a script that only its owner may read runs in the sandbox", async () => {
+  needs("bwrap");
   const folder = makeApplication({ "a.py": ECHO });
   chmodSync(join(folder, "a.py"), 0o600);
   const called = await callCode(

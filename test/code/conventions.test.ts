@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
 import type { Executor, Outcome } from "../../src/ports/executor.ts";
+import { needs } from "../support/needs.ts";
 import { callCode, createExecutor, makeApplication, outputOf } from "./application.ts";
 
 const PYTHON = `
@@ -108,6 +109,8 @@ const FILES = {
 };
 
 describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
+  if (mode === "required") needs("bwrap");
+
   // It looks once at what this machine can do, with programs of its own.
   const executor = createExecutor(createSandbox({ mode }));
 

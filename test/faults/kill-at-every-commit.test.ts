@@ -76,4 +76,5 @@ test("a run that is killed at any commit, before or after it, ends as if nothing
   expect(wrong).toEqual([]);
   // Timers are real: a run may need a few commits less than the first one did.
   expect(killed).toBeGreaterThan(deaths.length * 0.8);
+  // Each death is a process of its own, and every copy is driven to its end.
 }, 240_000);

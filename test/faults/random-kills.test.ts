@@ -8,8 +8,9 @@ import { startChild } from "./start-child.ts";
 test("runs whose process is killed at any moment end as if nothing had happened", async () => {
   await killAtRandom(
     temporaryFolder(),
-    Array.from({ length: 10 }, (_, seed) => seed),
+    Array.from({ length: 3 }, (_, seed) => seed),
   );
+  // Each seed is two processes that are killed, one that goes on, and all that they did is compared.
 }, 120_000);
 
 test("a step that takes its process down three times is POISON, and its run and the others go on", async () => {
@@ -34,4 +35,5 @@ test("a step that takes its process down three times is POISON, and its run and 
   );
   expect(await readEnd(owner, dataDir, "run-1")).toMatchObject({ status: "partial" });
   await owner.close();
+  // Four processes, one after the other.
 }, 60_000);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { SandboxLimits, SandboxResult, SandboxSpec } from "../../src/executors/sandbox/sandbox.ts";
+import { needs } from "../support/needs.ts";
 import { findMarked, noneIsLeft, waitUntil } from "./marked-processes.ts";
 import { WAYS, type Way } from "./ways.ts";
 
@@ -13,6 +14,8 @@ const LIMITS: SandboxLimits = {
 };
 
 describe.each(WAYS)("in $name", (way) => {
+  if (way.kind === "bwrap") needs("bwrap");
+
   test("a program that ignores being asked to end is killed at the time-out", async () => {
     const { ending } = await run(way, "trap '' TERM INT HUP; while :; do sleep 0.05; done", { timeoutMs: 300 });
 

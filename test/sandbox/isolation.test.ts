@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
 import type { Sandbox, SandboxResult, SandboxSpec } from "../../src/executors/sandbox/sandbox.ts";
+import { needs } from "../support/needs.ts";
 import { noneIsLeft } from "./marked-processes.ts";
 import { folderOfTools, WAYS } from "./ways.ts";
 
@@ -13,6 +14,8 @@ const LIMITS = { timeoutMs: 60_000, memoryBytes: 512 * 1024 * 1024, maxOutputByt
 
 // With and without the help of setpriv: root hands its users out, everyone else gets a namespace.
 describe.each(["bwrap", "bwrap in a user namespace"])("%s", (name) => {
+  needs("bwrap");
+
   const open = () =>
     createSandbox({
       mode: "required",
@@ -126,6 +129,8 @@ describe.each(["bwrap", "bwrap in a user namespace"])("%s", (name) => {
 });
 
 describe.each(WAYS)("in $name", ({ kind, sandbox }) => {
+  if (kind === "bwrap") needs("bwrap");
+
   test("nothing of our environment is seen", async () => {
     const secret = randomUUID();
     vi.stubEnv("ANTHROPIC_API_KEY", secret);

@@ -7,13 +7,16 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { SandboxOptions } from "../../src/executors/sandbox/create-sandbox.ts";
 import type { SandboxSpec } from "../../src/executors/sandbox/sandbox.ts";
+import { needs } from "../support/needs.ts";
 import { findMarked, noneIsLeft, read, waitUntil } from "./marked-processes.ts";
 import { WAYS } from "./ways.ts";
 
 const DRIVER = fileURLToPath(new URL("./driver.ts", import.meta.url));
 const LIMITS = { timeoutMs: 60_000, memoryBytes: 128 * 1024 * 1024, maxOutputBytes: 1024 * 1024, maxProcesses: 24 };
 
-describe.each(WAYS)("when the process that runs $name is killed", ({ options }) => {
+describe.each(WAYS)("when the process that runs $name is killed", ({ kind, options }) => {
+  if (kind === "bwrap") needs("bwrap");
+
   test("the program, its children and its daemons die, and their groups go", async () => {
     const mark = randomUUID();
     // Each has the mark in its arguments; the last has left everything else behind.
@@ -32,7 +35,9 @@ describe.each(WAYS)("when the process that runs $name is killed", ({ options }) 
 });
 
 // As root this is the way of everybody else; for everybody else it is what the other tests do.
+// Fork bombs and hungry programs are let loose as another user, one after the other.
 test.runIf(process.getuid?.() === 0)("an ordinary user is protected as well", { timeout: 120_000 }, async () => {
+  needs("bwrap");
   const options: SandboxOptions = { mode: "required" };
   const ask = async (script: string) => {
     const driver = startDriver(options, script, ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"]);

@@ -64,7 +64,7 @@ test("a template that there is not is said to be none, whatever its name", async
 
 describe("each template can be laid out, is valid, and runs to its end", () => {
   for (const template of templates) {
-    test(template.name, { timeout: 60_000 }, async () => {
+    test(template.name, async () => {
       const app = await layOut(template);
       const file = template.workflow.split("#")[0] ?? "";
       const { problems } = await validateDefinition(app, file, app.appDir);

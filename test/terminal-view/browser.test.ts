@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openTerminal } from "../end-to-end/terminals/open-terminals.ts";
+import { isInstalled, needs, programOf } from "../support/needs.ts";
 import { liveView } from "./live-view.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
 const FLAGS = [
   ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
@@ -12,10 +11,12 @@ const FLAGS = [
 
 let browser: Browser;
 
+needs("chromium");
+
 beforeAll(async () => {
-  if (!existsSync(CHROMIUM)) throw new Error("These tests need Chromium: install it with `apt-get install chromium`.");
+  if (!isInstalled("chromium")) return;
   // Each launch has an empty profile of its own.
-  browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: FLAGS });
+  browser = await chromium.launch({ executablePath: programOf("chromium"), headless: true, args: FLAGS });
 });
 
 afterAll(() => browser?.close());
@@ -137,5 +138,5 @@ async function shown(page: Page): Promise<string> {
 }
 
 async function sees(page: Page, text: string): Promise<void> {
-  await expect.poll(() => shown(page), { timeout: 20_000 }).toContain(text);
+  await expect.poll(() => shown(page)).toContain(text);
 }

@@ -44,7 +44,7 @@ test("after a crash the run resumes at its state, and a transition opens the los
   const { record, paths } = await crashIn("wait#1", definition);
   expect(record.status).toBe("completed");
   expect([...new Set(paths)]).toEqual(["open#1", "wait#1", "reopen#1", "type#1", "close#1"]);
-}, 60_000);
+});
 
 test("without such a transition the run fails with what was lost", async () => {
   const definition = workflow({
@@ -53,7 +53,7 @@ test("without such a transition the run fails with what was lost", async () => {
   });
   const { record } = await crashIn("wait#1", definition);
   expect(record).toMatchObject({ status: "failed", error: { code: "SESSION_LOST" } });
-}, 60_000);
+});
 
 test("text that was being typed is not typed again: nobody knows how much of it was", async () => {
   const definition = workflow({
@@ -67,4 +67,4 @@ test("text that was being typed is not typed again: nobody knows how much of it 
   const { record, paths } = await crashIn("type#1", definition);
   expect(record.status).toBe("completed");
   expect(paths.at(-1)).toBe("again#1");
-}, 60_000);
+});

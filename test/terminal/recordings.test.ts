@@ -99,7 +99,7 @@ test("what a run shows is an artifact when the run ends, and plays to the same s
   expect(events.every(([at], index) => at >= (events[index - 1]?.[0] ?? 0))).toBe(true);
   expect(screen.serialize()).toBe(shown);
   expect(() => readFileSync(join(dir, path))).toThrow("ENOENT");
-}, 30_000);
+});
 
 test("a session that another has opened is recorded from the first input on", async () => {
   const { call, end, files, sessions } = recordedTerminals();
@@ -111,7 +111,7 @@ test("a session that another has opened is recorded from the first input on", as
 
   const { screen } = await played(await files.read(`artifacts/run-1/${session_id}.cast`));
   expect(screen.readScreen()).toBe(sessions.find(session_id)?.screen.readScreen());
-}, 30_000);
+});
 
 test("secrets are masked, also at the edge of the screen and in two pieces", async () => {
   const { call, end, files } = recordedTerminals();
@@ -125,7 +125,7 @@ test("secrets are masked, also at the edge of the screen and in two pieces", asy
   const output = events.map(([, , text]) => text).join("");
   expect(output.split("***")).toHaveLength(3);
   expect(output).not.toMatch(/same-4|sesame/);
-}, 30_000);
+});
 
 test("a recording that has become long enough says so and ends", async () => {
   const { call, end, files } = recordedTerminals({ maxBytes: 4_096 });
@@ -138,7 +138,7 @@ test("a recording that has become long enough says so and ends", async () => {
   const { events } = await played(content);
   expect(content?.byteLength).toBeLessThan(4_300);
   expect(events.at(-1)).toEqual([expect.any(Number), "m", "The recording ends here: it may be 4096 bytes long."]);
-}, 30_000);
+});
 
 test.each<[string, { recordsSessions?: boolean; recordsRuns?: boolean }, RegExp[]]>([
   ["only of runs, unless configured", {}, [/^artifacts\/run-1\//]],
@@ -180,4 +180,4 @@ test("where nothing can be written the session goes on", async () => {
   await end();
   expect(await paths()).toEqual([]);
   expect(told[0]).toContain("is not complete");
-}, 30_000);
+});

@@ -240,7 +240,7 @@ describe("a run", () => {
 
   async function sessionsLeft({ terminals }: Awaited<ReturnType<typeof testApplication>>): Promise<number> {
     await expect
-      .poll(() => terminals.sessions.call("list_terminal_sessions", {}, { isInternal: true }), { timeout: 10_000 })
+      .poll(() => terminals.sessions.call("list_terminal_sessions", {}, { isInternal: true }))
       .toMatchObject({ total_sessions: 0 });
     return 0;
   }
@@ -305,7 +305,7 @@ describe("a run", () => {
       expect(early).toMatchObject({ success: false, status: "running", workflow_saved: false });
       expect(early.error).toBe(`The workflow is still under way: it is the run ${early.run_id}.`);
       expect(await (await app.host()).settled(early.run_id ?? "")).toMatchObject({ status: "completed" });
-      await expect.poll(() => library.list(), { timeout: 10_000 }).toHaveLength(1);
+      await expect.poll(() => library.list()).toHaveLength(1);
     },
     60 * SECONDS,
   );
@@ -318,9 +318,7 @@ describe("a run", () => {
       const kept = await application.run({ workflow_definition: opens });
       expect(application.terminals.sessions.find(kept.session_id ?? "")).toBeDefined();
       const closed = await application.run({ workflow_definition: opens, keep_sessions: false });
-      await expect
-        .poll(() => application.terminals.sessions.find(closed.session_id ?? ""), { timeout: 10_000 })
-        .toBeUndefined();
+      await expect.poll(() => application.terminals.sessions.find(closed.session_id ?? "")).toBeUndefined();
     },
     60 * SECONDS,
   );

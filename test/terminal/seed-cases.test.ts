@@ -364,7 +364,7 @@ describe("at the edges", () => {
       expect(await library.list()).toEqual([]);
       const pid = Number(result.final_variables["match_text"]?.slice("pid=".length));
       expect(pid).toBeGreaterThan(0);
-      await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+      await expect.poll(() => isRunning(pid)).toBe(false);
       expect(terminals.sessions.find(result.session_id ?? "")).toBeUndefined();
     },
     60 * SECONDS,

@@ -64,7 +64,7 @@ test("a session is opened, typed into, waited for, looked at and closed", async 
   expect(await resultOf(terminals, "exit_terminal", { session_id: session_id ?? null })).toMatchObject({
     success: true,
   });
-}, 30_000);
+});
 
 test.each<[string, Json, string]>([
   ["send_input", { session_id: "s" }, "`input_text` is missing."],
@@ -95,7 +95,7 @@ test("a refusal is a result that names the rule, and calls of workflows do not c
   const refused = await resultOf(terminals, "send_input", { session_id, input_text: "sudo ls\n" });
   expect(refused).toMatchObject({ success: false, error_code: "TERMINAL_REFUSED" });
   expect(refused["error"]).toContain("Security violation: Tool call rejected");
-}, 30_000);
+});
 
 test("a session of a process that has ended is lost, one that was closed here is only not there", async () => {
   const before = realTerminals();
@@ -109,7 +109,7 @@ test("a session of a process that has ended is lost, one that was closed here is
   expect(await resultOf(after, "exit_terminal", { session_id })).toMatchObject({ success: false });
   await resultOf(before, "exit_terminal", { session_id });
   expect(await resultOf(before, "send_input", { session_id, input_text: "x" })).toMatchObject({ success: false });
-}, 30_000);
+});
 
 test("what is told to stop stops, and is no result", async () => {
   const terminals = realTerminals();
@@ -121,7 +121,7 @@ test("what is told to stop stops, and is no result", async () => {
   );
   controller.abort();
   expect(await waiting).toMatchObject({ status: "failed", code: "INTERRUPTED", effect: "unknown" });
-}, 30_000);
+});
 
 test.each<[string, Partial<EndedRun>, number]>([
   ["stay after a success", {}, 2],

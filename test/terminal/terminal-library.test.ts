@@ -184,7 +184,7 @@ describe("the lock", () => {
     expect((await library.list()).find(({ name }) => name === "same")?.successCount).toBe(25);
     expect(await readdir(join(dir, ".pawl"))).toEqual(["incoming"]);
     expect(await readdir(join(dir, ".pawl", "incoming"))).toEqual([]);
-  }, 120_000);
+  });
 
   test.each<[string, JsonObject | string, Date]>([
     ["whose process is gone", { pid: 2 ** 22 + 7, host: hostname(), token: "old" }, new Date()],

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../test/contracts/temporary-folder.ts";
+import { needs } from "../../../test/support/needs.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { AgentTool } from "../../ports/agent-toolbox.ts";
 import { LocalFileStorage } from "../../storage/files/local-file-storage.ts";
@@ -155,6 +156,7 @@ test("files that come with the task are there, unless they have been changed", a
 });
 
 test("a command works in the folder of the run, with its files, and what it leaves lasts", async () => {
+  needs("bwrap");
   const { call } = openTools();
   await call("write_file", { path: "in/a.txt", content: "3\n1\n2\n" });
   const sorted = await call("bash", {
@@ -168,6 +170,7 @@ test("a command works in the folder of the run, with its files, and what it leav
 });
 
 test("a command that fails says how, and one that takes too long is stopped", async () => {
+  needs("bwrap");
   const { call } = openTools();
   const failed = await call("bash", { command: "echo to stderr >&2; exit 3" });
   expect(failed).toMatchObject({ isError: true, text: "to stderr\n[exit code 3]" });
@@ -176,6 +179,7 @@ test("a command that fails says how, and one that takes too long is stopped", as
 });
 
 test("a command sees neither the network nor other runs nor what is beside the folder", async () => {
+  needs("bwrap");
   const url = await serve((_, answer) => answer.end("reached"));
   const { call, storageDir } = openTools();
   writeFileSync(join(storageDir, "theirs.txt"), "theirs");

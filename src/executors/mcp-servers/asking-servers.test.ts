@@ -70,7 +70,7 @@ describe("a server of the revision 2026-07-28 whose tool needs something first",
       const { tools } = await world.toolbox.offer({ servers: { modern: SERVERS.modern } }, NEVER);
       return tools.map(({ tool }) => tool);
     };
-    await expect.poll(names, { timeout: 10_000 }).toContain("grown");
+    await expect.poll(names).toContain("grown");
   });
 
   test("goes on working after all that", async () => {

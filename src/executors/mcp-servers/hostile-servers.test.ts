@@ -107,7 +107,7 @@ for (const [tool, why] of [
     const pid = await pidOf(offer);
     const result = await toolIn(offer, tool).call({}, CALL, NEVER);
     expect(result).toMatchObject({ isError: true, outcomeUnknown: true, text: expect.stringContaining(why) });
-    await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
     expect(await pidOf(offer)).not.toBe(pid);
   });
 }
@@ -126,7 +126,7 @@ test("a server that does not answer when nobody asks anything else of it is star
   const offer = await toolbox.offer({ servers: { old: oldSettings() } }, NEVER);
   const pid = await pidOf(offer);
   await toolIn(offer, "deafen").call({}, CALL, NEVER);
-  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
   expect(await toolbox.states()).toMatchObject([{ lastFailure: expect.stringContaining("did not answer in time") }]);
   expect(await pidOf(offer)).not.toBe(pid);
 });
@@ -137,7 +137,7 @@ test("a server that dies at once each time is left alone for longer and longer, 
   const { toolbox } = openToolbox();
   const servers = { dying: { server_path: "dying.sh", cwd: "." } };
   const reason = async () => (await toolbox.offer({ servers, folder }, NEVER)).missing[0]?.reason;
-  await expect.poll(reason, { timeout: 60_000 }).toMatch(/exit code 3.*failed \d+ times.*tried again in \d+ s/s);
+  await expect.poll(reason).toMatch(/exit code 3.*failed \d+ times.*tried again in \d+ s/s);
   expect(await toolbox.states()).toMatchObject([{ state: "waiting", restarts: 0, nextTryAt: expect.any(Number) }]);
   const countStarts = () => readFileSync(join(folder, "starts"), "utf8").length / 2;
   const before = countStarts();

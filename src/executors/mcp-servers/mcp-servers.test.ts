@@ -131,7 +131,7 @@ test("closing does not wait for a server that is still starting, and ends it", a
   const pool = openPool({ connectTimeoutMs: 60_000 });
   const servers = open({ silent: fake(["silent", `pid-file=${pidFile}`]), late: fake(["silent"]) }, { pool });
   const failure = failureOf(servers.tools("silent", NEVER));
-  await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8"), { timeout: 10_000 }).toBeTruthy();
+  await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8")).toBeTruthy();
   const late = failureOf(servers.tools("late", NEVER));
   await pool.close();
   await hasEnded(Number(readFileSync(pidFile, "utf8")));
@@ -289,7 +289,7 @@ test("a call over HTTP is cancelled by closing its stream, and an answer that is
   await call(servers, { server: "fake", tool: "echo", arguments: {} });
   stop.abort();
   expect(await stopped).toMatchObject({ code: "INTERRUPTED" });
-  await expect.poll(() => cancellationsOf(servers), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => cancellationsOf(servers)).toBe(1);
   const failed = await failureOf(call(servers, { server: "fake", tool: "huge", arguments: { bytes: 40_000_000 } }));
   expect(failed).toMatchObject({ code: "MCP_UNREACHABLE", message: expect.stringContaining("too large") });
 });
@@ -376,7 +376,7 @@ async function cancellationsOf(servers: McpServers): Promise<number> {
 
 /** A killed helper is a zombie until its new parent has looked. */
 async function hasEnded(pid: number): Promise<void> {
-  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
 }
 
 /** The system gives a port that was just given back to nobody else for a while. */

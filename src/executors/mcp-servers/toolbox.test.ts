@@ -155,7 +155,7 @@ test("a server that asks is told its roots; folders are those of the definition"
   const offer = await toolbox.offer({ servers, folder: "/tmp" }, NEVER);
   const told = async () => (await toolIn(offer, "get-roots-list").call({}, CALL, NEVER)).text;
   // It asks for them after it has been connected.
-  await expect.poll(told, { timeout: 20_000 }).toContain("file:///tmp/data");
+  await expect.poll(told).toContain("file:///tmp/data");
   expect(await told()).toMatch(/served.*file:\/\/\/srv/s);
 });
 
@@ -175,11 +175,11 @@ test("those that start early are connected before anybody asks, and start again 
   const eager = fakeSettings([], { start: "eager" });
   toolbox.hold("agents.json", { servers: { eager, lazy: oldSettings(["tools=alpha"]) } });
   const stateOf = async () => (await toolbox.states()).map(({ server, state }) => `${server} ${state}`);
-  await expect.poll(stateOf, { timeout: 20_000 }).toEqual(["eager ready"]);
+  await expect.poll(stateOf).toEqual(["eager ready"]);
   const offer = await toolbox.offer({ servers: { eager } }, NEVER);
   process.kill(await pidOf(offer), "SIGKILL");
   const restarts = async () => (await toolbox.states()).map(({ state, restarts }) => [state, restarts]);
-  await expect.poll(restarts, { timeout: 20_000 }).toEqual([["ready", 1]]);
+  await expect.poll(restarts).toEqual([["ready", 1]]);
 });
 
 test("a server that nobody uses is closed, and connected again when it is needed", async () => {
@@ -187,7 +187,7 @@ test("a server that nobody uses is closed, and connected again when it is needed
   const servers = { fake: fakeSettings() };
   const offer = await toolbox.offer({ servers }, NEVER);
   const pid = await pidOf(offer);
-  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
   expect(await toolIn(offer, "say").call({ text: "again" }, CALL, NEVER)).toMatchObject({ text: "again" });
 });
 

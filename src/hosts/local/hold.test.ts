@@ -14,7 +14,7 @@ const hangs = {
 
 async function layDown(world: World, hold: boolean): Promise<string> {
   const { id } = await world.start(graph);
-  await vi.waitFor(() => expect(world.calls).toHaveLength(2), { timeout: 30_000 });
+  await vi.waitFor(() => expect(world.calls).toHaveLength(2));
   await world.host.park(new AbortController().signal, hold ? id : undefined);
   return id;
 }

@@ -11,14 +11,14 @@ test("servers that are to start early follow the definitions: they come, change 
   const statesNow = async () => (await toolbox.states()).map(({ server, state }) => `${server} ${state}`);
 
   await early.update([await definition({ one: "eager", two: "lazy" })]);
-  await expect.poll(statesNow, { timeout: 20_000 }).toEqual(["one ready"]);
+  await expect.poll(statesNow).toEqual(["one ready"]);
 
   await early.update([await definition({ one: "lazy", two: "eager" })]);
-  await expect.poll(statesNow, { timeout: 20_000 }).toEqual(expect.arrayContaining(["two ready"]));
-  await expect.poll(statesNow, { timeout: 20_000 }).not.toContain("one ready");
+  await expect.poll(statesNow).toEqual(expect.arrayContaining(["two ready"]));
+  await expect.poll(statesNow).not.toContain("one ready");
 
   await early.update([]);
-  await expect.poll(statesNow, { timeout: 20_000 }).not.toContain("two ready");
+  await expect.poll(statesNow).not.toContain("two ready");
 });
 
 /** A file of agents with these servers. */

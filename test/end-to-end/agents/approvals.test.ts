@@ -86,7 +86,7 @@ test("over HTTP, with the server killed while the question is open, and again ri
   const answer = () => fetch(`${second.url}/approvals/${id}/approve`, { method: "POST", body: "{}" });
   expect((await answer()).status).toBe(200);
   // The tool is at work.
-  await expect.poll(() => callsIn(folder), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => callsIn(folder)).toHaveLength(1);
   expect((await answer()).status).toBe(409);
   await kill(second);
   rmSync(join(folder, "till", "hold"));
@@ -94,7 +94,7 @@ test("over HTTP, with the server killed while the question is open, and again ri
   const third = await startServer([], options.in);
   const run = async () => (await (await fetch(`${third.url}/runs/${run_id}`)).json()) as { readonly data: object };
   await expect
-    .poll(async () => (await run()).data, { timeout: 20_000 })
+    .poll(async () => (await run()).data)
     .toMatchObject({
       status: "completed",
       outputs: { final_message: "Nobody knows." },
@@ -104,7 +104,7 @@ test("over HTTP, with the server killed while the question is open, and again ri
   expect(model.requests).toHaveLength(2);
   third.kill("SIGTERM");
   await third.ended;
-  await expect.poll(() => processesOf(folder), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => processesOf(folder)).toEqual([]);
 });
 
 test("an answer that has been taken is kept, though the server is killed at once", async () => {

@@ -47,7 +47,7 @@ test("a host that is killed at every turn of its agents goes on where it was, an
   // Each turn was cut off once, then answered; none that was answered has been asked for again.
   expect(model.requests.map(turnOf)).toEqual([...seen].flatMap((turn) => [turn, turn]));
   expect(await finalOf(folder)).toMatchObject({ final_message: FINAL });
-  await expect.poll(() => processesOf(folder), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => processesOf(folder)).toEqual([]);
 });
 
 test("a tool that was at work when the host was killed is not called again; the agent is told", async () => {
@@ -55,7 +55,7 @@ test("a tool that was at work when the host was killed is not called again; the 
   writeFileSync(join(folder, "till", "hold"), "");
 
   const host = startPawl(PAY, { cwd: folder });
-  await expect.poll(() => callsIn(folder), { timeout: 30_000 }).toHaveLength(1);
+  await expect.poll(() => callsIn(folder)).toHaveLength(1);
   host.kill("SIGKILL");
   await host.ended;
   rmSync(join(folder, "till", "hold"));
@@ -64,7 +64,7 @@ test("a tool that was at work when the host was killed is not called again; the 
   expect(callsIn(folder)).toHaveLength(1);
   expect(lastSaid(model.requests)).toMatch(/outcome of this call is unknown/);
   expect(await finalOf(folder)).toMatchObject({ final_message: "Nobody knows.", status: "completed" });
-  await expect.poll(() => processesOf(folder), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => processesOf(folder)).toEqual([]);
 });
 
 test("a tool server that is killed in the middle of a call ends the call, not the run", async () => {
@@ -72,7 +72,7 @@ test("a tool server that is killed in the middle of a call ends the call, not th
   writeFileSync(join(folder, "till", "hold"), "");
 
   const host = startPawl(PAY, { cwd: folder });
-  await expect.poll(() => callsIn(folder), { timeout: 30_000 }).toHaveLength(1);
+  await expect.poll(() => callsIn(folder)).toHaveLength(1);
   process.kill(Number(callsIn(folder)[0]?.split(" ")[1]), "SIGKILL");
   const { code, stdout } = await host.ended;
 
@@ -80,7 +80,7 @@ test("a tool server that is killed in the middle of a call ends the call, not th
   expect(JSON.parse(stdout)).toMatchObject({ data: { outputs: { final_message: "Nobody knows." } } });
   expect(callsIn(folder)).toHaveLength(1);
   expect(model.requests.at(-1)?.shown.messages.at(-1)?.results).toMatchObject([{ isError: true }]);
-  await expect.poll(() => processesOf(folder), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => processesOf(folder)).toEqual([]);
 });
 
 test("a model that is gone for a while is waited for", async () => {

@@ -5,6 +5,7 @@ import { spawn } from "@lydell/node-pty";
 import { expect, onTestFinished, test } from "vitest";
 import { completionScript } from "../../../src/surfaces/cli/commands/completion.ts";
 import { buildProgram } from "../../../src/surfaces/cli/program.ts";
+import { needs } from "../../support/needs.ts";
 import { application } from "../support/application.ts";
 
 function scriptFor(shell: "bash" | "zsh" | "fish"): string {
@@ -32,6 +33,7 @@ test("bash completes verbs and options from the verbs that there are", async () 
 });
 
 test("zsh completes a verb that is typed into it", async () => {
+  needs("zsh");
   const folder = application({ "pawl.zsh": scriptFor("zsh") });
   const dump = join(folder, "dump");
   const terminal = spawn("zsh", ["-f", "-i"], {

@@ -20,7 +20,7 @@ test("`pawl init terminal` lays out examples that run", async () => {
   expect(await pawl(["run", "hello.json", "-i", "who=Ada"], { cwd: mine })).toMatchObject({ code: 0 });
   const { stdout } = await pawl(["workflows", "ls", "--json"], { cwd: mine });
   expect(JSON.parse(stdout).data.items).toHaveLength(5);
-}, 60_000);
+});
 
 test("`pawl init terminal` leaves alone what is there, and says what it would have needed", async () => {
   const own = '{ "mcpServers": {} }';
@@ -34,7 +34,7 @@ test("`pawl init terminal` leaves alone what is there, and says what it would ha
   expect(second.stderr).toContain('"command": "pawl", "args": ["mcp", "terminal"]');
   expect(readFileSync(join(cwd, "hello.json"), "utf8")).toBe("mine");
   expect(readFileSync(join(cwd, ".mcp.json"), "utf8")).toBe(own);
-}, 60_000);
+});
 
 test("a place that is no folder is said to be none", async () => {
   const cwd = application({ "file.txt": "" });
@@ -42,7 +42,7 @@ test("a place that is no folder is said to be none", async () => {
     code: 1,
     stderr: expect.stringContaining("FOLDER_UNWRITABLE"),
   });
-}, 60_000);
+});
 
 function filesIn(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -55,7 +55,7 @@ test("Ctrl-C in a call ends the server too", async () => {
   const entries = application({ ".mcp.json": servers([`pid-file=${pidFile}`]), "hang.yaml": HANG });
   const running = startPawl(["run", "hang.yaml"], { cwd: entries, env: { MY_TOKEN: "hunter-2-hunter" } });
   await running.said("hang#1 started");
-  await expect.poll(() => existsSync(pidFile), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => existsSync(pidFile)).toBe(true);
   running.kill("SIGINT");
   expect((await running.ended).code).toBe(130);
   expect(isAlive(Number(readFileSync(pidFile, "utf8")))).toBe(false);

@@ -113,7 +113,7 @@ describe("a step that asks a model", () => {
     });
     const first = startPawl(["run", "rate", "-i", "text=Help"], { cwd });
     const id = await first.runId();
-    await expect.poll(() => server.requests.length, { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => server.requests.length).toBe(2);
     first.kill("SIGKILL");
     await first.ended;
 

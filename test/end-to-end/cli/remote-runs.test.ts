@@ -59,7 +59,7 @@ test("a run of a server is shown as one of this machine, with what it waits for"
     const far = await pawl(["run", ...args, "--url", url], { cwd: folder });
     expect({ ...far, stderr: shown(far.stderr) }).toEqual({ ...near, stderr: shown(near.stderr) });
   }
-}, 90_000);
+});
 
 test("a run is followed through a server that is killed and starts again", async () => {
   const folder = answering(SLOW_ONCE);
@@ -70,7 +70,7 @@ test("a run is followed through a server that is killed and starts again", async
   await watching.said("is lost");
   await startServer(["--port", new URL(first.url).port], { cwd: folder });
   expect(await watching.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("42") });
-}, 90_000);
+});
 
 test("events, every run that was laid down and one workflow of a file go through a server too", async () => {
   const folder = answering();
@@ -96,7 +96,7 @@ test("events, every run that was laid down and one workflow of a file go through
   });
   expect(await far("plan", "agents.json#first", "-i", "message=hi")).toMatchObject({ code: 0 });
   expect(await far("runs", "resume", "--all")).toMatchObject({ code: 0, stderr: expect.stringContaining("No run") });
-}, 90_000);
+});
 
 test("a request of POST /execute is sent as it is, and its run is shown", async () => {
   const folder = application({
@@ -114,7 +114,7 @@ test("a request of POST /execute is sent as it is, and its run is shown", async 
   expect(wrong).toMatchObject({ stderr: expect.stringContaining("REQUEST_INVALID") });
   const both = await pawl([...asked, "-i", "a=1", "--url", url], { cwd: folder });
   expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("-i") });
-}, 90_000);
+});
 
 test("lists are as long as they are, in as many pages as a server gives them", async () => {
   const files = Array.from({ length: 230 }, (_, n) => [
@@ -125,7 +125,7 @@ test("lists are as long as they are, in as many pages as a server gives them", a
   const { url } = await startServer([], { cwd: folder });
   const { stdout } = await pawl(["workflows", "ls", "--json", "--url", url], { cwd: folder });
   expect(JSON.parse(stdout)).toMatchObject({ data: { items: { length: 230 }, next_cursor: null } });
-}, 90_000);
+});
 
 test.each([
   ["a proxy in place of a server", 502, "text/html", "<h1>Bad gateway</h1>", /NOT_A_PAWL_SERVER.*stands before it/s],

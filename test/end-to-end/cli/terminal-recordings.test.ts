@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { needs } from "../../support/needs.ts";
 import { application } from "../support/application.ts";
 import { pawl, startPawl } from "../support/pawl.ts";
 import { endTmuxServers } from "../terminals/open-terminals.ts";
@@ -49,7 +50,7 @@ test("recordings of a killed process are kept, the resumed run adds its own, and
   expect(recordings.filter((text) => text.includes("the mark"))).toHaveLength(1);
   const page = await pawl(["runs", "show", id], { cwd });
   for (const { path } of artifacts) expect(page.stdout).toContain(`artifact  ${path}`);
-}, 60_000);
+});
 
 /** Sets a variable, waits for a file, and asks the same shell for the variable. */
 const KEEP = {
@@ -77,6 +78,7 @@ const KEEP = {
 };
 
 test("with tmux a run goes on after a kill in the same shell, recorded in two parts, and closes it", async () => {
+  needs("tmux");
   const cwd = application({
     "keep.json": JSON.stringify(KEEP),
     "pawl.yaml": "terminal: {backend: tmux}",
@@ -94,11 +96,11 @@ test("with tmux a run goes on after a kill in the same shell, recorded in two pa
   expect(paths).toHaveLength(2);
   expect(paths[0]).toBe(paths[1]?.replace(/\.cast$/, "-2.cast"));
   expect(readdirSync(join(cwd, ".pawl/terminals"))).toEqual([]);
-}, 60_000);
+});
 
 test("without tmux its absence is named", async () => {
   const cwd = application({ "keep.json": JSON.stringify(KEEP), "pawl.yaml": "terminal: {backend: tmux}" });
   const { code, stderr } = await pawl(["run", "keep.json"], { cwd, env: { PATH: "/nonexistent" } });
   expect(code).toBe(2);
   expect(stderr).toContain("TERMINAL_BACKEND_MISSING");
-}, 60_000);
+});

@@ -31,14 +31,14 @@ test("`pawl run` runs a terminal workflow in a real terminal, and nothing of it 
   expect(data).toMatchObject({ status: "completed", dialect: "terminal" });
   const wait = data.steps.find(({ step_id }: { step_id: string }) => step_id === "wait");
   expect(wait.output_data).toMatchObject({ success: true, match_text: "hello Ada" });
-}, 60_000);
+});
 
 test("a session that a run has left open ends with the process", async () => {
   const { open } = GREET.states;
   const states = { open: { action: open.action } };
   const cwd = application({ "open.json": JSON.stringify({ ...GREET, states }) });
   expect(await pawl(["run", "open.json"], { cwd })).toMatchObject({ code: 0 });
-}, 60_000);
+});
 
 test("saved workflows are listed, shown, renamed and removed", async () => {
   const file = { definition: GREET, metadata: { hash: "x", created: "2026-01-02T03:04:05+00:00", success_count: 3 } };
@@ -57,7 +57,7 @@ test("saved workflows are listed, shown, renamed and removed", async () => {
   expect(await run("rm", "hello")).toMatchObject({ code: 0 });
   expect(await run("rm", "hello")).toMatchObject({ code: 5 });
   expect((await run("ls")).stdout).toContain("No workflow is saved.");
-}, 60_000);
+});
 
 test("definitions are saved, listed beside those of files, run by name, and removed", async () => {
   const gate = "name: gate\nsteps: [{ id: ask, type: approval, approval_config: { message: 'Go on?' } }]\n";
@@ -73,4 +73,4 @@ test("definitions are saved, listed beside those of files, run by name, and remo
   expect(await run("workflows", "versions", "gate")).toMatchObject({ stdout: expect.stringMatching(/^ +1 /) });
   expect(await run("workflows", "rm", "gate")).toMatchObject({ code: 0 });
   expect(await run("workflows", "rm", "greet")).toMatchObject({ code: 5 });
-}, 60_000);
+});

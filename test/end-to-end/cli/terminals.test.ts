@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { needs } from "../../support/needs.ts";
 import { connectTerminal, gone, type TerminalClient } from "../mcp-terminal/terminal-client.ts";
 import { application } from "../support/application.ts";
 import { pawl, pawlCommand } from "../support/pawl.ts";
@@ -139,6 +140,7 @@ test("terminals are listed with where to watch them, and ended", async () => {
 });
 
 test("terminals that have outlived their owner are listed, attached to and ended without one", async () => {
+  needs("tmux");
   const cwd = application({ "pawl.yaml": "terminal: {backend: tmux}" });
   onTestFinished(() => endTmuxServers(join(cwd, ".pawl/terminals")));
   const first = await connectTerminal(cwd);
@@ -169,7 +171,7 @@ test("terminals that have outlived their owner are listed, attached to and ended
   await next.call("exit_terminal", { session_id: id });
   expect(readdirSync(join(cwd, ".pawl/terminals"))).toEqual([]);
   expect(tmuxServersOf(cwd)).toEqual([]);
-}, 120_000);
+});
 
 /** By their command lines, so that one that has lost its socket is found as well. */
 function tmuxServersOf(folder: string): string[] {

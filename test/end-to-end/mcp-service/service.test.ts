@@ -103,14 +103,14 @@ test("a run stays when its client goes, and a server that comes later owns the d
   // It reads, and so nobody is kept from owning the data; the first one's background process leaves by itself.
   const { pid } = JSON.parse(readFileSync(join(folder, ".pawl", "lock.json"), "utf8")) as { readonly pid: number };
   if (isThere(pid)) process.kill(pid, "SIGTERM");
-  await expect.poll(() => isThere(pid), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => isThere(pid)).toBe(false);
   const server = await startServer([], { cwd: folder });
   expect(await second.call("respond_to_run", { run_id: idOf(started), answer: "approve" })).toMatchObject({
     path: "look",
     answer: "approve",
   });
   await expect
-    .poll(async () => (await second.call("get_run_status", { run_id: idOf(started) }))["status"], { timeout: 20_000 })
+    .poll(async () => (await second.call("get_run_status", { run_id: idOf(started) }))["status"])
     .toBe("completed");
   const owner = JSON.parse(readFileSync(join(folder, ".pawl", "lock.json"), "utf8")) as { readonly pid: number };
   expect(owner.pid).toBe(server.pid);
@@ -127,14 +127,14 @@ test("who cancels a call that waits cancels its run, and hears of progress meanw
     { workflow_name: "question", input_data: { question: "?" }, wait: true },
     { signal: stop.signal, onprogress: ({ message = "" }) => heard.push(message) },
   );
-  await expect.poll(() => heard.some((message) => message.includes("answer")), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => heard.some((message) => message.includes("answer"))).toBe(true);
   stop.abort();
   await expect(waiting).rejects.toThrow();
   const latest = async () => {
     const { structuredContent } = await client.callTool({ name: "list_runs", arguments: {} });
     return structuredContent as { readonly items: readonly { readonly status: string }[] };
   };
-  await expect.poll(async () => (await latest()).items[0]?.status, { timeout: 20_000 }).toBe("cancelled");
+  await expect.poll(async () => (await latest()).items[0]?.status).toBe("cancelled");
 });
 
 test("what is refused says its code and the next thing to do, and starts no process", async () => {

@@ -31,7 +31,7 @@ test("over HTTP clients of both eras have the same terminals, and hear of progre
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
   await gone(Number(String(match_text).slice(4)));
-}, 60_000);
+});
 
 for (const [era, negotiation] of ERAS) {
   test(`over HTTP a client of ${era} that cancels its call ends it, and the server ends whatever is under way`, async () => {
@@ -50,7 +50,7 @@ for (const [era, negotiation] of ERAS) {
     await expect.poll(state, { interval: 100, timeout: 20_000 }).toContain('"waiting"');
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
-  }, 60_000);
+  });
 }
 
 test("who comes by another name, from another page or to another place is sent away", async () => {
@@ -59,7 +59,7 @@ test("who comes by another name, from another page or to another place is sent a
   expect(await statusOf(url, { host: "evil.example" })).toBe(403);
   expect(await statusOf(url, { origin: "null" })).toBe(403);
   expect(await statusOf(new URL("/other", url), {})).toBe(404);
-}, 60_000);
+});
 
 test("with a token nobody gets in without it", async () => {
   for (const [options, env] of [
@@ -73,13 +73,13 @@ test("with a token nobody gets in without it", async () => {
     const { client } = await connect(url, ERAS[1][1], "s3cret-token");
     expect((await client.listTools()).tools).toHaveLength(7);
   }
-}, 60_000);
+});
 
 test("other machines are let in only with a token", async () => {
   const cwd = application({});
   const refused = await pawl(["mcp", "terminal", "--http", "--host", "0.0.0.0"], { cwd });
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("there is no token") });
-}, 60_000);
+});
 
 /** `fetch` lets nobody choose the Host. */
 function statusOf(url: URL, headers: Readonly<Record<string, string>>): Promise<number> {

@@ -27,7 +27,7 @@ test("two servers on one data directory have the same sessions", async () => {
   const { session_id: second = null } = await guest.call("open_terminal");
   expect(await owner.call("exit_terminal", { session_id: second })).toMatchObject({ success: true });
   expect(JSON.parse(readFileSync(join(folder, ".pawl/lock.json"), "utf8"))).toMatchObject({ pid: owner.pid });
-}, 60_000);
+});
 
 test("a guest's call that is cancelled is broken off in the owner", async () => {
   const folder = application({});
@@ -41,7 +41,7 @@ test("a guest's call that is cancelled is broken off in the owner", async () => 
   stop.abort();
   await stateOf(owner, "active");
   await expect(waiting).rejects.toThrow();
-}, 60_000);
+});
 
 test("when the owner is killed its sessions are gone, and the guest goes on with its own", async () => {
   const folder = application({});
@@ -61,7 +61,7 @@ test("when the owner is killed its sessions are gone, and the guest goes on with
   expect(await guest.call("list_terminal_sessions")).toMatchObject({ sessions: [{ session_id: own.session_id }] });
   await guest.client.close();
   await Promise.all([gone(guest.pid), gone(own.pid)]);
-}, 60_000);
+});
 
 test("a call that is under way when the owner dies is done by the next one", async () => {
   const folder = application({});
@@ -72,7 +72,7 @@ test("a call that is under way when the owner dies is done by the next one", asy
   await stateOf(owner, "waiting");
   process.kill(owner.pid, "SIGKILL");
   expect(await waiting).toMatchObject({ success: false, error: expect.stringContaining("Session not found") });
-}, 60_000);
+});
 
 test("an owner whose client has gone stays while a guest has sessions in it", async () => {
   const folder = application({});
@@ -86,7 +86,7 @@ test("an owner whose client has gone stays while a guest has sessions in it", as
   await closing;
   await Promise.all([gone(first.pid), gone(shell)]);
   expect(await guest.call("list_terminal_sessions")).toMatchObject({ total_sessions: 0 });
-}, 60_000);
+});
 
 test("a workflow that a guest runs works in the owner, where its sessions are", async () => {
   const folder = application({});
@@ -100,7 +100,7 @@ test("a workflow that a guest runs works in the owner, where its sessions are", 
   await guest.client.close();
   await gone(guest.pid);
   expect(await owner.call("exit_terminal", { session_id })).toMatchObject({ success: true });
-}, 60_000);
+});
 
 test("a server that is told to end takes its terminals with it", async () => {
   const server = await connectTerminal(application({}));
@@ -108,7 +108,7 @@ test("a server that is told to end takes its terminals with it", async () => {
   process.kill(server.pid, "SIGTERM");
   await Promise.all([gone(server.pid), gone(pid)]);
   expect(isThere(pid)).toBe(false);
-}, 60_000);
+});
 
 const OPEN: JsonObject = {
   name: "open_and_leave",

@@ -42,7 +42,7 @@ for (const [era, negotiation] of ERAS) {
       const [content] = contents;
       return content !== undefined && "text" in content ? content.text : "";
     }
-  }, 60_000);
+  });
 }
 
 test("names and ids are completed", async () => {
@@ -54,7 +54,7 @@ test("names and ids are completed", async () => {
   expect(await complete("workflow://{name}", "name", "two")).toEqual([]);
   expect(await complete("run://{run_id}", "run_id", "")).toEqual([run_id]);
   expect(await complete("terminal://{session_id}/screen", "session_id", "session_")).toEqual([session_id]);
-}, 60_000);
+});
 
 test("prompts teach how to write a workflow, and show what a failed run did", async () => {
   const { client, call } = await connectTerminal(application({}));
@@ -71,4 +71,4 @@ test("prompts teach how to write a workflow, and show what a failed run did", as
   const debug = await client.getPrompt({ name: "debug_run" });
   expect(JSON.stringify(debug)).toContain('workflow \\"stuck\\"');
   expect(JSON.stringify(debug)).toContain("NO_TRANSITION");
-}, 60_000);
+});

@@ -54,7 +54,7 @@ test("the definition that the tool's description teaches runs, is saved, and is 
   expect(again).toMatchObject({ success: true, final_variables: { match_text: "hello Bob" }, workflow_saved: false });
   const { stdout } = await pawl(["workflows", "ls", "--json"], { cwd: folder });
   expect(JSON.parse(stdout).data.items).toMatchObject([{ name: "greet", success_count: 2 }]);
-}, 60_000);
+});
 
 test("what is wrong with a request or a definition is said, and what there is instead", async () => {
   const { call, refusal } = await connectTerminal(application({}));
@@ -77,7 +77,7 @@ test("what is wrong with a request or a definition is said, and what there is in
     success: false,
     error: expect.stringContaining("Initial state 'nowhere' not found in states"),
   });
-}, 60_000);
+});
 
 for (const [era, negotiation] of ERAS) {
   test(`a client of ${era} hears of every state, and ends the run with all that it has opened`, async () => {
@@ -120,7 +120,7 @@ for (const [era, negotiation] of ERAS) {
     expect(JSON.parse(stdout).data.items).toMatchObject([{ workflow_name: "waiting", status: "cancelled" }]);
     await client.close();
     await gone(pid);
-  }, 60_000);
+  });
 }
 
 test("with `wait_seconds` the answer comes while the run goes on", async () => {
@@ -133,7 +133,7 @@ test("with `wait_seconds` the answer comes while the run goes on", async () => {
     run_id,
     status: expect.stringMatching(/cancel|running/),
   });
-}, 60_000);
+});
 
 test("a client that goes away takes its call with it: nothing is left", async () => {
   const folder = application({});
@@ -149,7 +149,7 @@ test("a client that goes away takes its call with it: nothing is left", async ()
   await Promise.all([gone(pid), gone(shell)]);
   const { stdout } = await pawl(["runs", "ls", "--json"], { cwd: folder });
   expect(JSON.parse(stdout).data.items).toMatchObject([{ status: "cancelled" }]);
-}, 60_000);
+});
 
 /** The first object in a text. */
 function exampleOf(text: string): JsonObject {
@@ -178,7 +178,7 @@ test("a call that is cancelled at once leaves no run and no session", async () =
   };
   await expect.poll(statuses, { timeout: 20_000, interval: 300 }).not.toContain("running");
   await expect.poll(() => call("list_terminal_sessions")).toMatchObject({ total_sessions: 0 });
-}, 60_000);
+});
 
 test("a workflow that was saved through the service is run by its name", async () => {
   const states = { list: { action: { tool: "list_terminal_sessions", params: {} } } };

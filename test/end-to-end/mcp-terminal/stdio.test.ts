@@ -50,7 +50,7 @@ for (const [era, negotiation] of ERAS) {
       success: false,
       message: "Session not found",
     });
-  }, 60_000);
+  });
 }
 
 test("a client of the SDK before this one gets along", async () => {
@@ -68,7 +68,7 @@ test("a client of the SDK before this one gets along", async () => {
   expect(ran.structuredContent).toMatchObject({ success: true, saved_workflow_name: "one" });
   const { resources } = await client.listResources();
   expect(resources.map(({ uri }) => uri)).toContain("workflow://one");
-}, 60_000);
+});
 
 test("parameters may come flat, wrapped as the Python server took them, or written as a text", async () => {
   const { call, refusal } = await connectTerminal(application({}));
@@ -81,7 +81,7 @@ test("parameters may come flat, wrapped as the Python server took them, or writt
   const written = { request: { workflow_definition: JSON.stringify(definition) } };
   expect(await call("run_workflow", written)).toMatchObject({ success: true });
   expect(await refusal("send_input", { session_id: "session_00000000" })).toContain("`input_text` is missing");
-}, 60_000);
+});
 
 test("what a rule forbids is an error that begins as the Python server's and names the rule", async () => {
   const { call, refusal } = await connectTerminal(application({}));
@@ -89,7 +89,7 @@ test("what a rule forbids is an error that begins as the Python server's and nam
   const said = await refusal("send_input", { session_id, input_text: "sudo ls\n" });
   expect(said).toMatch(/^Security violation: Tool call rejected by the rule "other-user"/);
   expect(await refusal("open_terminal", { environment: { LD_PRELOAD: "x" } })).toContain("protected-environment");
-}, 60_000);
+});
 
 test("tools over runs are there only where they are asked for", async () => {
   const { client, call, refusal } = await connectTerminal(application({}), { options: ["--tools", "runs"] });
@@ -101,7 +101,7 @@ test("tools over runs are there only where they are asked for", async () => {
   expect(await call("list_runs", { status: ["completed"] })).toMatchObject({ items: [{ run_id }], next_cursor: null });
   expect(await refusal("cancel_run", { run_id })).toContain("has ended");
   expect(await refusal("respond_to_run", { run_id, answer: "approve" })).toContain("has ended");
-}, 60_000);
+});
 
 const LIST = { action: { tool: "list_terminal_sessions", params: {} } };
 

@@ -22,7 +22,7 @@ test("pawl dev reads its settings again, shows what is broken, and keeps its run
   writeFileSync(join(folder, "pawl.yaml"), `${SETTINGS}log: { level: warn }\n`);
   await dev.said("beginning anew");
   const approved = async () => (await pawl(["approve", id, "--url", url], { cwd: folder })).code;
-  await expect.poll(approved, { timeout: 30_000, interval: 200 }).toBe(0);
+  await expect.poll(approved, { interval: 200 }).toBe(0);
   expect(await pawl(["runs", "watch", id, "--url", url], { cwd: folder })).toMatchObject({ code: 0 });
   dev.kill("SIGTERM");
   expect(await dev.ended).toMatchObject({ code: 0 });

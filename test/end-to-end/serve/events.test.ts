@@ -30,7 +30,7 @@ test("followers of all runs go on where they were, through kill -9 and an orderl
     await server.start();
   }
   const url = await server.url;
-  await expect.poll(() => countUnfinished(url), { timeout: 60_000 }).toBe(0);
+  await expect.poll(() => countUnfinished(url)).toBe(0);
   const marker = await submit(url);
   await follow(url, seen, (event) => isEndOf(event, marker), seen.at(-1)?.id);
 

@@ -29,7 +29,7 @@ test("`POST /execute` answers for a workflow of every kind of step as `pawl run`
   });
   const answering = fetch(`${server.url}/execute`, { method: "POST", body });
   const view = new JournalView(data);
-  await expect.poll(async () => sendGo(data, (await view.run())?.id ?? ""), { timeout: 20_000 }).toBe(true);
+  await expect.poll(async () => sendGo(data, (await view.run())?.id ?? "")).toBe(true);
   const { metrics, ...answer } = (await (await answering).json()) as Response;
   await view.close();
 

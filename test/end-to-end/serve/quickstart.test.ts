@@ -51,4 +51,5 @@ test("the quickstart shows the service from the first request to its stop, and l
   expect(readdirSync(folder)).toEqual([]);
   const [, receiver] = /^it listens on (\S+)$/m.exec(stdout) ?? [];
   await expect(fetch(`http://${String(receiver)}/`)).rejects.toThrow();
+  // The whole script, with two servers and some forty requests and commands.
 }, 120_000);

@@ -157,8 +157,8 @@ test("no planted secret is in the data directory, in an answer or in a line of t
   const callback = { callback_url: "http://127.0.0.1:9/hook", callback_headers: { "x-auth": PLANTED.header } };
   const begun = JSON.parse(await first.ask("/workflows/run", post({ workflow: "vault", input, ...callback })));
   const runId: string = begun.data.run_id;
-  await expect.poll(() => first.ask(`/runs/${runId}`), { timeout: 20_000 }).toContain("waiting");
-  await expect.poll(() => first.ask("/approvals"), { timeout: 10_000 }).toContain(`"${runId}"`);
+  await expect.poll(() => first.ask(`/runs/${runId}`)).toContain("waiting");
+  await expect.poll(() => first.ask("/approvals")).toContain(`"${runId}"`);
   for (const workflow of ["tool", "screen"]) await first.ask("/workflows/run/sync", post({ workflow, input: {} }));
   await first.ask("/agents/clerk/execute", post({ user_message: "Hello." }));
   // What does not fit is told without the value.
@@ -168,9 +168,7 @@ test("no planted secret is in the data directory, in an answer or in a line of t
   const second = await open();
   const [approval] = JSON.parse(await second.ask("/approvals")).data.items;
   await second.ask(`/approvals/${approval.approval_id ?? approval.id}/approve`, post({}));
-  await expect
-    .poll(async () => JSON.parse(await second.ask(`/runs/${runId}`)).data.status, { timeout: 30_000 })
-    .toBe("completed");
+  await expect.poll(async () => JSON.parse(await second.ask(`/runs/${runId}`)).data.status).toBe("completed");
   const stream = await second.ask(`/runs/${runId}/stream`);
   expect(stream).toContain("event: end");
   const { data: runs } = JSON.parse(await second.ask("/runs"));
@@ -197,7 +195,7 @@ test("no planted secret is in the data directory, in an answer or in a line of t
   expect(found).toEqual([]);
   expect(runs.items).toHaveLength(4);
   expect(model.requests.length).toBeGreaterThan(0);
-}, 120_000);
+});
 
 function variable(name: string): string {
   return `\${${name}}`;

@@ -164,14 +164,14 @@ describe("while it serves", () => {
     const file = join(app, "workflows/hello.yaml");
 
     writeFileSync(file, answering("hello", "/hello", "good day"));
-    await expect.poll(() => wordOf(server), { timeout: 20_000 }).toBe("good day");
+    await expect.poll(() => wordOf(server)).toBe("good day");
 
     writeFileSync(file, "workflowId: hello\nstartAt: [\n");
     await server.said("its last good version stays in use");
     expect(await wordOf(server)).toBe("good day");
 
     writeFileSync(join(app, "workflows/bye.yaml"), answering("bye", "/bye", "bye"));
-    await expect.poll(() => wordOf(server, "/bye"), { timeout: 20_000 }).toBe("bye");
+    await expect.poll(() => wordOf(server, "/bye")).toBe("bye");
   });
 
   test("what is no HTTP, or too much of it, does no harm", async () => {
@@ -229,11 +229,11 @@ describe("while it serves", () => {
       context: { workflowInfo: { workflowId: "held" } },
     });
     const answer = fetch(`${server.url}/execute`, { method: "POST", body, signal: gone.signal });
-    await expect.poll(() => runs(app), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => runs(app)).toHaveLength(1);
     gone.abort();
     await expect(answer).rejects.toThrow();
     release();
-    await expect.poll(() => runs(app), { timeout: 20_000 }).toMatchObject([{ status: "completed" }]);
+    await expect.poll(() => runs(app)).toMatchObject([{ status: "completed" }]);
   });
 });
 
@@ -242,7 +242,7 @@ describe("stopping and dying", () => {
     const { app, release } = await heldApplication();
     const server = await serve(app, { PAWL_SERVER__STOP_GRACE_MS: "100" });
     const answer = execute(server, "held");
-    await expect.poll(() => runs(app), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => runs(app)).toHaveLength(1);
     server.kill("SIGTERM");
     const response = await answer;
     const { details } = (await response.json()) as { readonly details: { readonly run_id: string } };
@@ -250,16 +250,14 @@ describe("stopping and dying", () => {
     expect((await server.ended).code).toBe(0);
     release();
     await serve(app);
-    await expect
-      .poll(() => runs(app), { timeout: 20_000 })
-      .toMatchObject([{ run_id: details.run_id, status: "completed" }]);
+    await expect.poll(() => runs(app)).toMatchObject([{ run_id: details.run_id, status: "completed" }]);
   });
 
   test("a request that is nearly done is answered before it stops", async () => {
     const { app, release } = await heldApplication();
     const server = await serve(app, { PAWL_SERVER__STOP_GRACE_MS: "30000" });
     const answer = execute(server, "held", { n: 1 });
-    await expect.poll(() => runs(app), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => runs(app)).toHaveLength(1);
     server.kill("SIGTERM");
     await server.said("Stopping");
     release();
@@ -271,7 +269,7 @@ describe("stopping and dying", () => {
     const { app } = await heldApplication();
     const server = await serve(app, { PAWL_SERVER__STOP_GRACE_MS: "600000" });
     const answer = execute(server, "held").catch(() => undefined);
-    await expect.poll(() => runs(app), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => runs(app)).toHaveLength(1);
     server.kill("SIGTERM");
     await server.said("Stopping");
     server.kill("SIGTERM");
@@ -283,13 +281,13 @@ describe("stopping and dying", () => {
     const { app, release } = await heldApplication();
     const server = await serve(app);
     const answer = execute(server, "held").catch(() => undefined);
-    await expect.poll(() => runs(app), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => runs(app)).toHaveLength(1);
     server.kill("SIGKILL");
     await server.ended;
     await answer;
     release();
     await serve(app);
-    await expect.poll(() => runs(app), { timeout: 20_000 }).toMatchObject([{ status: "completed" }]);
+    await expect.poll(() => runs(app)).toMatchObject([{ status: "completed" }]);
   });
 
   test("a message that comes again after a restart has the run that it had", async () => {
@@ -307,7 +305,7 @@ describe("stopping and dying", () => {
     await first.ended;
     const second = await serve(app);
     expect(await send(second)).toMatchObject([{ run_id: run?.run_id, duplicate: true }]);
-    await expect.poll(() => runs(app), { timeout: 20_000 }).toMatchObject([{ status: "completed" }]);
+    await expect.poll(() => runs(app)).toMatchObject([{ status: "completed" }]);
   });
 });
 

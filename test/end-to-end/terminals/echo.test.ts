@@ -1,9 +1,10 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import { openTerminal, openTerminals, requireProgram } from "./open-terminals.ts";
+import { describe, expect, test } from "vitest";
+import { needs } from "../../support/needs.ts";
+import { openTerminal, openTerminals } from "./open-terminals.ts";
 
 /** What each shell answers, but never what was typed to make it answer. */
 describe.each(["bash", "zsh"])("in %s", (shell) => {
-  beforeAll(() => requireProgram(shell));
+  if (shell === "zsh") needs("zsh");
 
   test("a pattern does not match the command that was typed", async () => {
     const { send, wait, sinceInput } = await openTerminal(openTerminals(), shell);
@@ -141,7 +142,7 @@ describe.each(["bash", "zsh"])("in %s", (shell) => {
 });
 
 test("lines in Python are told from what they print", async () => {
-  requireProgram("python3");
+  needs("python3");
   const { send, wait, sinceInput } = await openTerminal(openTerminals(), "python3 -q");
   await wait(">>> ");
 

@@ -1,12 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { PtyHolder } from "../../../src/executors/terminal/session/pty-holder.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../../../src/executors/terminal/terminal-options.ts";
 import { createTerminalSessions, type TerminalSessions } from "../../../src/executors/terminal/terminal-sessions.ts";
 import { TmuxHolder } from "../../../src/executors/terminal/tmux/tmux-holder.ts";
+import { programOf } from "../../support/needs.ts";
 
 export interface TestTerminals extends TerminalSessions {
   readonly homeDir: string;
@@ -30,7 +31,7 @@ const IS_TMUX = process.env["TERMINAL_BACKEND"] === "tmux";
 
 /** Terminals of tmux servers whose sockets are in a folder. */
 export function tmuxHolder(dir: string): PtyHolder {
-  return new TmuxHolder({ program: requireProgram("tmux"), dir, scrollbackRows: 2_000, missesEnds: true });
+  return new TmuxHolder({ program: programOf("tmux"), dir, scrollbackRows: 2_000, missesEnds: true });
 }
 
 /** For a test that fails before its sessions have ended. */
@@ -101,21 +102,4 @@ export async function openTerminal(terminals: TestTerminals, shell = "bash") {
     screen: async () => (await terminals.call("get_screen_content", { session_id })).screen_content ?? "",
     exit: () => terminals.call("exit_terminal", { session_id }),
   };
-}
-
-/** Tests of a program that is not there must fail, not pass. */
-export function requireProgram(name: string): string {
-  const paths = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name));
-  const found = paths.find(isExecutable);
-  if (found !== undefined) return found;
-  throw new Error(`This test needs \`${name}\`: install it, for example with \`apt-get install ${name}\`.`);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

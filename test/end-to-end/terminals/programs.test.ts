@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openTerminal, openTerminals, requireProgram } from "./open-terminals.ts";
+import { needs } from "../../support/needs.ts";
+import { openTerminal, openTerminals } from "./open-terminals.ts";
 
 test("vim edits a file on a screen of its own", async () => {
-  requireProgram("vim");
+  needs("vim");
   const terminals = openTerminals();
   const file = join(terminals.currentDir, "note.txt");
   writeFileSync(join(terminals.homeDir, ".vimrc"), "set nocompatible showmode\n");
@@ -25,7 +26,7 @@ test("vim edits a file on a screen of its own", async () => {
 });
 
 test("what is typed into a full-screen program is no output where it stands alone in its row", async () => {
-  requireProgram("vim");
+  needs("vim");
   const { send, wait } = await openTerminal(openTerminals(), "vim");
   await wait("~");
 
@@ -37,7 +38,7 @@ test("what is typed into a full-screen program is no output where it stands alon
 });
 
 test("vim as the program of a terminal ends with its exit code", async () => {
-  requireProgram("vim");
+  needs("vim");
   const { send, wait } = await openTerminal(openTerminals(), "vim");
   await wait("~");
 
@@ -47,7 +48,7 @@ test("vim as the program of a terminal ends with its exit code", async () => {
 });
 
 test("Python takes lines and blocks, and its programs can ask", async () => {
-  requireProgram("python3");
+  needs("python3");
   const { send, wait, sinceInput } = await openTerminal(openTerminals(), "python3 -q");
   await wait(">>> ");
 
@@ -64,7 +65,7 @@ test("Python takes lines and blocks, and its programs can ask", async () => {
 });
 
 test("pdb steps through a program", async () => {
-  requireProgram("python3");
+  needs("python3");
   const terminals = openTerminals();
   writeFileSync(join(terminals.currentDir, "script.py"), "x = 1\ny = x + 41\nprint('sum', y)\n");
   const { send, wait } = await openTerminal(terminals, "pdb script.py");

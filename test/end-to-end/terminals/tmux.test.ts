@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { TerminalOptions } from "../../../src/executors/terminal/terminal-options.ts";
+import { needs } from "../../support/needs.ts";
 import { liveView, watch } from "../../terminal-view/live-view.ts";
-import { endTmuxServers, openTerminal, openTerminals, requireProgram, tmuxHolder } from "./open-terminals.ts";
+import { endTmuxServers, openTerminal, openTerminals, tmuxHolder } from "./open-terminals.ts";
 
 function socketDir(): string {
   const dir = mkdtempSync(join(tmpdir(), "pawl-tmux-"));
@@ -45,7 +46,7 @@ test("a session outlives its process with its id, screen, history, program and v
   expect(await second.call("await_output", { session_id, pattern: "^still \\w+" })).toMatchObject({
     match_text: "still kept",
   });
-}, 60_000);
+});
 
 test("what has come while nobody was there counts as output since the last input, and the echo does not", async () => {
   const dir = socketDir();
@@ -62,10 +63,10 @@ test("what has come while nobody was there counts as output since the last input
   expect(await second.call("await_output", { session_id, pattern: "result.*" })).toMatchObject({
     match_text: "result 42",
   });
-}, 60_000);
+});
 
 test("a full-screen program is found as it was", async () => {
-  requireProgram("vim");
+  needs("vim");
   const dir = socketDir();
   const first = inTmux(dir);
   const { session_id, send, wait } = await openTerminal(first);
@@ -81,7 +82,7 @@ test("a full-screen program is found as it was", async () => {
   expect(second.find(session_id)?.screen.serialize()).toBe(screen?.replace(PASTED_TEXT_IS_MARKED, ""));
   await second.call("send_input", { session_id, input_text: "\\e:q!\n" });
   expect(await second.call("await_output", { session_id, pattern: "bash\\$ " })).toMatchObject({ timed_out: false });
-}, 60_000);
+});
 
 test("a session that has been found again is shown in browsers, takes what is typed there, and tells of its end", async () => {
   const dir = socketDir();
@@ -100,7 +101,7 @@ test("a session that has been found again is shown in browsers, takes what is ty
   watcher.type("exit 5\r");
   await watcher.until(() => watcher.frames.some(({ type }) => type === "ended"));
   expect(watcher.frames.at(-1)).toMatchObject({ exitCode: 5 });
-}, 60_000);
+});
 
 test("a program that never stops printing is found again, and ended", async () => {
   const dir = socketDir();
@@ -113,7 +114,7 @@ test("a program that never stops printing is found again, and ended", async () =
   expect((await second.call("list_terminal_sessions", {})).total_sessions).toBe(1);
   await second.call("exit_terminal", { session_id });
   expect(readdirSync(dir)).toEqual([]);
-}, 60_000);
+});
 
 test("input is literal, whatever it looks like", async () => {
   const terminals = inTmux(socketDir());
@@ -131,7 +132,7 @@ test("input is literal, whatever it looks like", async () => {
         .find((await terminals.call("list_terminal_sessions", {})).sessions[0]?.session_id ?? "")
         ?.screen.readHistory(),
     ).toContain(line);
-}, 60_000);
+});
 
 test("an exit code is known, also of a program that ended while nobody was there, and exit leaves nothing", async () => {
   const dir = socketDir();
@@ -156,7 +157,7 @@ test("an exit code is known, also of a program that ended while nobody was there
   for (const each of (await second.call("list_terminal_sessions", {})).sessions)
     await second.call("exit_terminal", each);
   expect(readdirSync(dir)).toEqual([]);
-}, 60_000);
+});
 
 test("sessions of an earlier process count against the limit, and what is no session is cleared away", async () => {
   const dir = socketDir();
@@ -169,4 +170,4 @@ test("sessions of an earlier process count against the limit, and what is no ses
   await expect(second.call("open_terminal", {})).rejects.toMatchObject({ code: "TERMINAL_REFUSED" });
   await second.call("exit_terminal", { session_id });
   expect(readdirSync(dir)).toEqual([]);
-}, 60_000);
+});

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { openModel } from "../../../src/executors/terminal/screen/open-model.ts";
 import { TerminalScreen } from "../../../src/executors/terminal/screen/terminal-screen.ts";
-import { openTerminal, openTerminals, requireProgram } from "./open-terminals.ts";
+import { needs } from "../../support/needs.ts";
+import { openTerminal, openTerminals } from "./open-terminals.ts";
 
 test("a view that joins shows the screen as it is, and then all that comes", async () => {
   const terminals = openTerminals();
@@ -23,7 +24,7 @@ test("a view that joins shows the screen as it is, and then all that comes", asy
 });
 
 test("a snapshot of a full-screen program restores it", async () => {
-  requireProgram("vim");
+  needs("vim");
   const terminals = openTerminals();
   const { wait, session_id, screen } = await openTerminal(terminals, "vim");
   await wait("~");

@@ -180,7 +180,7 @@ describe("a crash", () => {
         expect(usesOf(outcome).map(({ input }) => input)).toEqual(usesOf(whole).map(({ input }) => input));
       }
     }
-  }, 60_000);
+  });
 
   test("a tool that was at work is called again only where that does no harm, with the same key", async () => {
     for (const isRepeatable of [true, false]) {

@@ -22,7 +22,7 @@ test("a wait that is told to stop before its first look stops, and leaves nothin
 
   await expect(waiting).rejects.toThrow("No longer wanted.");
   expect(session.state).toBe("initializing");
-}, 10_000);
+});
 
 test("so does one that is told to stop later, and one that was told before it began", async () => {
   const session = await openSilentSession();
@@ -35,4 +35,4 @@ test("so does one that is told to stop later, and one that was told before it be
   await expect(waiting).rejects.toThrow("No longer wanted.");
   await expect(awaitMatch(session, { ...NEVER, signal: controller.signal })).rejects.toThrow("No longer wanted.");
   expect(session.state).toBe("initializing");
-}, 10_000);
+});

@@ -50,7 +50,7 @@ test("a rerun that was interrupted still takes outcomes over when another proces
   const stuck = world.next({ plays: { score: () => new Promise(() => {}) } });
   const lineage = { kind: "rerun", run: old.id, fromPath: "score" } as const;
   const { id } = await stuck.start(graph, input, { lineage });
-  await vi.waitFor(() => expect(stuck.calls).toHaveLength(2), { timeout: 30_000 });
+  await vi.waitFor(() => expect(stuck.calls).toHaveLength(2));
   const later = world.next();
   await later.host.recover();
   const record = await later.host.settled(id);

@@ -1,0 +1,21 @@
+import { defineConfig } from "vitest/config";
+import base from "./vitest.config.ts";
+
+/**
+ * `npm run test:all`: what `npm test` runs, with 20 times as many cases of each property, and two more projects. `long` are
+ * kills, loads and soaks over many seeds; `conformance` are foreign clients, which have an install of their own.
+ */
+export default defineConfig({
+  test: {
+    ...base.test,
+    env: { PAWL_TEST_ROUNDS: "20" },
+    testTimeout: 15 * 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
+    projects: [
+      ...(base.test?.projects ?? []),
+      { extends: true, test: { name: "long", include: ["test/long/**/*.test.ts"] } },
+      { extends: true, test: { name: "conformance", include: ["test/conformance/*.test.ts"] } },
+    ],
+  },
+});
