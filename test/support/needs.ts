@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 import { beforeEach, TestRunner } from "vitest";
 
 /** Programs that some tests need and `npm ci` does not bring, with the package that has each. */
-export const PACKAGES = {
+const PACKAGES = {
   bwrap: "bubblewrap",
   chromium: "chromium",
   python3: "python3",
@@ -12,7 +12,7 @@ export const PACKAGES = {
   zsh: "zsh",
 } as const;
 
-export type Tool = keyof typeof PACKAGES;
+type Tool = keyof typeof PACKAGES;
 
 const USUAL_FOLDERS = ["/usr/local/bin", "/usr/bin", "/bin"];
 const NOTE = "needs ";
