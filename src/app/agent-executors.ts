@@ -55,6 +55,6 @@ async function createSimulated(
   const { createSimulatedExecutor } = await import("../executors/agent/simulated/simulated-executor.ts");
   const { simulated_delay_factor: delayFactor } = settings.agent;
   if (script === undefined) return createSimulatedExecutor({ delayFactor });
-  const { readAgentScript } = await import("../executors/models/mock/read-agent-script.ts");
+  const { readAgentScript } = await import("../executors/models/mock/agent-script.ts");
   return createSimulatedExecutor({ delayFactor, script: readAgentScript(script.text, script.file) });
 }

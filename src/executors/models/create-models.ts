@@ -1,7 +1,10 @@
+import { readFile } from "node:fs/promises";
+import { isAbsolute, resolve } from "node:path";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { AskedStep } from "./asked-step.ts";
-import { findModel } from "./find-model.ts";
+import { type FoundModel, findModel } from "./find-model.ts";
 import type { ProviderModel } from "./language-model.ts";
-import { loadScript } from "./mock/load-script.ts";
+import type { AgentScript } from "./mock/agent-script.ts";
 import type { ModelsOptions, ProviderKind } from "./models-options.ts";
 import { openProvider } from "./open-provider.ts";
 import { ownEntry } from "./own-entry.ts";
@@ -41,13 +44,12 @@ export function createModels(options: ModelsOptions): Models {
       if (found.kind === "provider") return toProviderModel(found, options);
       const script = await loadScript(found, found.isConfigured ? options.folder : (place.folder ?? options.folder));
       const { createMockModel } = await import("./mock/mock-model.ts");
-      const parts = { delayFactor: options.delayFactor ?? 1, script };
       return {
         id: `mock:${found.script}`,
         kind: "mock",
         takesSchemas: true,
         secrets: [],
-        open: async (asked) => createMockModel(asked, parts),
+        open: async (asked) => createMockModel(asked, { script, delayFactor: options.delayFactor }),
         // Its answers bring their own cost.
         priceMicro: async () => 0,
         hasPrice: async () => true,
@@ -56,10 +58,7 @@ export function createModels(options: ModelsOptions): Models {
   };
 }
 
-function toProviderModel(
-  found: Extract<ReturnType<typeof findModel>, { kind: "provider" }>,
-  options: ModelsOptions,
-): Model {
+function toProviderModel(found: FoundModel & { readonly kind: "provider" }, options: ModelsOptions): Model {
   const { provider, modelId } = found;
   const access = accessProvider(provider, found.settings, options);
   const id = `${provider}:${modelId}`;
@@ -75,4 +74,20 @@ function toProviderModel(
     priceMicro,
     hasPrice: async () => (await priceMicro({ input: 1, output: 1, cacheRead: 0, cacheWrite: 0 })) !== null,
   };
+}
+
+/** A definition may only name scripts of its own application. Throws `FILE_NOT_FOUND`, `FILE_OUTSIDE`, `SCRIPT_INVALID`. */
+async function loadScript(
+  { script, isConfigured }: FoundModel & { readonly kind: "mock" },
+  folder: string,
+): Promise<AgentScript | undefined> {
+  if (script === "") return undefined;
+  if (!isConfigured && (isAbsolute(script) || script.split(/[\\/]/).includes("..")))
+    throw new PawlError("FILE_OUTSIDE", { message: `\`mock:${script}\` leads out of the application's folder.` });
+  const path = resolve(folder, script);
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw new PawlError("FILE_NOT_FOUND", { message: `There is no script of a mock model at ${path}.`, cause });
+  });
+  const { readAgentScript } = await import("./mock/agent-script.ts");
+  return readAgentScript(text, script);
 }

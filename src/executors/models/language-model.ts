@@ -1,7 +1,7 @@
-import type { LanguageModel } from "ai";
+import type { AnthropicProvider } from "@ai-sdk/anthropic";
 
-/** A model of the AI SDK as its provider packages make it. A bare name is none: the SDK would send it to a hosted gateway. */
-export type ProviderModel = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;
+/** A model of the AI SDK as all of its provider packages make it. */
+export type ProviderModel = ReturnType<AnthropicProvider>;
 
 export type CallOptions = Parameters<ProviderModel["doGenerate"]>[0];
 

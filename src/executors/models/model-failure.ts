@@ -2,16 +2,25 @@ import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import { toFailed, toInterrupted } from "../output/failure.ts";
-import { MockFailure } from "./mock/mock-failure.ts";
 
 const MAX_SHOWN_CHARS = 2_000;
+
+/** A failure of a provider that says itself what it means for the attempt, as a mock model does. */
+export class KnownFailure extends Error {
+  readonly failed: Failed;
+
+  constructor(failed: Failed) {
+    super(failed.message);
+    this.failed = failed;
+  }
+}
 
 /**
  * What a provider's error means for the attempt. Asking a model changes nothing outside, so it can always be tried again;
  * what it cost is unknown where the answer was on its way.
  */
 export function toModelFailure(error: unknown, modelId: string): Failed {
-  if (error instanceof MockFailure) return toScripted(error);
+  if (error instanceof KnownFailure) return error.failed;
   const call = readCallError(error);
   if (call !== undefined) return call.status === undefined ? toUnreached(call, modelId) : toRefusal(call, modelId);
   if (error instanceof Error && error.name.startsWith("AI_")) {
@@ -23,7 +32,7 @@ export function toModelFailure(error: unknown, modelId: string): Failed {
 
 /** What a stream that had begun broke off with. Providers send errors in the middle of an answer, and connections break. */
 export function toStreamFailure(error: unknown, modelId: string): Failed {
-  if (error instanceof MockFailure || readCallError(error) !== undefined) return toModelFailure(error, modelId);
+  if (error instanceof KnownFailure || readCallError(error) !== undefined) return toModelFailure(error, modelId);
   const { statusCode, message } = readErrorObject(error);
   if (statusCode !== undefined) {
     const refusal = { message, status: statusCode, retryAfter: undefined, body: "", cause: undefined };
@@ -88,11 +97,6 @@ function readCallError(error: unknown): CallError | undefined {
     body: typeof responseBody === "string" ? responseBody : (JSON.stringify(responseBody) ?? ""),
     cause: error.cause,
   };
-}
-
-function toScripted({ failure, costMicro }: MockFailure): Failed {
-  const { code, message, retryable, effect } = failure;
-  return { status: "failed", code, message, retryable, effect, costMicro };
 }
 
 // Nothing was sent. After any other break the provider may be answering, and charging.

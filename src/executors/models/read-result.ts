@@ -1,8 +1,10 @@
 import { isJsonObject } from "../../core/json.ts";
 import type { Model } from "./create-models.ts";
 import type { GenerateResult } from "./language-model.ts";
-import { MOCK_METADATA } from "./mock/mock-metadata.ts";
 import type { TokenUsage } from "./price-call.ts";
+
+/** Under this name a provider that knows its cost says it in the metadata of an answer, as a mock model does. */
+export const KNOWN_COST = "pawl";
 
 export function readUsage({ inputTokens, outputTokens }: GenerateResult["usage"]): TokenUsage {
   return {
@@ -22,8 +24,8 @@ export interface Answered {
 
 /** Integer micro-dollars; `null`: unknown. */
 export async function readCost({ usage, modelId, metadata }: Answered, model: Model): Promise<number | null> {
-  const mock = metadata?.[MOCK_METADATA];
-  if (isJsonObject(mock)) return typeof mock["costMicro"] === "number" ? mock["costMicro"] : null;
+  const known = metadata?.[KNOWN_COST];
+  if (isJsonObject(known)) return typeof known["costMicro"] === "number" ? known["costMicro"] : null;
   return model.priceMicro(usage, modelId);
 }
 

@@ -19,6 +19,11 @@ export interface SchemaViolation {
   readonly message: string;
 }
 
+/** For people and models, in one line. `whole` names the value itself. */
+export function describeViolations(violations: readonly SchemaViolation[], whole = "it"): string {
+  return violations.map(({ path, message }) => `${path || whole} ${message}`).join("; ");
+}
+
 const DRAFTS = ["draft-07", "2020-12"] as const;
 type Draft = (typeof DRAFTS)[number];
 

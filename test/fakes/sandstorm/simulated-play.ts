@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../../src/core/json.ts";
 import { readAgentInput } from "../../../src/executors/agent/agent-input.ts";
-import { toConversation } from "../../../src/executors/agent/simulated/conversation.ts";
-import { simulateAnswer } from "../../../src/executors/models/mock/simulate-answer.ts";
+import { toConversation } from "../../../src/executors/agent/simulated/simulated-executor.ts";
+import { simulateTurn } from "../../../src/executors/models/mock/simulate-turn.ts";
 import { createSchemaValidators } from "../../../src/executors/output/schema-validators.ts";
 import { type Move, type Play, type ReceivedRequest, toJsonReply, toStreamReply } from "./fake-sandstorm.ts";
 import { toEvents, toPing } from "./framing.ts";
+
+const NEVER = new AbortController().signal;
 
 /** Answers any prompt with made-up content in the shape of its schema, over the wire. */
 export function createSimulatedPlay(options: { readonly delayFactor: number }): Play {
@@ -17,13 +19,16 @@ export function createSimulatedPlay(options: { readonly delayFactor: number }): 
     if (schema?.ok === false)
       return toJsonReply(422, { detail: [{ loc: ["body", "output_format"], msg: schema.message }] });
 
-    const answer = simulateAnswer(input, { validate: schema?.validate });
-    const durationMs = Math.round(answer.delayMs * options.delayFactor);
-    const model = input.model ?? "sonnet";
-    const [init, assistant, result] = toEvents(
-      toConversation({ ...answer, model, sessionId: randomUUID(), durationMs }),
-    );
-    const moves: Move[] = [send(init), send(toPing()), { do: "wait", ms: durationMs }, send(assistant), send(result)];
+    const { prompt, model = "sonnet", outputSchema } = input;
+    const step = { stepId: "query", path: "query", attempt: 1 };
+    const question = { ...step, prompt, model, schema: outputSchema, validate: schema?.validate };
+    // The delay is played over the wire, not waited for here.
+    const turn = await simulateTurn(question, { ...options, wait: async () => {} }, NEVER);
+    if (!turn.ok) return toJsonReply(500, { detail: turn.failed.message });
+    const { answer } = turn;
+    const [init, assistant, result] = toEvents(toConversation(answer, { model, sessionId: randomUUID() }));
+    const wait: Move = { do: "wait", ms: answer.delayMs };
+    const moves: Move[] = [send(init), send(toPing()), wait, send(assistant), send(result)];
     return toStreamReply(moves);
   };
 }

@@ -1,42 +1,20 @@
-import { setTimeout } from "node:timers/promises";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
-import type { AgentScript, ScriptedFailure, ScriptedTurn } from "../../models/mock/agent-script.ts";
-import { findTurn } from "../../models/mock/find-turn.ts";
-import { createRandom } from "../../models/mock/random.ts";
-import {
-  estimateSpending,
-  type Question,
-  type SimulatedAnswer,
-  type Spending,
-  scriptedSpending,
-  simulateAnswer,
-} from "../../models/mock/simulate-answer.ts";
+import { type SimulatedAnswer, type SimulationOptions, simulateTurn } from "../../models/mock/simulate-turn.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
 import { toFailed, toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
-import { type RawAnswer, readAnswer } from "../../output/read-answer.ts";
+import { readAnswer } from "../../output/read-answer.ts";
 import { createSchemaValidators, type SchemaValidators, type Validate } from "../../output/schema-validators.ts";
 import { toAgentOutput } from "../inline/agent-output.ts";
 import { type AgentRequest, readAgentRequest } from "../inline/agent-request.ts";
-import { toConversation } from "./conversation.ts";
 
-export interface SimulatedOptions {
-  readonly script?: AgentScript;
-  /** Another seed gives other answers; equal seeds give equal ones. */
-  readonly seed?: string;
-  /** Scales the made-up delays; 0 answers at once. Scripted delays stay as written. Default 1. */
-  readonly delayFactor?: number;
+export interface SimulatedOptions extends SimulationOptions {
   readonly validators?: SchemaValidators;
-  /** Resolves after the time, or rejects when the signal aborts. */
-  readonly wait?: (delayMs: number, signal: AbortSignal) => Promise<void>;
 }
 
-// The longest that a timer of Node can wait.
-const FOREVER_MS = 2 ** 31 - 1;
-
 /**
- * Answers agent steps without any agent: as scripted, else with an answer made up to fit the step's output schema, the
- * same for equal input. For demos and for tests of workflows; never chosen unless it is named.
+ * Answers agent steps without any agent: as scripted, else with a plain answer in the shape of the step's output schema.
+ * For demos and for tests of workflows; never chosen unless it is named.
  */
 export function createSimulatedExecutor(options: SimulatedOptions = {}): Executor<Outcome> {
   const validators = options.validators ?? createSchemaValidators();
@@ -44,107 +22,81 @@ export function createSimulatedExecutor(options: SimulatedOptions = {}): Executo
     recordsInput: true,
     async run(task, signal) {
       const request = readAgentRequest(task.input, task.stepId);
-      const { message: prompt, model, schema: outputSchema, isTurnLimitSet, maxTurns } = request;
-      const schema = outputSchema === undefined ? undefined : await validators.compile(outputSchema);
-      if (schema?.ok === false) return toSchemaInvalid(schema.message);
-      const input = { prompt, model, outputSchema, maxTurns: isTurnLimitSet ? maxTurns : undefined };
-      return answer({ task, signal, request, input, options, validate: schema?.validate });
+      const { message: prompt, model, schema } = request;
+      const compiled = schema === undefined ? undefined : await validators.compile(schema);
+      if (compiled?.ok === false) return toSchemaInvalid(compiled.message);
+      const validate = compiled?.validate;
+      const { stepId, path, attempt } = task;
+      try {
+        const question = { stepId, path, attempt, prompt, model, schema, validate };
+        const turn = await simulateTurn(question, options, signal);
+        if (!turn.ok) return turn.failed;
+        return turn.answer.calls.length > 0 ? toToolless() : conclude(turn.answer, { task, request, validate });
+      } catch (error) {
+        if (signal.aborted) return toInterrupted("none");
+        throw error;
+      }
     },
   };
 }
 
 interface Attempt {
   readonly task: Task;
-  readonly signal: AbortSignal;
   readonly request: AgentRequest;
-  readonly input: Question;
-  readonly options: SimulatedOptions;
   readonly validate: Validate | undefined;
 }
 
-async function answer(attempt: Attempt): Promise<Outcome> {
-  const { task, input, options, validate } = attempt;
-  const turn = options.script === undefined ? undefined : findTurn(options.script, task);
-  const simulated = simulateAnswer(input, { validate, ...(options.seed !== undefined && { seed: options.seed }) });
-  const delayMs = chooseDelay(turn, simulated, options);
-  const isStopped = await waitUnlessStopped(delayMs, attempt);
-
-  if (isStopped) return toInterrupted("none");
-  if (turn?.does.type === "fail") return toScriptedFailure(turn.does, turn);
-  if (turn?.does.type === "call") return toToolless();
-  if (turn?.does.type === "reply") return conclude(toScriptedAnswer(turn.does.reply, turn, input), delayMs, attempt);
-  if (simulated.violations.length > 0) return toUnsolvable(simulated);
-  return conclude({ ...simulated, spent: scriptedSpending(turn, simulated.spent) }, delayMs, attempt);
-}
-
-function chooseDelay(turn: ScriptedTurn | undefined, simulated: SimulatedAnswer, options: SimulatedOptions): number {
-  if (turn?.does.type === "hang") return FOREVER_MS;
-  const delayMs = turn?.delayMs ?? options.script?.delayMs ?? simulated.delayMs * (options.delayFactor ?? 1);
-  return Math.min(delayMs, FOREVER_MS);
-}
-
-async function waitUnlessStopped(delayMs: number, { signal, options }: Attempt): Promise<boolean> {
-  if (delayMs === 0 || signal.aborted) return signal.aborted;
-  try {
-    await (options.wait ?? waitForReal)(delayMs, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-  return signal.aborted;
-}
-
-async function waitForReal(delayMs: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(delayMs, undefined, { signal });
-}
-
-function toScriptedFailure({ code, message, retryable, effect }: ScriptedFailure, turn: ScriptedTurn): Failed {
-  return {
-    status: "failed",
-    code,
-    message,
-    retryable,
-    effect,
-    costMicro: turn.costMicro === undefined ? 0 : turn.costMicro,
-  };
-}
-
-interface SpokenAnswer extends RawAnswer {
-  readonly spent: Spending;
-}
-
-/** A text is what the agent said; anything else is what it answered in the form that was asked for. */
-function toScriptedAnswer(reply: Json, turn: ScriptedTurn, input: Question): SpokenAnswer {
-  const said =
-    typeof reply === "string"
-      ? { text: reply, structured: undefined }
-      : { text: JSON.stringify(reply), structured: reply };
-  const estimated = estimateSpending(input, said.text, createRandom(input.prompt));
-  return { ...said, spent: scriptedSpending(turn, estimated) };
-}
-
 /** From here on it goes as with a real agent: a log, a limit, and an answer that must fit. */
-function conclude(spoken: SpokenAnswer, delayMs: number, { task, request, input, validate }: Attempt): Outcome {
-  const { spent } = spoken;
-  if (spent.costMicro !== null && task.maxCostMicro !== undefined && spent.costMicro > task.maxCostMicro)
+function conclude(answer: SimulatedAnswer, { task, request, validate }: Attempt): Outcome {
+  const { costMicro, turns, usage: tokens } = answer.spent;
+  if (costMicro !== null && task.maxCostMicro !== undefined && costMicro > task.maxCostMicro)
     return toStoppedByBudget(task.maxCostMicro);
-
   const sessionId = `simulated-${task.path}-${task.attempt}`;
-  const documents = toConversation({ ...spoken, model: input.model ?? "simulated", sessionId, durationMs: delayMs });
-  for (const event of documents) task.emit({ type: "log", event });
-  const usage = { ...spent.usage, num_turns: spent.turns, duration_ms: Math.round(delayMs) };
-  const answered = readAnswer(spoken, validate);
-  if (answered.ok) {
+  for (const event of toConversation(answer, { model: request.model ?? "simulated", sessionId }))
+    task.emit({ type: "log", event });
+  const usage = { ...tokens, num_turns: turns, duration_ms: Math.round(answer.delayMs) };
+  const read = readAnswer(answer, validate);
+  if (read.ok) {
     const output =
-      request.answersAs === "step" ? answered.output : tell(spoken, request, { usage, output: answered.output });
-    return { status: "succeeded", output, costMicro: spent.costMicro, usage };
+      request.answersAs === "step" ? read.output : toOutput(answer, request, { usage, output: read.output });
+    return { status: "succeeded", output, costMicro, usage };
   }
-  const { code, message, details } = answered;
-  return toFailed(code, { message, details, retryable: true, effect: "done", costMicro: spent.costMicro, usage });
+  const { code, message, details } = read;
+  return toFailed(code, { message, details, retryable: true, effect: "done", costMicro, usage });
+}
+
+/** A finished answer as the documents that a Sandstorm server would send for it. */
+export function toConversation(
+  { text, structured, spent, delayMs }: SimulatedAnswer,
+  { model, sessionId }: { readonly model: string; readonly sessionId: string },
+): readonly [JsonObject, JsonObject, JsonObject] {
+  const content = [{ type: "text", text }];
+  return [
+    { type: "system", subtype: "init", session_id: sessionId, model, tools: [], mcp_servers: [] },
+    {
+      type: "assistant",
+      message: { id: `msg_${sessionId}`, type: "message", role: "assistant", model, content },
+      parent_tool_use_id: null,
+      session_id: sessionId,
+    },
+    {
+      type: "result",
+      subtype: "success",
+      is_error: false,
+      result: text,
+      ...(structured !== undefined && { structured_output: structured }),
+      ...(spent.costMicro !== null && { total_cost_usd: spent.costMicro / 1_000_000 }),
+      num_turns: spent.turns,
+      duration_ms: delayMs,
+      usage: spent.usage,
+      session_id: sessionId,
+    },
+  ];
 }
 
 /** The whole conversation, as an agent of an agents file has it: a message, and an answer without any tool. */
-function tell(
-  { text, spent }: SpokenAnswer,
+function toOutput(
+  { text, spent }: SimulatedAnswer,
   { message, system, schema }: AgentRequest,
   { usage, output }: { readonly usage: JsonObject; readonly output: Json },
 ): JsonObject {
@@ -170,12 +122,4 @@ function toToolless(): Failed {
   const message =
     "A simulated agent has no tools to call. Give the agent the model `mock:FILE`, which can call those that it has.";
   return toFailed("SCRIPT_INVALID", { message, retryable: false, effect: "none" });
-}
-
-/** Said aloud rather than answered wrongly. */
-function toUnsolvable({ violations }: SimulatedAnswer): Failed {
-  const reasons = violations.slice(0, 3).map(({ path, message }) => `${path || "the value"} ${message}`);
-  const message = `No answer could be made up for this output schema (${reasons.join("; ")}). Script a reply for the step.`;
-  const details = { errors: violations.map((violation) => ({ ...violation })) };
-  return toFailed("OUTPUT_INVALID", { message, details, retryable: false, effect: "none" });
 }

@@ -1,126 +1,94 @@
-import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "../../../core/json.ts";
 import { createSchemaValidators } from "../../output/schema-validators.ts";
 import type { AskedStep } from "../asked-step.ts";
-import type { CallOptions, GenerateResult, ProviderModel } from "../language-model.ts";
-import type { AgentScript, ScriptedAct, ScriptedTurn } from "./agent-script.ts";
-import { findTurn } from "./find-turn.ts";
-import { MockFailure } from "./mock-failure.ts";
-import { MOCK_METADATA } from "./mock-metadata.ts";
-import { toStream } from "./mock-stream.ts";
-import { createRandom } from "./random.ts";
-import { estimateSpending, type Question, type Spending, scriptedSpending, simulateAnswer } from "./simulate-answer.ts";
+import type { CallOptions, GenerateResult, ProviderModel, StreamPart } from "../language-model.ts";
+import { KnownFailure } from "../model-failure.ts";
+import { KNOWN_COST } from "../read-result.ts";
+import { type SimulatedAnswer, type SimulationOptions, simulateTurn } from "./simulate-turn.ts";
 
-interface MockParts {
-  readonly script?: AgentScript;
-  readonly delayFactor: number;
-}
-
-// The longest that a timer of Node can wait.
-const FOREVER_MS = 2 ** 31 - 1;
+const NEVER = new AbortController().signal;
 const ANYTHING: JsonObject = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };
+const WORDS = /\S+\s*|\s+/g;
 
 /**
- * A model without any model: it answers as scripted, else with an answer made up to fit the schema, the same for equal
- * prompts. For demos and for tests of workflows; never chosen unless it is named.
+ * A model that answers as scripted, else with a plain answer in the shape of the schema. For demos and for tests of
+ * workflows; never chosen unless it is named.
  */
-export function createMockModel(asked: AskedStep, parts: MockParts): ProviderModel {
+export function createMockModel(asked: AskedStep, options: SimulationOptions): ProviderModel {
+  const answer = (call: CallOptions) => answerCall(asked, options, call);
   return {
     specificationVersion: "v4",
     provider: "mock",
     modelId: "mock",
     supportedUrls: {},
-    doGenerate: (options) => answer(asked, parts, options),
-    doStream: async (options) => ({ stream: toStream(await answer(asked, parts, options)) }),
+    doGenerate: answer,
+    doStream: async (call) => ({ stream: ReadableStream.from(toStreamParts(await answer(call))) }),
   };
 }
 
-async function answer(
+async function answerCall(
   asked: AskedStep,
-  { script, delayFactor }: MockParts,
-  options: CallOptions,
+  options: SimulationOptions,
+  { prompt, abortSignal = NEVER }: CallOptions,
 ): Promise<GenerateResult> {
-  const question = toQuestion(asked, options);
-  const turn = script === undefined ? undefined : findTurn(script, asked);
-  const made = await makeUp(asked, question);
-  const delayMs = turn?.delayMs ?? script?.delayMs ?? made.delayMs * delayFactor;
-  await wait(turn?.does.type === "hang" ? FOREVER_MS : delayMs, options.abortSignal);
-  if (turn?.does.type === "fail") throw new MockFailure(turn.does, turn.costMicro === undefined ? 0 : turn.costMicro);
-  if (turn?.does.type === "call") return sayCalls(turn.does, turn, { asked, question });
-  if (turn?.does.type !== "reply") return say(made.text(), scriptedSpending(turn, made.spent));
-  const { reply } = turn.does;
-  return sayScripted(typeof reply === "string" ? reply : JSON.stringify(reply), turn, question);
+  const { format, schema = format === "json" || format === "yaml" ? ANYTHING : undefined } = asked;
+  const compiled = schema === undefined ? undefined : await createSchemaValidators().compile(schema);
+  const validate = compiled?.ok === true ? compiled.validate : undefined;
+  const question = { ...asked, schema, validate, prompt: textOf(prompt) };
+  const turn = await simulateTurn(question, options, abortSignal);
+  if (!turn.ok) throw new KnownFailure(turn.failed);
+  return toResult(turn.answer, asked);
 }
 
-function toQuestion({ format, schema }: AskedStep, { prompt }: CallOptions): Question {
+function textOf(prompt: CallOptions["prompt"]): string {
   const texts = prompt.flatMap(({ content }) => {
     return typeof content === "string"
       ? [content]
       : content.flatMap((part) => (part.type === "text" ? [part.text] : []));
   });
-  const outputSchema = schema ?? (format === "json" || format === "yaml" ? ANYTHING : undefined);
-  return { prompt: texts.join("\n\n"), model: undefined, outputSchema, maxTurns: 1 };
+  return texts.join("\n\n");
 }
 
-async function makeUp({ format }: AskedStep, question: Question) {
-  const { outputSchema } = question;
-  const schema = outputSchema === undefined ? undefined : await createSchemaValidators().compile(outputSchema);
-  const made = simulateAnswer(question, { validate: schema?.ok === true ? schema.validate : undefined });
-  const isPlain = format === "text" && typeof made.structured === "string";
-  const said = isPlain ? String(made.structured) : made.text;
-  return {
-    spent: made.spent,
-    delayMs: made.delayMs,
-    text() {
-      if (made.violations.length > 0)
-        throw unsolvable(made.violations.map(({ path, message }) => `${path} ${message}`));
-      return format === "xml" ? `<answer>${said}</answer>` : said;
-    },
-  };
-}
-
-/** Said aloud rather than answered wrongly. */
-function unsolvable(reasons: readonly string[]): MockFailure {
-  const why = reasons.slice(0, 3).join("; ");
-  const message = `No answer could be made up for this output schema (${why}). Script a reply for the step.`;
-  return new MockFailure({ type: "fail", code: "OUTPUT_INVALID", message, retryable: false, effect: "none" }, 0);
-}
-
-async function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  if (delayMs > 0) await setTimeout(Math.min(delayMs, FOREVER_MS), undefined, signal === undefined ? {} : { signal });
-}
-
-function sayCalls(
-  { calls, say: said }: ScriptedAct & { type: "call" },
-  turn: ScriptedTurn,
-  { asked, question }: { readonly asked: AskedStep; readonly question: Question },
-): GenerateResult {
-  const answer = sayScripted(said, turn, question);
-  const named = calls.map(({ name, input }, index) => ({
+function toResult(answer: SimulatedAnswer, { format, attempt }: AskedStep): GenerateResult {
+  const { calls, spent } = answer;
+  const { input_tokens: input, output_tokens: output } = spent.usage;
+  const text = toText(answer, format);
+  const named = calls.map((call, index) => ({
     type: "tool-call" as const,
-    toolCallId: `call_${asked.attempt}_${index + 1}`,
-    toolName: name,
-    input: JSON.stringify(input),
+    toolCallId: `call_${attempt}_${index + 1}`,
+    toolName: call.name,
+    input: JSON.stringify(call.input),
   }));
-  const content = [...(said === "" ? [] : answer.content), ...named];
-  return { ...answer, content, finishReason: { unified: "tool-calls", raw: "tool_calls" } };
-}
-
-function sayScripted(text: string, turn: ScriptedTurn, question: Question): GenerateResult {
-  return say(text, scriptedSpending(turn, estimateSpending(question, text, createRandom(question.prompt))));
-}
-
-function say(text: string, { usage, costMicro }: Spending): GenerateResult {
-  const [input, output] = [Number(usage["input_tokens"]), Number(usage["output_tokens"])];
   return {
-    content: [{ type: "text", text }],
-    finishReason: { unified: "stop", raw: "stop" },
+    content: [...(text === "" && named.length > 0 ? [] : [{ type: "text" as const, text }]), ...named],
+    finishReason: named.length > 0 ? { unified: "tool-calls", raw: "tool_calls" } : { unified: "stop", raw: "stop" },
     usage: {
       inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
       outputTokens: { total: output, text: output, reasoning: 0 },
     },
-    providerMetadata: { [MOCK_METADATA]: { costMicro } },
+    providerMetadata: { [KNOWN_COST]: { costMicro: spent.costMicro } },
     warnings: [],
   };
+}
+
+/** A made-up answer is put into the format that was asked for; a scripted one is taken as it stands. */
+function toText({ text, structured, isScripted }: SimulatedAnswer, format: AskedStep["format"]): string {
+  if (isScripted) return text;
+  const said = format === "text" && typeof structured === "string" ? structured : text;
+  return format === "xml" ? `<answer>${said}</answer>` : said;
+}
+
+/** Streams an answer word by word. */
+function* toStreamParts(result: GenerateResult): Generator<StreamPart> {
+  const { content, finishReason, usage, providerMetadata, warnings } = result;
+  yield { type: "stream-start", warnings };
+  for (const [index, part] of content.entries()) {
+    const id = String(index);
+    if (part.type === "tool-call") yield part;
+    if (part.type !== "text") continue;
+    yield { type: "text-start", id };
+    for (const [delta] of part.text.matchAll(WORDS)) yield { type: "text-delta", id, delta };
+    yield { type: "text-end", id };
+  }
+  yield { type: "finish", finishReason, usage, providerMetadata };
 }

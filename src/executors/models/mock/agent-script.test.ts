@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { parseAgentScript } from "./parse-agent-script.ts";
+import { parseAgentScript } from "./agent-script.ts";
 
 const table: readonly (readonly [string, string, string])[] = [
   ["an unknown key", "steps:\n  a: {replies: [1]}", "2:16 `replies` means nothing here"],

@@ -1,0 +1,168 @@
+import { setTimeout } from "node:timers/promises";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import type { Failed } from "../../../ports/executor.ts";
+import { toFailed } from "../../output/failure.ts";
+import { describeViolations, type SchemaViolation, type Validate } from "../../output/schema-validators.ts";
+import type { AgentScript, ScriptedTurn } from "./agent-script.ts";
+import { toSchemaValue } from "./schema-value.ts";
+
+/** What is asked, of a simulated agent or of a mock model. */
+export interface SimulatedQuestion {
+  /** As in the run: `score`, `enrich[3]`, `batch[2]/fetch[7]`, `poll#7`. */
+  readonly path: string;
+  readonly stepId: string;
+  /** A script may name the step by its agent too. */
+  readonly agent?: string | undefined;
+  readonly attempt: number;
+  readonly prompt: string;
+  readonly model?: string | undefined;
+  readonly schema?: JsonObject | undefined;
+  readonly validate?: Validate | undefined;
+}
+
+export interface SimulationOptions {
+  readonly script?: AgentScript | undefined;
+  /** Scales the delays of made-up answers; 0 answers at once. Scripted delays stay as written. Default 1. */
+  readonly delayFactor?: number | undefined;
+  /** Resolves after the time, or rejects when the signal aborts. */
+  readonly wait?: ((delayMs: number, signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+export type SimulatedTurn =
+  | { readonly ok: true; readonly answer: SimulatedAnswer }
+  | { readonly ok: false; readonly failed: Failed };
+
+export interface SimulatedAnswer {
+  readonly text: string;
+  /** Present where a schema was asked for, or where the script's reply is no text. */
+  readonly structured: Json | undefined;
+  /** The script says it, word for word. */
+  readonly isScripted: boolean;
+  readonly calls: NonNullable<ScriptedTurn["call"]>;
+  readonly delayMs: number;
+  readonly spent: SimulatedSpending;
+}
+
+export interface SimulatedSpending {
+  /** `null`: unknown, as some servers leave it. */
+  readonly costMicro: number | null;
+  readonly turns: number;
+  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
+}
+
+// The longest that a timer of Node can wait.
+const FOREVER_MS = 2 ** 31 - 1;
+const MIN_DELAY_MS = 300;
+const DELAY_SPREAD_MS = 1_200;
+
+/**
+ * Answers as scripted, else with a plain answer in the shape of the schema: equal questions get equal answers. Rejects
+ * when the signal aborts.
+ */
+export async function simulateTurn(
+  question: SimulatedQuestion,
+  { script, delayFactor = 1, wait = waitForReal }: SimulationOptions,
+  signal: AbortSignal,
+): Promise<SimulatedTurn> {
+  const turn: ScriptedTurn = (script === undefined ? undefined : findTurn(script, question)) ?? {};
+  const usualMs = (MIN_DELAY_MS + ((question.prompt.length * 97) % DELAY_SPREAD_MS)) * delayFactor;
+  const delayMs = turn.hang === true ? FOREVER_MS : Math.min(turn.delay_ms ?? script?.delay_ms ?? usualMs, FOREVER_MS);
+  signal.throwIfAborted();
+  if (delayMs > 0) await wait(delayMs, signal);
+  if (turn.fail !== undefined) return { ok: false, failed: toScriptedFailure(turn.fail, turn) };
+  const said = toSaid(turn, question);
+  if ("violations" in said) return { ok: false, failed: toUnsolvable(said.violations) };
+  const spent = toSpending(turn, said.text, question);
+  return { ok: true, answer: { ...said, calls: turn.call ?? [], delayMs, spent } };
+}
+
+async function waitForReal(delayMs: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(delayMs, undefined, { signal });
+}
+
+/** Finds what the script says about one try. The narrowest name wins: whole path, instance, then step. */
+function findTurn({ steps }: AgentScript, question: SimulatedQuestion): ScriptedTurn | undefined {
+  const { path, stepId, agent, attempt } = question;
+  const ownPart = path.split("/").at(-1) ?? path;
+  const item = Number(/\[(\d+)\]$/.exec(ownPart)?.[1] ?? -1);
+  for (const name of [path, ownPart, ownPart.replace(/#\d+/, ""), stepId, agent]) {
+    if (name === undefined || !Object.hasOwn(steps, name)) continue;
+    const turns = steps[name]?.items[item] ?? steps[name]?.attempts ?? [];
+    const turn = turns[attempt - 1] ?? turns.at(-1);
+    if (turn !== undefined) return turn;
+  }
+  return undefined;
+}
+
+type Said = Pick<SimulatedAnswer, "text" | "structured" | "isScripted">;
+
+function toSaid({ reply, call, say = "" }: ScriptedTurn, question: SimulatedQuestion): Said | Misfit {
+  if (call !== undefined) return { text: say, structured: undefined, isScripted: true };
+  if (typeof reply === "string") return { text: reply, structured: undefined, isScripted: true };
+  if (reply !== undefined) return { text: JSON.stringify(reply), structured: reply, isScripted: true };
+  const { prompt, schema, validate } = question;
+  if (schema === undefined)
+    return { text: `Simulated answer to: ${shorten(prompt)}`, structured: undefined, isScripted: false };
+  const structured = toSchemaValue(schema);
+  const violations = validate?.(structured) ?? [];
+  return violations.length > 0 ? { violations } : { text: JSON.stringify(structured), structured, isScripted: false };
+}
+
+interface Misfit {
+  readonly violations: readonly SchemaViolation[];
+}
+
+const SHOWN_PROMPT_CHARS = 200;
+
+function shorten(prompt: string): string {
+  const line = prompt.trim().replace(/\s+/g, " ");
+  return line.length <= SHOWN_PROMPT_CHARS ? line : `${line.slice(0, SHOWN_PROMPT_CHARS)} ...`;
+}
+
+/** A failure is better than an answer that does not fit. */
+function toUnsolvable(violations: readonly SchemaViolation[]): Failed {
+  const reasons = describeViolations(violations.slice(0, 3), "the value");
+  const message = `No answer could be made up for this output schema (${reasons}). Script a reply for the step.`;
+  const details = { errors: violations.map((violation) => ({ ...violation })) };
+  return toFailed("OUTPUT_INVALID", { message, details, retryable: false, effect: "none" });
+}
+
+const NOT_RETRYABLE = new Set(["AGENT_UNAUTHORIZED", "AGENT_REFUSED", "MODEL_UNAUTHORIZED", "MODEL_REFUSED"]);
+
+function toScriptedFailure(code: string, turn: ScriptedTurn): Failed {
+  const { message = `Failed as scripted (${code}).`, retryable = !NOT_RETRYABLE.has(code) } = turn;
+  // Asking a model changes nothing outside.
+  const hasNoEffect = NOT_RETRYABLE.has(code) || code === "AGENT_UNREACHABLE" || code.startsWith("MODEL_");
+  const { effect = hasNoEffect ? "none" : "unknown" } = turn;
+  return { status: "failed", code, message, retryable, effect, costMicro: toMicro(turn.cost_usd, 0) };
+}
+
+/** Rough prices in dollars per million tokens, which is micro-dollars per token. Other models cost like sonnet. */
+const PRICES = [
+  { name: "haiku", input: 1, output: 5 },
+  { name: "opus", input: 5, output: 25 },
+  { name: "", input: 3, output: 15 },
+];
+const CHARS_PER_TOKEN = 4;
+const SYSTEM_PROMPT_TOKENS = 1_200;
+
+/** What the script says goes before what is estimated. */
+function toSpending(turn: ScriptedTurn, text: string, { prompt, model = "" }: SimulatedQuestion): SimulatedSpending {
+  const {
+    turns = 1,
+    input_tokens: input = turns * (SYSTEM_PROMPT_TOKENS + Math.ceil(prompt.length / CHARS_PER_TOKEN)),
+    output_tokens: output = Math.ceil(text.length / CHARS_PER_TOKEN),
+  } = turn;
+  const price = PRICES.find(({ name }) => model.includes(name)) ?? { input: 0, output: 0 };
+  const estimated = Math.round(input * price.input + output * price.output);
+  return {
+    costMicro: toMicro(turn.cost_usd, estimated),
+    turns,
+    usage: { input_tokens: input, output_tokens: output },
+  };
+}
+
+function toMicro(costUsd: number | null | undefined, otherwise: number): number | null {
+  if (costUsd === undefined) return otherwise;
+  return costUsd === null ? null : Math.round(costUsd * 1_000_000);
+}
