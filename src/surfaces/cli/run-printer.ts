@@ -4,10 +4,12 @@ import { describeRun, type RunHead } from "../../operations/runs/describe-run.ts
 import { findRun } from "../../operations/runs/find-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { type Format, hasLiveTerminal, paintFor } from "./cli-context.ts";
-import { print, printEnvelope } from "./print.ts";
+import { print, printEnvelope, tell } from "./print.ts";
 import type { LiveNotice } from "./render/live-run.ts";
 import { wantsColor } from "./render/paint.ts";
 import { renderError } from "./render/render-error.ts";
+import { renderOutputs } from "./render/render-outputs.ts";
+import { shortId } from "./short-id.ts";
 import type { Voice } from "./voice.ts";
 
 /** Shows one run while it goes on: live for people, as data for programs. */
@@ -74,7 +76,7 @@ async function openLivePrinter(voice: Voice): Promise<RunPrinter> {
       else early.push(notice);
     },
     end: async (run) => {
-      await close(run.completed_at === null ? undefined : () => print(JSON.stringify(run.outputs, null, 2)));
+      await close(run.completed_at === null ? undefined : () => printOutputs(run));
       if (run.error !== null) voice.say(renderError(run.error, paintFor(stream)));
     },
     abandon: () => close(),
@@ -85,4 +87,16 @@ async function openLivePrinter(voice: Voice): Promise<RunPrinter> {
     },
     printWhereItStands: async () => undefined,
   };
+}
+
+/** At a terminal as a table, where they are one. Programs get JSON on stdout, and people beside them the table on stderr. */
+function printOutputs({ run_id: runId, outputs }: RunHead): void {
+  const { stdout, stderr } = process;
+  const stream = stdout.isTTY === true ? stdout : stderr;
+  const table = renderOutputs(outputs, { paint: paintFor(stream), width: stream.isTTY ? stream.columns : undefined });
+  if (stream === stderr || table === undefined) print(JSON.stringify(outputs, null, 2));
+  if (table === undefined) return;
+  if (stream === stdout) print(table);
+  else tell(table);
+  tell(`All outputs: pawl runs show ${shortId(runId)} --json`);
 }
