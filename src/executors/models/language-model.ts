@@ -14,3 +14,6 @@ export type GenerateResult = Awaited<ReturnType<ProviderModel["doGenerate"]>>;
 
 export type StreamPart =
   Awaited<ReturnType<ProviderModel["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
+
+/** Under this name a provider that knows its cost says it in the metadata of an answer, as a mock model does. */
+export const KNOWN_COST = "pawl";

@@ -1,10 +1,7 @@
 import { isJsonObject } from "../../core/json.ts";
 import type { Model } from "./create-models.ts";
-import type { GenerateResult } from "./language-model.ts";
+import { type GenerateResult, KNOWN_COST } from "./language-model.ts";
 import type { TokenUsage } from "./price-call.ts";
-
-/** Under this name a provider that knows its cost says it in the metadata of an answer, as a mock model does. */
-export const KNOWN_COST = "pawl";
 
 export function readUsage({ inputTokens, outputTokens }: GenerateResult["usage"]): TokenUsage {
   return {

@@ -1,9 +1,14 @@
 import type { JsonObject } from "../../../core/json.ts";
 import { createSchemaValidators } from "../../output/schema-validators.ts";
 import type { AskedStep } from "../asked-step.ts";
-import type { CallOptions, GenerateResult, ProviderModel, StreamPart } from "../language-model.ts";
+import {
+  type CallOptions,
+  type GenerateResult,
+  KNOWN_COST,
+  type ProviderModel,
+  type StreamPart,
+} from "../language-model.ts";
 import { KnownFailure } from "../model-failure.ts";
-import { KNOWN_COST } from "../read-result.ts";
 import { type SimulatedAnswer, type SimulationOptions, simulateTurn } from "./simulate-turn.ts";
 
 const NEVER = new AbortController().signal;
