@@ -43,7 +43,7 @@ export interface SimulatedAnswer {
   readonly spent: SimulatedSpending;
 }
 
-export interface SimulatedSpending {
+interface SimulatedSpending {
   /** `null`: unknown, as some servers leave it. */
   readonly costMicro: number | null;
   readonly turns: number;
