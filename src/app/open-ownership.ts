@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Config } from "../config/load-config.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import { LocalHost } from "../hosts/local/local-host.ts";
-import type { ResolveCall } from "../hosts/session/command-performer.ts";
+import type { ResolveCall } from "../hosts/session/steps/step-parts.ts";
 import type { PieceMask } from "../hosts/session/tasks/live-text.ts";
 import { SocketServer, type SocketServerOptions } from "../hosts/socket/socket-server.ts";
 import type { RunObservers } from "../operations/events/run-observers.ts";

@@ -12,8 +12,8 @@ import type { Instance, RunState } from "../../src/core/history/run-state.ts";
 import { resultOf } from "../../src/core/interpreter/flow/end-scope.ts";
 import { viewOf } from "../../src/core/interpreter/lookup.ts";
 import { next, refold } from "../../src/core/interpreter/next.ts";
-import { pendingCommands, recoveryEvents } from "../../src/core/interpreter/recovery.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../src/core/json.ts";
+import { Session } from "../../src/hosts/session/session.ts";
 import { Agenda, type Entry } from "./agenda.ts";
 import type { Behaviour, TaskCall, TaskResult } from "./behaviour.ts";
 import { checkInvariants, checkStart } from "./invariants.ts";
@@ -37,7 +37,7 @@ export interface StoredEvent {
   readonly value: Json | undefined;
 }
 
-interface Flight {
+interface RunningTask {
   readonly instance: Instance;
   readonly attempt: number;
   readonly result: TaskResult;
@@ -49,8 +49,8 @@ type StartTask = Extract<Command, { type: "startTask" }>;
 const MAX_EVENTS = 200_000;
 
 /**
- * Drives the core in virtual time, one event a commit, and can lose its memory after any of them. Everything that a
- * host must do and nothing else, so that what it finds wrong is wrong in the core.
+ * Drives a session in virtual time: its log is an array, one event a commit, and it can lose its memory after any of
+ * them. It does everything that a host must do and nothing else, so that the errors it finds are errors of the core.
  */
 export class CoreHost {
   readonly events: StoredEvent[] = [];
@@ -59,12 +59,12 @@ export class CoreHost {
   /** Paths of tasks that may be done only once. */
   readonly atMostOncePaths = new Set<string>();
   now = 1_700_000_000_000;
-  state: RunState;
+  #session: Session<Json>;
   readonly #setup: CoreHostSetup;
   readonly #graphs = new Map<string, Graph>();
   #agenda = new Agenda();
   #timers = new Map<string, Entry>();
-  #flights = new Map<string, Flight>();
+  #running = new Map<string, RunningTask>();
   /** Approvals and waits that the outside has taken notice of. */
   readonly #noticed = new Set<string>();
   /** After this many events the process dies, before it performs what the last one caused. */
@@ -73,7 +73,11 @@ export class CoreHost {
   constructor(setup: CoreHostSetup) {
     this.#setup = setup;
     this.#graphs.set("root", liftControls(setup.graph));
-    this.state = newRunState(this.#indexed("root"));
+    this.#session = new Session(newRunState(this.#indexed("root")));
+  }
+
+  get state(): RunState {
+    return this.#session.state;
   }
 
   dieAfter(...seqs: number[]): this {
@@ -156,7 +160,7 @@ export class CoreHost {
   park(): void {
     for (const { path, attempt, phase } of [...this.state.active.values()]) {
       if (phase !== "dispatched") continue;
-      this.#dropFlight(path, attempt);
+      this.#dropTask(path, attempt);
       this.apply({ type: "stepInterrupted", at: this.now, path, attempt, cause: "parked" });
     }
   }
@@ -165,16 +169,16 @@ export class CoreHost {
   crash(): void {
     this.#agenda.keepExternal();
     this.#timers = new Map();
-    this.#flights = new Map();
-    const state = this.rebuild();
-    this.state = state;
-    const pending = pendingCommands(state);
-    for (const event of recoveryEvents(state, this.now)) {
-      // It may die again while it recovers: then the one after it has done the rest.
-      if (this.state === state) this.apply(event);
+    this.#running = new Map();
+    const session = new Session<Json>(this.rebuild());
+    this.#session = session;
+    const { events, commands } = session.recovery(this.now);
+    for (const event of events) {
+      // The process may die again while it recovers: then the next one has done the rest.
+      if (this.#session === session) this.apply(event);
     }
-    if (this.state !== state) return;
-    for (const command of pending) this.#perform(command);
+    if (this.#session !== session) return;
+    for (const command of commands) this.#perform(command);
     this.#notice();
   }
 
@@ -200,8 +204,9 @@ export class CoreHost {
 
   apply(event: Event, value?: Json): void {
     const isTerse = this.#setup.checks === false;
-    const { commands, decided } = next(this.state, event);
-    this.events.push({ event: decided.length === 0 ? event : { ...event, decided }, value });
+    this.#session.apply(event, value);
+    const { events = [], commands = [] } = this.#session.take() ?? {};
+    for (const { event: stored, value: kept } of events) this.events.push({ event: stored, value: kept });
     if (!isTerse) checkInvariants(this.state, this.events);
     if (this.#dieAfter.delete(this.events.length)) return this.crash();
     for (const command of commands) {
@@ -306,18 +311,18 @@ export class CoreHost {
     if (earlyCostMicro !== undefined) {
       const cost = { type: "costReported", path, attempt, costMicro: earlyCostMicro } as const;
       this.#internal(Math.floor(delayMs / 2), () => {
-        if (this.#flights.has(`${path}@${attempt}`)) this.apply({ ...cost, at: this.now });
+        if (this.#running.has(`${path}@${attempt}`)) this.apply({ ...cost, at: this.now });
       });
     }
     const own = (step.maxCostMicro ?? Number.POSITIVE_INFINITY) - instance.costMicro;
     const promisedMicro = maxCostMicro !== undefined && maxCostMicro < own ? maxCostMicro : undefined;
-    const outcome = this.#internal(delayMs, () => this.#land(instance, attempt, result, promisedMicro));
-    this.#flights.set(`${path}@${attempt}`, { instance, attempt, result, outcome });
+    const outcome = this.#internal(delayMs, () => this.#report(instance, attempt, result, promisedMicro));
+    this.#running.set(`${path}@${attempt}`, { instance, attempt, result, outcome });
   }
 
-  #land(instance: Instance, attempt: number, result: TaskResult, promisedMicro?: number): void {
+  #report(instance: Instance, attempt: number, result: TaskResult, promisedMicro?: number): void {
     const { path } = instance;
-    if (!this.#flights.delete(`${path}@${attempt}`)) return;
+    if (!this.#running.delete(`${path}@${attempt}`)) return;
     const cost = result.costMicro === undefined ? {} : { costMicro: result.costMicro };
     if ("output" in result) {
       const projection = this.#projection(instance, result.output, false);
@@ -351,21 +356,21 @@ export class CoreHost {
   }
 
   #abort(path: string, attempt: number): void {
-    const flight = this.#flights.get(`${path}@${attempt}`);
-    if (flight === undefined) throw new Error(`${path}@${attempt} is told to stop and does not fly.`);
-    const { onAbort = "fail", costMicro } = flight.result;
+    const task = this.#running.get(`${path}@${attempt}`);
+    if (task === undefined) throw new Error(`${path}@${attempt} is told to stop and does not run.`);
+    const { onAbort = "fail", costMicro } = task.result;
     if (onAbort === "finish") return;
-    this.#agenda.remove(flight.outcome);
+    this.#agenda.remove(task.outcome);
     // One that hangs comes down long after the grace.
     const delayMs = onAbort === "hang" ? 10 * 60_000 : 1;
     const cost = costMicro === undefined ? {} : { costMicro };
-    this.#internal(delayMs, () => this.#land(flight.instance, attempt, { fail: "ABORTED", retryable: true, ...cost }));
+    this.#internal(delayMs, () => this.#report(task.instance, attempt, { fail: "ABORTED", retryable: true, ...cost }));
   }
 
-  #dropFlight(path: string, attempt: number): void {
-    const flight = this.#flights.get(`${path}@${attempt}`);
-    this.#flights.delete(`${path}@${attempt}`);
-    if (flight !== undefined) this.#agenda.remove(flight.outcome);
+  #dropTask(path: string, attempt: number): void {
+    const task = this.#running.get(`${path}@${attempt}`);
+    this.#running.delete(`${path}@${attempt}`);
+    if (task !== undefined) this.#agenda.remove(task.outcome);
   }
 
   #evaluate(instance: Instance, attempt: number): void {

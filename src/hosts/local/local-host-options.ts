@@ -6,8 +6,8 @@ import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { FindExecutor } from "../executors.ts";
-import type { ResolveCall } from "../session/command-performer.ts";
 import type { WantedObserver } from "../session/live-run.ts";
+import type { ResolveCall } from "../session/steps/step-parts.ts";
 import type { PieceMask } from "../session/tasks/live-text.ts";
 
 /** What a host of runs is given by the process that it is in. */

@@ -1,15 +1,15 @@
+import { hash } from "node:crypto";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { type IndexedGraph, indexGraph } from "../../core/graph/indexed-graph.ts";
 import type { CompiledDefinition } from "../compiled-definition.ts";
-import { type Pinned, pinDefinition } from "./pin-definition.ts";
 
-/** A server may be sent another definition with every request. */
+/** A server may get another definition with every request. */
 const MAX_GRAPHS = 500;
 
 /**
- * Graphs that this process has at hand: each is hashed and indexed once, however many runs it has. The newest are kept; runs
- * hold their own, and what is missing is read from the journal.
+ * Graphs of this process: each is hashed and indexed once, however many runs it has. The newest are kept. Runs hold their
+ * own, and a missing one is read from the journal.
  */
 export class GraphCache {
   readonly byHash: Map<string, IndexedGraph> = new BoundedMap(MAX_GRAPHS);
@@ -22,4 +22,25 @@ export class GraphCache {
     this.byHash.set(pinned.graphHash, graph);
     return { pinned, graph };
   }
+}
+
+/** A definition as a run keeps it: the text as written and the graph as compiled, each under its SHA-256. */
+export interface Pinned {
+  readonly definitionHash: string;
+  readonly graphHash: string;
+  readonly pins: readonly { readonly hash: string; readonly text: string }[];
+}
+
+export function pinDefinition({ text, graph }: CompiledDefinition): Pinned {
+  const graphText = JSON.stringify(graph);
+  const definitionHash = hash("sha256", text);
+  const graphHash = hash("sha256", graphText);
+  return {
+    definitionHash,
+    graphHash,
+    pins: [
+      { hash: definitionHash, text },
+      { hash: graphHash, text: graphText },
+    ],
+  };
 }

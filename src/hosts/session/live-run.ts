@@ -3,52 +3,52 @@ import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Command } from "../../core/history/commands.ts";
 import type { Event } from "../../core/history/events.ts";
 import type { RunState } from "../../core/history/run-state.ts";
-import { next, type Step } from "../../core/interpreter/next.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Append, AppendResult, NewEvent, NewOutbox, NewRun, RunNo, RunRecord } from "../../ports/journal.ts";
-import type { ObservedCall, ObservedEvent, RunObserver, RunTrace } from "../../ports/run-observer.ts";
+import type { Append, AppendResult, NewOutbox, NewRun, RunNo, RunRecord } from "../../ports/journal.ts";
+import type { ObservedCall, ObservedRun, RunObserver, RunTrace } from "../../ports/run-observer.ts";
 import type { RunNotice } from "../run-host.ts";
 import { traceOf, traceParentOf } from "../trace-context.ts";
-import type { CommitQueue, Committer } from "./commit-queue.ts";
+import type { ReusableOutcomes } from "./reuse/reuse.ts";
 import { RunRow, type RunRowFields } from "./run-row.ts";
+import { type Batch, Session } from "./session.ts";
 import type { RunValues } from "./values/run-values.ts";
 
-/** One run, as its driver takes it up. */
-export interface LiveRunParts {
-  readonly no: RunNo;
-  readonly about: NewRun;
-  /** Its first commit creates it. */
-  readonly isNew: boolean;
-  readonly state: RunState;
-  /** As recorded with the run: who answers agent steps, and what else its steps need to know. */
-  readonly options: JsonObject;
-  readonly values: RunValues;
-  readonly shown: RunRowFields;
+/** Makes what runs have applied durable, and tells each run what became of its commit. */
+export interface RunLog {
+  /** The run has something to commit. */
+  mark(run: Committer): void;
 }
 
-/** What all drivers of a host share. */
+export interface Committer {
+  /** Everything since the last call, or undefined if there is nothing. Called once per commit. */
+  collect(): Append | undefined;
+  /** The commit is durable, or this entry of it was refused. */
+  committed(result: AppendResult): void;
+  /** The commit cannot be written, now or later. */
+  failed(error: unknown): void;
+}
+
+/** What a host gives to all of its runs. */
 export interface LiveRunHooks {
-  readonly queue: CommitQueue;
+  readonly log: RunLog;
+  /** Called only after the commit of the event that caused the command. */
   perform(run: LiveRun, command: Command): void;
   /** An event has changed the state. */
   applied(run: LiveRun, event: Event): void;
-  /** Records the end together with the event that brought it, if that can be done without reading anything. */
+  /** Records the end with the event that brought it, if that can be done without reading anything. */
   finishAtOnce(run: LiveRun, command: Extract<Command, { type: "finishRun" }>): boolean;
   notify(run: LiveRun, notice: RunNotice): void;
   hasWatchers(runId: string): boolean;
-  /** Whether spans of runs and attempts are told somewhere, so that others may name them as parents. */
+  /** Spans of runs and attempts are exported, so that others may name them as parents. */
   readonly isTracing: boolean;
-  /** Absent, or not wanted: nobody observes runs. */
   readonly observer: WantedObserver | undefined;
-  /** The commit is durable and what it wished is under way. */
+  /** The commit is durable and its commands are under way. */
   afterCommit(run: LiveRun): void;
-  /** The run's record on disk has become another: nothing that is in memory counts any more. */
-  discarded(run: LiveRun, result: AppendResult & { ok: false }): void;
-  /** A defect has spoilt the state in memory. */
+  /** The run cannot go on in this process: its record on disk is another's, or a defect has spoilt the state in memory. */
   broken(run: LiveRun, error: unknown): void;
 }
 
-/** Asked each time: who observes may come and go. */
+/** Asked each time: observers come and go. */
 export interface WantedObserver extends RunObserver {
   readonly isWanted: boolean;
 }
@@ -62,66 +62,72 @@ export interface StartNote {
   readonly startValue: string | undefined;
 }
 
-interface Commit {
-  readonly events: readonly NewEvent[];
-  /** Who did the work, by the event that tells the outcome. */
-  readonly executors: ReadonlyMap<Event, string>;
-  readonly commands: readonly Command[];
-  readonly firstSeq: number;
-}
-
-/** One run in memory: applies events, gathers them for the next commit, and performs commands after it. */
-export class LiveRun implements Committer {
+export interface LiveRunParts {
   readonly no: RunNo;
-  readonly runId: string;
+  readonly about: NewRun;
+  /** Its first commit creates it. */
+  readonly isNew: boolean;
   readonly state: RunState;
+  /** Recorded with the run: who answers agent steps, and what else its steps need to know. */
   readonly options: JsonObject;
   readonly values: RunValues;
+  readonly row: RunRowFields;
+  /** Outcomes of an earlier run that this one may take over. */
+  readonly reusable: ReusableOutcomes | undefined;
+}
+
+/**
+ * One run in memory: its session, and what has to be durable together with the session's events. Events are applied when
+ * they arrive, gathered for the next commit, and their commands performed after it.
+ */
+export class LiveRun implements Committer, ObservedRun {
+  readonly no: RunNo;
+  readonly runId: string;
+  readonly options: JsonObject;
+  readonly values: RunValues;
+  readonly reusable: ReusableOutcomes | undefined;
+  readonly session: Session;
   readonly #about: NewRun;
   readonly #hooks: LiveRunHooks;
-  #events: NewEvent[] = [];
-  #executors = new Map<Event, string>();
-  #commands: Command[] = [];
+  readonly #row: RunRow;
+  /** Who did the work, by the event with the outcome. Kept while somebody observes. */
+  readonly #executors = new WeakMap<Event, string>();
   readonly #outbox: NewOutbox[] = [];
   readonly #pins: { hash: string; text: string }[] = [];
   /** Dispatched attempts whose start is not written yet: it never is where the outcome comes first. */
   readonly #starts = new Set<StartNote>();
   #isNew: boolean;
-  #committedSeq: number;
   /** There is one commit at a time. */
-  #inCommit: Commit | undefined;
-  readonly #row: RunRow;
+  #inCommit: Batch<string> | undefined;
   #durableSeq: number;
   #waiting: { readonly seq: number; resolve(): void; reject(error: Error): void }[] = [];
   #trace: RunTrace | undefined;
   isDiscarded = false;
 
-  constructor(run: LiveRunParts, hooks: LiveRunHooks) {
-    this.no = run.no;
-    this.runId = run.about.id;
-    this.state = run.state;
-    this.options = run.options;
-    this.values = run.values;
-    this.#about = run.about;
-    this.#isNew = run.isNew;
-    this.#row = new RunRow(run.shown);
+  constructor({ no, about, isNew, state, options, values, row, reusable }: LiveRunParts, hooks: LiveRunHooks) {
+    this.no = no;
+    this.runId = about.id;
+    this.options = options;
+    this.values = values;
+    this.reusable = reusable;
+    this.session = new Session(state, (command) => hooks.finishAtOnce(this, command));
+    this.#about = about;
+    this.#isNew = isNew;
+    this.#row = new RunRow(row);
     this.#hooks = hooks;
-    this.#committedSeq = run.state.seq;
-    this.#durableSeq = run.state.seq;
+    this.#durableSeq = state.seq;
+  }
+
+  get state(): RunState {
+    return this.session.state;
   }
 
   get workflow(): string {
     return this.#about.workflow;
   }
 
-  get trace(): RunTrace {
-    this.#trace ??= traceOf(this.runId, this.options);
-    return this.#trace;
-  }
-
-  /** W3C trace context for whoever works for an attempt. */
-  traceParentOf(path: string, attempt: number): string | undefined {
-    return traceParentOf(this, { tracing: this.#hooks.isTracing, path, attempt });
+  get tenantId(): string | undefined {
+    return this.#about.tenantId;
   }
 
   get startedAt(): number {
@@ -132,34 +138,28 @@ export class LiveRun implements Committer {
     return this.state.budget.spentMicro;
   }
 
-  /** Whose run it is. */
-  get tenantId(): string | undefined {
-    return this.#about.tenantId;
-  }
-
-  /** True while events wait for their commit or commands for their turn. */
+  /** Events wait for their commit, or commands for their turn. */
   get isBusy(): boolean {
-    return this.#events.length > 0 || this.#inCommit !== undefined || this.#starts.size > 0;
+    return this.session.hasEvents || this.#inCommit !== undefined || this.#starts.size > 0;
   }
 
-  /** Applies at arrival. What it causes is performed only after its commit. */
+  /** Applies an event when it arrives, and returns its number. What it causes is performed only after its commit. */
   apply(event: Event, value?: string): number {
-    // After the end the record is closed: what still comes in has nowhere to go.
+    // After the end the record is closed, and nothing that comes in is kept.
     if (this.isDiscarded || this.state.phase === "finished") return 0;
-    const executor = this.#hooks.observer?.isWanted === true ? this.#executorOf(event) : undefined;
-    const step = this.#step(event);
-    if (step === undefined) return 0;
-    const { commands, decided } = step;
-    const stored = decided.length === 0 ? event : { ...event, decided };
-    if (executor !== undefined) this.#executors.set(stored, executor);
-    this.#events.push(value === undefined ? { event: stored } : { event: stored, value });
-    const { seq } = this.state;
-    for (const command of commands) {
-      const isDone = command.type === "finishRun" && this.#hooks.finishAtOnce(this, command);
-      if (!isDone) this.#commands.push(command);
+    const { log, observer, applied } = this.#hooks;
+    const executor = observer?.isWanted === true ? this.#executorOf(event) : undefined;
+    const seq = this.state.seq + 1;
+    try {
+      const stored = this.session.apply(event, value);
+      if (executor !== undefined) this.#executors.set(stored, executor);
+    } catch (error) {
+      // Where the core fails half-way its state is worth nothing: the record decides again, elsewhere or later.
+      this.#break(error);
+      return 0;
     }
-    this.#hooks.queue.mark(this);
-    this.#hooks.applied(this, event);
+    log.mark(this);
+    applied(this, event);
     return seq;
   }
 
@@ -170,21 +170,10 @@ export class LiveRun implements Committer {
     return step?.kind === "task" ? step.executor : undefined;
   }
 
-  /** Where the core breaks down half-way its state is worth nothing: the run's record decides again, elsewhere or later. */
-  #step(event: Event): Step | undefined {
-    try {
-      return next(this.state, event);
-    } catch (error) {
-      this.leave();
-      this.#hooks.broken(this, error);
-      return undefined;
-    }
-  }
-
   /** The start is written with the next commit, unless the outcome is there by then. */
   noteStart(start: StartNote): void {
     this.#starts.add(start);
-    this.#hooks.queue.mark(this);
+    this.#hooks.log.mark(this);
   }
 
   /** The outcome is there. A start that carries the input is written all the same, before it. */
@@ -208,55 +197,19 @@ export class LiveRun implements Committer {
     this.state.graphs.set(graph.hash, graph);
   }
 
-  /** Performs commands that need no commit of their own, after a rebuild. */
-  performNow(commands: readonly Command[]): void {
-    for (const command of commands) this.#hooks.perform(this, command);
-  }
-
-  /** Resolves when everything applied so far is durable. */
-  durable(): Promise<void> {
-    const seq = this.state.seq;
-    if (this.#durableSeq >= seq) return Promise.resolve();
-    if (this.isDiscarded) return Promise.reject(ownerGone());
-    return new Promise((resolve, reject) => this.#waiting.push({ seq, resolve, reject }));
-  }
-
-  /** Everything applied so far is on the disk. */
-  get isDurable(): boolean {
-    return this.#durableSeq >= this.state.seq;
-  }
-
-  get isWatched(): boolean {
-    return this.#hooks.hasWatchers(this.runId);
-  }
-
-  /** A call inside an attempt, for who observes. */
-  noteCall(call: ObservedCall): void {
-    const { observer } = this.#hooks;
-    if (observer?.isWanted === true) observer.called?.(this, call);
-  }
-
-  notify(notice: RunNotice): void {
-    if (this.isWatched) this.#hooks.notify(this, notice);
-  }
-
   collect(): Append | undefined {
     for (const start of this.#starts) this.#writeStart(start);
     this.#starts.clear();
-    if (this.isDiscarded || this.#events.length === 0) return undefined;
-    const afterSeq = this.#committedSeq;
-    const events = this.#events;
-    this.#inCommit = { events, executors: this.#executors, commands: this.#commands, firstSeq: afterSeq + 1 };
-    if (this.#executors.size > 0) this.#executors = new Map();
-    this.#committedSeq += events.length;
-    this.#events = [];
-    this.#commands = [];
-    return this.#toEntry(afterSeq, events);
-  }
-
-  // Most entries are events and nothing else, and there is one for every step.
-  #toEntry(afterSeq: number, events: readonly NewEvent[]): Append {
-    const entry: { -readonly [Name in keyof Append]: Append[Name] } = { run: this.no, afterSeq, events };
+    const batch = this.isDiscarded ? undefined : this.session.take();
+    if (batch === undefined) return undefined;
+    this.#inCommit = batch;
+    const { events } = batch;
+    // Most entries are events and nothing else, and there is one for every step.
+    const entry: { -readonly [Name in keyof Append]: Append[Name] } = {
+      run: this.no,
+      afterSeq: batch.firstSeq - 1,
+      events,
+    };
     const patch = this.#row.takePatch(this.state, events);
     if (patch !== undefined) entry.patch = patch;
     if (this.#isNew) entry.create = this.#about;
@@ -267,37 +220,61 @@ export class LiveRun implements Committer {
   }
 
   committed(result: AppendResult): void {
-    const commit = this.#inCommit;
+    const batch = this.#inCommit;
     this.#inCommit = undefined;
-    if (commit === undefined || this.isDiscarded) return;
+    if (batch === undefined || this.isDiscarded) return;
     if (!result.ok) {
-      this.discard(result);
-      return;
+      this.leave(ownerGone(result.message));
+      return this.#hooks.broken(this, new Error(result.message));
     }
-    this.#durableSeq = commit.firstSeq + commit.events.length - 1;
+    this.#durableSeq = batch.firstSeq + batch.events.length - 1;
     try {
-      this.performNow(commit.commands);
-      this.#publish(commit);
+      this.perform(batch.commands);
+      this.#publish(batch);
       this.#resolveWaiting();
       this.#hooks.afterCommit(this);
     } catch (error) {
-      this.leave();
-      this.#hooks.broken(this, error);
+      this.#break(error);
     }
   }
 
-  #publish(commit: Commit): void {
-    const { observer } = this.#hooks;
-    if (observer?.isWanted === true) observer.committed(this, toObserved(commit));
-    this.#tellWatchers(commit);
+  failed(error: unknown): void {
+    this.#break(error, isPawlError(error) ? error : undefined);
   }
 
-  #tellWatchers({ events, firstSeq }: Commit): void {
+  /** Performs commands whose event is durable. */
+  perform(commands: readonly Command[]): void {
+    for (const command of commands) this.#hooks.perform(this, command);
+  }
+
+  #publish({ events, firstSeq }: Batch<string>): void {
+    const { observer, notify } = this.#hooks;
+    if (observer?.isWanted === true) {
+      const toObserved = ({ event }: { event: Event }, index: number) => ({
+        seq: firstSeq + index,
+        event,
+        executor: this.#executors.get(event),
+      });
+      observer.committed(this, events.map(toObserved));
+    }
     if (!this.isWatched) return;
     for (const [index, { event }] of events.entries()) {
       const graph = event.type === "callResolved" ? this.state.graphs.get(event.graph)?.graph : undefined;
-      this.#hooks.notify(this, { type: "event", seq: firstSeq + index, event, graph });
+      notify(this, { type: "event", seq: firstSeq + index, event, graph });
     }
+  }
+
+  /** Resolves when everything applied so far is durable. */
+  durable(): Promise<void> {
+    const { seq } = this.state;
+    if (this.isDurable) return Promise.resolve();
+    if (this.isDiscarded) return Promise.reject(ownerGone());
+    return new Promise((resolve, reject) => this.#waiting.push({ seq, resolve, reject }));
+  }
+
+  /** Everything applied so far is on the disk. */
+  get isDurable(): boolean {
+    return this.#durableSeq >= this.state.seq;
   }
 
   #resolveWaiting(): void {
@@ -307,36 +284,50 @@ export class LiveRun implements Committer {
     for (const { resolve } of done) resolve();
   }
 
-  /** What is in memory no longer counts. */
-  discard(result: AppendResult & { ok: false }): void {
-    this.leave(ownerGone(result.message));
-    this.#hooks.discarded(this, result);
-  }
-
-  failed(error: unknown): void {
-    this.leave(isPawlError(error) ? error : undefined);
+  #break(error: unknown, why?: PawlError): void {
+    this.leave(why);
     this.#hooks.broken(this, error);
   }
 
-  /** Leaves memory: nothing more is taken in, and whoever still waits is told. */
+  /** Leaves memory: nothing more is taken in, and everybody who still waits is refused. */
   leave(why?: PawlError): void {
     this.isDiscarded = true;
     if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
     this.#waiting = [];
-    // Made only where somebody is told: most runs leave with nobody waiting, and an error costs its stack.
-    const told = why ?? ownerGone();
-    for (const { reject } of waiting) reject(told);
+    // Made only where somebody waits: an error costs its stack, and most runs leave with nobody waiting.
+    const reason = why ?? ownerGone();
+    for (const { reject } of waiting) reject(reason);
   }
 
-  /** The run as its row says it, once what is applied is durable. */
+  get isWatched(): boolean {
+    return this.#hooks.hasWatchers(this.runId);
+  }
+
+  notify(notice: RunNotice): void {
+    if (this.isWatched) this.#hooks.notify(this, notice);
+  }
+
+  /** Reports a call inside an attempt to the observer. */
+  noteCall(call: ObservedCall): void {
+    const { observer } = this.#hooks;
+    if (observer?.isWanted === true) observer.called?.(this, call);
+  }
+
+  get trace(): RunTrace {
+    this.#trace ??= traceOf(this.runId, this.options);
+    return this.#trace;
+  }
+
+  /** W3C trace context for those who work for an attempt. */
+  traceParentOf(path: string, attempt: number): string | undefined {
+    return traceParentOf(this, { tracing: this.#hooks.isTracing, path, attempt });
+  }
+
+  /** The run as its row shows it, once what is applied is durable. */
   toRecord(): RunRecord {
     return { ...this.#about, ...this.#row.current, no: this.no, lastSeq: this.state.seq };
   }
-}
-
-function toObserved({ events, executors, firstSeq }: Commit): readonly ObservedEvent[] {
-  return events.map(({ event }, index) => ({ seq: firstSeq + index, event, executor: executors.get(event) }));
 }
 
 function ownerGone(message = "The run is no longer driven here."): PawlError {

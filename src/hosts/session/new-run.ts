@@ -2,16 +2,16 @@ import type { RunStarted } from "../../core/history/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { NewRun } from "../../ports/journal.ts";
 import type { RunStart } from "../run-host.ts";
-import type { Pinned } from "./pin-definition.ts";
+import type { Pinned } from "./graph-cache.ts";
 import { inputProjection, type TextTools } from "./values/input-projection.ts";
 
-interface Birth {
+interface Identity {
   readonly runId: string;
   readonly at: number;
 }
 
 /** The run's row. */
-export function toNewRun(start: RunStart, { runId, at, pinned }: Birth & { readonly pinned: Pinned }): NewRun {
+export function toNewRun(start: RunStart, { runId, at, pinned }: Identity & { readonly pinned: Pinned }): NewRun {
   const { graph } = start.definition;
   const { callbackUrl, tenantId, parentRunId } = start;
   return {
@@ -27,7 +27,7 @@ export function toNewRun(start: RunStart, { runId, at, pinned }: Birth & { reado
   };
 }
 
-/** `storedInput`: as it is stored. What control reads of it lies in the event, where no secret may be. */
+/** `storedInput`: the input as stored. What control reads of it lies in the event, where no secret may be. */
 export function toRunStarted(
   start: RunStart,
   {
@@ -36,7 +36,7 @@ export function toRunStarted(
     storedInput,
     sealed,
     tools,
-  }: Birth & { readonly storedInput: JsonObject; readonly sealed: string | undefined; readonly tools: TextTools },
+  }: Identity & { readonly storedInput: JsonObject; readonly sealed: string | undefined; readonly tools: TextTools },
 ): RunStarted {
   const { definition, input, maxCostMicro, uses, onExceeded, options, lineage } = start;
   return {

@@ -5,7 +5,6 @@ import { viewOf } from "../../core/interpreter/lookup.ts";
 import type { Verdict } from "../../core/policies/judge-output.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Asks, Failed, Outcome, Succeeded } from "../../ports/executor.ts";
-import { andThen } from "./and-then.ts";
 import type { LiveRun } from "./live-run.ts";
 import { type OutputPolicies, toBlocked } from "./policies/output-policies.ts";
 import { OUTPUT_KEY } from "./policies/policy-answer.ts";
@@ -13,6 +12,7 @@ import {
   refuseQuestion,
   timedOut,
   toAskedEvent,
+  toFailed,
   toFailedEvent,
   tooLarge,
   toSucceededEvent,
@@ -30,15 +30,15 @@ import { type StoredValue, toStoredValue, type ValueWriter } from "./values/stor
 export interface OutcomeRecorderParts {
   readonly clock: Clock;
   readonly writer: ValueWriter;
-  /** Of what steps bring. */
   readonly policies: OutputPolicies;
-  /** A question has been asked, in this turn. */
+  /** A question has just been applied: what must be in the same commit is added now. */
   asked(run: LiveRun, instance: Instance, seq: number): void;
 }
 
 /**
- * Turns what an executor has brought into the event of its attempt: the output stored, judged by the step's policies, and
- * with it what control reads of it. Without a promise where nothing has to be waited for: every step comes by here.
+ * Turns the outcome of an executor into the event of its attempt: the log is stored, the output judged by the step's
+ * policies and stored, and what control reads of it is put into the event. Every step passes here, so nothing is awaited
+ * that is in memory.
  */
 export class OutcomeRecorder {
   readonly #parts: OutcomeRecorderParts;
@@ -53,23 +53,32 @@ export class OutcomeRecorder {
     return logged instanceof Promise ? logged.then(() => this.#conclude(task, outcome)) : this.#conclude(task, outcome);
   }
 
-  /** What came after its attempt had been given up: only its cost counts. */
+  /** The attempt had been given up before: only its cost counts. */
   bookLate({ run, path, attempt, reportedMicro }: RunningTask, outcome: Outcome | Asks): void {
     const costMicro = (outcome.costMicro ?? 0) - reportedMicro;
     if (costMicro <= 0 || run.state.phase !== "open") return;
     run.apply({ type: "costReported", at: this.#parts.clock.now(), path, attempt, costMicro });
   }
 
+  /** The outcome cannot be recorded as it is, e.g. if a value is lost that a condition reads. It is paid for all the same. */
+  recordUnrecordable(task: RunningTask, outcome: Outcome | Asks, error: unknown): void {
+    const { writer, clock, policies } = this.#parts;
+    task.run.dropStart(task);
+    const spent = isOutcome(outcome) ? { costMicro: outcome.costMicro } : {};
+    const failed = policies.cleanFailed(task, { ...toFailed(error), effect: "done", ...spent });
+    task.run.apply(toFailedEvent(task, failed, { at: clock.now(), mask: (text) => writer.mask(text) }).event);
+  }
+
   #storeLog(task: RunningTask): void | Promise<void> {
     const { run, path, attempt, log } = task;
     if (log === undefined || task.isAbandoned) return;
-    return andThen(toStoredValue(log, this.#parts.writer), (stored) => {
+    return whenLoaded(toStoredValue(log, this.#parts.writer), (stored) => {
       if (stored === "too large") return;
       run.apply({ type: "stepLogged", at: this.#parts.clock.now(), path, attempt }, stored.stored);
     });
   }
 
-  /** Whoever was told to stop and yet succeeded has succeeded. */
+  /** An attempt that was told to stop and succeeded all the same has succeeded. */
   #conclude(task: RunningTask, outcome: Outcome | Asks): void | Promise<void> {
     if (outcome.status === "failed") return this.#fail(task, outcome);
     if (outcome.status === "asks") return this.#ask(task, outcome);
@@ -79,7 +88,7 @@ export class OutcomeRecorder {
 
   #obey(task: RunningTask, outcome: Succeeded, { output, decisions, blockedBy, asks }: Verdict): void | Promise<void> {
     if (decisions.length > 0) task.decisions = decisions;
-    // Its work is done: not even who was told to stop does it again.
+    // The work is done, so it is not done again even if the attempt was told to stop.
     if (blockedBy !== undefined) return this.#failForGood(task, toBlocked(task, outcome, blockedBy));
     const allowed = { ...outcome, output };
     return asks === undefined ? this.#keep(task, allowed) : this.#holdOutput(task, allowed, asks);
@@ -87,7 +96,7 @@ export class OutcomeRecorder {
 
   /** The output waits as a record of the step, in the commit of the question about it. */
   #holdOutput(task: RunningTask, outcome: Succeeded, decision: PolicyDecision): void | Promise<void> {
-    return andThen(toStoredValue(outcome.output, this.#parts.writer), (held) => {
+    return whenLoaded(toStoredValue(outcome.output, this.#parts.writer), (held) => {
       if (held === "too large") return this.#fail(task, tooLarge(outcome, this.#parts.writer.maxBytes));
       return this.#ask(task, this.#parts.policies.toQuestion(task, outcome, decision), held.stored);
     });
@@ -123,13 +132,13 @@ export class OutcomeRecorder {
     if (projection.assigned !== undefined) run.values.keepAssigned(seq, projection.assigned);
   }
 
-  /** Whoever was told to stop and yet has come to a question has stopped well: it waits for its answer. */
+  /** An attempt that was told to stop and asks a question has stopped: it waits for its answer. */
   #ask(task: RunningTask, asks: Asks, held?: string): void | Promise<void> {
     const refusal = refuseQuestion(task, asks);
     if (refusal !== undefined) return this.#fail(task, refusal);
     const { writer, clock, policies } = this.#parts;
     const outcome = policies.cleanAsks(task, asks);
-    return andThen(toStoredValue(outcome.show, writer), (shown) => {
+    return whenLoaded(toStoredValue(outcome.show, writer), (shown) => {
       if (shown === "too large") return this.#fail(task, tooLarge(outcome, writer.maxBytes));
       if (task.isAbandoned) return;
       const { run, path, attempt } = task;
@@ -148,7 +157,7 @@ export class OutcomeRecorder {
     if (task.isAbandoned) return;
     if (task.stop === "park") {
       task.run.dropStart(task);
-      return this.#layDown(task, outcome);
+      return this.#park(task, outcome);
     }
     return this.#failForGood(task, task.stop === "timeout" ? { ...outcome, ...timedOut(task) } : outcome);
   }
@@ -159,9 +168,9 @@ export class OutcomeRecorder {
     const { writer, clock, policies } = this.#parts;
     run.dropStart(task);
     const at = clock.now();
-    const told = policies.cleanFailed(task, outcome);
-    const { event, details, error } = toFailedEvent(task, told, { at, mask: (text) => writer.mask(text) });
-    return andThen(this.#projectionValues(task), (values) => {
+    const failed = policies.cleanFailed(task, outcome);
+    const { event, details, error } = toFailedEvent(task, failed, { at, mask: (text) => writer.mask(text) });
+    return whenLoaded(this.#projectionValues(task), (values) => {
       run.apply({ ...event, ...this.#project(task, values, { output: { error }, hasFailed: true }) }, details);
       policies.queueAlertWebhooks(task, at);
     });
@@ -175,7 +184,7 @@ export class OutcomeRecorder {
   }
 
   /** The attempt is given back on purpose: it is paid for, and neither failed nor done. */
-  #layDown({ run, path, attempt, reportedMicro }: RunningTask, { costMicro }: Failed): void {
+  #park({ run, path, attempt, reportedMicro }: RunningTask, { costMicro }: Failed): void {
     const at = this.#parts.clock.now();
     const rest = (costMicro ?? 0) - reportedMicro;
     if (rest > 0) run.apply({ type: "costReported", at, path, attempt, costMicro: rest });
@@ -185,4 +194,14 @@ export class OutcomeRecorder {
   #projectionValues({ run, instance }: RunningTask): Values | Promise<Values> {
     return run.values.load(viewOf(instance), projectionExprs(instance));
   }
+}
+
+/** Continues at once if the value is there: a promise would cost a turn of the event loop. */
+function whenLoaded<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/** An executor is foreign code, and may return anything. */
+function isOutcome(outcome: unknown): outcome is Outcome | Asks {
+  return typeof outcome === "object" && outcome !== null && "costMicro" in outcome;
 }

@@ -3,7 +3,7 @@ import type { Instance } from "../../../core/history/run-state.ts";
 import { timerOf } from "../../../core/interpreter/timers.ts";
 import type { LiveRun } from "../live-run.ts";
 
-/** What an entry of the outbox keeps of a question: the rest stands in the event that asked. */
+/** The body of a question in the outbox. The rest stands in the event that asked. */
 export interface ToldApproval {
   readonly event: "approval.requested";
   readonly url: string;
@@ -13,8 +13,8 @@ export interface ToldApproval {
 }
 
 /**
- * Has those told who want to know of questions: `callback_url` and `on_approval.webhook`. Called in the turn in which the
- * question was applied, so that the wish to tell is in the commit that opens it.
+ * Queues the webhooks of a question: `callback_url` and `on_approval.webhook`. Called right after the question was applied, so
+ * that they are in the commit that opens it.
  */
 export function queueApprovalWebhooks(
   run: LiveRun,
@@ -29,7 +29,7 @@ export function queueApprovalWebhooks(
   const timesOutAt = run.state.timers.get(timerOf(instance, "approval"));
   for (const url of new Set(urls)) {
     if (url === undefined || resolveEnv(url, env).trim() === "") continue;
-    const told: ToldApproval = { event: "approval.requested", url, asked, timesOutAt };
-    run.addOutbox([{ kind: "webhook", body: JSON.stringify(told) }]);
+    const body: ToldApproval = { event: "approval.requested", url, asked, timesOutAt };
+    run.addOutbox([{ kind: "webhook", body: JSON.stringify(body) }]);
   }
 }

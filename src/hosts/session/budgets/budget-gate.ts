@@ -25,7 +25,7 @@ export class BudgetGate {
   readonly #actions: GateActions;
   readonly #waiting = new Set<RunningTask>();
   /** They have something promised. */
-  readonly #flying = new Set<RunningTask>();
+  readonly #admitted = new Set<RunningTask>();
   #isLooking = false;
   #mustLookAgain = false;
 
@@ -52,8 +52,8 @@ export class BudgetGate {
     if (this.#waiting.delete(task)) this.#actions.stopped(task);
   }
 
-  landed(task: RunningTask): void {
-    const isKnown = this.#flying.delete(task) || this.#waiting.delete(task);
+  ended(task: RunningTask): void {
+    const isKnown = this.#admitted.delete(task) || this.#waiting.delete(task);
     if (!isKnown) return;
     this.#ledger.release(task);
     if (this.#waiting.size > 0) this.look();
@@ -78,7 +78,7 @@ export class BudgetGate {
     const held = new Set<BudgetAccount>();
     for (const task of [...this.#waiting]) {
       if (!this.#waiting.has(task)) continue;
-      if (task.hasLanded || task.isAbandoned) this.#waiting.delete(task);
+      if (task.hasEnded || task.isAbandoned) this.#waiting.delete(task);
       else if (task.instance.scope.phase !== "open" || this.#ledger.isAsked(task.run)) this.#holdBack(task);
       else this.#decide(task, held);
     }
@@ -92,7 +92,7 @@ export class BudgetGate {
     }
     this.#waiting.delete(task);
     if (admission.kind === "exceeded") return this.#refuse(task, admission);
-    this.#flying.add(task);
+    this.#admitted.add(task);
     task.limitCost(admission.maxCostMicro);
     this.#actions.go(task);
   }

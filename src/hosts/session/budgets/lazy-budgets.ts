@@ -1,18 +1,22 @@
+import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
+import { toIsoDay } from "../../../core/iso-time.ts";
 import type { Budgets } from "../../../ports/budgets.ts";
 import type { Journal } from "../../../ports/journal.ts";
 import type { GraphCache } from "../graph-cache.ts";
+import { rebuildRun } from "../rebuild-run.ts";
 import type { BudgetLedger } from "./budget-ledger.ts";
-import { reconcileBudgets } from "./reconcile-budgets.ts";
+import { toRunShares } from "./paying-run.ts";
+import { UseTracker } from "./use-tracker.ts";
 
 interface LazyBudgetsParts {
   readonly ledger: BudgetLedger;
   readonly journal: Journal;
-  readonly graphCache: GraphCache;
-  /** Undefined: nobody has set any so far. */
+  readonly graphs: GraphCache;
+  /** Undefined: nobody has set a budget so far. */
   openBudgets?(): Promise<Budgets | undefined>;
 }
 
-/** Budgets may come to be while this process runs: then they bind the runs that begin after that. */
+/** Opens the records of budgets when the first budget is set, which may be while this process runs. They bind the runs that begin after that. */
 export class LazyBudgets {
   readonly #parts: LazyBudgetsParts;
   #opened: Promise<void> | undefined;
@@ -21,8 +25,8 @@ export class LazyBudgets {
     this.#parts = parts;
   }
 
-  /** Before a run begins or goes on. */
-  look(): void | Promise<void> {
+  /** Called before a run begins or goes on. */
+  open(): void | Promise<void> {
     const { ledger, openBudgets } = this.#parts;
     if (ledger.records !== undefined || openBudgets === undefined) return;
     this.#opened ??= this.#read().finally(() => {
@@ -32,10 +36,27 @@ export class LazyBudgets {
   }
 
   async #read(): Promise<void> {
-    const { ledger, journal, graphCache, openBudgets } = this.#parts;
+    const { ledger, journal, graphs, openBudgets } = this.#parts;
     const records = await openBudgets?.();
     if (records === undefined) return;
-    await reconcileBudgets(records, journal, graphCache.byHash);
+    await reconcileBudgets(records, journal, graphs.byHash);
     ledger.records = records;
+  }
+}
+
+/** After a crash the journals say what runs have used, not the records of budgets. */
+async function reconcileBudgets(budgets: Budgets, journal: Journal, graphs: Map<string, IndexedGraph>): Promise<void> {
+  for (const { run, upToSeq, budgets: bound } of budgets.open()) {
+    const record = await journal.findRun(run);
+    // Its first commit never came.
+    if (record === undefined || record === "ambiguous") budgets.close(run, []);
+    else if (record.completedAt !== undefined || record.lastSeq !== upToSeq) {
+      const tracker = new UseTracker();
+      await rebuildRun(journal, record, graphs, (state, event) => tracker.observe(state, event));
+      const known = bound.flatMap((id) => budgets.find(id) ?? []);
+      const shares = toRunShares(tracker, known, toIsoDay(record.createdAt));
+      if (record.completedAt === undefined) budgets.note(run, shares, record.lastSeq);
+      else budgets.close(run, shares);
+    }
   }
 }

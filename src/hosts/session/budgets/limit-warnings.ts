@@ -7,7 +7,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { LiveRun } from "../live-run.ts";
 import type { BudgetNear } from "./budget-ledger.ts";
 
-/** What an entry of the outbox keeps of a warning. Money in micro-dollars, time in milliseconds. */
+/** The body of a warning in the outbox. Money in micro-dollars, time in milliseconds. */
 export interface ToldWarning {
   readonly event: "budget.warning";
   readonly url: string;
@@ -20,45 +20,45 @@ export interface ToldWarning {
   readonly used: number;
 }
 
-/** Has those told who want to know that 80 % of a limit are used, once for each, in the commit of what has used it. */
+/** Queues a webhook when 80 % of a limit are used, once for each limit, in the commit of the event that used it. */
 export class LimitWarnings {
   readonly #clock: Clock;
   readonly #env: (name: string) => string | undefined;
-  readonly #told = new WeakMap<LiveRun, Set<string>>();
+  readonly #warned = new WeakMap<LiveRun, Set<string>>();
 
   constructor(clock: Clock, env: (name: string) => string | undefined) {
     this.#clock = clock;
     this.#env = env;
   }
 
-  /** A run that is taken up: what was near before was told before. */
+  /** A run is loaded: limits that are near already were warned about before. */
   enroll(run: LiveRun): void {
-    if (hasLimits(run.state)) this.#told.set(run, new Set(nearOf(run.state).map(({ of }) => of)));
+    if (hasLimits(run.state)) this.#warned.set(run, new Set(nearOf(run.state).map(({ of }) => of)));
   }
 
   applied(run: LiveRun): void {
     if (!hasLimits(run.state)) return;
-    const told = this.#told.get(run) ?? new Set<string>();
-    this.#told.set(run, told);
+    const warned = this.#warned.get(run) ?? new Set<string>();
+    this.#warned.set(run, warned);
     for (const { of, limit, used } of nearOf(run.state)) {
-      if (told.has(of)) continue;
-      told.add(of);
+      if (warned.has(of)) continue;
+      warned.add(of);
       const callback = run.options["callback_url"];
       if (typeof callback !== "string" || resolveEnv(callback, this.#env).trim() === "") continue;
-      this.#tell(run, { url: callback, budget: "run", name: "What the run may use", of, limit, used });
+      this.#queue(run, { url: callback, budget: "run", name: "What the run may use", of, limit, used });
     }
   }
 
-  tellShared(run: LiveRun, { account, of, limit, used }: BudgetNear): void {
+  warnShared(run: LiveRun, { account, of, limit, used }: BudgetNear): void {
     run.apply({ type: "limitNeared", at: this.#clock.now(), budget: account.id, of, limit, used });
     const { webhook } = account.budget;
     if (webhook !== undefined)
-      this.#tell(run, { url: webhook, budget: account.id, name: account.name, of, limit, used });
+      this.#queue(run, { url: webhook, budget: account.id, name: account.name, of, limit, used });
   }
 
-  #tell(run: LiveRun, warning: Omit<ToldWarning, "event" | "at">): void {
-    const told: ToldWarning = { event: "budget.warning", at: this.#clock.now(), ...warning };
-    run.addOutbox([{ kind: "webhook", body: JSON.stringify(told) }]);
+  #queue(run: LiveRun, warning: Omit<ToldWarning, "event" | "at">): void {
+    const body: ToldWarning = { event: "budget.warning", at: this.#clock.now(), ...warning };
+    run.addOutbox([{ kind: "webhook", body: JSON.stringify(body) }]);
   }
 }
 

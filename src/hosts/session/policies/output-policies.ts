@@ -6,7 +6,7 @@ import type { FindAll } from "../../../core/policies/find-in-text.ts";
 import { judgeOutput, type Verdict } from "../../../core/policies/judge-output.ts";
 import { redactValue } from "../../../core/policies/redact-value.ts";
 import type { Asks, Failed, Succeeded } from "../../../ports/executor.ts";
-import type { RunningTask } from "../tasks/running-task.ts";
+import type { LiveRun } from "../live-run.ts";
 import { POLICY_KEY } from "./policy-answer.ts";
 
 export interface PolicyParts {
@@ -14,7 +14,17 @@ export interface PolicyParts {
   env(name: string): string | undefined;
 }
 
-/** What an entry of the outbox keeps of an alert. */
+/** The task whose outcome is judged. */
+interface JudgedTask {
+  readonly run: LiveRun;
+  readonly path: string;
+  readonly attempt: number;
+  readonly policies: readonly Policy[];
+  readonly decisions?: readonly PolicyDecision[] | undefined;
+  readonly answered?: "as it is" | "edited" | undefined;
+}
+
+/** The body of an alert in the outbox. */
 export interface ToldAlert {
   readonly event: "policy.alert";
   readonly url: string;
@@ -27,7 +37,7 @@ const NOT_SHOWN = "[could not be searched]";
 const TOO_LONG = "[too long to show]";
 const MAX_SHOWN_CHARS = 20_000;
 
-/** Policies of steps, where outcomes come in: what they say is done before anything is written. */
+/** Applies the policies of steps to outcomes, before anything of them is written. */
 export class OutputPolicies {
   readonly #parts: PolicyParts;
 
@@ -35,42 +45,42 @@ export class OutputPolicies {
     this.#parts = parts;
   }
 
-  /** Something of what the step brings must not be written. */
-  redacts({ policies }: RunningTask): boolean {
+  /** Some policy of the step redacts its output. */
+  redacts({ policies }: JudgedTask): boolean {
     return policies.some(isRedacting);
   }
 
-  /** What is written beside the outcome (logs, records, questions), without what is to be redacted. */
-  clean({ policies }: RunningTask, value: Json): Json {
+  /** Redacts what is written beside the outcome: logs, records, questions. */
+  clean({ policies }: JudgedTask, value: Json): Json {
     if (!policies.some(isRedacting)) return value;
     return redactValue(policies.filter(isRedacting), value, this.#parts.findAll) ?? NOT_SHOWN;
   }
 
-  cleanText(task: RunningTask, text: string): string {
+  cleanText(task: JudgedTask, text: string): string {
     return String(this.clean(task, text));
   }
 
-  cleanFailed(task: RunningTask, failed: Failed): Failed {
+  cleanFailed(task: JudgedTask, failed: Failed): Failed {
     if (!this.redacts(task)) return failed;
     const { message, details } = failed;
     const cleaned = details === undefined ? {} : { details: this.clean(task, details) };
     return { ...failed, message: this.cleanText(task, message), ...cleaned };
   }
 
-  cleanAsks(task: RunningTask, asks: Asks): Asks {
+  cleanAsks(task: JudgedTask, asks: Asks): Asks {
     if (!this.redacts(task)) return asks;
     return { ...asks, message: this.cleanText(task, asks.message), show: this.clean(task, asks.show) };
   }
 
-  /** Undefined: nothing is to be said of it. A person who has let an output through has outvoted the policies that ask and tell. */
-  judge({ policies, answered }: RunningTask, { output, costMicro, usage }: Succeeded): Verdict | undefined {
+  /** Undefined: no policy applies. Where a person has let an output through, policies that ask or alert do not. */
+  judge({ policies, answered }: JudgedTask, { output, costMicro, usage }: Succeeded): Verdict | undefined {
     if (policies.length === 0 || answered === "as it is") return undefined;
     const binding = answered === "edited" ? policies.filter(bindsPeople) : policies;
     return judgeOutput(binding, { output, costMicro, tokens: countTokens(usage) }, this.#parts.findAll);
   }
 
-  /** The question whether an output may be used: it shows why, and nothing that any policy of the step looks for. */
-  toQuestion({ policies, path, attempt }: RunningTask, outcome: Succeeded, decision: PolicyDecision): Asks {
+  /** Asks whether an output may be used. It shows why, and nothing that any policy of the step searches for. */
+  toQuestion({ policies, path, attempt }: JudgedTask, outcome: Succeeded, decision: PolicyDecision): Asks {
     const searching = policies.filter(({ when }) => isSearching(when));
     const shown = redactValue(searching.map(withoutReplacement), outcome.output, this.#parts.findAll);
     const isLong = JSON.stringify(shown ?? null).length > MAX_SHOWN_CHARS;
@@ -85,8 +95,8 @@ export class OutputPolicies {
     };
   }
 
-  /** In the turn in which the decision was applied, so that the wish to tell is in its commit. */
-  queueAlertWebhooks({ run, policies, path, decisions = [] }: RunningTask, at: number): void {
+  /** Called right after the decision was applied, so that the alert is in its commit. */
+  queueAlertWebhooks({ run, policies, path, decisions = [] }: JudgedTask, at: number): void {
     for (const decision of decisions) {
       if (decision.action !== "alert") continue;
       const callback = run.options["callback_url"];
@@ -100,7 +110,7 @@ export class OutputPolicies {
   }
 }
 
-export function toBlocked({ path }: RunningTask, { costMicro, usage }: Succeeded, decision: PolicyDecision): Failed {
+export function toBlocked({ path }: JudgedTask, { costMicro, usage }: Succeeded, decision: PolicyDecision): Failed {
   return {
     status: "failed",
     code: "POLICY_BLOCKED",
@@ -124,7 +134,7 @@ function isSearching({ patterns, contains }: PolicyTrigger): boolean {
   return patterns !== undefined || contains !== undefined;
 }
 
-/** What stands in the place of what was found says what it was. */
+/** Without a replacement of its own, a match is replaced by the name of what it is. */
 function withoutReplacement({ replacement: _, ...policy }: Policy): Policy {
   return policy;
 }

@@ -1,25 +1,25 @@
+import type { Instance } from "../../../core/history/run-state.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
-import type { Failed, Succeeded } from "../../../ports/executor.ts";
-import type { RunningTask } from "../tasks/running-task.ts";
+import type { Failed, Succeeded, Task } from "../../../ports/executor.ts";
 
-/** Questions about an output begin so; the output waits beside them as a record of the step. */
+/** The keys of questions about an output begin with this. The output waits beside them as a record of the step. */
 export const POLICY_KEY = "@policy ";
 export const OUTPUT_KEY = "@policy-output";
 
-/** The question about its output that the step has its answer to. */
-export function answeredKey({ instance: { records } }: RunningTask): string | undefined {
+/** The key of the question about the step's output, if that is answered. */
+export function answeredKey({ instance: { records } }: { readonly instance: Instance }): string | undefined {
   if (records?.has(OUTPUT_KEY) !== true) return undefined;
   return [...records.keys()].findLast((key) => key.startsWith(POLICY_KEY));
 }
 
 export interface Answered {
   readonly outcome: Succeeded | Failed;
-  /** A person wrote it, so that nobody has judged it yet. */
+  /** A person wrote it, so no policy has judged it yet. */
   readonly isEdited: boolean;
 }
 
-/** What the step comes to with that answer: nothing of its work is done again. */
-export async function readAnswered(task: RunningTask, key: string): Promise<Answered> {
+/** The step's outcome with that answer. None of its work is done again. */
+export async function readAnswered(task: Task, key: string): Promise<Answered> {
   const [answer, output = null] = [await task.recorded(key), await task.recorded(OUTPUT_KEY)];
   const said = isJsonObject(answer) ? answer : {};
   switch (said["answer"]) {
@@ -34,7 +34,7 @@ export async function readAnswered(task: RunningTask, key: string): Promise<Answ
   }
 }
 
-function rejected({ path }: RunningTask, comment: Json | undefined): Failed {
+function rejected({ path }: Task, comment: Json | undefined): Failed {
   return {
     status: "failed",
     code: "POLICY_REJECTED",

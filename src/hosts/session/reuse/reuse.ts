@@ -6,13 +6,13 @@ import type { Journal, RunNo } from "../../../ports/journal.ts";
 
 export type Lineage = NonNullable<RunStarted["lineage"]>;
 
-/** Outcomes of the run that another one is a rerun or fork of. */
+/** Outcomes of an earlier run, for a rerun or fork of it. */
 export interface ReusableOutcomes {
   readonly run: string;
   readonly no: RunNo;
   readonly byPath: ReadonlyMap<string, Reusable>;
   readonly answers: ReadonlyMap<string, ReusableAnswer>;
-  /** What is to be done again, and all that depends on it. */
+  /** The steps that are done again, and all that depends on them. */
   readonly downstream: Downstream;
   readonly journal: Pick<Journal, "readValue">;
 }
@@ -22,7 +22,7 @@ interface Reusable {
   readonly event: StepSucceeded;
 }
 
-/** What a person has said to an approval step, and what they were shown. */
+/** A person's answer to an approval step, and what they were shown. */
 interface ReusableAnswer {
   readonly asked: { readonly seq: number; readonly message: string };
   readonly seq: number;
@@ -55,25 +55,42 @@ class Found {
     if (event.type === "stepSucceeded") {
       if (event.inputHash !== undefined) this.byPath.set(event.path, { seq, event });
     } else if (event.type === "approvalAsked") {
-      // What a task asks on its way is part of its outcome.
+      // A question of a task is part of the task's outcome.
       if (event.attempt === undefined) this.#asked.set(event.path, { seq, message: event.message });
     } else if (event.type === "approvalAnswered") {
       const asked = this.#asked.get(event.path);
       this.#asked.delete(event.path);
-      // Who repeats a run that was rejected wants to be asked again.
+      // A run that was rejected is repeated to be asked again.
       if (asked !== undefined && event.answer !== "reject") this.answers.set(event.path, { asked, seq, event });
     }
   }
 }
 
-/** An old outcome counts only if its instance is live again, on the same input, and nothing before it is done again. */
-export function findReusable(outcomes: ReusableOutcomes, instance: Instance, inputHash: string): Reusable | undefined {
-  const found = findCandidate(outcomes, instance);
-  return found?.event.inputHash === inputHash ? found : undefined;
+/** An outcome may be taken over from the earlier run, if the input turns out to be the same. */
+export function mayReuse(outcomes: ReusableOutcomes | undefined, instance: Instance): boolean {
+  return outcomes !== undefined && findCandidate(outcomes, instance) !== undefined;
 }
 
-/** What is reusable if the input is the same. */
-export function findCandidate({ byPath, downstream }: ReusableOutcomes, instance: Instance): Reusable | undefined {
+/**
+ * The outcome of the earlier run, if its instance is live again on the same input, and nothing before it is done again.
+ * Nothing is done or paid: its time and its use were booked in the old run.
+ */
+export function reuseOutcome(
+  outcomes: ReusableOutcomes | undefined,
+  instance: Instance,
+  inputHash: string,
+): Promise<{ readonly event: StepSucceeded; readonly value: string | undefined }> | undefined {
+  const found = outcomes === undefined ? undefined : findCandidate(outcomes, instance);
+  if (outcomes === undefined || found?.event.inputHash !== inputHash) return undefined;
+  const { seq } = found;
+  const { decided: _, startedAt: __, usage: ___, unpriced: ____, ...event } = found.event;
+  const reused = { run: outcomes.run, seq };
+  return outcomes.journal
+    .readValue(outcomes.no, seq)
+    .then((value) => ({ event: { ...event, costMicro: 0, reused }, value }));
+}
+
+function findCandidate({ byPath, downstream }: ReusableOutcomes, instance: Instance): Reusable | undefined {
   const found = byPath.get(instance.path);
   return found === undefined || instance.attempt !== 1 || downstream.has(instance) ? undefined : found;
 }
@@ -84,7 +101,7 @@ export interface AskedBefore {
   readonly shown: string;
 }
 
-/** An answer counts only where the same was asked and shown, and nothing before it is done again. */
+/** The earlier answer, if the same was asked and shown, and nothing before it is done again. */
 export async function findAnswer(
   { run, no, answers, downstream, journal }: ReusableOutcomes,
   instance: Instance,

@@ -1,32 +1,53 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { TaskStep } from "../../../core/graph/graph.ts";
 import type { Policy, PolicyDecision } from "../../../core/graph/policy.ts";
 import type { Instance } from "../../../core/history/run-state.ts";
+import { viewOf } from "../../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { bindingPolicies } from "../../../core/policies/binding-policies.ts";
+import type { Clock } from "../../../ports/clock.ts";
 import type { Progress, Task } from "../../../ports/executor.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
+import { filesOfTenant } from "../../tenant-files.ts";
 import type { LiveRun, StartNote } from "../live-run.ts";
-import type { LiveText } from "./live-text.ts";
+import type { OutputPolicies } from "../policies/output-policies.ts";
+import { maskJson } from "../values/mask-json.ts";
+import { toStoredValue, type ValueWriter } from "../values/stored-value.ts";
+import { LiveText, type PieceMask } from "./live-text.ts";
 
 /** Why an attempt is told to stop. */
 export type Stop = "timeout" | "cancel" | "park";
 
-/** What a flight needs of whoever flies it. */
-export interface TaskControl {
-  filesFor(task: RunningTask): FileStorage;
-  emit(task: RunningTask, progress: Progress): void;
-  record(task: RunningTask, key: string, value: Json): Promise<void>;
-  recorded(task: RunningTask, key: string): Promise<Json | undefined>;
+/** What all tasks of a host share. */
+export interface TaskParts {
+  readonly clock: Clock;
+  /** Where the files that steps produce become artifacts. */
+  readonly files: FileStorage;
+  readonly writer: ValueWriter;
+  /** Makes a mask for each text that comes in pieces. */
+  maskPieces(): PieceMask;
+  readonly policies: OutputPolicies;
 }
 
-/** One attempt in the hands of an executor, and what the executor sees of it. */
+export interface TaskStart {
+  readonly run: LiveRun;
+  readonly instance: Instance;
+  readonly attempt: number;
+  readonly startedAt: number;
+  readonly maxCostMicro: number | undefined;
+  readonly onlyReuse: boolean;
+}
+
+const MAX_LOG_ENTRIES = 10_000;
+
+/** One attempt in the hands of an executor, and what the executor sees of it and may ask for. */
 export class RunningTask implements Task, StartNote {
   readonly run: LiveRun;
   readonly instance: Instance;
   readonly attempt: number;
   readonly controller = new AbortController();
   readonly startedAt: number;
-  /** Nothing is left for it but what an earlier run has done. */
+  /** There is no budget left for it: it may only take over what an earlier run has done. */
   readonly onlyReuse: boolean;
   input: Json = null;
   inputHash = "";
@@ -34,47 +55,37 @@ export class RunningTask implements Task, StartNote {
   stop: Stop | undefined;
   /** The executor was given up: what it still returns is booked, not applied. */
   isAbandoned = false;
-  hasLanded = false;
-  /** Budgets have yet to allow it: what an earlier run has done may be taken over without them. */
-  awaitsGate = false;
+  hasEnded = false;
+  /** Budgets have yet to allow it. An outcome of an earlier run may be taken over without them. */
+  awaitsBudget = false;
   reportedMicro = 0;
   log: Json[] | undefined;
   /** What its output must satisfy. */
   readonly policies: readonly Policy[];
-  /** What policies have said of its output. */
+  /** What the policies have decided about its output. */
   decisions: readonly PolicyDecision[] | undefined;
-  /** A person has said what may be used. */
+  /** A person has said what may be used of its output. */
   answered: "as it is" | "edited" | undefined;
   live: LiveText | undefined;
   /** Cancels the grace period of an executor that was told to stop. */
   stopWaiting: (() => void) | undefined;
-  /** Lets the next one go that is on its last chance. */
+  /** Lets the next suspect run. */
   endTurn: (() => void) | undefined;
-  readonly #control: TaskControl;
-  /** What its step's own limit leaves it. */
+  readonly #parts: TaskParts;
+  /** What the step's own limit leaves. */
   readonly #ownLeftMicro: number;
   #maxCostMicro: number | undefined;
 
-  constructor(
-    control: TaskControl,
-    start: {
-      run: LiveRun;
-      instance: Instance;
-      attempt: number;
-      startedAt: number;
-      maxCostMicro: number | undefined;
-      onlyReuse: boolean;
-    },
-  ) {
-    this.#control = control;
-    this.run = start.run;
-    this.instance = start.instance;
-    this.attempt = start.attempt;
-    this.startedAt = start.startedAt;
-    this.policies = bindingPolicies(start.instance);
-    this.#maxCostMicro = start.maxCostMicro;
-    this.onlyReuse = start.onlyReuse;
-    this.#ownLeftMicro = (this.step.maxCostMicro ?? Number.POSITIVE_INFINITY) - start.instance.costMicro;
+  constructor(parts: TaskParts, { run, instance, attempt, startedAt, maxCostMicro, onlyReuse }: TaskStart) {
+    this.#parts = parts;
+    this.run = run;
+    this.instance = instance;
+    this.attempt = attempt;
+    this.startedAt = startedAt;
+    this.policies = bindingPolicies(instance);
+    this.#maxCostMicro = maxCostMicro;
+    this.onlyReuse = onlyReuse;
+    this.#ownLeftMicro = (this.step.maxCostMicro ?? Number.POSITIVE_INFINITY) - instance.costMicro;
   }
 
   get step(): TaskStep {
@@ -115,13 +126,12 @@ export class RunningTask implements Task, StartNote {
     return this.#maxCostMicro;
   }
 
-  /** What it may spend, where that is what budgets leave and not its step's own limit. */
+  /** What it may spend, where budgets decide that and not its step's own limit. */
   get promisedMicro(): number | undefined {
     const most = this.#maxCostMicro;
     return most !== undefined && most < this.#ownLeftMicro ? most : undefined;
   }
 
-  /** Something else allows no more than this. */
   limitCost(maxCostMicro: number | undefined): void {
     if (maxCostMicro !== undefined) this.#maxCostMicro = Math.min(maxCostMicro, this.#maxCostMicro ?? maxCostMicro);
   }
@@ -135,18 +145,57 @@ export class RunningTask implements Task, StartNote {
   }
 
   get files(): FileStorage {
-    return this.#control.filesFor(this);
+    return filesOfTenant(this.#parts.files, this.tenantId);
   }
 
   emit(progress: Progress): void {
-    this.#control.emit(this, progress);
+    const { run, path, attempt } = this;
+    const { clock, policies } = this.#parts;
+    if (this.isAbandoned) return;
+    if (progress.type === "cost") {
+      this.reportedMicro += progress.costMicro;
+      run.apply({ type: "costReported", at: clock.now(), path, attempt, costMicro: progress.costMicro });
+      return;
+    }
+    if (progress.type === "call") return run.noteCall({ ...progress.call, path, attempt });
+    if (progress.type === "live") return this.#showLive(progress.event);
+    this.log ??= [];
+    const event = policies.clean(this, progress.event);
+    if (this.log.length < MAX_LOG_ENTRIES) this.log.push(event);
+    if (run.isWatched) run.notify({ type: "progress", path, attempt, event: maskJson(event, this.#mask).value });
   }
 
-  record(key: string, value: Json): Promise<void> {
-    return this.#control.record(this, key, value);
+  /** Shown to those who watch now, and kept for nobody. */
+  #showLive(event: JsonObject): void {
+    const { run, path, attempt } = this;
+    // Text that comes in pieces cannot be searched.
+    if (!run.isWatched || this.#parts.policies.redacts(this)) return;
+    this.live ??= new LiveText({ whole: this.#mask, text: this.#parts.maskPieces() }, (shown) =>
+      run.notify({ type: "live", path, attempt, event: shown }),
+    );
+    this.live.show(event);
   }
 
-  recorded(key: string): Promise<Json | undefined> {
-    return this.#control.recorded(this, key);
+  get #mask(): (text: string) => string {
+    return (text) => this.#parts.writer.mask(text);
+  }
+
+  async record(key: string, value: Json): Promise<void> {
+    const { run, path, attempt } = this;
+    const { clock, writer, policies } = this.#parts;
+    const stored = await toStoredValue(policies.clean(this, value), writer);
+    if (stored === "too large") {
+      throw new PawlError("OUTPUT_TOO_LARGE", { message: `The record "${key}" of "${path}" is too large.` });
+    }
+    if (run.isDiscarded) throw new PawlError("OWNER_GONE", { message: `"${path}" is no longer driven here.` });
+    run.apply({ type: "stepRecorded", at: clock.now(), path, attempt, key }, stored.stored);
+    await run.durable();
+  }
+
+  async recorded(key: string): Promise<Json | undefined> {
+    const seq = this.instance.records?.get(key);
+    if (seq === undefined) return undefined;
+    const values = await this.run.values.load(viewOf(this.instance), [], new Set([seq]));
+    return values.value(seq);
   }
 }

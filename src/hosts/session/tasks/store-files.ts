@@ -1,6 +1,7 @@
 import { toArtifactFolder } from "../../../ports/artifact-folder.ts";
-import type { ProducedFile } from "../../../ports/executor.ts";
+import type { Asks, Outcome, ProducedFile } from "../../../ports/executor.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
+import type { RunningTask, TaskParts } from "./running-task.ts";
 
 export interface FileKeeping {
   readonly files: FileStorage;
@@ -9,7 +10,7 @@ export interface FileKeeping {
   mask(text: string): string;
 }
 
-/** What was not kept, and why. */
+/** A file that was not kept, and why. */
 export interface DroppedFile {
   readonly type: "file_dropped";
   readonly name: string;
@@ -21,9 +22,27 @@ const MAX_FILES = 100;
 const MAX_NAME_BYTES = 150;
 
 /**
- * Stores what a step has produced as artifacts of its run: `artifacts/RUN/steps/PATH/NAME`. Done before the outcome is recorded,
- * so that a recorded step has its files; another attempt writes the same names again. Names come from outside: of a path
- * only its end counts, and two that would be one get numbers.
+ * Stores the files of an outcome before it is recorded, so that a recorded step has its files. Resolves with the rest of the
+ * outcome. Undefined: there are none to store.
+ */
+export function storeProducedFiles(
+  task: RunningTask,
+  outcome: Outcome | Asks,
+  { files: storage, writer, policies }: TaskParts,
+): Promise<Outcome> | undefined {
+  if (outcome.status !== "succeeded" || task.isAbandoned) return undefined;
+  const { files = [], ...rest } = outcome;
+  if (files.length === 0) return undefined;
+  const mask = (text: string) => policies.cleanText(task, writer.mask(text));
+  return storeFiles(files, task, { files: storage, maxBytes: writer.maxBytes, mask }).then((dropped) => {
+    for (const event of dropped) task.emit({ type: "log", event: { ...event } });
+    return rest;
+  });
+}
+
+/**
+ * Stores files as artifacts of their run: `artifacts/RUN/steps/PATH/NAME`. Another attempt writes the same names again. Names
+ * come from outside: only the last part of a path counts, and equal names get numbers.
  */
 export async function storeFiles(
   produced: readonly ProducedFile[],
@@ -48,15 +67,15 @@ export async function storeFiles(
   return dropped;
 }
 
-/** What a step instance is called in the storage, so that two never share a folder: long ones end in what tells them apart. */
+/** The folder of a step instance. Long ones end in the part that differs, so that two instances never share a folder. */
 function toSegment(path: string): string {
-  // As plain as can be: people type it, and it stands in addresses.
+  // People type it, and it stands in URLs.
   const plain = path.replaceAll("[", "(").replaceAll("]", ")").replaceAll("#", "~");
   const text = encodeURIComponent(plain.toWellFormed()).replaceAll("%", "=");
   return text.length <= MAX_NAME_BYTES ? text : `${text.slice(0, 40)}~${text.slice(-(MAX_NAME_BYTES - 41))}`;
 }
 
-/** Letters of any language, numbers and little else; never hidden, never empty. */
+/** Keeps letters of any language, numbers and little else. Never hidden, never empty. */
 function toFileName(given: string): string {
   const last = given.normalize("NFC").split(/[\\/]/).at(-1) ?? "";
   const plain = last
@@ -66,7 +85,7 @@ function toFileName(given: string): string {
   return plain === "" ? "file" : shorten(plain);
 }
 
-/** Keeps the ending: it says what the file is. */
+/** Keeps the ending, which says what the file is. */
 function shorten(name: string): string {
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
   const ending = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? "";
@@ -75,7 +94,7 @@ function shorten(name: string): string {
   return stem.toWellFormed() + ending;
 }
 
-/** Some disks do not tell capitals apart. */
+/** Some file systems do not tell capitals apart. */
 function makeUnique(name: string, taken: ReadonlySet<string>): string {
   const dot = name.lastIndexOf(".");
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
@@ -84,7 +103,7 @@ function makeUnique(name: string, taken: ReadonlySet<string>): string {
   return unique;
 }
 
-/** Secrets are taken out of texts; what is no text is kept as it is. */
+/** Masks secrets in texts. Other content is kept as it is. */
 function maskText(content: Uint8Array, mask: (text: string) => string): Uint8Array | string {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);

@@ -131,11 +131,6 @@ export class RunValues {
     return this.#toValues(found);
   }
 
-  /** The stored text of another run's value. */
-  readFrom(run: RunNo, seq: number): Promise<string | undefined> {
-    return this.#sources.journal.readValue(run, seq);
-  }
-
   async #parse(text: string): Promise<{ value: Json; bytes: number }> {
     const json = text.startsWith(BLOB_MARK)
       ? new TextDecoder().decode(await this.#sources.blobs.get(text.slice(BLOB_MARK.length)))

@@ -2,37 +2,28 @@ import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Append, AppendResult, Journal } from "../../ports/journal.ts";
-
-/** Who has something to commit. */
-export interface Committer {
-  /** Everything since the last call, or undefined if there is nothing. Called once per commit. */
-  collect(): Append | undefined;
-  /** The commit is durable (or this entry was refused): the commands that it held may be performed. */
-  committed(result: AppendResult): void;
-  /** The commit cannot be written, now or later. */
-  failed(error: unknown): void;
-}
+import type { Committer, RunLog } from "../session/live-run.ts";
 
 export interface CommitQueueOptions {
   readonly journal: Journal;
   readonly clock: Clock;
-  /** On the main thread a commit blocks the loop: many small ones keep it responsive. */
+  /** On the main thread a commit blocks the event loop: small ones keep it responsive. */
   readonly maxRowsPerCommit: number;
   readonly retryMs: number;
-  /** Nothing can be written: what was collected is kept and tried again. `undefined`: it went through. */
+  /** Nothing can be written: the collected entries are kept and tried again. `undefined`: they have been written. */
   stalled(error: PawlError | undefined): void;
   /** A defect: a committer threw. */
   broken(error: unknown): void;
 }
 
-/** How long commits may follow each other before other work of the process gets its turn. */
+/** Commits may follow each other for this long before other work of the process gets its turn. */
 const MAX_TURN_MS = 4;
 
 /**
- * Group commit across all runs of the process: whatever has become ready since the last turn of the event loop shares
- * one commit. One commit at a time; order within a run is the order of its events.
+ * Group commit across all runs of the process: everything that has become ready since the last turn of the event loop
+ * shares one commit. There is one commit at a time, and a run's events keep their order.
  */
-export class CommitQueue {
+export class CommitQueue implements RunLog {
   readonly #options: CommitQueueOptions;
   readonly #dirty = new Set<Committer>();
   #isScheduled = false;
@@ -59,13 +50,13 @@ export class CommitQueue {
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** One last try, and from then on a commit that fails is refused. */
+  /** Tries once more at once. From then on a commit that fails is refused. */
   giveUpRetries(): void {
     this.#hasGivenUp = true;
     this.#tryAgain?.();
   }
 
-  /** Takes no more; what was marked and not committed is dropped. */
+  /** Takes no more runs, and drops those that were marked and not committed. */
   close(): void {
     this.#isClosed = true;
     this.#dirty.clear();
@@ -76,7 +67,7 @@ export class CommitQueue {
     setImmediate(this.#beginTurn);
   }
 
-  // Bound once, like its neighbours: they run after every step.
+  // Bound once, like `#goOn`: they run after every step.
   readonly #beginTurn = (): void => {
     this.#isScheduled = false;
     this.#turnBegan = performance.now();
@@ -110,8 +101,8 @@ export class CommitQueue {
     this.#finish();
   }
 
-  // What was performed may have its outcome at once. By the next tick all of that has arrived, and can be committed
-  // without a turn of the event loop, as long as the loop is not kept from others for too long.
+  // Commands may have their outcome at once. By the next tick these outcomes have arrived, and can be committed without a
+  // turn of the event loop, unless other work has been kept waiting for too long.
   #finish(): void {
     process.nextTick(this.#goOn);
   }
@@ -126,7 +117,7 @@ export class CommitQueue {
   /** Nothing was written, so nothing is performed: the same entries are tried until they go through. */
   #retry(commit: { committers: readonly Committer[]; entries: readonly Append[] }, error: unknown): void {
     const { clock, retryMs, journal, stalled } = this.#options;
-    // A damaged journal does not heal: that is for a person to see, not to be tried again.
+    // A damaged journal does not heal, so it is not tried again.
     if (!isPawlError(error) || !isStorageFailure(error) || this.#hasGivenUp) {
       for (const committer of commit.committers) committer.failed(error);
       this.#finish();

@@ -1,0 +1,70 @@
+import type { PawlError } from "../../core/errors/pawl-error.ts";
+import { BudgetLedger } from "../session/budgets/budget-ledger.ts";
+import { LazyBudgets } from "../session/budgets/lazy-budgets.ts";
+import { LimitWarnings } from "../session/budgets/limit-warnings.ts";
+import { GraphCache } from "../session/graph-cache.ts";
+import { InputSecrets } from "../session/secrets/input-secrets.ts";
+import type { TextTools } from "../session/values/input-projection.ts";
+import { ParsedJsonCache } from "../session/values/parsed-json-cache.ts";
+import { RetryingBlobs } from "../session/values/retrying-blobs.ts";
+import type { ValueSources } from "../session/values/run-values.ts";
+import type { ValueWriter } from "../session/values/stored-value.ts";
+import { ValueCache } from "../session/values/value-cache.ts";
+import { CommitQueue } from "./commit-queue.ts";
+import type { LocalHostOptions } from "./local-host-options.ts";
+
+/** How long a failing storage is left alone. */
+export const STALL_RETRY_MS = 5_000;
+
+const MEBIBYTE = 1024 * 1024;
+
+/** What all runs of a host share. */
+export interface HostParts {
+  readonly queue: CommitQueue;
+  readonly blobs: RetryingBlobs;
+  readonly tools: TextTools;
+  readonly sources: ValueSources;
+  readonly writer: ValueWriter;
+  readonly graphs: GraphCache;
+  readonly secrets: InputSecrets;
+  readonly warnings: LimitWarnings;
+  readonly ledger: BudgetLedger;
+  readonly budgets: LazyBudgets;
+}
+
+/** `stalled`: nothing can be written or read at the moment; undefined: it can again. */
+export function openHostParts(options: LocalHostOptions, stalled: (error: PawlError | undefined) => void): HostParts {
+  const { journal, clock, files, openBudgets, onDefect } = options;
+  const retryMs = STALL_RETRY_MS;
+  const blobs = new RetryingBlobs({ blobs: options.blobs, clock, retryMs, stalled });
+  const parsed = new ParsedJsonCache();
+  const tools: Required<TextTools> = {
+    matches: (text, pattern) => options.matches?.(text, pattern) ?? false,
+    parse: (text) => parsed.parse(text),
+  };
+  const env = (name: string) => options.env(name);
+  const mask = (text: string) => options.mask(text);
+  const broken = (error: unknown) => onDefect(error);
+  const graphs = new GraphCache();
+  const warnings = new LimitWarnings(clock, env);
+  const ledger = new BudgetLedger(clock, (run, near) => warnings.warnShared(run, near), broken);
+  return {
+    queue: new CommitQueue({
+      journal,
+      clock,
+      maxRowsPerCommit: options.maxRowsPerCommit ?? 500,
+      retryMs,
+      stalled,
+      broken,
+    }),
+    blobs,
+    tools,
+    sources: { journal, blobs, files, cache: new ValueCache(options.cacheBytes ?? 32 * MEBIBYTE), env, ...tools },
+    writer: { blobs, maxBytes: options.maxOutputBytes ?? 16 * MEBIBYTE, mask },
+    graphs,
+    secrets: new InputSecrets(options.secrets, journal),
+    warnings,
+    ledger,
+    budgets: new LazyBudgets({ ledger, journal, graphs, openBudgets }),
+  };
+}

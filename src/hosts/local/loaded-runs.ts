@@ -1,0 +1,157 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isParked, nextTimerAt } from "../../core/interpreter/run-status.ts";
+import type { Json } from "../../core/json.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
+import { UseTracker } from "../session/budgets/use-tracker.ts";
+import { loadOutputs } from "../session/finish-run.ts";
+import { LiveRun, type LiveRunHooks, type LiveRunParts } from "../session/live-run.ts";
+import { rebuildRun } from "../session/rebuild-run.ts";
+import { loadReusable } from "../session/reuse/reuse.ts";
+import { clearInnocentAttempts, findBegun } from "../session/tasks/suspects.ts";
+import { RunValues, type ValueSources } from "../session/values/run-values.ts";
+import { filesOfTenant } from "../tenant-files.ts";
+import { findRecord, readRecord } from "./find-record.ts";
+import type { HostParts } from "./host-parts.ts";
+
+/** A parked run whose timer is nearer than this stays in memory. */
+const KEEP_LOADED_MS = 10_000;
+
+export interface LoadedRunsParts extends HostParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly hooks: LiveRunHooks;
+  /** Throws if the process is parking its runs. */
+  refuseWhenParking(): void;
+  /** The run leaves memory: what is kept for it can go. */
+  unloaded(run: LiveRun): void;
+  /** The run waits long, and only its rows remain. */
+  parked(run: LiveRun): void;
+}
+
+/** The runs in the memory of this process. They are loaded when something happens to them, and leave when they only wait. */
+export class LoadedRuns {
+  readonly #parts: LoadedRunsParts;
+  readonly #runs = new Map<RunNo, LiveRun>();
+  readonly #byId = new Map<string, LiveRun>();
+  readonly #loading = new Map<RunNo, Promise<LiveRun>>();
+
+  constructor(parts: LoadedRunsParts) {
+    this.#parts = parts;
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  byNo(no: RunNo): LiveRun | undefined {
+    return this.#runs.get(no);
+  }
+
+  byId(runId: string): LiveRun | undefined {
+    return this.#byId.get(runId);
+  }
+
+  add(parts: Omit<LiveRunParts, "values">): LiveRun {
+    const { no, about, state } = parts;
+    const values = new RunValues(no, this.#sourcesFor(about), state.graph.graph.envAllowed);
+    const run = new LiveRun({ ...parts, values }, this.#parts.hooks);
+    this.#runs.set(run.no, run);
+    this.#byId.set(run.runId, run);
+    return run;
+  }
+
+  /** A tenant's runs read the tenant's files. */
+  #sourcesFor({ tenantId }: { readonly tenantId?: string }): ValueSources {
+    const { sources } = this.#parts;
+    return tenantId === undefined ? sources : { ...sources, files: filesOfTenant(sources.files, tenantId) };
+  }
+
+  /** Leaves a run alone that is in memory already: two sessions would be two writers. */
+  async load(record: RunRecord): Promise<LiveRun> {
+    const known = this.#runs.get(record.no);
+    if (known !== undefined) return known;
+    const loading = this.#loading.get(record.no) ?? this.#rebuild(record);
+    this.#loading.set(record.no, loading);
+    try {
+      return await loading;
+    } finally {
+      this.#loading.delete(record.no);
+    }
+  }
+
+  /** Goes on with a run where its last process has left it. */
+  async #rebuild(about: RunRecord): Promise<LiveRun> {
+    const { journal, clock, graphs, ledger, warnings, secrets } = this.#parts;
+    const { no } = about;
+    const tracker = new UseTracker();
+    const rebuilt = await rebuildRun(journal, about, graphs.byHash, (at, event) => tracker.observe(at, event));
+    const { state, options, lineage, sealed } = rebuilt;
+    const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
+    const begun = await findBegun(journal, no, state);
+    // Read again: the row may have changed while this run was still in memory.
+    const row = await readRecord(journal, no);
+    const run = this.add({ no, about, isNew: false, state, options, row, reusable });
+    try {
+      ledger.enroll(run, { budgets: ledger.boundTo(about.id), tracker, isNew: false });
+      warnings.enroll(run);
+      for (const { seq, text } of sealed) run.values.reveal(seq, secrets.open(no, text));
+      const { events, commands } = run.session.recovery(clock.now());
+      for (const event of clearInnocentAttempts(events, state, begun)) run.apply(event);
+      run.perform(commands);
+      return run;
+    } catch (error) {
+      this.unload(run);
+      throw error;
+    }
+  }
+
+  /**
+   * Acts on a run that goes on, loading it if it was parked. `act` begins in the same turn as the check of the run: in any
+   * other turn a parked run can leave memory, and what is applied to it then is lost.
+   */
+  async with<T>(runId: string, act: (run: LiveRun) => Promise<T>): Promise<T> {
+    for (;;) {
+      this.#parts.refuseWhenParking();
+      const record = await findRecord(this.#parts.journal, runId);
+      if (record.completedAt !== undefined) {
+        throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
+      }
+      const run = await this.load(record);
+      if (run.state.phase === "finished") await run.durable();
+      else if (!run.isDiscarded) {
+        try {
+          return await act(run);
+        } finally {
+          this.parkIfIdle(run);
+        }
+      }
+    }
+  }
+
+  /** Unloads a run that waits long: only its rows remain. */
+  parkIfIdle(run: LiveRun): void {
+    const { state } = run;
+    if (run.isDiscarded || run.isBusy || !isParked(state)) return;
+    const wakeAt = nextTimerAt(state);
+    if (wakeAt !== undefined && wakeAt - this.#parts.clock.now() < KEEP_LOADED_MS) return;
+    this.unload(run);
+    this.#parts.parked(run);
+  }
+
+  unload(run: LiveRun): void {
+    run.leave();
+    if (this.#runs.get(run.no) === run) this.#runs.delete(run.no);
+    if (this.#byId.get(run.runId) === run) this.#byId.delete(run.runId);
+    this.#parts.unloaded(run);
+  }
+
+  /** The outputs of a run that has ended. */
+  async outputsOf(no: RunNo): Promise<{ readonly record: RunRecord; readonly outputs: Json }> {
+    const { journal, graphs } = this.#parts;
+    const record = await readRecord(journal, no);
+    const { state } = await rebuildRun(journal, record, graphs.byHash);
+    const values = new RunValues(no, this.#sourcesFor(record), state.graph.graph.envAllowed);
+    return { record, outputs: await loadOutputs({ state, values }) };
+  }
+}

@@ -1,0 +1,98 @@
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
+import { STALL_RETRY_MS } from "./host-parts.ts";
+
+const SLICE = 50;
+
+interface WakeUpsParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  load(record: RunRecord): Promise<unknown>;
+  recover(): Promise<unknown>;
+  onDefect(error: unknown): void;
+}
+
+/** Takes up runs that must go on: at the start, when a parked run is due, and again after the storage has failed. */
+export class WakeUps {
+  readonly #parts: WakeUpsParts;
+  /** Runs that cannot be read. They are reported once, and keep no other run from going on. */
+  readonly #unreadable = new Set<RunNo>();
+  #stopAlarm: (() => void) | undefined;
+  #stopRetry: (() => void) | undefined;
+  #settingAlarm: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(parts: WakeUpsParts) {
+    this.#parts = parts;
+  }
+
+  /** Loads every run that is due, in slices. Returns how many. */
+  async takeUpDue(): Promise<number> {
+    const { journal, clock } = this.#parts;
+    let resumed = 0;
+    for (let afterRun = 0; ; ) {
+      const slice = await journal.listDue({ now: clock.now(), afterRun, limit: SLICE });
+      for (const record of slice) {
+        if (await this.#takeUp(record)) resumed += 1;
+        afterRun = Math.max(afterRun, record.no);
+      }
+      if (slice.length < SLICE) return resumed;
+    }
+  }
+
+  async #takeUp(record: RunRecord): Promise<boolean> {
+    if (this.#unreadable.has(record.no)) return false;
+    try {
+      await this.#parts.load(record);
+      return true;
+    } catch (error) {
+      if (!isStorageFailure(error)) this.#unreadable.add(record.no);
+      this.retryLater(error);
+      return false;
+    }
+  }
+
+  /** The storage may work again soon, and perhaps nobody else asks for these runs. */
+  retryLater(error: unknown): void {
+    const { clock, onDefect } = this.#parts;
+    onDefect(error);
+    if (!isStorageFailure(error) || this.#isStopped) return;
+    this.#stopRetry ??= clock.wakeAt(clock.now() + STALL_RETRY_MS, () => {
+      this.#stopRetry = undefined;
+      this.#recover();
+    });
+  }
+
+  /** Sets the alarm for the next parked run; for one that is due already, at `notBefore`. */
+  setAlarm(notBefore = 0): Promise<void> {
+    // Runs that were parked by one commit share the query.
+    this.#settingAlarm ??= Promise.resolve().then(() => {
+      this.#settingAlarm = undefined;
+      return this.#setAlarm(notBefore);
+    });
+    return this.#settingAlarm;
+  }
+
+  async #setAlarm(notBefore: number): Promise<void> {
+    const { journal, clock } = this.#parts;
+    const wakeAt = await journal.nextWakeAt();
+    this.#stopAlarm?.();
+    this.#stopAlarm = undefined;
+    if (wakeAt === undefined || this.#isStopped) return;
+    this.#stopAlarm = clock.wakeAt(wakeAt <= clock.now() ? notBefore : wakeAt, () => {
+      this.#stopAlarm = undefined;
+      this.#recover();
+    });
+  }
+
+  #recover(): void {
+    this.#parts.recover().catch((error: unknown) => this.retryLater(error));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#stopAlarm?.();
+    this.#stopRetry?.();
+  }
+}

@@ -1,0 +1,82 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { ApprovalAnswered } from "../../../core/history/events.ts";
+import type { Instance, RunState } from "../../../core/history/run-state.ts";
+import type { RecordedAnswer } from "../../../ports/executor.ts";
+import type { BudgetLedger } from "../budgets/budget-ledger.ts";
+import { raiseLimit } from "../budgets/raise-limit.ts";
+import type { LiveRun } from "../live-run.ts";
+import { type StoredValue, toStoredValue, type ValueWriter } from "../values/stored-value.ts";
+
+/** An approval, as the person who answers has seen it. */
+export interface Asked {
+  readonly path: string;
+  /** The event that asked. Absent: any approval that is open at the path. */
+  readonly asked: number | undefined;
+}
+
+/** The instance that waits for an answer. Throws `APPROVAL_NOT_OPEN`, or `APPROVAL_CONFLICT` with who was first. */
+export function openApproval(state: RunState, { path, asked }: Asked): Instance {
+  const instance = state.active.get(path);
+  if (instance?.phase === "approval" && (asked ?? instance.askedSeq) === instance.askedSeq) return instance;
+  refuseAnswered(state, { path, asked });
+  const which = asked === undefined ? "" : ` that event ${asked} asked for`;
+  throw new PawlError("APPROVAL_NOT_OPEN", { message: `No approval${which} is open at "${path}".` });
+}
+
+export function refuseAnswered(state: RunState, { path, asked }: Asked): void {
+  const answers = state.answers.get(path);
+  const first = asked === undefined ? answers?.at(-1) : answers?.find(({ askedSeq }) => askedSeq === asked);
+  if (first === undefined) return;
+  const by = first.by === undefined ? "" : ` by ${first.by}`;
+  throw new PawlError("APPROVAL_CONFLICT", { message: `"${path}" was already answered${by}: ${first.answer}.` });
+}
+
+export function refuseForbiddenEdit({ path, question, step: { step } }: Instance): void {
+  if (step.kind === "approve" ? step.allowEdit === true : question?.allowEdit === true) return;
+  throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The approval "${path}" does not allow edits.` });
+}
+
+interface StoredAnswer {
+  /** The fields of its event. */
+  readonly fields: Omit<ApprovalAnswered, "type" | "at" | "path">;
+  /** The value that an approval step gets; undefined: what was shown. */
+  readonly edited: StoredValue | undefined;
+  /** The record that a task finds. */
+  readonly whole: StoredValue;
+}
+
+/** Stores an answer, with secrets masked. Throws `APPROVAL_EDIT_REFUSED` for data that is larger than an output may be. */
+export async function storeAnswer(answer: RecordedAnswer, writer: ValueWriter): Promise<StoredAnswer> {
+  const { edited } = answer;
+  const whole = await toStoredValue(answer, writer);
+  const part = edited === undefined ? undefined : await toStoredValue(edited, writer);
+  if (whole === "too large" || part === "too large")
+    throw new PawlError("APPROVAL_EDIT_REFUSED", { message: "The edited data is too large." });
+  const { by, comment } = answer;
+  const fields = {
+    answer: answer.answer,
+    ...(by === undefined ? {} : { by: writer.mask(by) }),
+    ...(comment === undefined ? {} : { comment: writer.mask(comment) }),
+    ...(edited === undefined ? {} : { edited: true }),
+  };
+  return { fields, edited: part, whole };
+}
+
+/** Records an answer. If it approves a question about a limit, the limit is raised first. */
+export function recordAnswer(run: LiveRun, asked: Asked, { answer, stored, at, ledger }: RecordedAt): void {
+  const instance = openApproval(run.state, asked);
+  const { path, question } = instance;
+  if (question !== undefined && answer.answer === "approve") {
+    raiseLimit(run, ledger, { instance, key: question.key, at, edited: answer.edited });
+  }
+  const value = question === undefined ? stored.edited : stored.whole;
+  const seq = run.apply({ type: "approvalAnswered", at, path, ...stored.fields }, value?.stored);
+  if (value !== undefined) run.values.keep(seq, value.value, value.bytes);
+}
+
+interface RecordedAt {
+  readonly answer: RecordedAnswer;
+  readonly stored: StoredAnswer;
+  readonly at: number;
+  readonly ledger: BudgetLedger;
+}

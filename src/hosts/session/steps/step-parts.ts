@@ -1,0 +1,40 @@
+import type { Instance } from "../../../core/history/run-state.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { CompiledDefinition } from "../../compiled-definition.ts";
+import type { LiveRun } from "../live-run.ts";
+import type { SecretLeaf } from "../secrets/secret-leaves.ts";
+import type { TextTools } from "../values/input-projection.ts";
+import type { ValueWriter } from "../values/stored-value.ts";
+
+/** What steps that the engine does itself need from the host. */
+export interface StepParts {
+  readonly clock: Clock;
+  readonly writer: ValueWriter;
+  readonly tools: TextTools;
+  readonly resolveCall: ResolveCall;
+  /** Masks the secrets for as long as the run goes on. Returns them as they may be stored; undefined: they cannot be. */
+  keepSecrets(run: LiveRun, leaves: readonly SecretLeaf[]): string | undefined;
+  /** A question has just been applied: what must be in the same commit is added now. */
+  asked(run: LiveRun, instance: Instance, seq: number): void;
+  /** A defect: the run cannot go on in this process. */
+  broken(run: LiveRun, error: unknown): void;
+}
+
+/** Finds the workflow that a step calls and checks its input. Throws `WORKFLOW_NOT_FOUND`, `DEFINITION_INVALID`, `INPUT_INVALID`. */
+export type ResolveCall = (call: {
+  readonly workflow: Json;
+  readonly input: Json;
+  /** The terms of the call, beside its input. */
+  readonly terms?: Json;
+  readonly options: JsonObject;
+  /** The tenant of the calling run. */
+  readonly tenantId?: string | undefined;
+  /** The name comes from an input or an output, and not from the author of the workflow. */
+  readonly isComputed: boolean;
+}) => Promise<{
+  readonly definition: CompiledDefinition;
+  readonly input: JsonObject;
+  /** How long the called run may take. */
+  readonly timeoutMs?: number;
+}>;
