@@ -3,8 +3,8 @@ const layers = {
   core: [],
   // Definitions call the tools that ports/terminal-tools.ts describes.
   dialects: ["core", "ports"],
-  // What other programs import as `pawl/client`: it knows the server by its document alone.
-  client: ["core"],
+  // What other programs import as `pawl/client`: it knows the server by the types of its operations, and loads none of them.
+  client: ["core", "operations"],
   ports: ["core"],
   executors: ["core", "ports"],
   storage: ["core", "ports"],

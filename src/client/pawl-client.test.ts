@@ -115,3 +115,18 @@ function cutAfter(response: Response, events: number): Response {
   });
   return new Response(response.body?.pipeThrough(cut), { headers: response.headers });
 }
+
+test("a route takes the fields of its operation, wherever they are sent, and has its types", async () => {
+  const { client } = newWorld();
+  const schedule = await client.call("POST /schedules", { workflow: "three", cron: "0 6 * * *" });
+  expectTypeOf(schedule.overlap).toEqualTypeOf<"skip" | "queue" | "cancel_previous">();
+  const id = schedule.schedule_id;
+  expect(await client.call("PATCH /schedules/{id}", { id, enabled: false })).toMatchObject({ enabled: false });
+  expect((await client.call("GET /schedules")).items).toHaveLength(1);
+  const page = await client.call("GET /schedules/{id}/slots", { id, limit: 5 });
+  expect(page).toEqual({ items: [], next_cursor: null });
+  expect(await client.call("DELETE /schedules/{id}", { id })).toEqual({ schedule_id: id });
+  await expect(client.call("GET /schedules/{id}", { id })).rejects.toMatchObject({ code: "SCHEDULE_NOT_FOUND" });
+  // @ts-expect-error: the input has no such field.
+  await expect(client.call("GET /schedules", { nothing: 1 })).rejects.toMatchObject({ code: "REQUEST_INVALID" });
+});

@@ -1,5 +1,8 @@
 import createFetchClient, { type Client } from "openapi-fetch";
+import type { z } from "zod";
 import { isJsonObject, type Json } from "../core/json.ts";
+import type { HttpPlace } from "../operations/operation.ts";
+import type { AnyOperation } from "../operations/operations.ts";
 import type { components, operations, paths } from "./api.ts";
 import { ApiError } from "./api-error.ts";
 import { explainFailure, explainRefusal, notPawl } from "./explain-answer.ts";
@@ -23,10 +26,35 @@ export interface PawlClient {
   /** Follows a run to its end, through lost connections. Throws `ApiError`. */
   followRun(runId: string, options?: FollowOptions): AsyncGenerator<RunStreamEvent>;
   /** Calls a route, such as `GET /runs/{id}`, with the fields of its input, wherever they are sent. Throws `ApiError`. */
+  call<At extends Route>(route: At, ...input: InputOf<At>): Promise<OutputOf<At>>;
+  /** The same for a route that is known only while the program runs. */
   send(route: string, input: Readonly<Record<string, unknown>>): Promise<unknown>;
   /** A request as it is, for files. Throws `ApiError` where it is not answered with a success. */
   request(path: string, init?: RequestInit): Promise<Response>;
 }
+
+type Served = Extract<AnyOperation, { readonly http: HttpPlace }>;
+type RouteOf<Each extends Served> = `${Each["http"]["method"]} ${Each["http"]["path"]}`;
+
+/** A method and a path, such as `GET /runs/{id}`. */
+export type Route = { [Id in Served["id"]]: RouteOf<Extract<Served, { readonly id: Id }>> }[Served["id"]];
+
+type At<Wanted extends Route> = Served extends infer Each
+  ? Each extends Served
+    ? Wanted extends RouteOf<Each>
+      ? Each
+      : never
+    : never
+  : never;
+
+/** The fields of a route's input. Nothing where all of them may be left out. */
+export type InputOf<Wanted extends Route> =
+  Record<never, never> extends z.input<At<Wanted>["input"]>
+    ? [input?: z.input<At<Wanted>["input"]>]
+    : [input: z.input<At<Wanted>["input"]>];
+
+/** What a route answers, without its envelope. */
+export type OutputOf<Wanted extends Route> = z.output<At<Wanted>["output"]>;
 
 /** A client of the service. Nothing is sent before it is used. */
 export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClientOptions): PawlClient {
@@ -46,6 +74,9 @@ export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClien
   return {
     url,
     api,
+    // The types are those of the operation's schemas, by which the server reads and answers.
+    call: async <Wanted extends Route>(route: Wanted, ...given: InputOf<Wanted>) =>
+      (await sendTo({ url, headers, fetch }, route, (given as readonly [Fields?])[0] ?? {})) as OutputOf<Wanted>,
     send: (route, input) => sendTo({ url, headers, fetch }, route, input),
     followRun: (runId, options = {}) => followRun({ url, headers, fetch }, runId, options),
     async request(path, init = {}) {

@@ -1,13 +1,15 @@
 import type { Command } from "commander";
 import { expect, test } from "vitest";
 import type { Operation } from "../../src/operations/operation.ts";
-import { ALL_OPERATIONS } from "../../src/operations/operations.ts";
+import { loadOperations, loadTopic } from "../../src/operations/operations.ts";
 import { buildProgram } from "../../src/surfaces/cli/program.ts";
 import { ENDPOINTS } from "../../src/surfaces/http/service/endpoints.ts";
 import { SERVICE_TOOLS } from "../../src/surfaces/mcp/service/service-tools.ts";
 import { OPERATIONS, type OperationRow, PROCESSES } from "./operations-table.ts";
 
 const ADVICE = "Name it in test/docs/operations-table.ts, and say where else it is to be had, or why it is not.";
+
+const ALL_OPERATIONS = await loadOperations();
 
 type Surface = "http" | "cli" | "mcp";
 
@@ -16,7 +18,8 @@ test.each([
   [
     "cli",
     verbsOf(
-      buildProgram(
+      await buildProgram(
+        [],
         () => Promise.reject(new Error("Nothing is opened.")),
         () => undefined,
       ),
@@ -36,6 +39,15 @@ test.each([
     expect([...known].filter((name) => !offered.includes(name))).toEqual([]);
   },
 );
+
+test("the first word of a verb loads its operation", async () => {
+  for (const { id, cli } of ALL_OPERATIONS) {
+    for (const { verb } of "no" in cli ? [] : cli) {
+      const loaded = await loadTopic(verb.split(" ")[0] ?? "");
+      expect(loaded?.map((each) => each.id)).toContain(id);
+    }
+  }
+});
 
 test("a tool needs the scope that the endpoint of its operation needs", () => {
   const scopes = new Map(ENDPOINTS.map(({ id, scope }) => [id, scope]));

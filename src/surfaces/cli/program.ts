@@ -1,4 +1,6 @@
 import { Command, type CommanderError } from "commander";
+import type { Operation } from "../../operations/operation.ts";
+import { loadOperations, loadTopic } from "../../operations/operations.ts";
 import type { OpenApp } from "./cli-context.ts";
 import { performCommand } from "./perform-command.ts";
 import { UsageFailure } from "./usage-failure.ts";
@@ -25,8 +27,12 @@ import { addWebhooks } from "./verbs/add-webhooks.ts";
 import { addWorkflows } from "./verbs/add-workflows.ts";
 import type { Perform } from "./verbs/perform.ts";
 
-/** The verbs in the order in which the help lists them. What a verb does is loaded when it is called. */
-export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void): Command {
+/** The verbs that a command line may be about, all of them where it names none. What a verb does is loaded when it is called. */
+export async function buildProgram(
+  args: readonly string[],
+  openApp: OpenApp,
+  exitWith: (code: number) => void,
+): Promise<Command> {
   const perform: Perform = async (options, local, remote) =>
     exitWith(await performCommand(openApp, options, { local, remote }));
   const program = new Command("pawl")
@@ -47,7 +53,7 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   addBudgets(program, perform);
   addCosts(program, perform);
   addViolations(program, perform);
-  addOperations(program, perform);
+  addOperations(program, perform, await operationsFor(args));
   addKeys(program, perform);
   addWebhooks(program, perform);
   addTerminals(program, perform);
@@ -64,6 +70,28 @@ export function buildProgram(openApp: OpenApp, exitWith: (code: number) => void)
   }
   return program;
 }
+
+/** Help, completion and what is misspelt need every verb. */
+async function operationsFor([word = ""]: readonly string[]): Promise<readonly Operation[]> {
+  if (BY_HAND.has(word)) return [];
+  return (await loadTopic(word)) ?? loadOperations();
+}
+
+/** First words of verbs that are no operations. */
+const BY_HAND: ReadonlySet<string> = new Set([
+  "init",
+  "serve",
+  "dev",
+  "own",
+  "run",
+  "step",
+  "agents",
+  "prompt",
+  "terminals",
+  "mcp",
+  "doctor",
+  "config",
+]);
 
 function allOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(allOf)];

@@ -22,7 +22,7 @@ export async function runCli(args: readonly string[], openApp: OpenApp): Promise
   const written = args.map((arg) => (arg === "--json=lines" ? "--json-lines" : arg));
   let exitCode = 0;
   try {
-    const program = buildProgram(openApp, (code) => {
+    const program = await buildProgram(written, openApp, (code) => {
       exitCode = code;
     });
     await program.parseAsync(written, { from: "user" });

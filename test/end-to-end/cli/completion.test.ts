@@ -8,8 +8,9 @@ import { buildProgram } from "../../../src/surfaces/cli/program.ts";
 import { needs } from "../../support/needs.ts";
 import { application } from "../support/application.ts";
 
-function scriptFor(shell: "bash" | "zsh" | "fish"): string {
-  const program = buildProgram(
+async function scriptFor(shell: "bash" | "zsh" | "fish"): Promise<string> {
+  const program = await buildProgram(
+    [],
     () => Promise.reject(new Error("Nothing is opened.")),
     () => undefined,
   );
@@ -17,7 +18,7 @@ function scriptFor(shell: "bash" | "zsh" | "fish"): string {
 }
 
 test("bash completes verbs and options from the verbs that there are", async () => {
-  const folder = application({ "pawl.bash": scriptFor("bash") });
+  const folder = application({ "pawl.bash": await scriptFor("bash") });
   const ask = async (...words: readonly string[]) => {
     const all = "$" + "{COMPREPLY[*]}";
     const script = `source pawl.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pawl; echo "${all}"`;
@@ -34,7 +35,7 @@ test("bash completes verbs and options from the verbs that there are", async () 
 
 test("zsh completes a verb that is typed into it", async () => {
   needs("zsh");
-  const folder = application({ "pawl.zsh": scriptFor("zsh") });
+  const folder = application({ "pawl.zsh": await scriptFor("zsh") });
   const dump = join(folder, "dump");
   const terminal = spawn("zsh", ["-f", "-i"], {
     cwd: folder,
@@ -63,8 +64,8 @@ test("zsh completes a verb that is typed into it", async () => {
   await completed;
 });
 
-test("fish gets a line for each verb and option", () => {
-  const script = scriptFor("fish");
+test("fish gets a line for each verb and option", async () => {
+  const script = await scriptFor("fish");
   expect(script).toContain("__pawl_at 'runs'\" -f -a watch");
   expect(script).toContain("__pawl_at 'runs logs'\" -l follow");
 });

@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
 import { type Field, fieldsOf } from "../../../operations/fields.ts";
 import type { CliVerb, Operation } from "../../../operations/operation.ts";
-import { ALL_OPERATIONS } from "../../../operations/operations.ts";
 import { callHere, callServer } from "../caller.ts";
 import { performVerb, type Written } from "../perform-verb.ts";
 import { collect, withCommon } from "./common-options.ts";
@@ -13,9 +12,9 @@ const TOPICS: Readonly<Record<string, string>> = {
   schedules: "workflows that start by the clock",
 };
 
-/** The verbs of all operations. */
-export function addOperations(program: Command, perform: Perform): void {
-  for (const operation of ALL_OPERATIONS) {
+/** The verbs of operations. */
+export function addOperations(program: Command, perform: Perform, operations: readonly Operation[]): void {
+  for (const operation of operations) {
     if ("no" in operation.cli) continue;
     for (const verb of operation.cli) addVerb(program, perform, { operation, verb });
   }

@@ -1,4 +1,4 @@
-import { ALL_OPERATIONS } from "../../../operations/operations.ts";
+import { loadOperations } from "../../../operations/operations.ts";
 import { approve, getApproval, listApprovalsEndpoint, reject, skip } from "./approvals/approvals.ts";
 import { getBudgetEndpoint, listBudgetsEndpoint, removeBudgetEndpoint, setBudgetEndpoint } from "./budgets/budgets.ts";
 import { sumCostsEndpoint } from "./costs/sum-costs.ts";
@@ -103,5 +103,5 @@ const BY_HAND: Readonly<Record<string, ServeByHand>> = {};
 /** Every route of the service, in the order of its document. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...WRITTEN,
-  ...ALL_OPERATIONS.flatMap((operation) => toEndpoints(operation, BY_HAND)),
+  ...(await loadOperations()).flatMap((operation) => toEndpoints(operation, BY_HAND)),
 ];

@@ -1,4 +1,4 @@
-import { ALL_OPERATIONS } from "../../../operations/operations.ts";
+import { loadOperations } from "../../../operations/operations.ts";
 import { CARE_TOOLS } from "./care-tools.ts";
 import { toServiceTool } from "./operation-tool.ts";
 import { RUN_TOOLS } from "./run-tools.ts";
@@ -12,5 +12,5 @@ export const SERVICE_TOOLS: readonly ServiceTool[] = [
   ...RUN_TOOLS,
   ...WORKFLOW_TOOLS,
   ...CARE_TOOLS,
-  ...ALL_OPERATIONS.flatMap((operation) => toServiceTool(operation) ?? []),
+  ...(await loadOperations()).flatMap((operation) => toServiceTool(operation) ?? []),
 ];
