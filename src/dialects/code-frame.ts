@@ -1,5 +1,5 @@
 import type { ProblemPlace } from "../core/errors/problem.ts";
-import { toPrintable } from "./printable.ts";
+import { toPrintable } from "./source/printable.ts";
 
 /** The lines around a place, with a row of carets under it. Without colours. */
 export function renderCodeFrame(text: string, place: ProblemPlace): string {

@@ -1,7 +1,7 @@
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { toExcerpt } from "./printable.ts";
+import { toExcerpt } from "./source/printable.ts";
 
 export interface SchemaFault {
   readonly message: string;

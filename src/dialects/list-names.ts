@@ -3,10 +3,10 @@ import { isAgentFile } from "./agents/front-matter.ts";
 import { parseAgentFile } from "./agents/parse-agent-file.ts";
 import type { Definition } from "./definition.ts";
 import { ProblemList } from "./problem-list.ts";
-import { SourceText } from "./source-text.ts";
+import { SourceText } from "./source/source-text.ts";
+import type { YamlNode } from "./source/yaml-node.ts";
+import { readYaml } from "./source/yaml-source.ts";
 import { unwrapSaved } from "./terminal/unwrap-saved.ts";
-import type { YamlNode } from "./yaml-node.ts";
-import { readYaml } from "./yaml-source.ts";
 
 /**
  * The names that a text gives to its workflows, without a look at whether they can run: for who only wants to know what

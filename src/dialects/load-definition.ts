@@ -4,14 +4,14 @@ import { hasAgentsShape } from "./agents/component.ts";
 import { isAgentFile } from "./agents/front-matter.ts";
 import type { Compiled, Definition, LoadOptions } from "./definition.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { findJsonFault } from "./find-json-fault.ts";
-import { toExcerpt } from "./printable.ts";
 import { ProblemList } from "./problem-list.ts";
 import { compileSandcastle } from "./sandcastle/compile.ts";
-import { SourceText } from "./source-text.ts";
+import { findJsonFault } from "./source/find-json-fault.ts";
+import { toExcerpt } from "./source/printable.ts";
+import { SourceText } from "./source/source-text.ts";
+import type { YamlMap, YamlNode } from "./source/yaml-node.ts";
+import { readYaml } from "./source/yaml-source.ts";
 import { unwrapSaved } from "./terminal/unwrap-saved.ts";
-import type { YamlMap, YamlNode } from "./yaml-node.ts";
-import { readYaml } from "./yaml-source.ts";
 
 /** Compiles a definition of any dialect. Never throws on bad input: everything that is wrong is a problem with its place. */
 export async function loadDefinition(definition: Definition, options: LoadOptions = {}): Promise<Compiled> {

@@ -1,9 +1,9 @@
 import type { ErrorCode } from "../core/errors/error-table.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { suggest } from "./did-you-mean.ts";
-import { toExcerpt } from "./printable.ts";
 import type { ProblemList } from "./problem-list.ts";
-import type { Range } from "./source-text.ts";
+import { toExcerpt } from "./source/printable.ts";
+import type { Range } from "./source/source-text.ts";
 import {
   describeNode,
   findBracesKey,
@@ -14,7 +14,7 @@ import {
   type YamlMap,
   type YamlNode,
   type YamlScalar,
-} from "./yaml-node.ts";
+} from "./source/yaml-node.ts";
 
 /** A text with the place where it is written. */
 export interface Text {

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from "../core/errors/error-table.ts";
 import type { Problem } from "../core/errors/problem.ts";
-import type { Range, SourceText } from "./source-text.ts";
+import type { Range, SourceText } from "./source/source-text.ts";
 
 export interface Finding {
   readonly code: ErrorCode;

@@ -1,6 +1,6 @@
 import type { Problem } from "../core/errors/problem.ts";
 import { renderCodeFrame } from "./code-frame.ts";
-import { toPrintable } from "./printable.ts";
+import { toPrintable } from "./source/printable.ts";
 
 /** A problem as people read it: `file:line:column severity CODE message`, the lines around it, and the remedy. */
 export function renderProblem(problem: Problem, text: string): string {

@@ -1,10 +1,10 @@
 import type { ErrorObject, ValidateFunction } from "ajv";
 import type { Json } from "../core/json.ts";
 import { suggest } from "./did-you-mean.ts";
-import { toExcerpt } from "./printable.ts";
 import type { Finding, ProblemList } from "./problem-list.ts";
-import type { Range } from "./source-text.ts";
-import { describeNode, findBracesKey, isNull, READ_AS_MAP, type YamlNode } from "./yaml-node.ts";
+import { toExcerpt } from "./source/printable.ts";
+import type { Range } from "./source/source-text.ts";
+import { describeNode, findBracesKey, isNull, READ_AS_MAP, type YamlNode } from "./source/yaml-node.ts";
 
 export interface StructureRules {
   /** Made by Ajv with `allErrors`, `verbose` and `ownProperties`. */

@@ -1,7 +1,7 @@
 import type { ProblemPlace } from "../../core/errors/problem.ts";
 import type { Place } from "../../core/graph/graph.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { Range } from "../source-text.ts";
+import type { Range } from "../source/source-text.ts";
 
 /** What a file of agents says, whichever of its shapes it has; nothing yet checked across its parts. */
 export interface AgentsFile {

@@ -1,5 +1,5 @@
-import { toExcerpt } from "../printable.ts";
 import type { ProblemList } from "../problem-list.ts";
+import { toExcerpt } from "../source/printable.ts";
 import type { AgentsFile, WorkflowDefinition } from "./agents-file.ts";
 import { stepsOf, type Targets } from "./resolve-steps.ts";
 

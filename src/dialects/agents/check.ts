@@ -1,7 +1,7 @@
 import { suggest } from "../did-you-mean.ts";
-import { toExcerpt } from "../printable.ts";
 import type { ProblemList } from "../problem-list.ts";
-import type { SourceText } from "../source-text.ts";
+import { toExcerpt } from "../source/printable.ts";
+import type { SourceText } from "../source/source-text.ts";
 import type { AgentDefinition, AgentsFile, GraphWorkflow, Named } from "./agents-file.ts";
 import { INSTEAD_OF_CUSTOM } from "./resolve-steps.ts";
 

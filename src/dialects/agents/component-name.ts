@@ -1,4 +1,4 @@
-import { isNull } from "../yaml-node.ts";
+import { isNull } from "../source/yaml-node.ts";
 import type { Named } from "./agents-file.ts";
 import type { Component } from "./component.ts";
 import type { ParseContext } from "./parse-context.ts";

@@ -1,8 +1,8 @@
 import { suggest } from "../did-you-mean.ts";
-import { toExcerpt } from "../printable.ts";
 import type { ProblemList } from "../problem-list.ts";
-import type { Range } from "../source-text.ts";
-import { describeNode, isNull, type YamlMap, type YamlNode } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import type { Range } from "../source/source-text.ts";
+import { describeNode, isNull, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 
 export type ComponentKind = "agent" | "server" | "model" | "workflow" | "custom";
 

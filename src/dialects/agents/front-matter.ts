@@ -1,8 +1,8 @@
 import type { Definition } from "../definition.ts";
 import { ProblemList } from "../problem-list.ts";
-import { SourceText } from "../source-text.ts";
-import type { YamlEntry, YamlMap, YamlNode } from "../yaml-node.ts";
-import { readYaml } from "../yaml-source.ts";
+import { SourceText } from "../source/source-text.ts";
+import type { YamlEntry, YamlMap, YamlNode } from "../source/yaml-node.ts";
+import { readYaml } from "../source/yaml-source.ts";
 
 /** A Markdown file with settings at its top, between two lines `---`. */
 export interface FrontMatter {

@@ -1,8 +1,8 @@
 import type { ProblemPlace } from "../../core/errors/problem.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { MapReader, type Text } from "../map-reader.ts";
-import { toExcerpt } from "../printable.ts";
-import { describeNode, type YamlMap, type YamlNode } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import { describeNode, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 import type { Named, Setting } from "./agents-file.ts";
 import type { ParseContext } from "./parse-context.ts";
 

@@ -1,10 +1,10 @@
 import type { Problem } from "../../core/errors/problem.ts";
 import type { Json } from "../../core/json.ts";
 import type { Definition } from "../definition.ts";
-import { toExcerpt } from "../printable.ts";
 import { ProblemList } from "../problem-list.ts";
-import { reportWrongEncoding } from "../report-wrong-encoding.ts";
-import { type Range, SourceText } from "../source-text.ts";
+import { toExcerpt } from "../source/printable.ts";
+import { reportWrongEncoding } from "../source/report-wrong-encoding.ts";
+import { type Range, SourceText } from "../source/source-text.ts";
 import type { AgentDefinition, AgentSettingName, Named, Setting } from "./agents-file.ts";
 import { mapClaudeTools } from "./claude-tools.ts";
 import { readName } from "./component-name.ts";

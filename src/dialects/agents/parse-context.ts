@@ -1,8 +1,8 @@
 import type { Place } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { ProblemList } from "../problem-list.ts";
-import type { Range, SourceText } from "../source-text.ts";
-import type { YamlNode } from "../yaml-node.ts";
+import type { Range, SourceText } from "../source/source-text.ts";
+import type { YamlNode } from "../source/yaml-node.ts";
 
 export interface ParseContext {
   readonly source: SourceText;

@@ -1,4 +1,4 @@
-import { toExcerpt } from "../printable.ts";
+import { toExcerpt } from "../source/printable.ts";
 import type { AgentSettingName, ModelDefinition, Setting } from "./agents-file.ts";
 import type { Component } from "./component.ts";
 import { readName } from "./component-name.ts";

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../core/json.ts";
-import { toExcerpt } from "../printable.ts";
-import { toJson } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import { toJson } from "../source/yaml-node.ts";
 import type { ServerDefinition, Setting } from "./agents-file.ts";
 import type { Component } from "./component.ts";
 import { readName } from "./component-name.ts";

@@ -1,7 +1,7 @@
 import { suggest } from "../did-you-mean.ts";
-import { toExcerpt } from "../printable.ts";
 import type { ProblemList } from "../problem-list.ts";
-import { describeNode, isNull, type YamlList, type YamlMap, type YamlNode } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import { describeNode, isNull, type YamlList, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 import type {
   CustomWorkflow,
   EdgeDefinition,

@@ -1,4 +1,4 @@
-import type { YamlNode } from "../yaml-node.ts";
+import type { YamlNode } from "../source/yaml-node.ts";
 import type { AgentsFile } from "./agents-file.ts";
 import { type Component, type ComponentKind, findComponents } from "./component.ts";
 import { parseAgent } from "./parse-agent.ts";

@@ -1,6 +1,6 @@
 import { didYouMean, suggest } from "../did-you-mean.ts";
-import { toExcerpt } from "../printable.ts";
 import type { ProblemList } from "../problem-list.ts";
+import { toExcerpt } from "../source/printable.ts";
 import type { AgentDefinition, AgentsFile, StepDefinition, WorkflowDefinition } from "./agents-file.ts";
 
 /** What a step names. */

@@ -1,6 +1,6 @@
 import { suggest } from "../did-you-mean.ts";
-import { toExcerpt } from "../printable.ts";
 import type { ProblemList } from "../problem-list.ts";
+import { toExcerpt } from "../source/printable.ts";
 import { computeItemDomains, declaredNames, type ItemDomains } from "./items.ts";
 import { slotsOfStep } from "./slots.ts";
 import { findCycles, type StepGraph } from "./step-graph.ts";

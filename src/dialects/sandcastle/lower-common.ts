@@ -1,6 +1,6 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { DagFlow, Place, Step, TaskStep } from "../../core/graph/graph.ts";
-import type { SourceText } from "../source-text.ts";
+import type { SourceText } from "../source/source-text.ts";
 import { findItemUse } from "./items.ts";
 import { type ExprScope, lowerTemplate, toObject } from "./lower-expr.ts";
 import { slotsOfStep } from "./slots.ts";

@@ -1,5 +1,5 @@
 import type { Ending, Graph } from "../../core/graph/graph.ts";
-import type { SourceText } from "../source-text.ts";
+import type { SourceText } from "../source/source-text.ts";
 import { computeItemDomains, declaredNames } from "./items.ts";
 import { lowerExports } from "./lower-exports.ts";
 import { lowerTemplate } from "./lower-expr.ts";

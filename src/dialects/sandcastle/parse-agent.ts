@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/json.ts";
 import { suggest } from "../did-you-mean.ts";
 import type { MapReader } from "../map-reader.ts";
-import { toExcerpt } from "../printable.ts";
+import { toExcerpt } from "../source/printable.ts";
 import type { ParseContext, StepDefaults } from "./parse-context.ts";
 import { parseTemplate, type Template } from "./template.ts";
 import type { AgentBody, AgentCall } from "./workflow.ts";

@@ -1,7 +1,7 @@
 import type { Policy } from "../../core/graph/policy.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Text } from "../map-reader.ts";
-import type { YamlNode } from "../yaml-node.ts";
+import type { YamlNode } from "../source/yaml-node.ts";
 import type { TemplateContext } from "./template.ts";
 
 /** What reading collects beside the workflow: things that are checked by parsers worth loading only when there are any. */

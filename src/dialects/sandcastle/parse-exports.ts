@@ -1,6 +1,6 @@
 import type { MapReader, Text } from "../map-reader.ts";
-import { toExcerpt } from "../printable.ts";
-import type { Range } from "../source-text.ts";
+import { toExcerpt } from "../source/printable.ts";
+import type { Range } from "../source/source-text.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { leavesStorage } from "./storage-path.ts";
 import { parseTemplate, slotsOf, type Template } from "./template.ts";

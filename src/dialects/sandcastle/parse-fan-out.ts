@@ -1,5 +1,5 @@
 import type { MapReader } from "../map-reader.ts";
-import { toExcerpt } from "../printable.ts";
+import { toExcerpt } from "../source/printable.ts";
 import type { ParseContext } from "./parse-context.ts";
 import type { Slot } from "./template.ts";
 import { parsePath } from "./value.ts";

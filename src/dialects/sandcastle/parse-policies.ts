@@ -1,9 +1,9 @@
 import type { BuiltInPattern, Policy, PolicyPattern, PolicyTrigger } from "../../core/graph/policy.ts";
 import { suggest } from "../did-you-mean.ts";
 import { MapReader } from "../map-reader.ts";
-import { toExcerpt } from "../printable.ts";
-import type { Range } from "../source-text.ts";
-import { describeNode, type YamlNode } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import type { Range } from "../source/source-text.ts";
+import { describeNode, type YamlNode } from "../source/yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";
 
 const ACTIONS = ["redact", "block", "approve", "alert"] as const;

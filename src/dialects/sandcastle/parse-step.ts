@@ -1,8 +1,8 @@
 import type { RetryPolicy } from "../../core/graph/graph.ts";
 import type { Policy } from "../../core/graph/policy.ts";
 import { MapReader } from "../map-reader.ts";
-import { toExcerpt } from "../printable.ts";
-import { describeNode, type YamlMap, type YamlNode } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import { describeNode, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 import { parseBody } from "./parse-body.ts";
 import type { ParseContext, StepDefaults } from "./parse-context.ts";
 import { checkExports, parseExports } from "./parse-exports.ts";

@@ -1,5 +1,5 @@
 import type { MapReader, Text } from "../map-reader.ts";
-import { isNull } from "../yaml-node.ts";
+import { isNull } from "../source/yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { type FanOutKeys, parseFanOutKeys } from "./parse-fan-out.ts";
 import { type Path, parseReference } from "./reference.ts";

@@ -1,6 +1,6 @@
 import { MapReader, type Text } from "../map-reader.ts";
-import { toExcerpt } from "../printable.ts";
-import type { YamlMap } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import type { YamlMap } from "../source/yaml-node.ts";
 import type { ParseContext, StepDefaults } from "./parse-context.ts";
 import { parseInputSchema } from "./parse-input.ts";
 import { parseLimits } from "./parse-limits.ts";

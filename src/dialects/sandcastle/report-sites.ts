@@ -1,5 +1,5 @@
-import { toExcerpt } from "../printable.ts";
 import type { ProblemList } from "../problem-list.ts";
+import { toExcerpt } from "../source/printable.ts";
 import type { Template } from "./template.ts";
 import type { StepDefinition } from "./workflow.ts";
 

@@ -1,4 +1,4 @@
-import type { Range } from "../source-text.ts";
+import type { Range } from "../source/source-text.ts";
 import type { StepDefinition } from "./workflow.ts";
 
 /** The steps and how they depend on each other. Of two steps with one id, the first counts. */

@@ -1,7 +1,7 @@
 import type { Text } from "../map-reader.ts";
-import { toExcerpt } from "../printable.ts";
 import type { ProblemList } from "../problem-list.ts";
-import type { Range, SourceText } from "../source-text.ts";
+import { toExcerpt } from "../source/printable.ts";
+import type { Range, SourceText } from "../source/source-text.ts";
 import { correctReference, parseReference, type Reference } from "./reference.ts";
 
 /** A text with slots for values. */

@@ -1,7 +1,7 @@
 import { suggest } from "../did-you-mean.ts";
 import type { Text } from "../map-reader.ts";
-import { toExcerpt } from "../printable.ts";
-import { findBracesKey, READ_AS_MAP, toJson, type YamlNode } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import { findBracesKey, READ_AS_MAP, toJson, type YamlNode } from "../source/yaml-node.ts";
 import { correctReference, parseReference, type Reference } from "./reference.ts";
 import { parseTemplate, type Slot, slotsOf, type TemplateContext } from "./template.ts";
 import type { Value } from "./workflow.ts";

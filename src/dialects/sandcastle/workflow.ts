@@ -1,7 +1,7 @@
 import type { InputContract, RetryPolicy, RunLimits } from "../../core/graph/graph.ts";
 import type { Policy } from "../../core/graph/policy.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { Range } from "../source-text.ts";
+import type { Range } from "../source/source-text.ts";
 import type { Slot, Template } from "./template.ts";
 
 /** A Sandcastle file after reading: defaults filled in, templates parsed, nothing yet checked across steps. */

@@ -1,8 +1,8 @@
 import { isJsonObject } from "../../core/json.ts";
 import { suggest } from "../did-you-mean.ts";
-import { toExcerpt } from "../printable.ts";
 import type { ProblemList } from "../problem-list.ts";
-import type { YamlMap } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import type { YamlMap } from "../source/yaml-node.ts";
 import { SOURCE_MISSING, SOURCE_TWICE } from "./messages.ts";
 import { keyAt, mapAt, nodeAt } from "./node-at.ts";
 import { factsOf } from "./tools.ts";

@@ -1,7 +1,7 @@
-import { toExcerpt } from "../printable.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { reportSchemaProblems } from "../schema-problems.ts";
-import { isNull, toJson, type YamlMap, type YamlNode } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import { isNull, toJson, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 import { mapAt } from "./node-at.ts";
 import type { TerminalWorkflow } from "./workflow.ts";
 

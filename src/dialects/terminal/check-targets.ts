@@ -1,6 +1,6 @@
 import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
-import type { YamlMap } from "../yaml-node.ts";
+import type { YamlMap } from "../source/yaml-node.ts";
 import { keyAt, mapAt, nodeAt } from "./node-at.ts";
 import type { TerminalWorkflow } from "./workflow.ts";
 

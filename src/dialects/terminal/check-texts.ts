@@ -1,7 +1,7 @@
 import { MAX_PATTERN_CHARS, MAX_PATTERN_SIZE } from "../../core/expressions/limits.ts";
 import type { ProblemList } from "../problem-list.ts";
-import type { Range } from "../source-text.ts";
-import type { YamlMap, YamlNode } from "../yaml-node.ts";
+import type { Range } from "../source/source-text.ts";
+import type { YamlMap, YamlNode } from "../source/yaml-node.ts";
 import { mapAt } from "./node-at.ts";
 import { envNameOf, splitText } from "./placeholders.ts";
 import { factsOf, mayHaveField, STANDARD_VARIABLES } from "./tools.ts";

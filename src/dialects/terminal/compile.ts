@@ -1,7 +1,7 @@
 import type { Compiled } from "../definition.ts";
 import type { ProblemList } from "../problem-list.ts";
-import type { SourceText } from "../source-text.ts";
-import type { YamlMap } from "../yaml-node.ts";
+import type { SourceText } from "../source/source-text.ts";
+import type { YamlMap } from "../source/yaml-node.ts";
 import { checkActions } from "./check-actions.ts";
 import { checkStructure } from "./check-structure.ts";
 import { checkTargets } from "./check-targets.ts";

@@ -1,7 +1,7 @@
 import type { Graph } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { SourceText } from "../source-text.ts";
-import type { YamlMap } from "../yaml-node.ts";
+import type { SourceText } from "../source/source-text.ts";
+import type { YamlMap } from "../source/yaml-node.ts";
 import { lowerState } from "./lower-state.ts";
 import { MAX_RECURSION_DEPTH, tooManyStates } from "./messages.ts";
 import { keyAt, mapAt } from "./node-at.ts";

@@ -1,5 +1,5 @@
-import type { Range } from "../source-text.ts";
-import type { YamlMap, YamlNode } from "../yaml-node.ts";
+import type { Range } from "../source/source-text.ts";
+import type { YamlMap, YamlNode } from "../source/yaml-node.ts";
 
 type Key = string | number;
 

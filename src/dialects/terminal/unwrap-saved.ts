@@ -1,4 +1,4 @@
-import type { YamlMap } from "../yaml-node.ts";
+import type { YamlMap } from "../source/yaml-node.ts";
 
 /** The definition in a file of the library, `{definition, metadata}`; any other text as it is. */
 export function unwrapSaved(root: YamlMap): YamlMap {

@@ -1,5 +1,5 @@
 import { suggest } from "../did-you-mean.ts";
-import { toExcerpt } from "../printable.ts";
+import { toExcerpt } from "../source/printable.ts";
 import { isTooLarge, type LowerContext } from "./lower-context.ts";
 import type { Block, Level, Reference, StepBody, StepDefinition } from "./workflow.ts";
 

@@ -1,4 +1,4 @@
-import type { YamlEntry, YamlMap, YamlNode } from "../yaml-node.ts";
+import type { YamlEntry, YamlMap, YamlNode } from "../source/yaml-node.ts";
 
 /**
  * Moves what stands under the `target` of control steps up to the step, which is the one form that the rest of the

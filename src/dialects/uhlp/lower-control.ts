@@ -1,7 +1,7 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import { toMilliseconds } from "../../core/expressions/to-milliseconds.ts";
 import type { Wait } from "../../core/graph/graph.ts";
-import type { YamlScalar } from "../yaml-node.ts";
+import type { YamlScalar } from "../source/yaml-node.ts";
 import { attemptsOf, type Doing, effortOf, UNREADABLE } from "./doing.ts";
 import { lowerLoop, lowerParallel } from "./lower-fan-out.ts";
 import { lowerSplit } from "./lower-split.ts";

@@ -1,8 +1,8 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import { childrenOf } from "../../core/expressions/walk-paths.ts";
 import type { Json } from "../../core/json.ts";
-import { toExcerpt } from "../printable.ts";
-import { toJson, type YamlMap, type YamlNode, type YamlScalar } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import { toJson, type YamlMap, type YamlNode, type YamlScalar } from "../source/yaml-node.ts";
 import { placeInExpression } from "./expression-place.ts";
 import type { ExpressionScope } from "./expressions/expression-scope.ts";
 import { parseExpression } from "./expressions/parse-expression.ts";

@@ -1,5 +1,5 @@
 import type { Text } from "../map-reader.ts";
-import type { YamlMap, YamlNode } from "../yaml-node.ts";
+import type { YamlMap, YamlNode } from "../source/yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { parseInputs, type StepSource } from "./parse-work.ts";
 import {

@@ -1,6 +1,6 @@
 import type { RetryPolicy } from "../../core/graph/graph.ts";
-import type { Range } from "../source-text.ts";
-import { isNull, type YamlEntry, type YamlMap, type YamlNode } from "../yaml-node.ts";
+import type { Range } from "../source/source-text.ts";
+import { isNull, type YamlEntry, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { parseControl } from "./parse-control.ts";
 import { parseTransitions } from "./parse-transitions.ts";

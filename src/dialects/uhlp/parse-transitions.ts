@@ -1,6 +1,6 @@
 import type { ProblemList } from "../problem-list.ts";
-import type { Range } from "../source-text.ts";
-import type { YamlMap, YamlNode, YamlScalar } from "../yaml-node.ts";
+import type { Range } from "../source/source-text.ts";
+import type { YamlMap, YamlNode, YamlScalar } from "../source/yaml-node.ts";
 import { flagAt, itemsAt, nodeAt, referenceAt, textAt, toReference } from "./read-node.ts";
 import type { Reference, TransitionDefinition } from "./workflow.ts";
 

@@ -1,8 +1,8 @@
 import type { Trigger } from "../../core/graph/graph.ts";
 import type { Text } from "../map-reader.ts";
-import { toExcerpt } from "../printable.ts";
 import type { ProblemList } from "../problem-list.ts";
-import type { YamlMap } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import type { YamlMap } from "../source/yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { mapAt, textAt } from "./read-node.ts";
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Text } from "../map-reader.ts";
-import { toExcerpt } from "../printable.ts";
-import type { YamlMap } from "../yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import type { YamlMap } from "../source/yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { flagAt, mapAt, nodeAt, objectAt, textAt, toText } from "./read-node.ts";
 import type { CodeBody, Inputs, ModelBody, StepBody } from "./workflow.ts";

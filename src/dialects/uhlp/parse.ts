@@ -1,6 +1,6 @@
 import type { RunLimits } from "../../core/graph/graph.ts";
 import { toRunLimits } from "../run-limits.ts";
-import type { YamlMap } from "../yaml-node.ts";
+import type { YamlMap } from "../source/yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { parseLevel } from "./parse-step.ts";
 import { parseTrigger } from "./parse-trigger.ts";

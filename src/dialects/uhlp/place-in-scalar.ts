@@ -1,6 +1,6 @@
 import type { TemplateFault } from "../../core/errors/template-fault.ts";
 import type { Text } from "../map-reader.ts";
-import type { Range, SourceText } from "../source-text.ts";
+import type { Range, SourceText } from "../source/source-text.ts";
 import { offsetsInScalar } from "./offsets-in-scalar.ts";
 
 /** Where a place in a text stands in the file. Undefined where YAML has changed the text too much to tell. */

@@ -6,9 +6,9 @@ import { JsonSchemaChecker } from "../json-schema-checker.ts";
 import { MapReader, type Text } from "../map-reader.ts";
 import { ProblemList } from "../problem-list.ts";
 import { findPart } from "../schema-problems.ts";
-import { type Range, SourceText } from "../source-text.ts";
-import { describeNode, type YamlNode } from "../yaml-node.ts";
-import { readYaml } from "../yaml-source.ts";
+import { type Range, SourceText } from "../source/source-text.ts";
+import { describeNode, type YamlNode } from "../source/yaml-node.ts";
+import { readYaml } from "../source/yaml-source.ts";
 import { findTemplateFault } from "./check-template.ts";
 import { placeInScalar } from "./place-in-scalar.ts";
 

@@ -1,8 +1,8 @@
 import type { RetryPolicy, RunLimits, Trigger } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Text } from "../map-reader.ts";
-import type { Range } from "../source-text.ts";
-import type { YamlMap, YamlNode, YamlScalar } from "../yaml-node.ts";
+import type { Range } from "../source/source-text.ts";
+import type { YamlMap, YamlNode, YamlScalar } from "../source/yaml-node.ts";
 
 /** A UHLP file after reading. Expressions are still nodes: what they may name depends on where their step runs. */
 export interface Workflow {

@@ -1,5 +1,5 @@
 import { didYouMean } from "../../did-you-mean.ts";
-import { toExcerpt } from "../../printable.ts";
+import { toExcerpt } from "../../source/printable.ts";
 import { type ExpressionFault, toFault } from "./expression-fault.ts";
 import type { ExpressionScope } from "./expression-scope.ts";
 import { FUNCTIONS } from "./functions.ts";

@@ -1,4 +1,4 @@
-import { toExcerpt } from "../../printable.ts";
+import { toExcerpt } from "../../source/printable.ts";
 import { type ExpressionFault, toFault } from "./expression-fault.ts";
 import type { LiteralToken, NameToken, Token } from "./token.ts";
 

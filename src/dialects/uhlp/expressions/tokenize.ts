@@ -1,4 +1,4 @@
-import { toExcerpt } from "../../printable.ts";
+import { toExcerpt } from "../../source/printable.ts";
 import { type ExpressionFault, toFault } from "./expression-fault.ts";
 import { readString } from "./read-string.ts";
 import { SIGNS, type Token } from "./token.ts";

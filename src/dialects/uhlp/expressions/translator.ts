@@ -1,7 +1,7 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import { checkRegex } from "../../check-regex.ts";
 import { didYouMean } from "../../did-you-mean.ts";
-import { toExcerpt } from "../../printable.ts";
+import { toExcerpt } from "../../source/printable.ts";
 import { type ExpressionFault, type FaultTexts, type Span, toFault } from "./expression-fault.ts";
 import type { ExpressionScope } from "./expression-scope.ts";
 import { FUNCTIONS, OTHER_NAMES, type Signature } from "./functions.ts";

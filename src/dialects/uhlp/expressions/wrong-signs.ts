@@ -1,4 +1,4 @@
-import { toExcerpt } from "../../printable.ts";
+import { toExcerpt } from "../../source/printable.ts";
 import { type ExpressionFault, toFault } from "./expression-fault.ts";
 
 /** A sign of other languages, with what to write instead. To be asked before `<` is found in `<>`. */

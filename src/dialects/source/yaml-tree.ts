@@ -9,8 +9,8 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
+import type { Finding, ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "./printable.ts";
-import type { Finding, ProblemList } from "./problem-list.ts";
 import type { Range } from "./source-text.ts";
 import { READ_AS_MAP, type YamlEntry, type YamlNode, type YamlScalar } from "./yaml-node.ts";
 

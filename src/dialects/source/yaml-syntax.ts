@@ -1,5 +1,5 @@
 import type { CST, Document, YAMLError } from "yaml";
-import type { Finding, ProblemList } from "./problem-list.ts";
+import type { Finding, ProblemList } from "../problem-list.ts";
 import type { Range, SourceText } from "./source-text.ts";
 import { READ_AS_MAP } from "./yaml-node.ts";
 import { childrenOf } from "./yaml-tokens.ts";

@@ -1,4 +1,4 @@
-import type { ProblemList } from "./problem-list.ts";
+import type { ProblemList } from "../problem-list.ts";
 import type { SourceText } from "./source-text.ts";
 
 /** What a decoder puts where bytes are no UTF-8. */

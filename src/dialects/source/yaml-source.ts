@@ -1,5 +1,5 @@
 import { Composer, type CST, Parser } from "yaml";
-import type { ProblemList } from "./problem-list.ts";
+import type { ProblemList } from "../problem-list.ts";
 import { reportWrongEncoding } from "./report-wrong-encoding.ts";
 import type { SourceText } from "./source-text.ts";
 import type { YamlNode } from "./yaml-node.ts";

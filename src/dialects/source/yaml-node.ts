@@ -1,4 +1,4 @@
-import type { Json } from "../core/json.ts";
+import type { Json } from "../../core/json.ts";
 import type { Range } from "./source-text.ts";
 
 /** A parsed definition with the place of every part. What an alias repeats is the same object, with its first place. */

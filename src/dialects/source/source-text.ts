@@ -1,5 +1,5 @@
-import type { ProblemPlace } from "../core/errors/problem.ts";
-import type { Definition } from "./definition.ts";
+import type { ProblemPlace } from "../../core/errors/problem.ts";
+import type { Definition } from "../definition.ts";
 
 /** Offsets into a definition's text; the end is exclusive. */
 export interface Range {
