@@ -1,26 +1,44 @@
-// Writes the published JSON Schemas of definitions into schemas/. `--check` only says whether they are up to date.
+// Writes what is made from the shapes of definitions: the JSON Schemas in schemas/, and the tables of keys in docs/.
+// `--check` only says whether they are up to date.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { agentsFileSchema } from "../src/dialects/agents/file-schema.ts";
+import { PUBLISHED } from "../src/dialects/published-schemas.ts";
+import { toJsonSchema } from "../src/dialects/shape/json-schema.ts";
 import { workflowSchema as terminalSchema } from "../src/dialects/terminal/workflow-schema.ts";
 import { promptSchema } from "../src/dialects/uhlp/schema/prompt-schema.ts";
 import { workflowSchema } from "../src/dialects/uhlp/schema/workflow-schema.ts";
+import { renderKeyTables } from "./key-tables.ts";
 
 const SCHEMAS = {
   "uhlp-workflow.schema.json": workflowSchema,
   "uhlp-prompt.schema.json": promptSchema,
   "terminal-workflow.schema.json": terminalSchema,
   "agents-file.schema.json": agentsFileSchema,
+  ...Object.fromEntries(PUBLISHED.map((each) => [each.file, toJsonSchema(each.shape, each)])),
 };
 
-const folder = new URL("../schemas/", import.meta.url);
-await mkdir(folder, { recursive: true });
-
+const root = new URL("../", import.meta.url);
+await mkdir(new URL("schemas/", root), { recursive: true });
 for (const [name, schema] of Object.entries(SCHEMAS)) {
-  const path = new URL(name, folder);
-  const text = `${JSON.stringify(schema, null, 2)}\n`;
+  await put(`schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`);
+}
+for (const published of PUBLISHED) {
+  const page = `docs/${published.page}`;
+  const text = await readFile(new URL(page, root), "utf8");
+  await put(page, withTables(text, renderKeyTables(published)));
+}
+
+function withTables(page: string, tables: string): string {
+  const [before, rest = ""] = page.split("<!-- keys -->");
+  const [, after = ""] = rest.split("<!-- /keys -->");
+  return `${before}<!-- keys -->\n\n${tables}\n\n<!-- /keys -->${after}`;
+}
+
+async function put(name: string, text: string): Promise<void> {
+  const path = new URL(name, root);
   if (!process.argv.includes("--check")) await writeFile(path, text);
   else if ((await readFile(path, "utf8").catch(() => "")) !== text) {
-    console.error(`schemas/${name} is not up to date: run \`npm run docs:schemas\`.`);
+    console.error(`${name} is not up to date: run \`npm run docs:schemas\`.`);
     process.exitCode = 1;
   }
 }

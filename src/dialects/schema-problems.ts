@@ -39,18 +39,6 @@ export function reportSchemaProblems(
   return faulty;
 }
 
-/** The deepest part of a node that a path of keys and indices reaches. */
-export function findPart(node: YamlNode, path: readonly string[]): YamlNode {
-  let part = node;
-  for (const key of path) {
-    const next: YamlNode | undefined =
-      part.kind === "map" ? part.entries.get(key)?.value : part.kind === "list" ? part.items[Number(key)] : undefined;
-    if (next === undefined) return part;
-    part = next;
-  }
-  return part;
-}
-
 /** As JSON; a key without a value counts as absent. */
 function toInstance(node: YamlNode): Json {
   switch (node.kind) {

@@ -3,10 +3,10 @@ import type { Compiled, Definition, DefinitionPart, LoadOptions, Selection } fro
 import { suggest } from "../did-you-mean.ts";
 import { JsonSchemaChecker } from "../json-schema-checker.ts";
 import type { ProblemList } from "../problem-list.ts";
-import { findPart } from "../schema-problems.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { SourceText } from "../source/source-text.ts";
 import type { YamlNode } from "../source/yaml-node.ts";
+import { findPart } from "../source/yaml-node.ts";
 import type { AgentsFile } from "./agents-file.ts";
 import { checkAgentsFile } from "./check.ts";
 import { checkNesting } from "./check-nesting.ts";

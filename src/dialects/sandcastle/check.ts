@@ -2,11 +2,12 @@ import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { computeItemDomains, declaredNames, type ItemDomains } from "./items.ts";
+import type { Workflow } from "./parse.ts";
+import type { StepDefinition } from "./parse-step.ts";
 import { slotsOfStep } from "./slots.ts";
 import { findCycles, type StepGraph } from "./step-graph.ts";
 import { leavesStorage } from "./storage-path.ts";
 import { type Slot, slotsOf } from "./template.ts";
-import type { StepDefinition, Workflow } from "./workflow.ts";
 
 /** Checks what holds between steps: ids, dependencies, references and items. */
 export function checkWorkflow(workflow: Workflow, graph: StepGraph, problems: ProblemList): void {

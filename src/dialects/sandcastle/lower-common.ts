@@ -3,8 +3,9 @@ import type { DagFlow, Place, Step, TaskStep } from "../../core/graph/graph.ts";
 import type { SourceText } from "../source/source-text.ts";
 import { findItemUse } from "./items.ts";
 import { type ExprScope, lowerTemplate, toObject } from "./lower-expr.ts";
+import type { Workflow } from "./parse.ts";
+import type { AgentCall, Fallback, StepDefinition } from "./parse-step.ts";
 import { slotsOfStep } from "./slots.ts";
-import type { AgentCall, Fallback, StepDefinition, Workflow } from "./workflow.ts";
 
 export interface LowerContext {
   readonly workflow: Workflow;

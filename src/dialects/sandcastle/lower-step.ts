@@ -4,7 +4,7 @@ import { type LowerContext, lowerCall, lowerCommon, policiesOf } from "./lower-c
 import { type ExprScope, joinParts, lowerParts, lowerReference, lowerTemplate, lowerValue } from "./lower-expr.ts";
 import { lowerSubWorkflow } from "./lower-sub-workflow.ts";
 import { missingContext } from "./missing-context.ts";
-import type { AgentBody, ApprovalBody, StepDefinition, WaitBody } from "./workflow.ts";
+import type { AgentBody, ApprovalBody, StepDefinition, WaitBody } from "./parse-step.ts";
 
 export function lowerStep(step: StepDefinition, context: LowerContext): Step {
   const { body } = step;

@@ -2,8 +2,8 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import type { CallStep, RespondStep, Step } from "../../core/graph/graph.ts";
 import { type CommonFields, freeId, policiesOf } from "./lower-common.ts";
 import { type ExprScope, lowerTemplate, lowerValue, toObject } from "./lower-expr.ts";
+import type { StepDefinition, SubWorkflowBody } from "./parse-step.ts";
 import type { Path } from "./reference.ts";
-import type { StepDefinition, SubWorkflowBody } from "./workflow.ts";
 
 interface SubWorkflowContext {
   readonly common: CommonFields;

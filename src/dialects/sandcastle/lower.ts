@@ -4,8 +4,8 @@ import { computeItemDomains, declaredNames } from "./items.ts";
 import { lowerExports } from "./lower-exports.ts";
 import { lowerTemplate } from "./lower-expr.ts";
 import { lowerStep } from "./lower-step.ts";
+import type { Workflow } from "./parse.ts";
 import type { StepGraph } from "./step-graph.ts";
-import type { Workflow } from "./workflow.ts";
 
 /** Turns a workflow without errors into the graph that runs. */
 export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: SourceText): Graph {

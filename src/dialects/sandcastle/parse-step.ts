@@ -1,170 +1,209 @@
 import type { RetryPolicy } from "../../core/graph/graph.ts";
 import type { Policy } from "../../core/graph/policy.ts";
-import { MapReader } from "../map-reader.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { suggest } from "../did-you-mean.ts";
+import type { Reader, ReadOf } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
-import { describeNode, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
-import { parseBody } from "./parse-body.ts";
-import type { ParseContext, StepDefaults } from "./parse-context.ts";
-import { checkExports, parseExports } from "./parse-exports.ts";
-import { parseFanOutKeys, toFanOut } from "./parse-fan-out.ts";
-import { parseStepPolicies } from "./parse-policies.ts";
-import { parseTemplate } from "./template.ts";
-import type { AgentCall, Dependency, Fallback, OnFailure, StepBody, StepDefinition } from "./workflow.ts";
+import type { Range } from "../source/source-text.ts";
+import { checkExports, type Export, toExports } from "./parse-exports.ts";
+import type { Path } from "./reference.ts";
+import type { step } from "./shape/step-shape.ts";
+import type { ReadWorkflow } from "./shape/workflow-shape.ts";
+import type { Template } from "./template.ts";
+import { parseValue, type Value } from "./value.ts";
 
-const MAX_STEPS = 500;
+export type StepDefinition = ReturnType<typeof toStep>;
+export type StepBody = ReturnType<typeof toBody>["body"];
+export type AgentBody = Extract<StepBody, { readonly type: "agent" }>;
+export type ApprovalBody = Extract<StepBody, { readonly type: "approval" }>;
+export type SubWorkflowBody = Extract<StepBody, { readonly type: "subWorkflow" }>;
+export type WaitBody = Extract<StepBody, { readonly type: "wait" }>["wait"];
+export type AgentCall = AgentBody["call"];
+export type Fallback = NonNullable<StepDefinition["fallback"]>;
 
-export function parseSteps(top: MapReader, defaults: StepDefaults, context: ParseContext): readonly StepDefinition[] {
-  const list = top.list("steps");
-  if (list === undefined || list.items.length === 0) {
-    const finding = { at: top.at("steps"), message: "Workflow must have at least one step" };
-    const isMissing = list !== undefined || !top.has("steps");
-    if (isMissing) context.problems.error({ code: "KEY_MISSING", ...finding, remedy: "Add a step to `steps:`." });
-    return [];
-  }
-  if (list.items.length > MAX_STEPS) {
-    const message = `The workflow has ${list.items.length} steps; ${MAX_STEPS} are allowed.`;
-    context.problems.error({ code: "TOO_MANY_STEPS", at: top.at("steps"), message });
-    return [];
-  }
-  const steps = list.items.flatMap((node) => parseStep(node, defaults, context) ?? []);
-  checkExports(steps, context);
+type ReadStep = ReadOf<typeof step>;
+type ReadKind<Type extends ReadStep["type"]> = Extract<ReadStep, { readonly type: Type }>;
+
+interface StepContext {
+  /** What steps take from the top of the file. */
+  readonly top: ReadWorkflow;
+  readonly topPolicies: readonly Policy[];
+  readonly reader: Reader;
+  hasChromium(): boolean;
+}
+
+export function parseSteps(top: ReadWorkflow, reader: Reader, hasChromium: () => boolean): readonly StepDefinition[] {
+  const topPolicies = top.policies ?? [];
+  refuseTwice(topPolicies, top.at.entries.get("policies")?.value ?? top.at, reader);
+  const steps = (top.steps ?? []).map((read) => toStep(read, { top, topPolicies, reader, hasChromium }));
+  checkExports(steps, reader.problems);
   return steps;
 }
 
-function parseStep(node: YamlNode, defaults: StepDefaults, context: ParseContext): StepDefinition | undefined {
-  if (node.kind !== "map") {
-    const message = `A step must be a map with \`id\` and \`prompt\`, not ${describeNode(node)}.`;
-    context.problems.error({ code: "WRONG_TYPE", at: node, message });
-    return undefined;
-  }
-  const step = new MapReader(node, context.problems);
-  const id = parseId(step, context);
-  reportUnsupported(step, context);
-  const common = parseCommon(step, node, context);
-  const exports = parseExports(step, context);
-  const work = parseWork(step, defaults, context);
-  step.reportUnknownKeys("a step", MISPLACED);
-  return id === undefined ? undefined : { ...id, ...common, ...work, exports };
-}
-
-const MISPLACED = new Map([
-  ["on_failure", "Write it under `retry:`."],
-  ["max_attempts", "Write it under `retry:`."],
-  ["backoff", "Write it under `retry:`."],
-  ["approval_config", "Add `type: approval`."],
-  ["sub_workflow", "Add `type: sub_workflow`."],
-]);
-
-const UNSUPPORTED = ["autopilot", "slo", "model_pool"];
-
-function reportUnsupported(step: MapReader, { problems }: ParseContext): void {
-  for (const key of UNSUPPORTED) {
-    const at = step.node(key);
-    if (at === undefined) continue;
-    const message = `\`${key}\` is not supported and is ignored.`;
-    problems.warning({ code: "NOT_SUPPORTED", at, message, remedy: "Nothing to do; the step runs without it." });
-  }
-}
-
-function parseId(step: MapReader, { problems }: ParseContext): Pick<StepDefinition, "id" | "at"> | undefined {
-  const id = step.text("id");
-  if (id === undefined) {
-    const finding = { at: step.at("id"), message: "The step has no `id`.", remedy: "Add `id:`." };
-    if (!step.has("id")) problems.error({ code: "KEY_MISSING", ...finding });
-    return undefined;
-  }
-  if (!/^[a-zA-Z0-9_][a-zA-Z0-9_-]{0,99}$/.test(id.value)) {
-    const message = `\`${toExcerpt(id.value)}\` cannot be a step's id.`;
-    problems.error({ code: "STEP_ID_INVALID", at: id.at, message });
-  }
-  return { id: id.value, at: id.at };
-}
-
-function parseCommon(step: MapReader, node: YamlMap, context: ParseContext) {
-  const description = step.text("description")?.value;
-  const maxCostUsd = step.number("max_cost_usd", { min: 0.000001, max: 1_000_000 });
+function toStep(read: ReadStep, context: StepContext) {
+  const { reader, top } = context;
+  const { body, timeoutMs, block } = toBody(read, context);
+  const policies = toPolicies(read, body, context);
   return {
-    start: node.start,
-    dependsOn: parseDependencies(step),
-    atMostOnce: step.flag("at_most_once") ?? false,
-    ...parseFailureRules(step, context),
-    description,
-    ...(maxCostUsd === undefined ? {} : { maxCostMicro: Math.round(maxCostUsd * 1_000_000) }),
+    id: read.id.value,
+    /** Where the id stands. */
+    at: read.id.at satisfies Range,
+    /** Where the step begins. */
+    start: read.at.start,
+    description: read.description?.value,
+    dependsOn: (read.depends_on ?? []).map(({ value, at }) => ({ id: value, at })),
+    body,
+    fanOut: toFanOut(read, block),
+    fallback: toFallback(read, body.type === "agent" ? body.call : toLimits(top)),
+    policies: policies.length === 0 ? undefined : policies,
+    timeoutMs,
+    atMostOnce: read.at_most_once,
+    maxCostMicro: read.max_cost_usd === undefined ? undefined : Math.round(read.max_cost_usd * 1_000_000),
+    ...toFailureRules(read, reader),
+    exports: toExports(read, context) satisfies readonly Export[],
   };
 }
 
-/** One id stands for a list of one. */
-function parseDependencies(step: MapReader): readonly Dependency[] {
-  const node = step.node("depends_on");
-  if (node === undefined) return [];
-  return (node.kind === "list" ? node.items : [node]).flatMap((item) => {
-    const id = step.asText(item, "depends_on");
-    return id === undefined ? [] : [{ id: id.value, at: id.at }];
-  });
+/** What is particular to the step's `type`. `block`: where such keys of the step may stand as well. */
+function toBody(read: ReadStep, { top, reader }: StepContext) {
+  const timeoutMs = read.timeout ?? top.default_timeout;
+  switch (read.type) {
+    case "standard":
+      return { body: toAgent(read, timeoutMs, top), timeoutMs };
+    case "approval":
+      return { body: toApproval(read) };
+    case "sub_workflow": {
+      const { sub_workflow: block } = read;
+      return { body: toSubWorkflow(read), timeoutMs: block?.timeout ?? read.timeout ?? 600_000, block };
+    }
+    case "wait":
+      return { body: { type: "wait", wait: toWait(read) } } as const;
+    default: {
+      // The executor gets every key that is not common to all steps, with its templates resolved.
+      const rest = parseValue(read.rest, reader, { barePaths: false });
+      const entries = new Map<string, Value>(rest.kind === "map" ? rest.entries : []);
+      if (read.output_schema !== undefined)
+        entries.set("output_schema", { kind: "literal", value: read.output_schema });
+      const input: Value = { kind: "map", entries };
+      return { body: { type: "work", executor: read.type, input }, timeoutMs } as const;
+    }
+  }
 }
 
-function parseFailureRules(step: MapReader, context: ParseContext): { retry?: RetryPolicy; onFailure: OnFailure } {
-  const hasFallback = step.has("fallback");
-  const retry = step.nested("retry");
-  if (retry === undefined) return { onFailure: hasFallback ? "fallback" : "abort" };
-  const maxAttempts = retry.number("max_attempts", { min: 1, max: 1_000, integer: true }) ?? 3;
-  const backoff = retry.choice("backoff", ["exponential", "fixed", "linear"]) ?? "exponential";
+function toAgent(read: ReadKind<"standard">, timeoutMs: number, top: ReadWorkflow) {
+  const call = {
+    prompt: read.prompt ?? NOTHING,
+    model: (read.model ?? top.default_model).value,
+    maxTurns: read.max_turns ?? top.default_max_turns,
+    timeoutMs,
+    outputSchema: read.output_schema satisfies JsonObject | undefined,
+    /** That agents of Pawl itself get; agent servers have their own. */
+    tools: read.tools,
+  };
+  return { type: "agent", call, appendsContext: (read.context ?? top.context) === "auto" } as const;
+}
+
+const NOTHING: Template = { parts: [] };
+
+function toApproval({ approval_config: config, prompt }: ReadKind<"approval">) {
+  const hours = config?.timeout_hours;
+  return {
+    type: "approval",
+    // Approval steps of real files carry a prompt.
+    message: config?.message ?? prompt ?? ({ parts: ["Approve this step?"] } satisfies Template),
+    show: config?.show_data,
+    allowEdit: config?.allow_edit ?? false,
+    timeoutMs: hours === undefined ? undefined : Math.round(hours * 3_600_000),
+    onTimeout: config?.on_timeout ?? "abort",
+  } as const;
+}
+
+function toSubWorkflow({ sub_workflow: block }: ReadKind<"sub_workflow">) {
+  const { input_mapping: input, output_mapping: output } = block ?? {};
+  return {
+    type: "subWorkflow",
+    workflow: block?.workflow ?? NOTHING,
+    /** Absent: the whole input. */
+    input: input?.kind === "map" ? input.entries : undefined,
+    /** From a name in the step's output to the path in the child's outputs. */
+    output: output && new Map<string, Path>(output.map(({ name, value }) => [name, value])),
+  } as const;
+}
+
+function toWait({ duration, until, event, timeout: timeoutMs }: ReadKind<"wait">) {
+  if (until !== undefined) return { for: "instant", at: until } as const;
+  if (event === undefined) return { for: "duration", durationMs: duration ?? 0 } as const;
+  return { for: "event", name: event, timeoutMs } as const;
+}
+
+type FanOutKeys = Pick<ReadStep, "parallel_over" | "max_concurrent">;
+
+/** The keys of the block go before those of the step. */
+function toFanOut(read: FanOutKeys, block: FanOutKeys | undefined) {
+  const list = block?.parallel_over ?? read.parallel_over;
+  const maxConcurrent = block?.max_concurrent ?? read.max_concurrent ?? (block === undefined ? 500 : 5);
+  return list === undefined ? undefined : { list, maxConcurrent };
+}
+
+function toLimits({ default_max_turns: maxTurns, default_timeout: timeoutMs }: ReadWorkflow) {
+  return { maxTurns, timeoutMs, tools: undefined };
+}
+
+/** As in the original, a fallback takes the step's limits and tools, but neither its schema nor the appended context. */
+function toFallback(
+  { fallback }: ReadStep,
+  { maxTurns, timeoutMs, tools }: Pick<AgentCall, "maxTurns" | "timeoutMs" | "tools">,
+) {
+  if (fallback === undefined) return undefined;
+  const { prompt, model, at } = fallback;
+  return { prompt, model: model.value, maxTurns, timeoutMs, outputSchema: undefined, tools, start: at.start };
+}
+
+function toFailureRules({ retry, at }: ReadStep, { problems }: Reader) {
+  const hasFallback = at.entries.has("fallback");
   // The seed runs a fallback wherever there is one; only a rule that says otherwise keeps it from running.
-  const onFailure =
-    retry.choice("on_failure", ["abort", "skip", "continue", "fallback"]) ?? (hasFallback ? "fallback" : "abort");
+  const onFailure = retry?.on_failure ?? (hasFallback ? "fallback" : "abort");
+  if (retry === undefined) return { onFailure };
   if (onFailure === "fallback" && !hasFallback) {
     const message = "`on_failure: fallback` without a `fallback` block on the step.";
-    context.problems.error({ code: "FALLBACK_MISSING", at: retry.at("on_failure"), message });
+    const place = retry.at.entries.get("on_failure")?.value ?? retry.at;
+    problems.error({ code: "FALLBACK_MISSING", at: place, message });
   }
-  retry.reportUnknownKeys("`retry`");
-  return { retry: { maxAttempts, backoff, initialMs: 2_000, maxMs: 60_000, jitter: 0.1 }, onFailure };
+  const { max_attempts: maxAttempts, backoff } = retry;
+  const policy: RetryPolicy = { maxAttempts, backoff, initialMs: 2_000, maxMs: 60_000, jitter: 0.1 };
+  return { retry: policy, onFailure };
 }
 
-/** The keys of the step's own type come last: some types take whatever is left. */
-function parseWork(step: MapReader, defaults: StepDefaults, context: ParseContext) {
-  const timeoutMs = step.durationMs("timeout");
-  const fanOutKeys = parseFanOutKeys(step, context);
-  const parsed = parseBody(step, { timeoutMs, defaults }, context);
-  const fanOut = toFanOut(fanOutKeys, parsed.fanOut);
-  const policies = parseWorkPolicies(step, parsed.body, context);
-  const fallback = parseFallback(step, parsed.body.type === "agent" ? parsed.body.call : defaults, context);
-  return {
-    body: parsed.body,
-    fanOut,
-    fallback,
-    ...(policies.length === 0 ? {} : { policies }),
-    timeoutMs: parsed.timeoutMs,
-  };
-}
-
-/** What a step does, or has another workflow do; nothing else has an output of its own to judge. */
-function parseWorkPolicies(step: MapReader, { type }: StepBody, context: ParseContext): readonly Policy[] {
-  const own = parseStepPolicies(step, context);
-  const isWork = type === "agent" || type === "work" || type === "subWorkflow";
-  if (isWork) return own ?? context.policies;
+/**
+ * Policies of the step itself, and those at the top that it keeps by id. Absent: all of those at the top; an empty list:
+ * none. Only what a step does, or has another workflow do, has an output to judge.
+ */
+function toPolicies(read: ReadStep, { type }: StepBody, { topPolicies, reader }: StepContext): readonly Policy[] {
+  const at = read.at.entries.get("policies")?.value ?? read.at;
+  const own = read.policies?.flatMap((each): readonly Policy[] => {
+    if (!("value" in each)) return [each];
+    const found = topPolicies.find((policy) => policy.id === each.value);
+    if (found !== undefined) return [found];
+    const known = topPolicies.map((policy) => policy.id);
+    const message = `There is no policy \`${toExcerpt(each.value)}\` at the top of the file.`;
+    const remedy = suggest(each.value, known);
+    reader.problems.error({ code: "VALUE_INVALID", at: each.at, message, remedy });
+    return [];
+  });
+  refuseTwice(own ?? [], at, reader);
+  if (type === "agent" || type === "work" || type === "subWorkflow") return own ?? topPolicies;
   if (own !== undefined) {
     const message = "`policies` judge what a step does; this one does nothing itself.";
-    context.problems.error({ code: "VALUE_INVALID", at: step.at("policies"), message, remedy: "Leave it out." });
+    reader.problems.error({ code: "VALUE_INVALID", at, message, remedy: "Leave it out." });
   }
   return [];
 }
 
-/** As in the original, a fallback takes the step's limits and tools, but neither its schema nor the appended context. */
-function parseFallback(
-  step: MapReader,
-  limits: Pick<AgentCall, "maxTurns" | "timeoutMs" | "tools">,
-  context: ParseContext,
-): Fallback | undefined {
-  const fallback = step.nested("fallback");
-  if (fallback === undefined) return undefined;
-  const prompt = fallback.text("prompt");
-  const model = fallback.text("model")?.value ?? "haiku";
-  fallback.reportUnknownKeys("`fallback`");
-  if (prompt === undefined) {
-    const finding = { at: fallback.at("prompt"), message: "The `fallback` block has no `prompt`." };
-    if (!fallback.has("prompt")) context.problems.error({ code: "KEY_MISSING", ...finding, remedy: "Add `prompt:`." });
-    return undefined;
+function refuseTwice(policies: readonly Policy[], at: Range, { problems }: Reader): void {
+  const ids = new Set<string>();
+  for (const { id } of policies) {
+    const message = `Two policies have the id \`${toExcerpt(id)}\`.`;
+    if (ids.has(id)) problems.error({ code: "VALUE_INVALID", at, message, remedy: "Rename one." });
+    ids.add(id);
   }
-  const { maxTurns, timeoutMs, tools } = limits;
-  return { prompt: parseTemplate(prompt, context), model, maxTurns, timeoutMs, tools, start: fallback.map.start };
 }

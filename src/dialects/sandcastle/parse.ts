@@ -1,128 +1,77 @@
-import { MapReader, type Text } from "../map-reader.ts";
-import { toExcerpt } from "../source/printable.ts";
+import type { InputContract } from "../../core/graph/graph.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { toRunLimits } from "../run-limits.ts";
+import { Reader, type ReaderParts, TOP } from "../shape/shape.ts";
 import type { YamlMap } from "../source/yaml-node.ts";
-import type { ParseContext, StepDefaults } from "./parse-context.ts";
-import { parseInputSchema } from "./parse-input.ts";
-import { parseLimits } from "./parse-limits.ts";
-import { parsePolicies } from "./parse-policies.ts";
 import { parseSteps } from "./parse-step.ts";
-import { leavesStorage } from "./storage-path.ts";
-import { parseTemplate } from "./template.ts";
-import type { Workflow } from "./workflow.ts";
+import { type ReadWorkflow, rules, workflow } from "./shape/workflow-shape.ts";
+
+/** A Sandcastle file after reading: defaults filled in, templates parsed, nothing yet checked across steps. */
+export type Workflow = ReturnType<typeof toWorkflow>;
+
+interface ParseParts extends Omit<ReaderParts, "rules" | "envAllowed"> {
+  /** Pages can be printed as PDF here. */
+  hasChromium(): boolean;
+}
 
 /** Reads a whole file. What is wrong is reported and left out, so that everything else is still read and checked. */
-export function parseWorkflow(root: YamlMap, context: Omit<ParseContext, "envAllowed" | "policies">): Workflow {
-  const top = new MapReader(root, context.problems);
-  top.ignore("dialect");
-  const envAllowed = parseEnvAllowed(top, context);
-  const named = { ...context, envAllowed: new Set(envAllowed) };
-  const full: ParseContext = { ...named, policies: parsePolicies(top, { ...named, policies: [] }) };
-  const workflow: Workflow = {
-    ...parseHead(top, full),
-    input: parseInputSchema(top, full),
-    envAllowed,
-    ...parseCompletion(top, full),
-    ...parseFailure(top, full),
-    ...parseApproval(top, full),
-    steps: parseSteps(top, parseDefaults(top), full),
-  };
-  top.reportUnknownKeys("a workflow");
-  return workflow;
+export function parseWorkflow(root: YamlMap, { hasChromium, ...parts }: ParseParts) {
+  const reader = new Reader({ ...parts, rules, envAllowed: new Set(allowedNames(root)) });
+  const read = workflow.read(root, TOP, reader);
+  // Nothing at the top is needed so much that the rest could not be read without.
+  if (read === undefined) throw new Error("A map is read as a workflow.");
+  return { workflow: toWorkflow(read, reader, hasChromium), later: reader.later };
 }
 
-const LONGEST_NAME = 200;
+/** Before anything else is read, because texts may name them. Other entries are reported when their turn comes. */
+function allowedNames(root: YamlMap): readonly string[] {
+  const env = root.entries.get("env")?.value;
+  const allow = env?.kind === "map" ? env.entries.get("allow")?.value : undefined;
+  const items = allow?.kind === "list" ? allow.items : [];
+  return items.flatMap((item) => (item.kind === "scalar" && typeof item.value === "string" ? [item.value] : []));
+}
 
-function parseHead(top: MapReader, context: ParseContext) {
-  const description = top.text("description")?.value;
-  const sandstormUrl = parseUrl(top, "sandstorm_url", context);
-  const schedule = top.text("schedule");
-  if (schedule !== undefined) context.crons.push(schedule);
+function toWorkflow(read: ReadWorkflow, reader: Reader, hasChromium: () => boolean) {
+  const { on_complete: completion, on_failure: failure, on_approval: approval } = read;
   return {
-    name: parseName(top, context),
-    description,
-    sandstormUrl,
-    ...(schedule === undefined ? {} : { schedule: schedule.value }),
-    limits: parseLimits(top),
+    name: read.name?.value ?? "",
+    description: read.description?.value,
+    sandstormUrl: read.sandstorm_url,
+    schedule: read.schedule,
+    limits: toRunLimits(read.limits, read.max_cost_usd),
+    input: toInputContract(read.input_schema),
+    envAllowed: (read.env?.allow ?? []).map(({ value }) => value),
+    completionWebhook: completion?.webhook,
+    storagePath: completion?.storage_path,
+    deadLetter: failure?.dead_letter ?? false,
+    failureWebhook: failure?.webhook,
+    approvalWebhook: approval?.webhook,
+    steps: parseSteps(read, reader, hasChromium),
   };
 }
 
-function parseName(top: MapReader, { problems }: ParseContext): string {
-  const name = top.text("name");
-  if (name === undefined && top.has("name")) return "";
-  if (name === undefined || name.value.trim() === "") {
-    const finding = { at: top.at("name"), message: "Workflow name is required", remedy: "Add `name:`." };
-    problems.error({ code: "KEY_MISSING", ...finding });
-    return "";
-  }
-  if (name.value.length > LONGEST_NAME) {
-    const message = `The name has ${name.value.length} characters; ${LONGEST_NAME} are allowed.`;
-    problems.error({ code: "VALUE_INVALID", at: name.at, message, remedy: "Shorten it." });
-  }
-  return name.value;
-}
-
-function parseDefaults(top: MapReader): StepDefaults {
+/** `input_schema`: a JSON Schema of the input in which a property with a default is never required. */
+function toInputContract(schema: JsonObject | undefined): InputContract {
+  if (schema === undefined) return { declared: [], defaults: {} };
+  const { required: written, ...rest } = schema;
+  const properties = Object.entries(isJsonObject(schema["properties"]) ? schema["properties"] : {});
+  const optional = new Set(properties.filter(([, property]) => hasDefault(property)).map(([name]) => name));
+  const names = Array.isArray(written) ? written : [];
+  const required = names.filter((name) => !optional.has(name));
+  const declared = [...properties.map(([name]) => name), ...names.filter((name) => typeof name === "string")];
   return {
-    model: top.text("default_model")?.value ?? "sonnet",
-    maxTurns: top.number("default_max_turns", { min: 1, max: 10_000, integer: true }) ?? 10,
-    timeoutMs: top.durationMs("default_timeout") ?? 300_000,
-    appendsContext: top.choice("context", ["auto", "explicit"]) !== "explicit",
+    schema: { type: "object", ...rest, ...(required.length === 0 ? {} : { required }) },
+    declared: [...new Set(declared)],
+    defaults: Object.fromEntries(properties.flatMap(([name, property]) => toDefault(name, property))),
   };
 }
 
-function parseEnvAllowed(top: MapReader, { problems }: Pick<ParseContext, "problems">): readonly string[] {
-  const env = top.nested("env");
-  const names = (env?.list("allow")?.items ?? []).flatMap((node) => env?.asText(node, "allow") ?? []);
-  env?.reportUnknownKeys("`env`");
-  return names.flatMap((name) => {
-    if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name.value)) return [name.value];
-    const message = `\`${toExcerpt(name.value)}\` cannot be the name of an environment variable.`;
-    const remedy = "Write the name alone, without `$` and braces.";
-    problems.error({ code: "VALUE_INVALID", at: name.at, message, remedy });
-    return [];
-  });
+function hasDefault(property: Json): property is JsonObject {
+  return isJsonObject(property) && Object.hasOwn(property, "default");
 }
 
-function parseCompletion(top: MapReader, context: ParseContext) {
-  const completion = top.nested("on_complete");
-  if (completion === undefined) return {};
-  const webhook = parseUrl(completion, "webhook", context);
-  const storagePath = completion.text("storage_path");
-  if (storagePath !== undefined) reportEscape(storagePath, context);
-  completion.reportUnknownKeys("`on_complete`");
-  return {
-    completionWebhook: webhook,
-    ...(storagePath === undefined ? {} : { storagePath: parseTemplate(storagePath, context) }),
-  };
-}
-
-function parseFailure(top: MapReader, context: ParseContext) {
-  const failure = top.nested("on_failure");
-  const webhook = failure && parseUrl(failure, "webhook", context);
-  const deadLetter = failure?.flag("dead_letter") ?? false;
-  failure?.reportUnknownKeys("`on_failure`");
-  return { deadLetter, failureWebhook: webhook };
-}
-
-function parseApproval(top: MapReader, context: ParseContext) {
-  const approval = top.nested("on_approval");
-  const webhook = approval && parseUrl(approval, "webhook", context);
-  approval?.reportUnknownKeys("`on_approval`");
-  return webhook === undefined ? {} : { approvalWebhook: webhook };
-}
-
-/** Kept as written: `${NAME}` is resolved when the URL is used and never stored. */
-function parseUrl(reader: MapReader, key: string, { problems }: ParseContext): string | undefined {
-  const url = reader.text(key);
-  if (url === undefined || url.value.trim() === "") return undefined;
-  if (/^(https?:\/\/|\$\{)\S+$/.test(url.value)) return url.value;
-  const message = `\`${key}\` must be a URL, or a variable such as \`\${SANDSTORM_URL}\`.`;
-  problems.error({ code: "VALUE_INVALID", at: url.at, message, remedy: "Begin it with `http://` or `https://`." });
-  return undefined;
-}
-
-function reportEscape(path: Text, { problems }: ParseContext): void {
-  if (!leavesStorage(path.value)) return;
-  const message = `\`${toExcerpt(path.value)}\` leaves the storage.`;
-  problems.error({ code: "STORAGE_PATH_INVALID", at: path.at, message });
+/** `default: null` says that the value may be left out, not that it is null. */
+function toDefault(name: string, property: Json): readonly [string, Json][] {
+  const value = hasDefault(property) ? property["default"] : undefined;
+  return value === undefined || value === null ? [] : [[name, value]];
 }

@@ -1,6 +1,6 @@
+import type { StepBody, StepDefinition } from "./parse-step.ts";
 import { type Slot, slotsOf } from "./template.ts";
 import { slotsOfValue } from "./value.ts";
-import type { StepBody, StepDefinition } from "./workflow.ts";
 
 /** Everything that a step's own texts refer to, its fallback included. Not the list that it fans out over. */
 export function slotsOfStep(step: StepDefinition): readonly Slot[] {

@@ -1,5 +1,5 @@
 import type { Range } from "../source/source-text.ts";
-import type { StepDefinition } from "./workflow.ts";
+import type { StepDefinition } from "./parse-step.ts";
 
 /** The steps and how they depend on each other. Of two steps with one id, the first counts. */
 export interface StepGraph {

@@ -1,10 +1,19 @@
+import type { Json } from "../../core/json.ts";
 import { suggest } from "../did-you-mean.ts";
-import type { Text } from "../map-reader.ts";
+import type { Spot, Text } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { findBracesKey, READ_AS_MAP, toJson, type YamlNode } from "../source/yaml-node.ts";
 import { correctReference, parseReference, type Reference } from "./reference.ts";
-import { parseTemplate, type Slot, slotsOf, type TemplateContext } from "./template.ts";
-import type { Value } from "./workflow.ts";
+import { parseTemplate, type Slot, slotsOf, type Template, type TemplateContext } from "./template.ts";
+
+/** JSON with templates in its texts. */
+export type Value =
+  | { readonly kind: "literal"; readonly value: Json }
+  | { readonly kind: "template"; readonly template: Template }
+  /** One reference and nothing else: the value itself, not its text. */
+  | { readonly kind: "slot"; readonly slot: Slot }
+  | { readonly kind: "map"; readonly entries: ReadonlyMap<string, Value> }
+  | { readonly kind: "list"; readonly items: readonly Value[] };
 
 /** Reads JSON whose texts may hold references. `barePaths`: a text such as `steps.a.output.x` is one without braces, too. */
 export function parseValue(node: YamlNode, context: TemplateContext, options: { readonly barePaths: boolean }): Value {
@@ -22,12 +31,12 @@ export function parseValue(node: YamlNode, context: TemplateContext, options: { 
 }
 
 /** A path as `parallel_over` and `show_data` take it, with or without braces. Reports what is none. */
-export function parsePath(text: Text, key: string, context: TemplateContext): Slot | undefined {
+export function parsePath(text: Text, context: TemplateContext, { name }: Spot): Slot | undefined {
   const slot = readBarePath(text);
   if (slot !== undefined) return slot;
   const inner = stripBraces(text.value);
   const meant = correctReference(inner) ?? guessPath(inner);
-  const message = `\`${key}\` must be a path such as \`input.companies\` or \`steps.ID.output.items\`, not \`${toExcerpt(text.value)}\`.`;
+  const message = `${name} must be a path such as \`input.companies\` or \`steps.ID.output.items\`, not \`${toExcerpt(text.value)}\`.`;
   const remedy = meant === undefined ? undefined : `Did you mean \`${meant}\`?`;
   context.problems.error({ code: "EXPRESSION_INVALID", at: text.at, message, remedy });
   return undefined;

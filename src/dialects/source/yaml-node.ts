@@ -66,3 +66,15 @@ export function findBracesKey(node: YamlNode): string | undefined {
   const isBare = key !== undefined && entry !== undefined && isNull(entry.value);
   return isBare && /^[A-Za-z_][\w.[\]-]*$/.test(key) ? key : undefined;
 }
+
+/** The deepest part of a node that a path of keys and indices reaches. */
+export function findPart(node: YamlNode, path: readonly string[]): YamlNode {
+  let part = node;
+  for (const key of path) {
+    const next: YamlNode | undefined =
+      part.kind === "map" ? part.entries.get(key)?.value : part.kind === "list" ? part.items[Number(key)] : undefined;
+    if (next === undefined) return part;
+    part = next;
+  }
+  return part;
+}

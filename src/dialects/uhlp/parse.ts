@@ -31,13 +31,17 @@ export function parseWorkflow(root: YamlMap, context: ParseContext): Workflow {
 function parseLimits(root: YamlMap): RunLimits {
   const limits = mapAt(root, "limits");
   const onExceeded = textAt(limits, "on_exceeded")?.value;
-  return toRunLimits({
-    costsUsd: [numberAt(root, "maxCostUsd", "max_cost_usd"), numberAt(limits, "max_cost_usd")],
-    tokens: numberAt(limits, "max_tokens"),
-    steps: numberAt(limits, "max_steps"),
-    seconds: numberAt(limits, "max_seconds"),
-    onExceeded: onExceeded === "ask" || onExceeded === "stop" ? onExceeded : undefined,
-  });
+  const beside = numberAt(root, "maxCostUsd", "max_cost_usd");
+  return toRunLimits(
+    {
+      max_cost_usd: numberAt(limits, "max_cost_usd"),
+      max_tokens: numberAt(limits, "max_tokens"),
+      max_steps: numberAt(limits, "max_steps"),
+      max_seconds: numberAt(limits, "max_seconds"),
+      on_exceeded: onExceeded === "ask" || onExceeded === "stop" ? onExceeded : undefined,
+    },
+    beside,
+  );
 }
 
 function parseInputSchema(root: YamlMap, { schemas }: ParseContext) {

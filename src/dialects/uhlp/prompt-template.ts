@@ -5,9 +5,9 @@ import type { Definition } from "../definition.ts";
 import { JsonSchemaChecker } from "../json-schema-checker.ts";
 import { MapReader, type Text } from "../map-reader.ts";
 import { ProblemList } from "../problem-list.ts";
-import { findPart } from "../schema-problems.ts";
+
 import { type Range, SourceText } from "../source/source-text.ts";
-import { describeNode, type YamlNode } from "../source/yaml-node.ts";
+import { describeNode, findPart, type YamlNode } from "../source/yaml-node.ts";
 import { readYaml } from "../source/yaml-source.ts";
 import { findTemplateFault } from "./check-template.ts";
 import { placeInScalar } from "./place-in-scalar.ts";

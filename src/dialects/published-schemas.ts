@@ -1,0 +1,25 @@
+import { rules as sandcastleRules, workflow as sandcastleWorkflow } from "./sandcastle/shape/workflow-shape.ts";
+import type { DialectRules, Shape } from "./shape/shape.ts";
+
+/** A kind of file whose shape is published: as a JSON Schema for editors, and as tables of keys in the docs. */
+export interface PublishedShape {
+  /** In `schemas/`. */
+  readonly file: string;
+  /** The page with the tables. */
+  readonly page: string;
+  readonly title: string;
+  readonly description: string;
+  readonly shape: Shape<unknown>;
+  readonly rules: DialectRules;
+}
+
+export const PUBLISHED: readonly PublishedShape[] = [
+  {
+    file: "sandcastle-workflow.schema.json",
+    page: "sandcastle.md",
+    title: "Sandcastle workflow",
+    description: "Steps of agents, people and other workflows, which depend on each other.",
+    shape: sandcastleWorkflow,
+    rules: sandcastleRules,
+  },
+];

@@ -1,0 +1,40 @@
+import { explainCron } from "../explain-cron.ts";
+import { JsonSchemaChecker } from "../json-schema-checker.ts";
+import { findPart } from "../source/yaml-node.ts";
+import type { Later, Reader } from "./shape.ts";
+
+/** Reports what the parsers say that are loaded only where something is written for them: JSON Schemas, times, patterns. */
+export async function checkLater({ later, problems }: Pick<Reader, "later" | "problems">): Promise<void> {
+  const checker = new JsonSchemaChecker();
+  for (const each of later) {
+    if (each.kind === "schema") await checkSchema(each, checker, problems);
+    if (each.kind === "cron") await checkCron(each, problems);
+    if (each.kind === "regex") await checkPattern(each, problems);
+  }
+}
+
+type Problems = Reader["problems"];
+type LaterText = Extract<Later, { readonly text: unknown }>;
+
+async function checkSchema(
+  { key, at, schema }: Extract<Later, { readonly kind: "schema" }>,
+  checker: JsonSchemaChecker,
+  problems: Problems,
+): Promise<void> {
+  const fault = await checker.findFault(schema);
+  if (fault === undefined) return;
+  problems.error({ code: "SCHEMA_INVALID", at: findPart(at, fault.path), message: `\`${key}\`: ${fault.message}` });
+}
+
+async function checkCron({ text }: LaterText, problems: Problems): Promise<void> {
+  const reason = await explainCron(text.value);
+  if (reason !== undefined) problems.error({ code: "CRON_INVALID", at: text.at, message: reason });
+}
+
+async function checkPattern({ text }: LaterText, problems: Problems): Promise<void> {
+  const { checkRegex } = await import("../check-regex.ts");
+  const reason = checkRegex(text.value);
+  if (reason === undefined) return;
+  const message = `The regular expression cannot be used: ${reason}.`;
+  problems.error({ code: "VALUE_INVALID", at: text.at, message, remedy: "Write it in the syntax of RE2." });
+}
