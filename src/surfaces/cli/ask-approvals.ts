@@ -7,6 +7,7 @@ import { listApprovals, type OpenApproval } from "../../operations/approvals/des
 import type { RunRecord } from "../../ports/journal.ts";
 import { paintFor } from "./cli-context.ts";
 import { tell } from "./print.ts";
+import { io } from "./process-io.ts";
 import { renderError } from "./render/render-error.ts";
 import { showPath } from "./render/show-path.ts";
 
@@ -15,7 +16,7 @@ export type Asked = "answered" | "later" | "stopped";
 
 /** Asks the person at the terminal every open approval of a run, one after another. */
 export async function askApprovals(app: Application, record: RunRecord, stop: AbortSignal): Promise<Asked> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const terminal = createInterface({ input: io().stdin, output: io().stderr });
   terminal.on("SIGINT", () => process.emit("SIGINT"));
   try {
     for (const approval of await listApprovals(await app.records(), record)) {
@@ -54,7 +55,7 @@ async function askOne(asking: Asking, approval: OpenApproval): Promise<Asked> {
       return "answered";
     } catch (error) {
       if (!isPawlError(error)) throw error;
-      tell(renderError(error, paintFor(process.stderr)));
+      tell(renderError(error, paintFor(io().stderr)));
       // Somebody else was first: that answers it too.
       if (error.code === "APPROVAL_CONFLICT" || error.code === "APPROVAL_NOT_OPEN") return "answered";
     }

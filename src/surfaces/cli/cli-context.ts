@@ -1,4 +1,5 @@
 import type { OpenApplication } from "../../operations/application/application.ts";
+import { io } from "./process-io.ts";
 import { createPaint, type Paint, wantsColor } from "./render/paint.ts";
 import type { PageOptions } from "./render/render-runs.ts";
 import type { Voice } from "./voice.ts";
@@ -40,21 +41,21 @@ export function formatOf({ json, jsonLines }: CommonOptions): Format {
 
 /** Whether somebody sits at the terminal who can be shown things and asked. */
 export function isInteractive(): boolean {
-  return process.stdin.isTTY === true && hasLiveTerminal();
+  return io().stdin.isTTY === true && hasLiveTerminal();
 }
 
 /** Whether lines on stderr can be drawn again. */
 export function hasLiveTerminal(): boolean {
-  const { TERM, CI } = process.env;
-  return process.stderr.isTTY === true && TERM !== "dumb" && (CI ?? "") === "";
+  const { TERM, CI } = io().env;
+  return io().stderr.isTTY === true && TERM !== "dumb" && (CI ?? "") === "";
 }
 
 /** Colours for what is written to a stream. */
 export function paintFor(stream: NodeJS.WriteStream): Paint {
-  return createPaint(wantsColor({ isTty: stream.isTTY === true, env: process.env }));
+  return createPaint(wantsColor({ isTty: stream.isTTY === true, env: io().env }));
 }
 
 export function pageOptions(): PageOptions {
-  const { stdout } = process;
+  const { stdout } = io();
   return { paint: paintFor(stdout), now: Date.now(), ...(stdout.isTTY === true ? { width: stdout.columns } : {}) };
 }

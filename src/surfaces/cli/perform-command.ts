@@ -1,6 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { type CommonOptions, formatOf, type OpenApp } from "./cli-context.ts";
 import { tell } from "./print.ts";
+import { io } from "./process-io.ts";
 import { type ChosenServer, chooseServer } from "./remote/choose-server.ts";
 import type { RemoteCommand } from "./remote/remote-parts.ts";
 import { reportError } from "./report-error.ts";
@@ -21,7 +22,7 @@ export async function performCommand(
 ): Promise<number> {
   let server: ChosenServer | undefined;
   try {
-    server = chooseServer(options, process.env);
+    server = chooseServer(options, io().env);
     if (server !== undefined && remote === undefined) refuseOrTell(server);
   } catch (error) {
     return reportError(error, formatOf(options));

@@ -1,13 +1,14 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { io } from "./process-io.ts";
 
 /** Data, on stdout. */
 export function print(text: string): void {
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  io().stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
 /** Everything else, on stderr. */
 export function tell(line: string): void {
-  process.stderr.write(`${line}\n`);
+  io().stderr.write(`${line}\n`);
 }
 
 /** What a command answers to programs. */

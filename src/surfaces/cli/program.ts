@@ -3,6 +3,7 @@ import type { Operation } from "../../operations/operation.ts";
 import { loadOperations, loadTopic } from "../../operations/operations.ts";
 import type { OpenApp } from "./cli-context.ts";
 import { performCommand } from "./perform-command.ts";
+import { io } from "./process-io.ts";
 import { UsageFailure } from "./usage-failure.ts";
 import { addAgents } from "./verbs/add-agents.ts";
 import { addAnswers, addApprovals } from "./verbs/add-answers.ts";
@@ -66,7 +67,13 @@ export async function buildProgram(
     const refuse = (error: CommanderError) => {
       throw new UsageFailure(error, command);
     };
-    command.exitOverride(refuse).configureOutput({ outputError: () => undefined });
+    command
+      .exitOverride(refuse)
+      .configureOutput({
+        writeOut: (text) => void io().stdout.write(text),
+        writeErr: (text) => void io().stderr.write(text),
+        outputError: () => undefined,
+      });
   }
   return program;
 }

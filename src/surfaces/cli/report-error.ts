@@ -3,6 +3,7 @@ import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { type Format, paintFor } from "./cli-context.ts";
 import { print, tell, tellDefect } from "./print.ts";
+import { io } from "./process-io.ts";
 import { renderError } from "./render/render-error.ts";
 
 const DEFECT_EXIT_CODE = 1;
@@ -21,7 +22,7 @@ export function reportError(error: unknown, format: Format): number {
 /** The places first, the last line is what it comes to. */
 function tellError(error: PawlError): void {
   for (const problem of renderedProblems(error.details)) tell(`${problem}\n`);
-  tell(renderError(error, paintFor(process.stderr)));
+  tell(renderError(error, paintFor(io().stderr)));
 }
 
 function toEnvelopeError({ code, message, remedy, details }: PawlError): Json {

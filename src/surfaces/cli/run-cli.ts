@@ -3,18 +3,18 @@ import { ERRORS } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { OpenApp } from "./cli-context.ts";
 import { print } from "./print.ts";
+import { io } from "./process-io.ts";
 import { buildProgram } from "./program.ts";
 import { reportError } from "./report-error.ts";
 import { UsageFailure } from "./usage-failure.ts";
 
 /** Runs one command line and returns its exit code. Never rejects. */
 export async function runCli(args: readonly string[], openApp: OpenApp): Promise<number> {
-  // Whoever reads our output may stop reading: `pawl runs ls | head -1`.
-  process.stdout.on("error", (error) => process.exit("code" in error && error.code === "EPIPE" ? 0 : 1));
-  // What is said beside the data may go unheard: `pawl run flow.yaml 2>&1 >out.json | head -1`.
-  process.stderr.on("error", () => undefined);
-  // What is told beside it is nobody's input: that it is not read is no reason to lay down what runs.
-  process.stderr.on("error", () => undefined);
+  const { stdout, stderr, exit } = io();
+  // The reader of our output may stop reading: `pawl runs ls | head -1`.
+  stdout.on("error", (error) => exit("code" in error && error.code === "EPIPE" ? 0 : 1));
+  // Nobody needs the lines beside the data. A closed stderr is no reason to stop the runs.
+  stderr.on("error", () => undefined);
   if (args[0] === "--version" || args[0] === "-V") {
     print(await readVersion());
     return 0;

@@ -5,6 +5,7 @@ import { findRun } from "../../operations/runs/find-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { type Format, hasLiveTerminal, paintFor } from "./cli-context.ts";
 import { print, printEnvelope, tell } from "./print.ts";
+import { io } from "./process-io.ts";
 import type { LiveNotice } from "./render/live-run.ts";
 import { wantsColor } from "./render/paint.ts";
 import { renderError } from "./render/render-error.ts";
@@ -48,12 +49,12 @@ function dataPrinter(format: "json" | "lines"): RunPrinter {
 
 async function openLivePrinter(voice: Voice): Promise<RunPrinter> {
   const { createLiveView } = await import("./render/live-view.ts");
-  const stream = process.stderr;
+  const stream = io().stderr;
   const open = () =>
     createLiveView({
       stream,
       isTty: hasLiveTerminal(),
-      color: wantsColor({ isTty: stream.isTTY === true, env: process.env }),
+      color: wantsColor({ isTty: stream.isTTY === true, env: io().env }),
       now: () => Date.now(),
     });
   let view = open();

@@ -1,9 +1,10 @@
+import { io } from "./process-io.ts";
 /** Speaks to the person at the terminal, on stderr, and around a live picture where there is one. */
 export class Voice {
   #through: ((line: string) => void) | undefined;
 
   say(line: string): void {
-    if (this.#through === undefined) process.stderr.write(`${line}\n`);
+    if (this.#through === undefined) io().stderr.write(`${line}\n`);
     else this.#through(line);
   }
 

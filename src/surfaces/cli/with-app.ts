@@ -3,6 +3,7 @@ import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { OpenApplication } from "../../operations/application/application.ts";
 import { type CommonOptions, formatOf, type OpenApp } from "./cli-context.ts";
 import { tellDefect } from "./print.ts";
+import { io } from "./process-io.ts";
 import { reportError } from "./report-error.ts";
 import { Voice } from "./voice.ts";
 
@@ -34,7 +35,7 @@ export function toOpenOptions(options: CommonOptions, voice: Voice): Parameters<
   return {
     appDir: options.app,
     flags: toFlags(options),
-    environment: process.env,
+    environment: io().env,
     tell: (line) => voice.say(line),
     onDefect: tellDefect,
   };

@@ -60,7 +60,8 @@ test("a server does what the verbs ask for, with the answers that they give on i
   ];
   await Promise.all(
     verbs.map(async (args) => {
-      const [near, far] = await Promise.all([pawl(args, { cwd: folder }), pawl(args, { cwd: elsewhere, env })]);
+      const here = [...args, "--app", folder];
+      const [near, far] = await Promise.all([pawl(here, { cwd: elsewhere }), pawl(args, { cwd: elsewhere, env })]);
       expect(far, args.join(" ")).toEqual(near);
       expect(far.stdout).toContain(args[1] === "ls" ? "BROKEN" : "draft");
     }),

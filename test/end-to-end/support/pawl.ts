@@ -1,11 +1,15 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Readable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { createApp } from "../../../src/app/create-app.ts";
+import { type ProcessIo, withIo } from "../../../src/surfaces/cli/process-io.ts";
+import { runCli } from "../../../src/surfaces/cli/run-cli.ts";
 import { COMPILE_CACHE } from "../../fakes/compile-cache.ts";
 
 const MAIN = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
+const PROGRAM = [process.execPath, MAIN];
 
 export interface PawlOptions {
   /** The application. */
@@ -54,9 +58,57 @@ export function pawlCommand(args: readonly string[]): {
   return { command: [process.execPath, MAIN, ...args], env: bareEnvironment() };
 }
 
-/** Runs a command to its end. */
-export function pawl(args: readonly string[], options: PawlOptions): Promise<PawlResult> {
-  return startPawl(args, options).ended;
+/**
+ * Runs a command to its end, in this process: what takes a real one half a second takes milliseconds here. A test about
+ * processes, signals or the end of a process uses `startPawl`.
+ */
+export async function pawl(args: readonly string[], { cwd, env }: PawlOptions): Promise<PawlResult> {
+  const stdout = new Collected();
+  const stderr = new Collected();
+  const exited = Promise.withResolvers<number>();
+  const leave = enter(cwd);
+  try {
+    const io = {
+      stdin: Readable.from([]),
+      stdout,
+      stderr,
+      env: { ...bareEnvironment(), ...env },
+      exit: (code: number) => exited.resolve(code),
+    };
+    const run = withIo(io as unknown as ProcessIo, () =>
+      runCli(args, (given) => createApp({ ...given, program: PROGRAM })),
+    );
+    const code = await Promise.race([run, exited.promise]);
+    return { code, stdout: stdout.text, stderr: stderr.text };
+  } finally {
+    leave();
+  }
+}
+
+class Collected extends Writable {
+  text = "";
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+/** Commands that run at once share the folder of their process, so they must have the same one. */
+const inFolder = { before: "", current: "", commands: 0 };
+
+function enter(cwd: string): () => void {
+  if (inFolder.commands === 0) {
+    Object.assign(inFolder, { before: process.cwd(), current: cwd });
+    process.chdir(cwd);
+  }
+  if (inFolder.current !== cwd)
+    throw new Error("Two commands at once in two folders: start one of them with startPawl.");
+  inFolder.commands += 1;
+  return () => {
+    inFolder.commands -= 1;
+    if (inFolder.commands === 0) process.chdir(inFolder.before);
+  };
 }
 
 class Process implements RunningPawl {

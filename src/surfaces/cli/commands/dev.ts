@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { HttpService, OpenApplication } from "../../../operations/application/application.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import { print, tell } from "../print.ts";
+import { io } from "../process-io.ts";
 import { reportError } from "../report-error.ts";
 import { listenForStop, type StopSignals } from "../stop-signals.ts";
 import { Voice } from "../voice.ts";
@@ -62,7 +63,7 @@ async function listen(app: OpenApplication, { host, port }: ServeOptions, voice:
       host,
       port,
       log: (line) => voice.say(app.mask(line)),
-      isTerminal: process.stderr.isTTY === true,
+      isTerminal: io().stderr.isTTY === true,
     });
   } catch (error) {
     await app.close();

@@ -4,6 +4,7 @@ import { findDefinition } from "../../../operations/definitions/find-definition.
 import { loadOptionsOf } from "../../../operations/definitions/load-options.ts";
 import { type CommonOptions, formatOf, paintFor } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
+import { io } from "../process-io.ts";
 
 export interface GraphOptions extends CommonOptions {
   readonly mermaid?: true;
@@ -22,7 +23,7 @@ export async function graph(app: OpenApplication, workflow: string, options: Gra
     print(toMermaid(explanation));
   } else if (formatOf(options) === "text") {
     const { renderGraph } = await import("../render/render-graph.ts");
-    print(renderGraph(explanation, paintFor(process.stdout)));
+    print(renderGraph(explanation, paintFor(io().stdout)));
   } else {
     printEnvelope(explanation);
   }

@@ -11,6 +11,7 @@ import { toArtifactFolder } from "../../../ports/artifact-folder.ts";
 import type { EventRow } from "../../../ports/journal.ts";
 import { type CommonOptions, formatOf, pageOptions, paintFor } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
+import { io } from "../process-io.ts";
 
 export interface ListOptions extends CommonOptions {
   readonly status?: string;
@@ -78,7 +79,7 @@ export async function showJournal(events: AsyncIterable<EventRow>, options: Comm
   const format = formatOf(options);
   const items: EventRow[] = [];
   const { renderEvent } = await import("../render/render-events.ts");
-  const paint = paintFor(process.stdout);
+  const paint = paintFor(io().stdout);
   for await (const { seq, event } of events) {
     if (format === "lines") print(JSON.stringify({ seq, event }));
     else if (format === "json") items.push({ seq, event });

@@ -1,6 +1,7 @@
 import type { HttpService } from "../../../operations/application/application.ts";
 import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
+import { io } from "../process-io.ts";
 import { listenForStop } from "../stop-signals.ts";
 
 export interface ServeOptions extends CommonOptions {
@@ -17,7 +18,7 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
       host,
       port,
       log: (line) => voice.say(line),
-      isTerminal: process.stderr.isTTY === true,
+      isTerminal: io().stderr.isTTY === true,
     });
     if (formatOf(options) === "text") describeService(service);
     else printEnvelope({ url: service.url, pid: process.pid, routes: service.routes, triggers: service.triggers });

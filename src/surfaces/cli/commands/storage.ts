@@ -12,6 +12,7 @@ import {
 } from "../../../operations/storage/stored-files.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
+import { io } from "../process-io.ts";
 
 export interface StorageOptions extends CommonOptions {
   readonly tenant?: string;
@@ -33,7 +34,7 @@ export function showStoredFiles(files: readonly StoredFile[], options: CommonOpt
 
 /** `pawl storage get`: the file as it is, on stdout. */
 export async function getStorage(app: OpenApplication, path: string, options: StorageOptions): Promise<number> {
-  process.stdout.write(await readStoredFile(seenBy(app, options), path));
+  io().stdout.write(await readStoredFile(seenBy(app, options), path));
   return 0;
 }
 
@@ -67,7 +68,7 @@ function seenBy(app: OpenApplication, { tenant }: StorageOptions): Application {
 
 /** Of a file, or of stdin where it is `-`. */
 export async function readContent(source: string): Promise<Uint8Array> {
-  return source === "-" ? buffer(process.stdin) : readSource(source);
+  return source === "-" ? buffer(io().stdin) : readSource(source);
 }
 
 async function readSource(file: string): Promise<Uint8Array> {

@@ -7,6 +7,7 @@ import { listWebhooks, resendWebhook, showWebhook } from "../../../operations/we
 import type { DeliveryStatus } from "../../../ports/deliveries.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
+import { io } from "../process-io.ts";
 
 export interface ListWebhooksOptions extends CommonOptions {
   readonly run?: string;
@@ -82,7 +83,7 @@ export async function verifyWebhookCommand(
   const checks = checkSignatures({
     secrets: [secret, ...(previous === undefined ? [] : [previous])],
     headers: Object.fromEntries(header.map(toHeader)),
-    body: source === "-" ? await text(process.stdin) : await readTextFile(source),
+    body: source === "-" ? await text(io().stdin) : await readTextFile(source),
     nowMs: app.clock.now(),
   });
   if (checks.every(({ is }) => is === "absent")) {

@@ -19,6 +19,7 @@ import { showSavedWorkflow } from "../../../operations/workflows/show-saved-work
 import { showWorkflow } from "../../../operations/workflows/show-workflow.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
+import { io } from "../process-io.ts";
 import { sanitize } from "../render/sanitize.ts";
 
 export interface WorkflowOptions extends CommonOptions {
@@ -149,7 +150,7 @@ function seenBy(app: OpenApplication, { tenant }: WorkflowOptions): Application 
 
 /** Of a file, or of stdin where it is `-`. */
 export async function readDefinition(file: string): Promise<string> {
-  return file === "-" ? readText(process.stdin) : readSource(file);
+  return file === "-" ? readText(io().stdin) : readSource(file);
 }
 
 async function readSource(file: string): Promise<string> {

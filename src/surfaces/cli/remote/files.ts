@@ -3,6 +3,7 @@ import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { readContent, showStoredFiles } from "../commands/storage.ts";
 import { readDefinition, type ShowWorkflowOptions, showSaved, showVersions } from "../commands/workflows.ts";
 import { print, printEnvelope, tell } from "../print.ts";
+import { io } from "../process-io.ts";
 import { readPages } from "./read-pages.ts";
 import type { RemoteParts } from "./remote-parts.ts";
 
@@ -58,7 +59,7 @@ export async function listStorage({ client }: RemoteParts, prefix: string, optio
 
 export async function getStorage({ client }: RemoteParts, path: string): Promise<number> {
   const response = await client.request(toAddress(path));
-  process.stdout.write(new Uint8Array(await response.arrayBuffer()));
+  io().stdout.write(new Uint8Array(await response.arrayBuffer()));
   return 0;
 }
 

@@ -1,4 +1,5 @@
 import { Argument, type Command } from "commander";
+import { io } from "../process-io.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
@@ -10,7 +11,7 @@ export function addCompletion(program: Command, exitWith: (code: number) => void
     .addArgument(new Argument("<shell>", "whose").choices(SHELLS))
     .action(async (shell: (typeof SHELLS)[number]) => {
       const { completionScript } = await import("../commands/completion.ts");
-      process.stdout.write(completionScript(shell, program));
+      io().stdout.write(completionScript(shell, program));
       exitWith(0);
     });
 }
