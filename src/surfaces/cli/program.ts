@@ -67,13 +67,11 @@ export async function buildProgram(
     const refuse = (error: CommanderError) => {
       throw new UsageFailure(error, command);
     };
-    command
-      .exitOverride(refuse)
-      .configureOutput({
-        writeOut: (text) => void io().stdout.write(text),
-        writeErr: (text) => void io().stderr.write(text),
-        outputError: () => undefined,
-      });
+    command.exitOverride(refuse).configureOutput({
+      writeOut: (text) => void io().stdout.write(text),
+      writeErr: (text) => void io().stderr.write(text),
+      outputError: () => undefined,
+    });
   }
   return program;
 }
