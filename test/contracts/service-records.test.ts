@@ -160,9 +160,9 @@ test("of what an older version has saved a run may cost what its schedule says, 
       NULL, NULL, 1, 0, 0)`);
   old.close();
   const database = openServiceDatabase({ path, durability: "process" });
-  const rows = database
-    .prepare("SELECT tenant_id, name, max_cost_micro FROM workflow_definitions ORDER BY tenant_id, name")
-    .all();
+  const rows = database.all<object>(
+    "SELECT tenant_id, name, max_cost_micro FROM workflow_definitions ORDER BY tenant_id, name",
+  );
   database.close();
   expect(rows.map((row) => Object.values(row))).toEqual([
     ["", "n", null],

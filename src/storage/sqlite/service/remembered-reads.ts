@@ -1,21 +1,20 @@
-import { prepareQuery, type Query } from "../statement.ts";
 import type { ServiceDatabase } from "./service-database.ts";
 
 /** Names can be anything that a client sends. */
 const MAX_KEPT = 1_000;
 
 /**
- * Reads that nearly every request asks for, kept as long as nobody writes the file. Whether another process has is looked at
- * once in a turn of the event loop, for all requests that arrive in it; whoever writes here says so with `forget`.
+ * A cache for reads that nearly every request needs, valid until somebody writes the file. It asks once in a turn of the
+ * event loop whether another process has written. Writers in this process call `forget`.
  */
 export class RememberedReads {
-  readonly #dataVersion: Query<{ readonly data_version: number }>;
+  readonly #database: ServiceDatabase;
   readonly #known = new Map<string, unknown>();
   #version: number | undefined;
   #hasLooked = false;
 
   constructor(database: ServiceDatabase) {
-    this.#dataVersion = prepareQuery(database, "PRAGMA data_version");
+    this.#database = database;
   }
 
   get<T>(key: string, read: () => T): T {
@@ -32,7 +31,7 @@ export class RememberedReads {
   }
 
   #look(): void {
-    const version = this.#dataVersion.get()?.data_version;
+    const version = this.#database.readVersion();
     if (version !== this.#version) this.#known.clear();
     this.#version = version;
     this.#hasLooked = true;

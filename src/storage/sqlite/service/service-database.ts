@@ -1,35 +1,35 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { toStorageFailure } from "../storage-failure.ts";
 
 type Input = readonly SQLInputValue[];
 
-/** A prepared statement whose failures tell what is wrong with the file. */
-export interface ServiceStatement {
-  run(...parameters: Input): { readonly changes: number | bigint };
-  get(...parameters: Input): Record<string, SQLOutputValue> | undefined;
-  all(...parameters: Input): readonly Record<string, SQLOutputValue>[];
-}
-
 /**
- * The open file of the service. Where the file fails as a whole (it is held by somebody, full, damaged, gone) this is an
- * error that a user can do something about, and that callers may wait out: `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`.
+ * The open file of the service. Where the file fails as a whole (it is locked, full, damaged, gone) this is an error that
+ * a user can do something about, and that callers may wait out: `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`.
  */
 export class ServiceDatabase {
   readonly #database: DatabaseSync;
   readonly #path: string;
+  /** By text: each statement is prepared when it is first used, and once. */
+  readonly #statements = new Map<string, StatementSync>();
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#path = path;
   }
 
-  prepare(text: string): ServiceStatement {
-    const statement = this.#attempt(() => this.#database.prepare(text));
-    return {
-      run: (...parameters) => this.#attempt(() => statement.run(...parameters)),
-      get: (...parameters) => this.#attempt(() => statement.get(...parameters)),
-      all: (...parameters) => this.#attempt(() => statement.all(...parameters)),
-    };
+  /** Returns how many rows have changed. */
+  run(text: string, ...parameters: Input): number {
+    return this.#attempt(() => Number(this.#prepare(text).run(...parameters).changes));
+  }
+
+  /** The first row. Its type is the promise of the SQL text. */
+  get<Row>(text: string, ...parameters: Input): Row | undefined {
+    return this.#attempt(() => this.#prepare(text).get(...parameters)) as Row | undefined;
+  }
+
+  all<Row>(text: string, ...parameters: Input): readonly Row[] {
+    return this.#attempt(() => this.#prepare(text).all(...parameters)) as unknown as readonly Row[];
   }
 
   /** All of it or nothing; no other process writes in between. */
@@ -45,8 +45,21 @@ export class ServiceDatabase {
     }
   }
 
+  /** Changes whenever another process has written the file. */
+  readVersion(): number | undefined {
+    return this.get<{ readonly data_version: number }>("PRAGMA data_version")?.data_version;
+  }
+
   close(): void {
     this.#database.close();
+  }
+
+  #prepare(text: string): StatementSync {
+    const known = this.#statements.get(text);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(text);
+    this.#statements.set(text, statement);
+    return statement;
   }
 
   #exec(text: string): void {
@@ -57,7 +70,7 @@ export class ServiceDatabase {
     try {
       this.#database.exec("ROLLBACK");
     } catch {
-      // Where the disk is full or fails SQLite has done so itself; what it said before is what counts.
+      // SQLite rolls back by itself when the disk is full or fails. The first error is the one that counts.
     }
   }
 

@@ -1,74 +1,50 @@
-import type { ApiKeys, KeyScope, StoredKey } from "../../../ports/api-keys.ts";
-import { prepareQuery, type Query } from "../statement.ts";
+import type { ApiKeys, StoredKey } from "../../../ports/api-keys.ts";
+import { plain, RecordTable, words } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 import type { ServiceDatabase } from "./service-database.ts";
 
-interface KeyRow {
-  readonly id: string;
-  readonly name: string;
-  readonly secret_hash: string;
-  readonly scopes: string;
-  readonly tenant_id: string | null;
-  readonly max_cost_micro: number | null;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly revoked_at: number | null;
-}
-
 export class SqliteApiKeys implements ApiKeys {
   readonly #database: ServiceDatabase;
-  readonly #byId: Query<KeyRow>;
-  readonly #any: Query<unknown>;
+  readonly #keys: RecordTable<StoredKey>;
   readonly #remembered: RememberedReads;
 
   constructor(database: ServiceDatabase) {
     this.#database = database;
     this.#remembered = new RememberedReads(database);
-    this.#byId = prepareQuery(database, "SELECT * FROM api_keys WHERE id = ?");
-    this.#any = prepareQuery(database, "SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 1");
+    this.#keys = new RecordTable<StoredKey>(database, "api_keys", {
+      id: plain,
+      name: plain,
+      secretHash: plain,
+      scopes: words,
+      tenantId: plain,
+      maxCostMicro: plain,
+      createdAt: plain,
+      expiresAt: plain,
+      revokedAt: plain,
+    });
   }
 
   async add(key: StoredKey): Promise<void> {
-    const { id, name, secretHash, scopes, tenantId, maxCostMicro, createdAt, expiresAt, revokedAt } = key;
-    const optional = [tenantId ?? null, maxCostMicro ?? null, createdAt, expiresAt ?? null, revokedAt ?? null];
-    this.#database
-      .prepare("INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .run(id, name, secretHash, scopes.join(" "), ...optional);
+    this.#keys.insert(key);
     this.#remembered.forget();
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
-    const row = this.#byId.get(id);
-    return row === undefined ? undefined : toKey(row);
+    return this.#keys.find("WHERE id = ?", id);
   }
 
   async list({ tenantId }: { readonly tenantId?: string }): Promise<readonly StoredKey[]> {
-    const where = tenantId === undefined ? "" : "WHERE tenant_id = ?";
-    const query = prepareQuery<KeyRow>(this.#database, `SELECT * FROM api_keys ${where} ORDER BY created_at, id`);
-    return query.all(...(tenantId === undefined ? [] : [tenantId])).map(toKey);
+    if (tenantId === undefined) return this.#keys.list("ORDER BY created_at, id");
+    return this.#keys.list("WHERE tenant_id = ? ORDER BY created_at, id", tenantId);
   }
 
   async revoke(id: string, at: number): Promise<boolean> {
-    const revoke = this.#database.prepare("UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL");
     this.#remembered.forget();
-    return revoke.run(at, id).changes === 1;
+    return this.#keys.update({ revokedAt: at }, "id = ? AND revoked_at IS NULL", id) === 1;
   }
 
   async areThere(): Promise<boolean> {
-    return this.#remembered.get("any", () => this.#any.get() !== undefined);
+    const text = "SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 1";
+    return this.#remembered.get("any", () => this.#database.get(text) !== undefined);
   }
-}
-
-function toKey(row: KeyRow): StoredKey {
-  return {
-    id: row.id,
-    name: row.name,
-    secretHash: row.secret_hash,
-    scopes: row.scopes.split(" ") as readonly KeyScope[],
-    createdAt: row.created_at,
-    ...(row.tenant_id === null ? {} : { tenantId: row.tenant_id }),
-    ...(row.max_cost_micro === null ? {} : { maxCostMicro: row.max_cost_micro }),
-    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
-    ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at }),
-  };
 }
