@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { next } from "../../src/core/interpreter/next.ts";
 import { pendingCommands, recoveryEvents } from "../../src/core/interpreter/recovery.ts";
 import { rebuildRun } from "../../src/hosts/session/rebuild-run.ts";
-import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import type { Journal } from "../../src/ports/journal.ts";
+import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { type Comparison, median } from "../support/compare.ts";
 import { fanOut } from "../support/no-op-host.ts";
 import { openWorkbench } from "../support/workbench.ts";
@@ -31,7 +32,7 @@ export async function benchRecovery(rounds: number): Promise<Comparison[]> {
 }
 
 async function recoverOnce(path: string, runId: string): Promise<void> {
-  const journal = SqliteJournal.open({ path, durability: "power" });
+  const journal = openSqliteJournal({ path, durability: "power" });
   const record = await journal.findRun(runId);
   if (record === undefined || record === "ambiguous") throw new Error("The run is gone.");
   // Without the last two events (the join and the end) the run is where a crash would have left it.
@@ -42,12 +43,12 @@ async function recoverOnce(path: string, runId: string): Promise<void> {
   await journal.close();
 }
 
-function withoutTail(journal: SqliteJournal, length: number): SqliteJournal {
+function withoutTail(journal: Journal, length: number): Journal {
   return new Proxy(journal, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (name !== "readEvents") return typeof member === "function" ? member.bind(target) : member;
-      return async (...args: Parameters<SqliteJournal["readEvents"]>) =>
+      return async (...args: Parameters<Journal["readEvents"]>) =>
         (await target.readEvents(...args)).filter(({ seq }) => seq <= length);
     },
   });

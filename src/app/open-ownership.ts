@@ -11,8 +11,9 @@ import type { RunObservers } from "../operations/events/run-observers.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Budgets } from "../ports/budgets.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
+import type { Journal } from "../ports/journal.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
-import { SqliteJournal } from "../storage/sqlite/sqlite-journal.ts";
+import { openSqliteJournal } from "../storage/sqlite/sqlite-journal.ts";
 import type { AcquiredLock } from "./acquired-lock.ts";
 import { Regexes } from "./regexes.ts";
 import { SystemClock } from "./system-clock.ts";
@@ -60,7 +61,7 @@ export async function openOwnership(
   } = parts;
   const { data, limits } = config.settings;
   const clock = new SystemClock();
-  const journal = SqliteJournal.open({ path: join(dataDir, "pawl.db"), durability: data.durability });
+  const journal = openSqliteJournal({ path: join(dataDir, "pawl.db"), durability: data.durability });
   const regexes = new Regexes();
   const host = new LocalHost({
     journal,
@@ -98,7 +99,7 @@ interface Owned {
   readonly lock: AcquiredLock;
   readonly socketPath: string;
   readonly clock: SystemClock;
-  readonly journal: SqliteJournal;
+  readonly journal: Journal;
   readonly host: LocalHost;
   readonly server: SocketServer;
   openTerminals(): number;
@@ -122,7 +123,7 @@ export class Ownership {
     return this.#owned.host;
   }
 
-  get journal(): SqliteJournal {
+  get journal(): Journal {
     return this.#owned.journal;
   }
 

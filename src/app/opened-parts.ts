@@ -81,8 +81,8 @@ export class OpenedParts {
 }
 
 async function openForReading(path: string): Promise<Journal> {
-  const { SqliteJournal } = await import("../storage/sqlite/sqlite-journal.ts");
-  return SqliteJournal.open({ path, durability: "power", readOnly: true });
+  const { openSqliteJournal } = await import("../storage/sqlite/sqlite-journal.ts");
+  return openSqliteJournal({ path, durability: "power", readOnly: true });
 }
 
 interface OpenServiceRecords extends ServiceRecords {

@@ -1,4 +1,4 @@
-import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { newRun, started } from "./journal-samples.ts";
 
 /**
@@ -6,7 +6,7 @@ import { newRun, started } from "./journal-samples.ts";
  * as a commit is acknowledged.
  */
 const [path = ""] = process.argv.slice(2);
-const journal = SqliteJournal.open({ path, durability: "power" });
+const journal = openSqliteJournal({ path, durability: "power" });
 const found = await journal.findRun("crash");
 const known = found === undefined || found === "ambiguous" ? undefined : found;
 const run = known?.no ?? journal.reserveRun();

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Event } from "../../src/core/history/events.ts";
 import type { Append, Journal, NewEvent, RunPatch, RunStatus } from "../../src/ports/journal.ts";
 import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
-import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { rounds } from "../properties/rounds.ts";
 import { newRun, readWholeLog } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -89,7 +89,7 @@ test("sqlite answers every sequence of operations as the reference in memory doe
   const property = fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
     files += 1;
     const memory = new MemoryJournal();
-    const sqlite = SqliteJournal.open({ path: join(folder, `${files}.db`), durability: "process" });
+    const sqlite = openSqliteJournal({ path: join(folder, `${files}.db`), durability: "process" });
     try {
       for (const step of operations) {
         const entries = step.type === "append" ? await toEntries(step.entries, memory) : [];

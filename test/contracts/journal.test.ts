@@ -1,22 +1,22 @@
 import { join } from "node:path";
 import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
-import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
-import { WorkerJournal } from "../../src/storage/sqlite/worker-journal.ts";
+import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import { openWorkerJournal } from "../../src/storage/sqlite/worker-journal.ts";
 import { describeJournalContract } from "./journal.contract.ts";
 
 describeJournalContract("memory", { open: async () => new MemoryJournal(), isDurable: false });
 
 describeJournalContract("sqlite", {
-  open: async (folder) => SqliteJournal.open({ path: join(folder, "pawl.db"), durability: "power" }),
+  open: async (folder) => openSqliteJournal({ path: join(folder, "pawl.db"), durability: "power" }),
   isDurable: true,
 });
 
 describeJournalContract("sqlite, durability process", {
-  open: async (folder) => SqliteJournal.open({ path: join(folder, "pawl.db"), durability: "process" }),
+  open: async (folder) => openSqliteJournal({ path: join(folder, "pawl.db"), durability: "process" }),
   isDurable: true,
 });
 
 describeJournalContract("sqlite in a worker", {
-  open: async (folder) => WorkerJournal.open({ path: join(folder, "pawl.db"), durability: "power" }),
+  open: async (folder) => openWorkerJournal({ path: join(folder, "pawl.db"), durability: "power" }),
   isDurable: true,
 });

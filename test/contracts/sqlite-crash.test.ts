@@ -7,14 +7,15 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { isPawlError } from "../../src/core/errors/pawl-error.ts";
-import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import type { Journal } from "../../src/ports/journal.ts";
+import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { createRun, readPaths, started } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const COMMIT_FOREVER = fileURLToPath(new URL("./commit-forever.ts", import.meta.url));
 
-function openJournal(path: string): SqliteJournal {
-  return SqliteJournal.open({ path, durability: "power" });
+function openJournal(path: string): Journal {
+  return openSqliteJournal({ path, durability: "power" });
 }
 
 function steps(count: number): readonly string[] {

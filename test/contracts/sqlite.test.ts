@@ -21,8 +21,8 @@ import {
 } from "../../src/storage/sql/journal-statements.ts";
 import { listRunsQuery } from "../../src/storage/sql/list-runs-query.ts";
 import type { SqliteOptions } from "../../src/storage/sqlite/open-database.ts";
-import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
-import { WorkerJournal } from "../../src/storage/sqlite/worker-journal.ts";
+import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import { openWorkerJournal } from "../../src/storage/sqlite/worker-journal.ts";
 import { createRun, newRun, readPaths, readWholeLog, started } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -30,14 +30,14 @@ function newPath(): string {
   return join(temporaryFolder(), "pawl.db");
 }
 
-function openJournal(path: string, more: Partial<SqliteOptions> = {}): SqliteJournal {
-  const journal = SqliteJournal.open({ path, durability: "power", ...more });
+function openJournal(path: string, more: Partial<SqliteOptions> = {}): Journal {
+  const journal = openSqliteJournal({ path, durability: "power", ...more });
   onTestFinished(() => journal.close().catch(() => undefined));
   return journal;
 }
 
-async function openWorker(path: string, more: Partial<SqliteOptions> = {}): Promise<WorkerJournal> {
-  return WorkerJournal.open({ path, durability: "power", ...more });
+async function openWorker(path: string, more: Partial<SqliteOptions> = {}): Promise<Journal> {
+  return openWorkerJournal({ path, durability: "power", ...more });
 }
 
 function large(count: number): readonly NewEvent[] {
@@ -46,8 +46,8 @@ function large(count: number): readonly NewEvent[] {
 
 describe("a full disk", () => {
   test.each([
-    ["on this thread", async (options: SqliteOptions): Promise<Journal> => SqliteJournal.open(options)],
-    ["in a worker", async (options: SqliteOptions): Promise<Journal> => WorkerJournal.open(options)],
+    ["on this thread", async (options: SqliteOptions): Promise<Journal> => openSqliteJournal(options)],
+    ["in a worker", async (options: SqliteOptions): Promise<Journal> => openWorkerJournal(options)],
   ])("writes nothing of the batch, and what is smaller still goes in (%s)", async (_where, open) => {
     const path = newPath();
     const journal = await open({ path, durability: "power", maxPages: 60 });
@@ -137,8 +137,8 @@ describe("beside an owner", () => {
     const owner = openJournal(path);
     const run = await createRun(owner, "a", { count: 50 });
     const source = `
-      import { SqliteJournal } from ${JSON.stringify(new URL("../../src/storage/sqlite/sqlite-journal.ts", import.meta.url))};
-      const journal = SqliteJournal.open({ path: ${JSON.stringify(path)}, durability: "power", readOnly: true });
+      import { openSqliteJournal } from ${JSON.stringify(new URL("../../src/storage/sqlite/sqlite-journal.ts", import.meta.url))};
+      const journal = openSqliteJournal({ path: ${JSON.stringify(path)}, durability: "power", readOnly: true });
       console.log((await journal.readEvents(${run}, { afterSeq: 0, limit: 100 })).length);
       await journal.close();`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
@@ -198,7 +198,7 @@ describe("opening", () => {
     await createRun(openJournal(path), "a");
     renameSync(path, `${path}.lost`);
 
-    expect(() => SqliteJournal.open({ path, durability: "power" })).toThrow(
+    expect(() => openSqliteJournal({ path, durability: "power" })).toThrow(
       expect.objectContaining({ code: "JOURNAL_DAMAGED", message: expect.stringContaining("-wal") }),
     );
   });

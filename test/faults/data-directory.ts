@@ -10,7 +10,7 @@ import type { Journal, RunRecord } from "../../src/ports/journal.ts";
 import { FileBlobs } from "../../src/storage/files/file-blobs.ts";
 import { LocalFileStorage } from "../../src/storage/files/local-file-storage.ts";
 import { acquireOwnerLock } from "../../src/storage/sqlite/owner-lock.ts";
-import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { crashingJournal, type Reached } from "./crashing-journal.ts";
 import {
   APPROVAL,
@@ -49,7 +49,7 @@ export function openOwner(dataDir: string, options: OwnerOptions = {}): Owner {
   const executor = new ScriptedExecutor(join(dataDir, "effects.jsonl"));
   const defects: unknown[] = [];
   try {
-    const sqlite = SqliteJournal.open({
+    const sqlite = openSqliteJournal({
       path: join(dataDir, "pawl.db"),
       durability,
       ...(maxPages === undefined ? {} : { maxPages }),

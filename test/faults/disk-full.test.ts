@@ -10,7 +10,7 @@ import type { Journal } from "../../src/ports/journal.ts";
 import { FileBlobs } from "../../src/storage/files/file-blobs.ts";
 import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
 import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
-import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
 import { quiet } from "../fakes/fake-clock.ts";
 import { path, task, toGraph } from "./graphs.ts";
@@ -60,7 +60,7 @@ class ReplaceableJournal {
 
 test("while the disk is full nothing is performed; with room again the run goes on to the right end", async () => {
   const file = join(temporaryFolder(), "pawl.db");
-  const replaceable = new ReplaceableJournal(SqliteJournal.open({ path: file, durability: "process", maxPages: 90 }));
+  const replaceable = new ReplaceableJournal(openSqliteJournal({ path: file, durability: "process", maxPages: 90 }));
   onTestFinished(() => replaceable.current.close());
   const world = new World({ journal: replaceable.asJournal(), plays });
   const notices = world.notices("r");
@@ -77,7 +77,7 @@ test("while the disk is full nothing is performed; with room again the run goes 
   expect(stallsOf(notices)).toHaveLength(1 + 12);
 
   await replaceable.current.close();
-  replaceable.current = SqliteJournal.open({ path: file, durability: "process" });
+  replaceable.current = openSqliteJournal({ path: file, durability: "process" });
   await world.clock.advance(4_999);
   expect(world.calls).toHaveLength(performed);
   await world.clock.advance(1);
@@ -230,7 +230,7 @@ test("on a file system that is really full the run stands still, and ends when t
   onTestFinished(() => {
     execFileSync("umount", ["-l", folder], { stdio: "pipe" });
   });
-  const journal = SqliteJournal.open({ path: join(folder, "pawl.db"), durability: "power" });
+  const journal = openSqliteJournal({ path: join(folder, "pawl.db"), durability: "power" });
   onTestFinished(() => journal.close());
   writeFileSync(join(folder, "ballast"), Buffer.alloc(600_000));
   const world = new World({ journal, blobs: new FileBlobs(join(folder, "blobs")), plays });

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { isPawlError } from "../../src/core/errors/pawl-error.ts";
 import { FileBlobs } from "../../src/storage/files/file-blobs.ts";
 import { LocalFileStorage } from "../../src/storage/files/local-file-storage.ts";
-import { SqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
+import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
 import { copyDataDirectory } from "./copy-data-directory.ts";
 import { driveAll, openOwner } from "./data-directory.ts";
@@ -110,7 +110,7 @@ describe("a stored value that is gone", () => {
   );
 
   async function openWorld(folder: string): Promise<World> {
-    const journal = SqliteJournal.open({ path: join(folder, "pawl.db"), durability: "process" });
+    const journal = openSqliteJournal({ path: join(folder, "pawl.db"), durability: "process" });
     onTestFinished(() => journal.close());
     const world = new World({
       journal,

@@ -5,7 +5,7 @@ import { quiet } from "../../../test/fakes/fake-clock.ts";
 import { literal, path, task, toGraph } from "../../../test/faults/graphs.ts";
 import { fail, journalWith, succeed, untilAborted, World } from "../../../test/faults/world.ts";
 import { MemoryJournal } from "../../storage/memory/memory-journal.ts";
-import { SqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
+import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
 
 const once = toGraph([task("a")]);
 
@@ -62,7 +62,7 @@ describe("runs that only wait", () => {
   });
 
   test("are not read by a host that starts", async () => {
-    const journal = SqliteJournal.open({ path: join(temporaryFolder(), "pawl.db"), durability: "process" });
+    const journal = openSqliteJournal({ path: join(temporaryFolder(), "pawl.db"), durability: "process" });
     onTestFinished(() => journal.close());
     const readEvents = vi.spyOn(journal, "readEvents");
     const world = new World({ journal });

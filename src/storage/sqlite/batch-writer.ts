@@ -3,26 +3,9 @@ import { encodeEvent } from "../../core/history/event-codec.ts";
 import type { Append, AppendResult, NewRun, RunNo, RunPatch } from "../../ports/journal.ts";
 import { findRefusal, hasEnded, headAfter, type RunHead, refused, timeOf } from "../append-rule.ts";
 import { logBatch, type OpenPart } from "../commit-log.ts";
-import {
-  DELETE_EVENTS,
-  DELETE_RUN,
-  DELETE_VIOLATIONS,
-  EMPTY_OUTBOX,
-  FINISH_OUTBOX,
-  INSERT_COMMIT,
-  INSERT_DELETED_RUN,
-  INSERT_EVENT,
-  INSERT_OUTBOX,
-  INSERT_PIN,
-  INSERT_RUN,
-  INSERT_VIOLATION,
-  PATCH_COST,
-  PATCH_RUN,
-  SELECT_NEWEST_RUN,
-  SELECT_RUN,
-} from "../sql/journal-statements.ts";
+import * as sql from "../sql/journal-statements.ts";
 import { type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
-import { prepareQuery, type Query } from "./statement.ts";
+import { Statements } from "./statement.ts";
 import { toStorageFailure } from "./storage-failure.ts";
 
 /** What a batch has changed; it becomes the writer's knowledge only when the batch is committed. */
@@ -38,29 +21,8 @@ type WriteEntry = (entry: Append, batch: Batch) => AppendResult;
  * savepoints; only when SQLite itself refuses a statement is the batch done again, entry by entry.
  */
 export class BatchWriter {
+  readonly #statements: Statements;
   readonly #path: string;
-  readonly #begin: StatementSync;
-  readonly #commit: StatementSync;
-  readonly #rollback: StatementSync;
-  readonly #savepoint: StatementSync;
-  readonly #rollbackToSavepoint: StatementSync;
-  readonly #release: StatementSync;
-  readonly #insertRun: StatementSync;
-  readonly #patchCost: StatementSync;
-  readonly #patchRun: StatementSync;
-  readonly #insertEvent: StatementSync;
-  readonly #insertCommit: StatementSync;
-  readonly #insertViolation: StatementSync;
-  readonly #deleteViolations: StatementSync;
-  readonly #insertPin: StatementSync;
-  readonly #insertOutbox: StatementSync;
-  readonly #finishOutbox: StatementSync;
-  readonly #deleteEvents: StatementSync;
-  readonly #emptyOutbox: StatementSync;
-  readonly #insertDeletedRun: StatementSync;
-  readonly #deleteRun: StatementSync;
-  readonly #selectRun: Query<RunRow>;
-  readonly #selectNewestRun: Query<{ readonly newest: number | null }>;
 
   /** Runs that go on. Those that rest or have ended are read again if they are ever needed. */
   readonly #heads = new Map<RunNo, RunHead>();
@@ -71,30 +33,9 @@ export class BatchWriter {
   #newestRun: RunNo;
 
   constructor(database: DatabaseSync, path: string, readOpenPart: () => OpenPart | undefined) {
+    this.#statements = new Statements(database);
     this.#readOpenPart = readOpenPart;
     this.#path = path;
-    this.#begin = database.prepare("BEGIN IMMEDIATE");
-    this.#commit = database.prepare("COMMIT");
-    this.#rollback = database.prepare("ROLLBACK");
-    this.#savepoint = database.prepare("SAVEPOINT entry");
-    this.#rollbackToSavepoint = database.prepare("ROLLBACK TO entry");
-    this.#release = database.prepare("RELEASE entry");
-    this.#insertRun = database.prepare(INSERT_RUN);
-    this.#patchCost = database.prepare(PATCH_COST);
-    this.#patchRun = database.prepare(PATCH_RUN);
-    this.#insertEvent = database.prepare(INSERT_EVENT);
-    this.#insertCommit = database.prepare(INSERT_COMMIT);
-    this.#insertViolation = database.prepare(INSERT_VIOLATION);
-    this.#deleteViolations = database.prepare(DELETE_VIOLATIONS);
-    this.#insertPin = database.prepare(INSERT_PIN);
-    this.#insertOutbox = database.prepare(INSERT_OUTBOX);
-    this.#finishOutbox = database.prepare(FINISH_OUTBOX);
-    this.#deleteEvents = database.prepare(DELETE_EVENTS);
-    this.#emptyOutbox = database.prepare(EMPTY_OUTBOX);
-    this.#insertDeletedRun = database.prepare(INSERT_DELETED_RUN);
-    this.#deleteRun = database.prepare(DELETE_RUN);
-    this.#selectRun = prepareQuery(database, SELECT_RUN);
-    this.#selectNewestRun = prepareQuery(database, SELECT_NEWEST_RUN);
     this.#newestRun = this.#readNewestRun();
   }
 
@@ -120,7 +61,7 @@ export class BatchWriter {
   finishOutbox(ids: readonly number[]): void {
     try {
       this.#inTransaction(() => {
-        for (const id of ids) this.#finishOutbox.run(id);
+        for (const id of ids) this.#prepare(sql.FINISH_OUTBOX).run(id);
       });
     } catch (error) {
       throw toStorageFailure(error, this.#path) ?? error;
@@ -133,11 +74,11 @@ export class BatchWriter {
       const head = this.#findHead(run);
       if (head === undefined || !hasEnded(head.status)) return false;
       this.#inTransaction(() => {
-        this.#deleteEvents.run(run * SEQ_RANGE, (run + 1) * SEQ_RANGE);
-        this.#emptyOutbox.run(run);
-        this.#deleteViolations.run(run);
-        this.#insertDeletedRun.run(run);
-        this.#deleteRun.run(run);
+        this.#prepare(sql.DELETE_EVENTS).run(run * SEQ_RANGE, (run + 1) * SEQ_RANGE);
+        this.#prepare(sql.EMPTY_OUTBOX).run(run);
+        this.#prepare(sql.DELETE_VIOLATIONS).run(run);
+        this.#prepare(sql.INSERT_DELETED_RUN).run(run);
+        this.#prepare(sql.DELETE_RUN).run(run);
       });
       return true;
     } catch (error) {
@@ -165,7 +106,7 @@ export class BatchWriter {
     const { results, logged } = this.#inTransaction(() => {
       const written = entries.map((entry) => write(entry, batch));
       const log = logBatch(entries, written, open);
-      if (log.commit !== undefined) this.#insertCommit.run(log.commit.at, log.commit.entries);
+      if (log.commit !== undefined) this.#prepare(sql.INSERT_COMMIT).run(log.commit.at, log.commit.entries);
       return { results: written, logged: log };
     });
     this.#log = logged;
@@ -174,10 +115,10 @@ export class BatchWriter {
   }
 
   #inTransaction<T>(write: () => T): T {
-    this.#begin.run();
+    this.#prepare("BEGIN IMMEDIATE").run();
     try {
       const result = write();
-      this.#commit.run();
+      this.#prepare("COMMIT").run();
       return result;
     } catch (error) {
       this.#abandon();
@@ -193,8 +134,9 @@ export class BatchWriter {
     else if (entry.patch !== undefined) this.#updateRun(entry.run, entry.patch);
     this.#insertEvents(entry);
     const newPins = (entry.pins ?? []).filter(({ hash }) => !this.#pins.has(hash) && !batch.pins.has(hash));
-    for (const { hash, text } of newPins) this.#insertPin.run(hash, text);
-    for (const { kind, body } of entry.outbox ?? []) this.#insertOutbox.run(entry.run, kind, body, timeOf(entry));
+    for (const { hash, text } of newPins) this.#prepare(sql.INSERT_PIN).run(hash, text);
+    for (const { kind, body } of entry.outbox ?? [])
+      this.#prepare(sql.INSERT_OUTBOX).run(entry.run, kind, body, timeOf(entry));
 
     // Only now: an entry that fails half-way must leave no trace in what the batch believes.
     batch.heads.set(entry.run, headAfter(head, entry));
@@ -203,15 +145,15 @@ export class BatchWriter {
   };
 
   readonly #writeEntryGuarded: WriteEntry = (entry, batch) => {
-    this.#savepoint.run();
+    this.#prepare("SAVEPOINT entry").run();
     try {
       const result = this.#writeEntry(entry, batch);
-      this.#release.run();
+      this.#prepare("RELEASE entry").run();
       return result;
     } catch (error) {
       if (toStorageFailure(error, this.#path) !== undefined) throw error;
-      this.#rollbackToSavepoint.run();
-      this.#release.run();
+      this.#prepare("ROLLBACK TO entry").run();
+      this.#prepare("RELEASE entry").run();
       return refused(error instanceof Error ? error.message : String(error));
     }
   };
@@ -221,7 +163,7 @@ export class BatchWriter {
     const { parentRunId = null, tenantId = null, callbackUrl = null } = create;
     const { status = "queued", parked = false, wakeAt = null, costMicro = 0, openApprovals = 0 } = patch;
     const { startedAt = null, completedAt = null, error } = patch;
-    this.#insertRun.run(
+    this.#prepare(sql.INSERT_RUN).run(
       ...[run, id, workflow, dialect, graph, definition, status, Number(parked), wakeAt, costMicro],
       ...[createdAt, startedAt, completedAt, toText(error), parentRunId, tenantId, callbackUrl, openApprovals],
     );
@@ -231,10 +173,10 @@ export class BatchWriter {
     const { costMicro = null, status = null, parked, startedAt = null, completedAt = null, wakeAt, error } = patch;
     const { openApprovals = null } = patch;
     if (isOnlyCost(patch)) {
-      this.#patchCost.run(costMicro, run);
+      this.#prepare(sql.PATCH_COST).run(costMicro, run);
       return;
     }
-    this.#patchRun.run(
+    this.#prepare(sql.PATCH_RUN).run(
       ...[costMicro, status, parked === undefined ? null : Number(parked), startedAt, completedAt, openApprovals],
       ...[Number(wakeAt !== undefined), wakeAt ?? null, Number(error !== undefined), toText(error), run],
     );
@@ -245,12 +187,12 @@ export class BatchWriter {
     for (const { event, value = null } of events) {
       id += 1;
       const { type, path, attempt, at, costMicro, body } = encodeEvent(event);
-      this.#insertEvent.run(id, type, path, attempt, at, costMicro, body, value);
+      this.#prepare(sql.INSERT_EVENT).run(id, type, path, attempt, at, costMicro, body, value);
       if ("policies" in event && event.policies !== undefined) {
         for (const decision of event.policies) {
           const { policy, action } = decision;
           const seq = id - run * SEQ_RANGE;
-          this.#insertViolation.run(run, seq, event.path, at, policy, action, JSON.stringify(decision));
+          this.#prepare(sql.INSERT_VIOLATION).run(run, seq, event.path, at, policy, action, JSON.stringify(decision));
         }
       }
     }
@@ -259,7 +201,7 @@ export class BatchWriter {
   #findHead(run: RunNo): RunHead | undefined {
     const known = this.#heads.get(run);
     if (known !== undefined || run > this.#newestRun) return known;
-    const row = this.#selectRun.get(run);
+    const row = this.#statements.query<RunRow>(sql.SELECT_RUN).get(run);
     return row === undefined ? undefined : toRunRecord(row);
   }
 
@@ -275,14 +217,18 @@ export class BatchWriter {
   /** SQLite has already rolled back by itself after some failures, e.g. a full disk. */
   #abandon(): void {
     try {
-      this.#rollback.run();
+      this.#prepare("ROLLBACK").run();
     } catch {
       // There was no transaction left to roll back.
     }
   }
 
+  #prepare(text: string): StatementSync {
+    return this.#statements.prepare(text);
+  }
+
   #readNewestRun(): RunNo {
-    return this.#selectNewestRun.get()?.newest ?? 0;
+    return this.#statements.query<{ readonly newest: number | null }>(sql.SELECT_NEWEST_RUN).get()?.newest ?? 0;
   }
 }
 

@@ -1,16 +1,13 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
-import type { Journal, RunNo } from "../../ports/journal.ts";
-
-/** The part of a journal that runs in the worker. Numbers of runs are reserved on the caller's side. */
-export type RemoteJournal = Omit<Journal, "reserveRun">;
-export type Method = keyof RemoteJournal;
+import type { RunNo } from "../../ports/journal.ts";
+import type { JournalCall } from "./journal-calls.ts";
 
 /** From the caller: one message per call, answered in the order of the calls. */
 export interface Request {
   readonly id: number;
-  readonly method: Method;
+  readonly call: JournalCall;
   readonly parameters: readonly unknown[];
 }
 

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Event } from "../../../src/core/history/events.ts";
-import type { RunRecord } from "../../../src/ports/journal.ts";
-import { SqliteJournal } from "../../../src/storage/sqlite/sqlite-journal.ts";
+import type { Journal, RunRecord } from "../../../src/ports/journal.ts";
+import { openSqliteJournal } from "../../../src/storage/sqlite/sqlite-journal.ts";
 
 /** The journal of a data directory with one run, read beside its owner. */
 export class JournalView {
   readonly #path: string;
-  #journal: SqliteJournal | undefined;
+  #journal: Journal | undefined;
   readonly #events: Event[] = [];
 
   constructor(dataDir: string) {
@@ -27,7 +27,7 @@ export class JournalView {
   async run(): Promise<RunRecord | undefined> {
     try {
       if (!existsSync(this.#path)) return undefined;
-      this.#journal ??= SqliteJournal.open({ path: this.#path, durability: "process", readOnly: true });
+      this.#journal ??= openSqliteJournal({ path: this.#path, durability: "process", readOnly: true });
       return (await this.#journal.listRuns({ limit: 1 }))[0];
     } catch {
       // Its owner is just making it.

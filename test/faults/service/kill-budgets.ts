@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect } from "vitest";
-import { SqliteJournal } from "../../../src/storage/sqlite/sqlite-journal.ts";
+import type { Journal } from "../../../src/ports/journal.ts";
+import { openSqliteJournal } from "../../../src/storage/sqlite/sqlite-journal.ts";
 import { application } from "../../end-to-end/support/application.ts";
 import { pawl } from "../../end-to-end/support/pawl.ts";
 import { noneIsLeft } from "../../sandbox/marked-processes.ts";
@@ -95,7 +96,7 @@ export async function killBudgets({ seed, kills, runs }: BudgetKillPlan): Promis
   await noneIsLeft(mark);
 
   expectEnds(seen, about);
-  const journal = SqliteJournal.open({ path: join(cwd, ".pawl", "pawl.db"), durability: "process", readOnly: true });
+  const journal = openSqliteJournal({ path: join(cwd, ".pawl", "pawl.db"), durability: "process", readOnly: true });
   const spent = new Map<string, number>();
   for (const { run_id: id } of seen) spent.set(id, await readRun(journal, id, about));
   await journal.close();
@@ -103,7 +104,7 @@ export async function killBudgets({ seed, kills, runs }: BudgetKillPlan): Promis
 }
 
 /** What the journal says that a run has cost, in micro-dollars. Nothing of it was done twice. */
-async function readRun(journal: SqliteJournal, id: string, about: string): Promise<number> {
+async function readRun(journal: Journal, id: string, about: string): Promise<number> {
   const record = await journal.findRun(id);
   if (record === undefined || record === "ambiguous") throw new Error(`${about}: no run ${id}.`);
   const rows = await journal.readEvents(record.no, { afterSeq: 0, limit: 10_000 });

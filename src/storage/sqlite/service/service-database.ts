@@ -1,4 +1,5 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { Statements } from "../statement.ts";
 import { toStorageFailure } from "../storage-failure.ts";
 
 type Input = readonly SQLInputValue[];
@@ -10,26 +11,26 @@ type Input = readonly SQLInputValue[];
 export class ServiceDatabase {
   readonly #database: DatabaseSync;
   readonly #path: string;
-  /** By text: each statement is prepared when it is first used, and once. */
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements: Statements;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#path = path;
+    this.#statements = new Statements(database);
   }
 
   /** Returns how many rows have changed. */
   run(text: string, ...parameters: Input): number {
-    return this.#attempt(() => Number(this.#prepare(text).run(...parameters).changes));
+    return this.#attempt(() => Number(this.#statements.prepare(text).run(...parameters).changes));
   }
 
   /** The first row. Its type is the promise of the SQL text. */
   get<Row>(text: string, ...parameters: Input): Row | undefined {
-    return this.#attempt(() => this.#prepare(text).get(...parameters)) as Row | undefined;
+    return this.#attempt(() => this.#statements.prepare(text).get(...parameters)) as Row | undefined;
   }
 
   all<Row>(text: string, ...parameters: Input): readonly Row[] {
-    return this.#attempt(() => this.#prepare(text).all(...parameters)) as unknown as readonly Row[];
+    return this.#attempt(() => this.#statements.prepare(text).all(...parameters)) as unknown as readonly Row[];
   }
 
   /** All of it or nothing; no other process writes in between. */
@@ -52,14 +53,6 @@ export class ServiceDatabase {
 
   close(): void {
     this.#database.close();
-  }
-
-  #prepare(text: string): StatementSync {
-    const known = this.#statements.get(text);
-    if (known !== undefined) return known;
-    const statement = this.#database.prepare(text);
-    this.#statements.set(text, statement);
-    return statement;
   }
 
   #exec(text: string): void {
