@@ -24,12 +24,11 @@ import { RunObservers } from "../operations/events/run-observers.ts";
 import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { Budgets } from "../ports/budgets.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
-import type { LibraryCare } from "../ports/library-care.ts";
 import type { ModelPrices } from "../ports/model-prices.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { TerminalViews } from "../ports/terminal-views.ts";
-import type { WorkflowLibrary } from "../ports/workflow-library.ts";
+import type { LibraryEditor, WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { Tracing } from "../telemetry/spans/open-tracing.ts";
 import type { AcquiredLock } from "./acquired-lock.ts";
 import { AgentParts } from "./agent-parts.ts";
@@ -220,8 +219,8 @@ class App implements OpenApplication {
     return this.#terminals.library();
   }
 
-  libraryCare(): Promise<LibraryCare> {
-    return this.#terminals.libraryCare();
+  libraryEditor(): Promise<LibraryEditor> {
+    return this.#terminals.libraryEditor();
   }
 
   async serveTerminals(options: ServeTerminalsOptions): Promise<void> {

@@ -12,9 +12,8 @@ import type { TerminalSurroundings } from "../executors/terminal/terminal-option
 import type { TerminalSessions } from "../executors/terminal/terminal-sessions.ts";
 import type { Executor } from "../ports/executor.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
-import type { LibraryCare } from "../ports/library-care.ts";
 import type { LiveTerminals } from "../ports/terminal-views.ts";
-import type { WorkflowLibrary } from "../ports/workflow-library.ts";
+import type { LibraryEditor, WorkflowLibrary } from "../ports/workflow-library.ts";
 import type { TerminalView } from "./serve-terminal-view.ts";
 
 interface TerminalPartsOptions {
@@ -90,9 +89,9 @@ export class TerminalParts {
     return this.#library;
   }
 
-  async libraryCare(): Promise<LibraryCare> {
-    const { FilesLibraryCare } = await import("../storage/files/files-library-care.ts");
-    return new FilesLibraryCare({ dir: this.#libraryDir });
+  async libraryEditor(): Promise<LibraryEditor> {
+    const { TerminalLibraryEditor } = await import("../storage/files/terminal-library-editor.ts");
+    return new TerminalLibraryEditor({ dir: this.#libraryDir });
   }
 
   /** Sessions whose program runs. */

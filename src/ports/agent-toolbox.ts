@@ -12,7 +12,7 @@ export interface AgentToolbox {
    * `holder`, e.g. a file that has changed. Never waits for them.
    */
   hold(holder: string, wanted: Pick<ToolboxRequest, "servers" | "folder">): void;
-  /** What is known of each server that this process has been told of. */
+  /** The state of each server that this process knows. */
   states(): Promise<readonly ToolServerState[]>;
 }
 
@@ -32,26 +32,26 @@ export interface ToolboxOffer {
   readonly tools: readonly AgentTool[];
   /** `reason`: a sentence that names the server. */
   readonly missing: readonly { readonly server: string; readonly reason: string }[];
-  /** What was left out, e.g. a tool whose schema is no schema. For the log. */
+  /** Describes what was left out, e.g. a tool with an invalid schema, for the log. */
   readonly warnings: readonly string[];
 }
 
 export interface AgentTool {
-  /** What a model is shown: unique in the offer, `[A-Za-z0-9_-]{1,64}`. */
+  /** The name that a model sees: unique among the tools, `[A-Za-z0-9_-]{1,64}`. */
   readonly name: string;
   /** Absent: built in. */
   readonly server?: string;
-  /** As the server calls it. */
+  /** The server's own name for it. */
   readonly tool: string;
   /** Qualified names that always mean this tool: `server.tool`, `mcp__server__tool`. */
   readonly aliases: readonly string[];
   /** The server's word: untrusted, bounded, without control characters. */
   readonly description: string;
-  /** Of an object, and one that compiles. */
+  /** The schema of an object, which compiles. */
   readonly inputSchema: JsonObject;
   /** Only reads, or has its effect once: it may be called again when nobody knows whether it was. */
   readonly isRepeatable: boolean;
-  /** What the tool or its server does wrong is a result too; nothing but a defect is thrown. */
+  /** Failures of the tool or its server are results too. Only defects are thrown. */
   call(args: JsonObject, call: AgentToolCall, signal: AbortSignal): Promise<ToolCallResult>;
 }
 
@@ -78,7 +78,7 @@ export interface ToolCallResult {
 /** A server as people and `GET /status` are told of it. */
 export interface ToolServerState {
   readonly server: string;
-  /** Where it is configured. */
+  /** The file that configures it. */
   readonly origin: string;
   readonly transport: "stdio" | "http" | "sse" | "unknown";
   /**

@@ -1,4 +1,4 @@
-/** Who may use the service. Secrets are never stored: only what can tell that one is right. */
+/** Keys of the service. Secrets are not stored, only hashes that can verify them. */
 export interface ApiKeys {
   /** Durable when it resolves. */
   add(key: StoredKey): Promise<void>;
@@ -21,7 +21,7 @@ export interface StoredKey {
   readonly scopes: readonly KeyScope[];
   /** Absent: it sees the runs of everybody. */
   readonly tenantId?: string;
-  /** What one run that it starts may cost, in integer micro-dollars. */
+  /** The most that one of its runs may cost, in integer micro-dollars. */
   readonly maxCostMicro?: number;
   /** Milliseconds since the epoch, as all times here. */
   readonly createdAt: number;

@@ -1,4 +1,4 @@
-/** Where files that a run has produced are in the storage, with the slash at its end. */
+/** The folder of a run's artifacts in the storage, with a slash at its end. */
 export function toArtifactFolder(runId: string): string {
   return `artifacts/${runId}/`;
 }

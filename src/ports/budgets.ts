@@ -1,17 +1,17 @@
 import type { Amounts } from "../core/history/events.ts";
 
-/** What the runs of a workflow, of a tenant or of everybody may use together, in a day or in all. */
+/** Limits that runs of a workflow, of a tenant or of everybody share, for each day or in total. */
 export interface Budget {
   readonly id: string;
-  /** Absent: of every workflow. */
+  /** Absent: every workflow. */
   readonly workflow?: string;
-  /** Absent: of everybody. */
+  /** Absent: everybody. */
   readonly tenantId?: string;
   /** A day is one in UTC. */
   readonly per: "day" | "total";
   readonly limits: Amounts;
   readonly onExceeded: "stop" | "ask";
-  /** Who is told when 80 % are used. */
+  /** The address that is told when 80 % are used. */
   readonly webhook?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -23,11 +23,11 @@ export interface BudgetUse {
   readonly tokens: number;
   readonly tries: number;
   readonly duration: number;
-  /** Something had no known price: the cost is a lower bound. */
+  /** Whether something had no known price, so that the cost is a lower bound. */
   readonly unpriced: boolean;
 }
 
-/** What one run has used of one budget, on one day. */
+/** The use of one budget by one run, on one day. */
 export interface RunShare {
   readonly budget: string;
   /** `YYYY-MM-DD`; empty for a budget that knows no days. */
@@ -35,35 +35,35 @@ export interface RunShare {
   readonly use: BudgetUse;
 }
 
-/** A run that may still use something. */
+/** A run that has not ended, with its budgets. */
 export interface OpenShares {
   readonly run: string;
-  /** Up to which event of the run its shares count. */
+  /** The last event of the run that its shares count. */
   readonly upToSeq: number;
   readonly budgets: readonly string[];
 }
 
 /**
- * Budgets that runs share, and what they have used of them. Anybody may set budgets; shares are written by the owner of the
- * data alone. Synchronous: between what is left and what is promised of it nobody else may come. Durable on return.
+ * Budgets that runs share, and their use. Any process may set budgets; only the owner of the data writes shares.
+ * Synchronous, so that nothing comes between reading what is left and reserving it. Durable on return.
  */
 export interface Budgets {
-  /** Makes it, or changes the one of the same id. */
+  /** Adds a budget, or changes the one with this id. */
   put(budget: Budget): Budget;
   list(): readonly Budget[];
   find(id: string): Budget | undefined;
-  /** With all that was used of it. False: there was none. */
+  /** Removes its shares too. False if there was none. */
   remove(id: string): boolean;
-  /** Those that bind a run of this workflow and tenant. */
+  /** Budgets that a run of this workflow and tenant must keep. */
   applying(run: { readonly workflow: string; readonly tenantId?: string | undefined }): readonly Budget[];
-  /** What all runs have used, and what people have added to the limits. */
+  /** The use of all runs, and what people have added to the limits. */
   sum(budget: string, day: string): { readonly use: BudgetUse; readonly raised: Amounts };
   /** Adds to the limits, once for each id. */
   raise(id: string, raise: { readonly budget: string; readonly day: string; readonly by: Amounts }): void;
   /** The shares of a run as they are now. */
   note(run: string, shares: readonly RunShare[], upToSeq: number): void;
   sharesOf(run: string): readonly RunShare[];
-  /** The run uses nothing more: its shares are only part of the sums from now on. */
+  /** The run has ended: from now on its shares are only part of the sums. */
   close(run: string, shares: readonly RunShare[]): void;
   open(): readonly OpenShares[];
 }

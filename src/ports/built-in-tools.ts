@@ -9,7 +9,7 @@ export interface BuiltInTools {
 
 interface BuiltInRequest {
   readonly names: readonly string[];
-  /** Whose folder is worked in. */
+  /** The run whose folder the tools work in. */
   readonly runId: string;
   readonly path: string;
   /** Relative path -> text: what lies in the folder when the agent begins, unless it is there already. */

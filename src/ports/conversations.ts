@@ -1,4 +1,4 @@
-/** What people and agents have said to each other, by session: what an agent knows of earlier runs. */
+/** Exchanges between people and agents, by session: an agent's memory of earlier runs. */
 export interface Conversations {
   /** The newest exchanges, oldest first: as many as fit both limits, and no more. */
   read(session: Session, limits: { readonly exchanges: number; readonly chars: number }): Promise<readonly Exchange[]>;

@@ -1,13 +1,13 @@
-/** What people have done about steps that failed for good. The failures themselves stand in the journal and stay. */
+/** Notes about dead letters that people have retried or resolved. The failures themselves stay in the journal. */
 export interface DeadLetterNotes {
-  /** Durable when it resolves. False: somebody was first. */
+  /** Durable when it resolves. False if somebody else was first. */
   close(note: DeadLetterNote): Promise<boolean>;
-  /** The run of a retry has begun: from now on the note holds whatever becomes of that run. */
+  /** The run of a retry has begun. From now on the note counts, however that run ends. */
   confirm(run: string, path: string): Promise<void>;
-  /** Takes back a retry that is pending as this run. */
+  /** Takes back a pending retry with this run. */
   reopen(run: string, path: string, newRun: string): Promise<void>;
   find(run: string, path: string): Promise<DeadLetterNote | undefined>;
-  /** The run is gone. */
+  /** Removes the notes of a run that was deleted. */
   forget(run: string): Promise<void>;
 }
 
@@ -18,8 +18,8 @@ export interface DeadLetterNote {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly note?: string;
-  /** Of a retry. */
+  /** The run of a retry. */
   readonly newRun?: string;
-  /** Of a retry: written before its run begins, so that the note counts only if there is such a run. */
+  /** A retry is noted before its run begins, and counts only if there is such a run. */
   readonly isPending?: true;
 }

@@ -1,56 +1,56 @@
 /**
- * Messages that go to an address elsewhere, each until it has arrived or is given up. Any process may read them and ask for one
+ * Messages to other addresses, each tried until it has arrived or is given up. Any process may read them and have one sent
  * again; one process delivers them.
  */
 export interface Deliveries {
-  /** Durable when it resolves. False: the id is known, and what is stored under it stays. */
+  /** Durable when it resolves. False if the id is known; then the stored delivery stays. */
   add(delivery: NewDelivery): Promise<boolean>;
   find(id: string): Promise<Delivery | undefined>;
   /** The same text for every try. */
   readBody(id: string): Promise<string>;
   /** Newest first. */
   list(filter: DeliveryFilter): Promise<readonly Delivery[]>;
-  /** How many there are of these, wherever a page would begin and end. */
+  /** The number of all deliveries selected, regardless of pages. */
   count(selection: DeliverySelection): Promise<number>;
-  /** Pending ones whose time has come, the most overdue first. */
+  /** Pending deliveries that are due, the most overdue first. */
   listDue(wanted: DueWanted): Promise<readonly Delivery[]>;
   /** Oldest first. */
   readTries(id: string): Promise<readonly DeliveryTry[]>;
   /**
-   * Records a try and what follows from it in one commit. Where somebody has asked for the message again since it was read,
-   * the try is recorded and that wish stays. The answer that nobody is there any more (`gone`) closes the address for
-   * messages of the same workflow, an arrival opens it.
+   * Records a try and its consequences in one commit. If somebody has asked to send the message again since it was read, the
+   * try is recorded and the request stays. A receiver that is gone (`gone`) closes the address for messages of the same
+   * workflow; an arrival opens it.
    */
   record(delivery: Delivery, made: MadeTry): Promise<void>;
   /** Ends it without a try. */
   skip(delivery: Delivery, end: { readonly at: number; readonly reason: string }): Promise<void>;
-  /** Whether nobody is there any more, for messages of this workflow. */
+  /** Whether the receiver is gone, for messages of this workflow. */
   isClosed(address: Pick<NewDelivery, "tenantId" | "workflow" | "url">): Promise<boolean>;
   /** Makes it due at `at` with a new allowance of tries, also where its address is closed. */
   sendAgain(id: string, at: number): Promise<boolean>;
-  /** Drops what ended before, with its tries. */
+  /** Removes deliveries that ended before, with their tries. */
   forgetEndedBefore(at: number): Promise<void>;
 }
 
 export interface NewDelivery {
-  /** What the receiver tells repetitions by: equal for all tries. */
+  /** The receiver recognises repetitions by it: it is equal for all tries. */
   readonly id: string;
   readonly tenantId?: string;
   /** How it is sent: signed JSON to an address, JSON as Slack takes it, or e-mail to a `mailto:` address. */
   readonly channel: DeliveryChannel;
   readonly event: string;
   readonly runId?: string;
-  /** For whose messages an address can be closed. */
+  /** An address is closed for the messages of one workflow. */
   readonly workflow: string;
-  /** As it was written: `${NAME}` is put in at each try and stored nowhere. */
+  /** The unexpanded text: `${NAME}` is resolved at each try and never stored. */
   readonly url: string;
-  /** Whether `${NAME}` in the URL is a variable. In what a client has sent it never is. */
+  /** Whether `${NAME}` in the URL is a variable. It never is in a URL that a client has sent. */
   readonly readsEnv: boolean;
-  /** Headers of every try as JSON, sealed, since they often bear a key. Empty: there are none. */
+  /** Headers of every try as JSON, encrypted, because they often hold a key. Empty if there are none. */
   readonly sealedHeaders: string;
   /** JSON text, or `~` and the SHA-256 of a blob. */
   readonly body: string;
-  /** Messages of one lane go to one receiver: how many of them fly at once is limited. */
+  /** Messages of one lane go to one receiver, and only so many of them at once. */
   readonly lane: string;
   readonly createdAt: number;
 }
@@ -65,21 +65,21 @@ export type DeliveryState =
 export type DeliveryStatus = DeliveryState["status"];
 
 export interface Delivery extends Omit<NewDelivery, "body"> {
-  /** In the order of their coming. */
+  /** In order of creation. */
   readonly no: number;
   readonly state: DeliveryState;
   /** Tries over all rounds. */
   readonly tries: number;
-  /** 1, and one more each time that somebody asks for it again. */
+  /** 1, and one more each time that it is sent again. */
   readonly round: number;
   readonly triesInRound: number;
 }
 
-/** One try: what was answered, or why there was no answer. */
+/** One try: the answer, or why there was none. */
 export interface DeliveryTry {
   readonly at: number;
   readonly durationMs: number;
-  /** Of the answer. */
+  /** The HTTP status of the answer. */
   readonly status?: number;
   /** Why the message was not sent or not answered. */
   readonly error?: string;
@@ -109,8 +109,8 @@ export interface DeliveryFilter extends DeliverySelection {
 export interface DueWanted {
   readonly now: number;
   readonly limit: number;
-  /** Lanes in which there is no room. */
+  /** Lanes with no room for another delivery. */
   readonly fullLanes: readonly string[];
-  /** Those that fly already. */
+  /** Deliveries that are under way. */
   readonly flying: readonly string[];
 }

@@ -18,7 +18,7 @@ export interface Executor<End extends Outcome | Asks = Outcome | Asks> {
 export interface EndedRun {
   readonly runId: string;
   readonly status: FinalStatus;
-  /** As the run was started with. */
+  /** The options that the run was started with. */
   readonly options: JsonObject;
 }
 
@@ -40,7 +40,7 @@ export interface Task {
   readonly timeoutMs?: number | undefined;
   /** W3C trace context, for programs elsewhere that work for this attempt. */
   readonly traceParent?: string | undefined;
-  /** Whose run it is. Absent: the application's own. */
+  /** The tenant of the run. Absent: the application itself. */
   readonly tenantId?: string | undefined;
   /** The stored files of whoever's run it is. */
   readonly files: FileStorage;
@@ -48,7 +48,7 @@ export interface Task {
   emit(progress: Progress): void;
   /** Durable progress inside the step: resolves when committed. */
   record(key: string, value: Json): Promise<void>;
-  /** What an earlier, interrupted attempt of the same generation recorded. */
+  /** Records of earlier, interrupted attempts of the same generation. */
   recorded(key: string): Promise<Json | undefined>;
 }
 
@@ -88,7 +88,7 @@ export interface Failed extends Spent {
   readonly message: string;
   readonly details?: Json;
   readonly retryable: boolean;
-  /** Of all attempts of this generation: `none` begins another one, without the records and answers of this one. */
+  /** The effect of all attempts of this generation. `none`: the next one begins without their records and answers. */
   readonly effect: Effect;
   /** It has spent the `maxCostMicro` of its task and was not done. */
   readonly outspent?: {
@@ -104,16 +104,16 @@ export interface Failed extends Spent {
  */
 export interface Asks extends Spent {
   readonly status: "asks";
-  /** Of this question alone: one that was answered in this generation is not asked again. */
+  /** Identifies the question. One that was answered in this generation is not asked again. */
   readonly key: string;
   readonly message: string;
-  /** What the person is to judge. */
+  /** The data that the person judges. */
   readonly show: Json;
   /** An approval may bring other data in its place. */
   readonly allowEdit?: boolean;
 }
 
-/** What a person has said to a question of a task. */
+/** A person's answer to a question of a task. */
 export type RecordedAnswer = {
   readonly answer: "approve" | "reject" | "skip";
   readonly by?: string;

@@ -1,19 +1,19 @@
-/** Which run belongs to a key that a client has sent with its request. */
+/** Idempotency keys that clients send with requests, each with its run. */
 export interface IdempotencyKeys {
   /**
-   * Gives the key to the run, unless it has been given within the last 24 hours: then what it was given for. Durable when it
-   * resolves, before the run exists: after a crash the run is started under the same id.
+   * Gives the key to the run, unless another run got it within the last 24 hours: then returns that one. Durable when it
+   * resolves, which is before the run exists: after a crash the run is started under the same id.
    */
   claim(claim: KeyClaim): Promise<ClaimedKey>;
-  /** What the key was given for, within the last 24 hours. */
+  /** The request and the run of a key that was used within the last 24 hours. */
   find(owner: Pick<KeyClaim, "tenantId" | "key" | "at">): Promise<GivenKey | undefined>;
 }
 
 export interface KeyClaim {
-  /** Keys of two tenants have nothing to do with each other. */
+  /** Equal keys of two tenants are different keys. */
   readonly tenantId?: string;
   readonly key: string;
-  /** Of the request: the same key with another one is a mistake. */
+  /** The hash of the request. The same key with another request is a mistake. */
   readonly requestHash: string;
   readonly runId: string;
   /** Milliseconds since the epoch. */

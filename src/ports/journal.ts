@@ -9,7 +9,7 @@ export type RunNo = number;
  * Sequence numbers of a run are dense from 1. Values lie beside their event and are read only when asked for.
  */
 export interface Journal {
-  /** A number for a run that the caller is about to create. In memory: unused numbers are simply skipped. */
+  /** A number for a run that the caller is about to create. It is reserved in memory only; unused numbers are skipped. */
   reserveRun(): RunNo;
   /**
    * Commits all entries in one transaction, at the configured durability, or reports per entry why not. An entry whose
@@ -23,22 +23,22 @@ export interface Journal {
   readValue(run: RunNo, seq: number): Promise<string | undefined>;
   readValues(run: RunNo, seqs: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /**
-   * Events of all runs behind `after`, in the order of their commits; of one tenant where it is named. At most `limit`
-   * are looked at, so that a page may be empty and still not be the last: that is the one that ends where it began.
+   * Events of all runs after `after`, in the order of their commits; only those of `tenantId` if it is given. At most `limit`
+   * events are looked at, so a page may be empty and still not be the last. The last page ends where it began.
    */
   readLog(query: LogQuery): Promise<LogPage>;
-  /** Behind everything that is committed; or behind the commit of that number, where there is one. */
+  /** The position after the last commit, or after the commit with that number if there is one. */
   findCommit(commit?: number): Promise<LogPosition | undefined>;
-  /** What policies had to say, newest first. */
+  /** Violations of policies, newest first. */
   listViolations(filter: ViolationFilter): Promise<readonly ViolationRecord[]>;
-  /** By whole id, or by a prefix that fits exactly one run. `ambiguous` where it fits more. */
+  /** Finds a run by its id, or by a prefix that fits exactly one run. `ambiguous` if it fits more. */
   findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined>;
   readRun(run: RunNo): Promise<RunRecord | undefined>;
   /** Newest first. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>;
-  /** How many runs there are of these, wherever a page would begin and end. */
+  /** The number of all runs selected, regardless of pages. */
   countRuns(filter: RunSelection): Promise<number>;
-  /** Questions of all runs that wait for a person. */
+  /** The number of open questions to people in all runs. */
   countApprovals(): Promise<number>;
   /** Unfinished runs that must go on now: not parked, or with `wakeAt <= now`. Oldest first, in slices. */
   listDue(options: {
@@ -49,13 +49,13 @@ export interface Journal {
   /** The earliest `wakeAt` of a parked run. */
   nextWakeAt(): Promise<number | undefined>;
   readPinned(hash: string): Promise<string | undefined>;
-  /** What is still to be done after an end, oldest first. `afterId`: goes on behind that entry. */
+  /** Work that remains after ends of runs, oldest first. `afterId`: only later entries. */
   readOutbox(options: OutboxQuery): Promise<readonly OutboxRecord[]>;
   /** Marks entries as done, durably. */
   finishOutbox(ids: readonly number[]): Promise<void>;
   /**
-   * Takes a run away that has ended, with its events, values and outbox, durably and all at once. Blobs and pinned texts
-   * stay: others may refer to them. False: there is none, or it has not ended; then nothing was done.
+   * Deletes a run that has ended, with its events, values and outbox, durably and all at once. Blobs and pinned texts
+   * stay, because other runs may refer to them. False if there is no such run or it has not ended.
    */
   deleteRun(run: RunNo): Promise<boolean>;
   close(): Promise<void>;
@@ -65,9 +65,9 @@ export interface Journal {
 export interface LogPosition {
   /** Dense from 1; 0: before the first. */
   readonly commit: number;
-  /** When that was, which tells it from a commit of the same number in another history. */
+  /** The time of the commit, which distinguishes it from one with the same number in another history. */
   readonly at: number;
-  /** How many of its events lie before. */
+  /** How many of its events come before. */
   readonly index: number;
 }
 
@@ -85,15 +85,15 @@ export interface LogQuery {
 
 export interface LogPage {
   readonly events: readonly LoggedEvent[];
-  /** Where the next page begins. */
+  /** The next page begins here. */
   readonly end: LogPosition;
-  /** Events that are not there any more, since their runs were deleted. */
+  /** The number of events whose runs were deleted. */
   readonly missed: number;
 }
 
 export interface LoggedEvent extends EventRow {
   readonly run: LoggedRun;
-  /** Behind this event. */
+  /** The position after this event. */
   readonly position: LogPosition;
 }
 
@@ -112,7 +112,7 @@ export interface ViolationFilter {
   /** Milliseconds since the epoch: then or later, and before. */
   readonly from?: number;
   readonly before?: number;
-  /** The last one of the page before. */
+  /** Only older ones than this: the last one of the page before. */
   readonly beforeNo?: number;
   readonly limit: number;
 }
@@ -121,14 +121,14 @@ export interface ViolationRecord {
   /** In the order in which they were recorded. */
   readonly no: number;
   readonly run: LoggedRun;
-  /** Of the event that holds it. */
+  /** The number of the event that holds it. */
   readonly seq: number;
   readonly path: string;
   readonly at: number;
   readonly decision: PolicyDecision;
 }
 
-/** What one run adds in one commit. */
+/** The entry of one run in one commit. */
 export interface Append {
   readonly run: RunNo;
   /** The run's last sequence number before this entry; 0 creates the run. */
@@ -206,7 +206,7 @@ export interface RunRecord extends NewRun {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** Which runs are meant. */
+/** Selects runs. */
 export interface RunSelection {
   readonly status?: readonly RunStatus[];
   readonly workflow?: string;
@@ -217,14 +217,14 @@ export interface RunSelection {
   readonly parentRunId?: string;
   /** True: only runs that wait for a person somewhere. */
   readonly hasApprovals?: boolean;
-  /** Stands in the workflow's name, the id or the error, in whatever case (of ASCII letters). */
+  /** A text in the workflow's name, the id or the error. Case of ASCII letters does not count. */
   readonly text?: string;
 }
 
 export interface RunFilter extends RunSelection {
   /** Only runs with a smaller number: the cursor of the page before. */
   readonly beforeRun?: RunNo;
-  /** Leaves out so many of the newest: for clients that page by number, which goes wrong while runs are added. */
+  /** Skips so many of the newest, for clients that page by number. Such pages shift while runs are added. */
   readonly offset?: number;
   readonly limit: number;
 }

@@ -1,6 +1,6 @@
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 
-/** What a line says beside its message. Names of what runs are; never a prompt, an input or an output. */
+/** Fields of a line beside its message. They name runs and steps, and never hold a prompt, an input or an output. */
 export interface LogFields {
   readonly [name: string]: string | number | boolean | null | undefined;
 }

@@ -1,9 +1,9 @@
 import type { RunObserver } from "./run-observer.ts";
 
-/** What a server counts of itself. */
+/** The metrics of a server. */
 export interface Metrics extends RunObserver {
   readonly contentType: string;
-  /** As Prometheus reads it. */
+  /** In Prometheus' text format. */
   text(): Promise<string>;
   /** `route` is a pattern, never a path. */
   countRequest(request: {

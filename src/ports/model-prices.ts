@@ -1,4 +1,4 @@
-/** What models cost, known without asking, or having a key for, any of them. */
+/** Prices of models, known without a request and without a key. */
 export interface ModelPrices {
   /** `name` as a definition writes it; absent: the configured default. `forAgent`: else what agents take by themselves. */
   find(name: string | undefined, options: { readonly forAgent: boolean }): Promise<ModelPrice>;

@@ -11,9 +11,9 @@ export interface OutboundRequest {
   readonly method?: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Of the whole, redirects included. */
+  /** For the whole request, redirects included. */
   readonly timeoutMs: number;
-  /** Of the body as it is after unpacking. */
+  /** The size of the unpacked body. */
   readonly maxBytes: number;
   /** Followed for `GET` only, each to an address that is checked like the first. */
   readonly maxRedirects: number;
@@ -25,7 +25,7 @@ export type OutboundResult =
   | {
       readonly ok: true;
       readonly status: number;
-      /** Where the answer came from, after redirects. */
+      /** The address of the answer, after redirects. */
       readonly url: string;
       readonly headers: IncomingHttpHeaders;
       readonly body: Buffer;

@@ -22,7 +22,7 @@ export interface ObservedRun {
   readonly trace: RunTrace;
 }
 
-/** Where a run stands in a trace. All ids follow from the run's own, so that whichever process goes on with it names the same. */
+/** The ids of a run in a trace. They follow from the run's id, so that every process that continues it uses the same. */
 export interface RunTrace {
   readonly traceId: string;
   /** The span of whoever asked for the run. */
@@ -34,7 +34,7 @@ export interface RunTrace {
 export interface ObservedEvent {
   readonly seq: number;
   readonly event: Event;
-  /** Of the outcome of a task: who did the work. */
+  /** The executor of a task, with its outcome. */
   readonly executor?: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface WorkCall {
   readonly answeredBy?: string | undefined;
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
-  /** What the model calls the call of a tool. */
+  /** The model's id for the call of a tool. */
   readonly callId?: string | undefined;
 }
 

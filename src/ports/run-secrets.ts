@@ -2,7 +2,7 @@
 export interface RunSecrets {
   /** From now on these are masked in everything that is stored or shown, until the returned function is called. */
   learn(values: readonly string[]): () => void;
-  /** What may be stored. */
+  /** Encrypts a text, so that it may be stored. */
   seal(text: string): string;
   /** The same for the same purpose and data directory, and not to be guessed: 32 bytes. */
   derive(purpose: string): Uint8Array;

@@ -1,24 +1,24 @@
 import type { JsonObject } from "../core/json.ts";
 
 /**
- * What starts workflows by the clock, and what became of each slot. A slot is the time that a cron expression names; a run
- * belongs to exactly one. Every process may change schedules; one process at a time fires them.
+ * Schedules, and the outcome of each of their slots. A slot is a time that a cron expression names; a run belongs to
+ * exactly one. Every process may change schedules; one process at a time fires them.
  */
 export interface Schedules {
-  /** Durable when it resolves. False: there is one of this id. */
+  /** Durable when it resolves. False if the id is taken. */
   add(schedule: StoredSchedule): Promise<boolean>;
   find(id: string): Promise<StoredSchedule | undefined>;
   /** Oldest first. */
   list(options: { readonly tenantId?: string }): Promise<readonly StoredSchedule[]>;
-  /** False: it is gone, or it is not of this version any more; then nothing has changed. */
+  /** False if it is gone or has another version; then nothing has changed. */
   edit(id: string, edit: ScheduleEdit): Promise<boolean>;
-  /** With what it knows of its slots. False: there is none. */
+  /** Removes its slots too. False if there is none. */
   remove(id: string): Promise<boolean>;
-  /** Those that are enabled and whose next slot is due. */
+  /** Enabled schedules whose next slot is due. */
   listDue(now: number): Promise<readonly StoredSchedule[]>;
-  /** When the next one is due. */
+  /** The earliest time at which one is due. */
   nextDueAt(): Promise<number | undefined>;
-  /** All or nothing. False: the schedule has changed meanwhile, or somebody else was faster. */
+  /** All or nothing. False if the schedule has changed meanwhile, or somebody else was faster. */
   claim(id: string, claim: SlotClaim): Promise<boolean>;
   addSlots(id: string, slots: readonly NewSlot[]): Promise<void>;
   /** Slots whose run has not been started yet: by schedule, oldest first. */
@@ -54,13 +54,13 @@ export interface StoredSchedule {
   readonly overlap: Overlap;
   readonly catchUp: CatchUp;
   readonly jitterSeconds: number;
-  /** `definition`: its workflow says when, and it follows the file; `saved`: it follows what was saved through the service. */
+  /** `definition`: it follows the file of its workflow. `saved`: it follows a definition saved through the service. */
   readonly source: "api" | "definition" | "saved";
   readonly tenantId?: string;
-  /** What one of its runs may cost, in integer micro-dollars. */
+  /** The most that one of its runs may cost, in integer micro-dollars. */
   readonly maxCostMicro?: number;
   readonly lastRunId?: string;
-  /** The next slot. Stays where it is while the schedule is disabled, so that what was left out can be told. */
+  /** The next slot. It stays while the schedule is disabled, so that missed slots can be counted. */
   readonly nextFireAt?: number;
   /** The slot with its jitter. */
   readonly dueAt?: number;
@@ -71,7 +71,7 @@ export interface StoredSchedule {
   readonly updatedAt: number;
 }
 
-export type DisabledReason = "paused" | "definition_removed";
+type DisabledReason = "paused" | "definition_removed";
 
 export interface ScheduleEdit {
   readonly version: number;
@@ -91,12 +91,12 @@ export interface ScheduleEdit {
     readonly nextFireAt?: number | null;
     readonly dueAt?: number | null;
   };
-  /** Told in the same commit. */
+  /** Recorded in the same commit. */
   readonly slots?: readonly NewSlot[];
 }
 
 export interface SlotClaim {
-  /** What the schedule looked like to whoever claims. */
+  /** The schedule as the caller has read it. */
   readonly version: number;
   readonly fromFireAt: number;
   readonly nextFireAt: number | undefined;
@@ -104,8 +104,8 @@ export interface SlotClaim {
   readonly slots: readonly NewSlot[];
 }
 
-/** `manual`: somebody asked for the run; `change`: no slot, but why none come any more. Then the slot is when. */
-export type SlotKind = "cron" | "manual" | "change";
+/** `manual`: somebody asked for the run. `change`: not a slot, but the reason why none come any more, with its time. */
+type SlotKind = "cron" | "manual" | "change";
 
 export interface NewSlot {
   readonly slot: number;

@@ -1,9 +1,9 @@
 /** One terminal, for people who choose which one to look at. */
 export interface TerminalSummary {
   readonly session_id: string;
-  /** As it was asked for. */
+  /** The command that was asked for. */
   readonly command: string;
-  /** What the program calls itself: text from outside. Empty: nothing. */
+  /** The title that the program has set: text from outside. Empty if there is none. */
   readonly title: string;
   readonly state: "initializing" | "active" | "waiting" | "error" | "terminated";
   readonly columns: number;
@@ -11,7 +11,7 @@ export interface TerminalSummary {
   /** ISO 8601. */
   readonly created_at: string;
   readonly last_activity: string;
-  /** Where it can be watched in a browser; null where the live view is off. */
+  /** The address of its live view. Null if the live view is off. */
   readonly web_url: string | null;
   /** Present when the program has ended; null where nobody knows how. */
   readonly exit_code?: number | null;
@@ -23,7 +23,7 @@ export interface ViewWindow {
   readonly rows: number;
 }
 
-/** What has changed in a window since the change before. */
+/** Changes in a window since the change before. */
 export interface ScreenChange {
   /** Nothing that was shown before counts any more. */
   readonly isWhole: boolean;
@@ -31,7 +31,7 @@ export interface ScreenChange {
   readonly rows: readonly { readonly row: number; readonly text: string }[];
   /** Null: not to be seen. */
   readonly cursor: { readonly row: number; readonly column: number } | null;
-  /** Of the program's terminal. */
+  /** The size of the program's terminal. */
   readonly size: ViewWindow;
   /** How keys and pasted text are to be sent. */
   readonly keys: { readonly applicationCursor: boolean; readonly bracketedPaste: boolean };
@@ -48,7 +48,7 @@ export interface ScreenView {
   next(): Promise<ScreenChange>;
   /** The next change is the whole window. The program's terminal keeps its size. */
   setWindow(window: ViewWindow): void;
-  /** Whoever waits for a change waits no longer: rejects with `TERMINAL_NOT_FOUND`. */
+  /** Ends waiting for a change, which rejects with `TERMINAL_NOT_FOUND`. */
   close(): void;
 }
 
@@ -66,7 +66,7 @@ export interface TerminalViews {
   kill(sessionId: string): Promise<void>;
 }
 
-/** What a terminal in a browser is to show, one after the other. */
+/** Frames for a terminal in a browser, in order. */
 export type OutputFrame =
   /** Everything anew: an empty terminal of this size that takes this text shows the screen. */
   | { readonly type: "screen"; readonly columns: number; readonly rows: number; readonly data: string }

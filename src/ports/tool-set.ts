@@ -18,7 +18,7 @@ export interface OfferedTool {
   readonly description: string;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
-  /** What a careful caller wants to know first. All four are always said, as the defaults are pessimistic. */
+  /** Hints for a careful caller. All four are always given, because the defaults are pessimistic. */
   readonly hints: {
     readonly readOnly: boolean;
     readonly destructive: boolean;
@@ -54,7 +54,7 @@ function toJsonSchema(schema: z.ZodObject): JsonObject {
 
 export interface ToolCall {
   readonly arguments: Json;
-  /** Whose values are read and written, where the arguments do not say. */
+  /** The tenant whose values are read and written if the arguments do not say. */
   readonly appId?: string | undefined;
   /** Absent: no step asks, but another program. */
   readonly step?: CallingStep;
@@ -68,7 +68,7 @@ export interface CallingStep {
   readonly attempt: number;
   /** Integer micro-dollars. */
   readonly maxCostMicro?: number | undefined;
-  /** Whose run it is. Absent: the application's own. */
+  /** The tenant of the run. Absent: the application itself. */
   readonly tenantId?: string | undefined;
   /** The stored files of whoever's run it is. */
   readonly files: FileStorage;

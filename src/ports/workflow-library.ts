@@ -1,24 +1,32 @@
 import type { JsonObject } from "../core/json.ts";
 
-/** Terminal workflows that have succeeded, kept to be run again by name. Several processes may use one at a time. */
+/** Terminal workflows that have succeeded, saved to be run again by name. Several processes may use one at a time. */
 export interface WorkflowLibrary {
   /** By name, in the order in which they were saved. */
   list(): Promise<readonly SavedWorkflow[]>;
-  /** Undefined: there is none of this name. Throws `LIBRARY_DAMAGED` where its file cannot be read. */
+  /** Undefined if there is none of this name. Throws `LIBRARY_DAMAGED` if its file cannot be read. */
   load(name: string): Promise<JsonObject | undefined>;
   /**
-   * The name under which the definition is saved now, which may have a number; undefined where the same workflow is there
-   * already, under whatever name. Nothing that is there is overwritten. Throws `LIBRARY_LOCKED`, `LIBRARY_UNWRITABLE`.
+   * Saves a definition and returns its name, which may have got a number. Undefined if the same workflow is saved already,
+   * under any name. Nothing is overwritten. Throws `LIBRARY_LOCKED`, `LIBRARY_UNWRITABLE`.
    */
   save(definition: JsonObject, run: { readonly states: number }): Promise<string | undefined>;
-  /** Counts another success of a saved workflow. Without effect where there is none of this name. Throws as `save`. */
+  /** Counts another success of a saved workflow, if there is one of this name. Throws like `save`. */
   noteSuccess(name: string): Promise<void>;
 }
 
 export interface SavedWorkflow {
   readonly name: string;
   readonly description: string;
-  /** ISO 8601, as it stands in the library. */
+  /** ISO 8601, as the library has it. */
   readonly created: string;
   readonly successCount: number;
+}
+
+/** Changes that people make to the library. */
+export interface LibraryEditor {
+  /** False if there is none of this name. A damaged file is removed too. Throws `LIBRARY_LOCKED`, `LIBRARY_UNWRITABLE`. */
+  remove(name: string): Promise<boolean>;
+  /** False if there is none of the first name. Throws `LIBRARY_NAME_REFUSED`, `LIBRARY_DAMAGED`, and like `remove`. */
+  rename(name: string, to: string): Promise<boolean>;
 }

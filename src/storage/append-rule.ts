@@ -1,7 +1,7 @@
 import type { FinalStatus } from "../core/history/events.ts";
 import type { Append, AppendResult, RunStatus } from "../ports/journal.ts";
 
-/** What a journal must know of a run to judge the next entry. */
+/** The state of a run that a journal needs to judge the next entry. */
 export interface RunHead {
   readonly lastSeq: number;
   readonly status: RunStatus;
@@ -54,7 +54,7 @@ export function hasEnded(status: RunStatus): status is FinalStatus {
   }
 }
 
-/** The entry itself cannot be stored; it would be refused again. */
+/** The entry itself cannot be stored, and would be refused again. */
 export function refused(message: string): Refusal {
   return { ok: false, reason: "refused", message };
 }
@@ -63,7 +63,7 @@ function conflict(message: string): Refusal {
   return { ok: false, reason: "conflict", message };
 }
 
-/** What follows from an entry is as old as the last event in it. */
+/** The time of an entry is that of its last event. */
 export function timeOf(entry: Append): number {
   return entry.events.at(-1)?.event.at ?? entry.create?.createdAt ?? 0;
 }

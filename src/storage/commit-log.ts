@@ -12,18 +12,21 @@ import type {
 import { timeOf } from "./append-rule.ts";
 
 /**
- * What was added to the runs by one commit, and by those that came directly after it and only went on with its last run: a run
- * that is alone writes nothing here, so that a step in sequence touches no second page.
+ * The events of one commit, and of the commits directly after it that only continued its last run. A run that is alone
+ * writes nothing here, so that a step in sequence touches no second page.
  */
 export interface Commit {
   readonly no: number;
-  /** When the first of them was. */
+  /** The time of the first of these commits. */
   readonly at: number;
-  /** A JSON list: by how many events the commit before was gone on with, then for each part the run, its last sequence number before, how many events. */
+  /**
+   * A JSON list: how many events continued the commit before, then for each part its run, the run's last sequence number
+   * before, and the number of events.
+   */
   readonly entries: string;
 }
 
-/** The part that the next commit may go on with. */
+/** The last part, which the next commit may continue. */
 export interface OpenPart {
   readonly run: RunNo;
   /** Its last event, and the last one that stands in its commit. */
@@ -31,14 +34,14 @@ export interface OpenPart {
   readonly writtenSeq: number;
 }
 
-/** What a batch means for the order of all runs. */
+/** The effect of a batch on the order of all runs. */
 export interface Logged {
-  /** To be written. Absent: nothing of it is an event, or it goes on with the open part. */
+  /** The row to write. Absent if the batch holds no events, or only continues the open part. */
   readonly commit?: Omit<Commit, "no">;
   readonly open: OpenPart | undefined;
 }
 
-/** Where a log reads from. */
+/** The stored rows that a log is made of. */
 interface LogSource {
   /** From the number on, so many of them. */
   commits(no: number, limit: number): readonly Commit[];
@@ -81,7 +84,7 @@ export function logBatch(
   };
 }
 
-/** The open part of a log that was closed with this commit. */
+/** The open part after the newest commit. */
 export function openPartOf(newest: Commit | undefined, source: Pick<LogSource, "lastSeq">): OpenPart | undefined {
   const last = newest === undefined ? undefined : readCommit(newest).parts.at(-1);
   if (last === undefined) return undefined;
@@ -89,7 +92,7 @@ export function openPartOf(newest: Commit | undefined, source: Pick<LogSource, "
   return { run: last.run, lastSeq: source.lastSeq(last.run) ?? writtenSeq, writtenSeq };
 }
 
-/** Behind the commit with all that has gone on with it; undefined where it is not there. */
+/** The position after a commit and those that only continued it. Undefined if there is no such commit. */
 export function findPosition(no: number, source: Pick<LogSource, "commits" | "lastSeq">): LogPosition | undefined {
   const [commit, next] = source.commits(no, 2);
   if (commit?.no !== no) return undefined;
@@ -98,7 +101,7 @@ export function findPosition(no: number, source: Pick<LogSource, "commits" | "la
   return { commit: no, at: commit.at, index };
 }
 
-/** As `Journal.readLog`, the same in every journal. */
+/** Implements `Journal.readLog` for every journal. */
 export function readLog({ after, limit, tenantId }: LogQuery, source: LogSource): LogPage {
   const events: LoggedEvent[] = [];
   let missed = 0;
@@ -131,7 +134,7 @@ export function readLog({ after, limit, tenantId }: LogQuery, source: LogSource)
   return { events, end, missed };
 }
 
-/** With what has gone on with its last run: the next commit says how much; of the newest the run itself does. */
+/** The parts with the events that continued the last one. The next commit says how many; for the newest, its run does. */
 function partsOf(commit: Commit, next: Commit | undefined, source: Pick<LogSource, "lastSeq">): readonly Part[] {
   const { parts } = readCommit(commit);
   const last = parts.at(-1);

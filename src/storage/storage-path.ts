@@ -1,12 +1,12 @@
 import { PawlError } from "../core/errors/pawl-error.ts";
 
-/** Where unfinished writes lie. Nobody may name it, so nobody sees half a file. */
+/** The folder of unfinished writes. No path may name it, so that nobody reads half a file. */
 export const INCOMING = ".incoming";
 
 const MAX_PATH_BYTES = 1_024;
 const MAX_SEGMENT_BYTES = 200;
 
-/** The segments of a path in the application's storage. Throws `STORAGE_PATH_INVALID` where it could leave it. */
+/** The segments of a path in the application's storage. Throws `STORAGE_PATH_INVALID` if it could lead out of it. */
 export function parseStoragePath(path: string): readonly string[] {
   const segments = path.split("/");
   const flaw = findFlaw(path, segments);

@@ -8,12 +8,11 @@ import type { Budgets } from "../../ports/budgets.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal } from "../../ports/journal.ts";
-import type { LibraryCare } from "../../ports/library-care.ts";
 import type { ModelPrices } from "../../ports/model-prices.ts";
 import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { TerminalViews } from "../../ports/terminal-views.ts";
-import type { WorkflowLibrary } from "../../ports/workflow-library.ts";
+import type { LibraryEditor, WorkflowLibrary } from "../../ports/workflow-library.ts";
 import type { CompiledTexts } from "../definitions/compiled-texts.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
 import type { KeptTexts } from "../definitions/kept-texts.ts";
@@ -95,7 +94,7 @@ export interface OpenApplication extends Application {
   /** Terminal workflows that have succeeded. */
   workflowLibrary(): Promise<WorkflowLibrary>;
   /** For who removes and renames them. */
-  libraryCare(): Promise<LibraryCare>;
+  libraryEditor(): Promise<LibraryEditor>;
   /** Offers terminals and workflows over them as an MCP server, until the other program is gone or `stop` aborts. */
   serveTerminals(options: ServeTerminalsOptions): Promise<void>;
   /** Offers the built-in tools (`core.*`) to other programs as an MCP server, until they are gone or `stop` aborts. */

@@ -1,4 +1,4 @@
 import type { OpenApplication } from "./application.ts";
 
 /** What operations on saved workflows need. */
-export type LibraryApplication = Pick<OpenApplication, "workflowLibrary" | "libraryCare">;
+export type LibraryApplication = Pick<OpenApplication, "workflowLibrary" | "libraryEditor">;

@@ -3,5 +3,5 @@ import { notSaved } from "./show-saved-workflow.ts";
 
 /** Throws `WORKFLOW_NOT_FOUND`, `LIBRARY_LOCKED`, `LIBRARY_UNWRITABLE`. */
 export async function removeSavedWorkflow(app: LibraryApplication, name: string): Promise<void> {
-  if (!(await (await app.libraryCare()).remove(name))) throw notSaved(name);
+  if (!(await (await app.libraryEditor()).remove(name))) throw notSaved(name);
 }

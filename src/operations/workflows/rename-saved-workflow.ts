@@ -6,5 +6,5 @@ import { notSaved } from "./show-saved-workflow.ts";
  * `WORKFLOW_NOT_FOUND`, `LIBRARY_NAME_REFUSED`, `LIBRARY_DAMAGED`, `LIBRARY_LOCKED`, `LIBRARY_UNWRITABLE`.
  */
 export async function renameSavedWorkflow(app: LibraryApplication, name: string, to: string): Promise<void> {
-  if (!(await (await app.libraryCare()).rename(name, to))) throw notSaved(name);
+  if (!(await (await app.libraryEditor()).rename(name, to))) throw notSaved(name);
 }

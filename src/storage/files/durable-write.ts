@@ -22,7 +22,7 @@ export async function writeDurably(path: string, content: string | Uint8Array, i
   await syncFolder(dirname(path));
 }
 
-/** Lets a file that is there go on with `content` at byte `from`, on the disk when this resolves. A crash may leave a part. */
+/** Continues an existing file with `content` at byte `from`, durably when this resolves. A crash may leave a part. */
 export async function extendDurably(
   path: string,
   { from, content }: { readonly from: number; readonly content: Uint8Array },
@@ -40,7 +40,7 @@ export async function extendDurably(
   }
 }
 
-/** What a user can do about a failed write or read. */
+/** Translates a failed read or write into an error that a user can act on. */
 export function toFileFailure(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   const isFull = error.code === "ENOSPC" || error.code === "EDQUOT";

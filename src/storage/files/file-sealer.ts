@@ -9,15 +9,15 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 interface SealerOptions {
-  /** Where the key lies, readable by its owner alone; made when something is first sealed. */
+  /** The file of the key, readable by its owner alone. It is made when something is first sealed. */
   readonly path: string;
-  /** Instead of a key in a file: any text, from which the key is made. */
+  /** Any text, from which the key is made instead of read from the file. */
   readonly key?: string | undefined;
 }
 
 /**
- * Encrypts with AES-256-GCM. A copy of the database alone tells nothing; whoever can read the whole data directory can
- * read the key as well, unless it is configured elsewhere.
+ * Encrypts with AES-256-GCM. A copy of the database alone reveals nothing. Somebody who can read the whole data
+ * directory can read the key as well, unless it is configured elsewhere.
  */
 export class FileSealer {
   readonly #options: SealerOptions;

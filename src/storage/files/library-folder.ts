@@ -4,12 +4,12 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isSystemError, writeDurably } from "./durable-write.ts";
 import { type HeldLock, withLockFile } from "./lock-file.ts";
 
-/** What a saved workflow may be called; its file is named after it. */
+/** The form of a saved workflow's name. Its file is named after it. */
 export const LIBRARY_NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 
 const MAX_TRIES = 3;
 
-/** The folder of saved workflows: whoever changes something in it holds its lock, and each file is written at once and durably. */
+/** The folder of saved workflows. A change needs its lock, and each file is written at once and durably. */
 export class LibraryFolder {
   readonly #dir: string;
 
@@ -18,8 +18,8 @@ export class LibraryFolder {
   }
 
   /**
-   * Changes something, alone among all processes. `act` calls `refuseLost` before it writes: where the lock was taken over by
-   * then, nothing has been written, and it is all done again. Throws `LIBRARY_UNWRITABLE`, `LIBRARY_LOCKED`.
+   * Makes a change while no other process does. `act` calls `refuseLost` before it writes: if the lock was taken over by
+   * then, nothing has been written, and the change is tried again. Throws `LIBRARY_UNWRITABLE`, `LIBRARY_LOCKED`.
    */
   async locked<T>(act: (lock: HeldLock) => Promise<T>): Promise<T> {
     const inner = join(this.#dir, ".pawl");

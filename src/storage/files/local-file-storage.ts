@@ -1,10 +1,9 @@
 import type { Stats } from "node:fs";
-import { lstat, readdir, readFile, realpath, rm, rmdir, stat } from "node:fs/promises";
+import { lstat, open, readdir, readFile, realpath, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import type { ByteRange, FileStorage } from "../../ports/file-storage.ts";
 import { INCOMING, invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
 import { extendDurably, isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
-import { readBytes } from "./read-bytes.ts";
 
 /** Others may be faster so many times in a row. */
 const MAX_TRIES = 20;
@@ -172,6 +171,24 @@ export class LocalFileStorage implements FileStorage {
       if (isNoFile(error)) return [];
       throw toFileFailure(error, join(this.#folder, folder));
     }
+  }
+}
+
+/** A part of a file, shorter where the file ends. */
+async function readBytes(path: string, { from, to }: ByteRange): Promise<Uint8Array> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const content = Buffer.allocUnsafe(Math.max(0, Math.min(to, size) - from));
+    let at = 0;
+    while (at < content.byteLength) {
+      const { bytesRead } = await file.read(content, at, content.byteLength - at, from + at);
+      if (bytesRead === 0) break;
+      at += bytesRead;
+    }
+    return content.subarray(0, at);
+  } finally {
+    await file.close();
   }
 }
 

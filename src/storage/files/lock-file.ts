@@ -6,9 +6,9 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 
 export interface LockOptions {
-  /** How long to wait for whoever holds it. */
+  /** How long to wait for the holder. */
   readonly patienceMs: number;
-  /** A lock that is older was left behind, whoever seems to hold it. */
+  /** An older lock was left behind, even if its holder seems to be alive. */
   readonly staleMs: number;
 }
 
@@ -16,13 +16,13 @@ const DEFAULTS: LockOptions = { patienceMs: 10_000, staleMs: 60_000 };
 const LOOK_AGAIN_MS = 10;
 
 export interface HeldLock {
-  /** False: it was taken over, since it looked as if it had been left behind. */
+  /** False if it was taken over because it seemed to be left behind. */
   isHeld(): Promise<boolean>;
 }
 
 /**
- * Does something while no other process does, by a file that names who holds it. One whose process is gone, or that is too
- * old, is taken over. Throws `LIBRARY_LOCKED`.
+ * Acts while no other process does. The lock is a file that names its holder. It is taken over if its process is gone, or
+ * if it is too old. Throws `LIBRARY_LOCKED`.
  */
 export async function withLockFile<T>(
   path: string,
@@ -50,7 +50,7 @@ async function acquire(path: string, token: string, { patienceMs, staleMs }: Loc
   }
 }
 
-/** With its content at once: nobody ever reads half a lock. */
+/** The file appears with its content, so that nobody reads half a lock. */
 async function tryCreate(path: string, token: string): Promise<boolean> {
   const draft = `${path}.${token}`;
   await writeFile(draft, JSON.stringify({ pid: process.pid, host: hostname(), token }), { mode: 0o600 });
@@ -109,7 +109,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Only one of those who find it gets it out of the way. What another has created meanwhile is put back. */
+/** Only one of several processes moves the lock away. A lock that another has created meanwhile is put back. */
 async function takeAway(path: string, { token }: Holder): Promise<void> {
   const aside = `${path}.${randomUUID()}`;
   try {

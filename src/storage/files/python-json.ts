@@ -1,7 +1,7 @@
 import type { Json } from "../../core/json.ts";
 
 /**
- * JSON as Python's `json.dumps(value, sort_keys=True)` writes it, so that both give a workflow the same hash. A number that
+ * Writes JSON like Python's `json.dumps(value, sort_keys=True)`, so that both give a workflow the same hash. A number that
  * was written with a fraction of zero (`30.0`) has lost it on the way here and reads as a whole number.
  */
 export function toPythonJson(value: Json): string {
@@ -22,7 +22,7 @@ function toPythonNumber(value: number): string {
   if (Number.isInteger(value)) return BigInt(value).toString();
   const [digits = "", exponent = "0"] = value.toExponential().split("e");
   const power = Number(exponent);
-  // Where JavaScript would still write zeros, Python goes over to exponents.
+  // Python switches to exponents earlier than JavaScript.
   if (power >= -4 && power < 16) return String(value);
   const sign = power < 0 ? "-" : "+";
   return `${digits}e${sign}${String(Math.abs(power)).padStart(2, "0")}`;

@@ -7,7 +7,7 @@ export function renameDefinition(text: string, name: string): string | undefined
   return found && text.slice(0, found.start) + JSON.stringify(name) + text.slice(found.end);
 }
 
-/** Of keys that are there twice the last one counts, as for whoever parses the text. */
+/** If a key occurs twice the last one counts, as it does for JSON parsers. */
 function findName(text: string): { readonly start: number; readonly end: number } | undefined {
   const keys: string[] = [];
   let depth = 0;

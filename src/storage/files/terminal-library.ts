@@ -20,7 +20,7 @@ const LONGEST_NAME = 64;
 
 /**
  * The folder `.terminal_control_workflows`: `index.json`, and `{name}.json` with a definition and what is known of it. The
- * files are the truth; the index lists them. Both are written as the Python tool writes them, each at once and durably.
+ * files are the truth; the index lists them. Both have the Python tool's format, and each is written at once and durably.
  */
 export class TerminalLibrary implements WorkflowLibrary {
   readonly #dir: string;
@@ -150,7 +150,7 @@ interface SavedFile {
   readonly metadata: JsonObject;
 }
 
-/** The first 16 digits of the SHA-256 of what a workflow does: its name and description do not count. */
+/** The first 16 digits of a definition's SHA-256, without its name and description. */
 function hashOf(definition: JsonObject): string {
   const { name: _, description: __, ...content } = definition;
   return createHash("sha256").update(toPythonJson(content)).digest("hex").slice(0, 16);
@@ -158,7 +158,7 @@ function hashOf(definition: JsonObject): string {
 
 /** The name itself, else with the first number that makes it new; never longer than a name may be. */
 function freeName(wanted: string, taken: ReadonlySet<string>): string {
-  // Where capitals make no difference to the file system, they make none here.
+  // Some file systems ignore case, so names that differ only in case are equal.
   const known = new Set([...taken].map((name) => name.toLowerCase()));
   const base = LIBRARY_NAME.test(wanted) ? wanted : "workflow";
   if (!known.has(base.toLowerCase())) return base;
@@ -192,7 +192,7 @@ function toText(value: JsonObject): string {
   return toAsciiJson(JSON.stringify(value, null, 2));
 }
 
-/** As it stands one level further in. */
+/** Indents a text by one more level. */
 function indented(text: string): string {
   return text.replaceAll("\n", "\n  ");
 }

@@ -12,7 +12,7 @@ interface Query {
  */
 export function listRunsQuery(filter: RunFilter): Query {
   if (filter.status === undefined) return newestRuns(filter, undefined, filter.offset ?? 0);
-  // What is left out is known only when the parts are one list.
+  // The offset counts in the merged list, so that each part must reach as far.
   const reach = { ...filter, limit: filter.limit + (filter.offset ?? 0) };
   const parts = [...new Set(filter.status)].map((status) => newestRuns(reach, status, 0));
   if (parts.length === 0) return { text: `SELECT ${RUN_COLUMNS} FROM runs LIMIT 0`, parameters: [] };

@@ -8,7 +8,7 @@ import { type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
 import { Statements } from "./statement.ts";
 import { toStorageFailure } from "./storage-failure.ts";
 
-/** What a batch has changed; it becomes the writer's knowledge only when the batch is committed. */
+/** Changes of a batch. The writer takes them over when the batch is committed. */
 interface Batch {
   readonly heads: Map<RunNo, RunHead>;
   readonly pins: Set<string>;
@@ -24,11 +24,11 @@ export class BatchWriter {
   readonly #statements: Statements;
   readonly #path: string;
 
-  /** Runs that go on. Those that rest or have ended are read again if they are ever needed. */
+  /** Active runs. Parked and ended runs are read again when needed. */
   readonly #heads = new Map<RunNo, RunHead>();
   readonly #pins = new Set<string>();
   readonly #readOpenPart: () => OpenPart | undefined;
-  /** Of the order of all runs. Undefined: it has to be read. */
+  /** The end of the order of all runs. Undefined: it must be read. */
   #log: { readonly open: OpenPart | undefined } | undefined;
   #newestRun: RunNo;
 
@@ -45,8 +45,8 @@ export class BatchWriter {
   }
 
   /**
-   * As `Journal.append`. Throws `JOURNAL_FULL`, `JOURNAL_IO` or `JOURNAL_DAMAGED` when nothing was written; what the
-   * writer knows is then as before.
+   * See `Journal.append`. Throws `JOURNAL_FULL`, `JOURNAL_IO` or `JOURNAL_DAMAGED` when nothing was written; the state
+   * of the writer is then as before.
    */
   append(entries: readonly Append[]): readonly AppendResult[] {
     try {
@@ -68,7 +68,7 @@ export class BatchWriter {
     }
   }
 
-  /** As `Journal.deleteRun`. One transaction whatever the size: SQLite holds its log on disk, and half a run is none. */
+  /** See `Journal.deleteRun`. Uses one transaction for any size: SQLite keeps its log on disk, and half a run is useless. */
   deleteRun(run: RunNo): boolean {
     try {
       const head = this.#findHead(run);
@@ -101,7 +101,7 @@ export class BatchWriter {
 
   #commitBatch(entries: readonly Append[], write: WriteEntry): readonly AppendResult[] {
     const batch: Batch = { heads: new Map(), pins: new Set() };
-    // Before anything is written: what is written goes on with it.
+    // Read before anything is written, because the batch continues it.
     const { open } = this.#log ?? { open: this.#readOpenPart() };
     const { results, logged } = this.#inTransaction(() => {
       const written = entries.map((entry) => write(entry, batch));
@@ -138,7 +138,7 @@ export class BatchWriter {
     for (const { kind, body } of entry.outbox ?? [])
       this.#prepare(sql.INSERT_OUTBOX).run(entry.run, kind, body, timeOf(entry));
 
-    // Only now: an entry that fails half-way must leave no trace in what the batch believes.
+    // Last, because an entry that fails half-way must leave no trace in the batch.
     batch.heads.set(entry.run, headAfter(head, entry));
     for (const { hash } of newPins) batch.pins.add(hash);
     return { ok: true };

@@ -1,7 +1,7 @@
 import type { Journal, RunNo } from "../../ports/journal.ts";
 
 /** The calls that reach the database. Numbers of runs are reserved on the caller's side. */
-export type JournalCalls = Omit<Journal, "reserveRun">;
+type JournalCalls = Omit<Journal, "reserveRun">;
 export type JournalCall = keyof JournalCalls;
 
 /** The same calls where the answers are there at once. */

@@ -18,16 +18,16 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS exchanges_by_session ON exchanges (agent, session, no);
 `;
 
-/** What a session keeps. Older exchanges go when a new one comes. */
+/** The most exchanges of a session. Older ones are removed when a new one is added. */
 const MAX_KEPT = 1_000;
 
 interface ConversationsOptions {
   readonly path: string;
-  /** Takes secrets out of what is kept. */
+  /** Takes secrets out of stored texts. */
   readonly mask: (text: string) => string;
 }
 
-/** Conversations in a file of their own beside the journal, so that neither waits for the other. */
+/** Stores conversations in a file beside the journal, so that neither waits for the other. */
 export class SqliteConversations implements Conversations {
   readonly #path: string;
   readonly #mask: (text: string) => string;
@@ -36,7 +36,7 @@ export class SqliteConversations implements Conversations {
   readonly #insert: StatementSync;
   readonly #prune: StatementSync;
 
-  /** Makes the file where there is none. Throws `JOURNAL_DAMAGED`, `JOURNAL_FULL` or `JOURNAL_IO`. */
+  /** Makes the file if it is missing. Throws `JOURNAL_DAMAGED`, `JOURNAL_FULL` or `JOURNAL_IO`. */
   static open({ path, mask }: ConversationsOptions): SqliteConversations {
     try {
       makeFolder(dirname(path));

@@ -18,8 +18,8 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * What a failure says about the file as a whole, or undefined where it only says something about one statement
- * (a constraint, a value that is too long) or is a defect of ours.
+ * Translates a failure of the whole file. Undefined if it concerns one statement (a constraint, a value that is too
+ * long) or is a defect of ours.
  */
 export function toStorageFailure(error: unknown, path: string): PawlError | undefined {
   if (isPawlError(error)) return error;
@@ -28,12 +28,12 @@ export function toStorageFailure(error: unknown, path: string): PawlError | unde
   return new PawlError(code, { message: `${path}: ${error.message}.`, cause: error });
 }
 
-/** For reading and opening, where no single entry can be at fault: every error of SQLite is the file's. */
+/** Translates failures of reading and opening. No single entry can cause them, so every error of SQLite is the file's. */
 export function toReadFailure(error: unknown, path: string): unknown {
   const failure = toStorageFailure(error, path);
   if (failure !== undefined || !(error instanceof Error)) return failure ?? error;
   const isSqlite = sqliteCodeOf(error) !== undefined;
-  // A body that is no JSON was not written by us: pages of the file have been mixed up.
+  // We write JSON only, so a body that is not JSON means that pages of the file have been mixed up.
   if (!isSqlite && !(error instanceof SyntaxError)) return error;
   return new PawlError("JOURNAL_DAMAGED", { message: `${path}: ${error.message}.`, cause: error });
 }

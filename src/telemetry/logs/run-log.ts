@@ -2,8 +2,8 @@ import type { Log, LogFields } from "../../ports/log.ts";
 import type { ObservedEvent, ObservedRun, RunObserver } from "../../ports/run-observer.ts";
 
 /**
- * Lines of runs: ends as `info`, what goes wrong as `warn`, everything else as `debug`. The message of an error may quote
- * what a model said, so a line has its code only; the run has the rest.
+ * Logs runs: ends as `info`, failures as `warn`, everything else as `debug`. A line has the code of an error only,
+ * because its message may quote a model; the run has the rest.
  */
 export class RunLog implements RunObserver {
   readonly #log: Log;

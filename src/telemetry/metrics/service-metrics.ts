@@ -1,25 +1,21 @@
-import type { Counter, Histogram, Registry } from "prom-client";
 import type { StepFailed, StepSucceeded } from "../../core/history/events.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Metrics } from "../../ports/metrics.ts";
-import type { ObservedEvent, ObservedRun, WorkCall } from "../../ports/run-observer.ts";
-import { BoundedNames } from "./bounded-names.ts";
-
-type Prometheus = typeof import("prom-client");
+import type { ObservedRun } from "../../ports/run-observer.ts";
 
 export interface MetricsOptions {
-  /** Whether whose run it is becomes a label. */
+  /** Whether the tenant becomes a label. */
   readonly tenantLabel: boolean;
-  /** What is asked for only when somebody looks, by the name of its gauge. */
+  /** Numbers that are read only when somebody looks. */
   readonly gauges: readonly MetricsGauge[];
 }
 
 export interface MetricsGauge {
   readonly name: string;
   readonly help: string;
-  /** Absent: it is one number. */
+  /** Absent if it is one number. */
   readonly label?: string;
-  /** By the value of the label; the one number under the empty name. */
+  /** By the value of the label; a single number under the empty name. */
   read(): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -30,162 +26,44 @@ const MAX_MODELS = 100;
 const MAX_TENANTS = 1_000;
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** The library is loaded by who serves, and by nobody else. */
-export async function createServiceMetrics(options: MetricsOptions): Promise<Metrics> {
-  return new ServiceMetrics(await import("prom-client"), options);
-}
-
 /**
  * Counts what is committed, for Prometheus. No label takes values that anybody could send more of: no ids, no names of
- * workflows, no paths; models and tenants are bounded, and what is beyond is `other`. Counters begin with the process.
+ * workflows, no paths. Models and tenants are bounded; further ones are `other`. Counters begin with the process. The
+ * library is loaded here, so that only a server loads it.
  */
-class ServiceMetrics implements Metrics {
-  readonly #prometheus: Prometheus;
-  readonly #registry: Registry;
-  readonly #tenantLabel: boolean;
-  readonly #models = new BoundedNames(MAX_MODELS);
-  readonly #tenants = new BoundedNames(MAX_TENANTS);
-  readonly #runsStarted: Counter;
-  readonly #runsFinished: Counter;
-  readonly #runSeconds: Histogram;
-  readonly #attempts: Counter;
-  readonly #stepSeconds: Histogram;
-  readonly #cost: Counter;
-  readonly #unpriced: Counter;
-  readonly #tokens: Counter;
-  readonly #modelCalls: Counter;
-  readonly #toolCalls: Counter;
-  readonly #callSeconds: Histogram;
-  readonly #approvals: Counter;
-  readonly #requests: Counter;
-  readonly #requestSeconds: Histogram;
+export async function createServiceMetrics({ tenantLabel, gauges }: MetricsOptions): Promise<Metrics> {
+  const prometheus = await import("prom-client");
+  const registry = new prometheus.Registry();
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[]) => {
+    return new prometheus.Counter({ name: `pawl_${name}_total`, help, labelNames, registers });
+  };
+  const seconds = (name: string, help: string, labelNames: string[], buckets: number[]) => {
+    return new prometheus.Histogram({ name: `pawl_${name}_duration_seconds`, help, labelNames, buckets, registers });
+  };
 
-  constructor(prometheus: Prometheus, { tenantLabel, gauges }: MetricsOptions) {
-    this.#prometheus = prometheus;
-    this.#registry = new prometheus.Registry();
-    this.#tenantLabel = tenantLabel;
-    // Memory, processor, the lag of the event loop.
-    prometheus.collectDefaultMetrics({ register: this.#registry });
-    const owner = tenantLabel ? ["tenant"] : [];
-    this.#runsStarted = this.#counter("pawl_runs_started_total", "Runs that have begun.", owner);
-    this.#runsFinished = this.#counter("pawl_runs_finished_total", "Runs that have ended.", ["status", ...owner]);
-    this.#runSeconds = this.#seconds("pawl_run_duration_seconds", "With waits.", ["status"], RUN_SECONDS);
-    this.#attempts = this.#counter("pawl_step_attempts_total", "Attempts of tasks, by who did the work.", [
-      "executor",
-      "outcome",
-    ]);
-    this.#stepSeconds = this.#seconds("pawl_step_duration_seconds", "Of attempts.", ["executor"], STEP_SECONDS);
-    this.#cost = this.#counter("pawl_cost_usd_total", "As far as prices are known.", ["executor", ...owner]);
-    this.#unpriced = this.#counter("pawl_unpriced_attempts_total", "They used what has no known price.", ["executor"]);
-    this.#tokens = this.#counter("pawl_tokens_total", "Of attempts that are over.", ["direction", "model"]);
-    this.#modelCalls = this.#counter("pawl_model_calls_total", "Calls of models from here.", ["model", "outcome"]);
-    this.#toolCalls = this.#counter("pawl_tool_calls_total", "Calls of tools by agents in here.", ["outcome"]);
-    this.#callSeconds = this.#seconds("pawl_call_duration_seconds", "Of models and tools.", ["kind"], STEP_SECONDS);
-    this.#approvals = this.#counter("pawl_approvals_total", "Questions to people, and their answers.", ["event"]);
-    this.#requests = this.#counter("pawl_http_requests_total", "By pattern.", ["method", "route", "status"]);
-    this.#requestSeconds = this.#seconds(
-      "pawl_http_request_duration_seconds",
-      "Until the answer begins.",
-      ["method", "route"],
-      HTTP_SECONDS,
-    );
-    for (const gauge of gauges) this.#gauge(gauge);
-  }
-
-  get contentType(): string {
-    return this.#registry.contentType;
-  }
-
-  text(): Promise<string> {
-    return this.#registry.metrics();
-  }
-
-  countRequest({ method: sent, route, status, durationMs }: Parameters<Metrics["countRequest"]>[0]): void {
-    const method = METHODS.has(sent) ? sent : "other";
-    this.#requests.inc({ method, route, status: String(status) });
-    this.#requestSeconds.observe({ method, route }, durationMs / 1_000);
-  }
-
-  committed(run: ObservedRun, events: readonly ObservedEvent[]): void {
-    for (const { event, executor = "none" } of events) {
-      switch (event.type) {
-        case "runStarted":
-          this.#runsStarted.inc(this.#ownerOf(run));
-          break;
-        case "runFinished":
-          this.#runsFinished.inc({ status: event.status, ...this.#ownerOf(run) });
-          this.#runSeconds.observe({ status: event.status }, Math.max(0, event.at - run.startedAt) / 1_000);
-          break;
-        case "stepSucceeded":
-          if (executor === "none") break;
-          this.#countAttempt(run, event, { executor, outcome: event.reused === undefined ? "succeeded" : "reused" });
-          break;
-        case "stepFailed":
-          this.#countAttempt(run, event, { executor, outcome: "failed" });
-          break;
-        case "stepInterrupted":
-          this.#attempts.inc({ executor, outcome: "interrupted" });
-          break;
-        case "approvalAsked":
-          this.#approvals.inc({ event: "requested" });
-          break;
-        case "approvalAnswered":
-          this.#approvals.inc({ event: event.answer });
-          break;
-        default:
-          break;
-      }
-    }
-  }
-
-  called(_: ObservedRun, call: WorkCall): void {
-    const outcome = call.errorCode === undefined ? "succeeded" : "failed";
-    this.#callSeconds.observe({ kind: call.kind }, Math.max(0, call.endedAt - call.startedAt) / 1_000);
-    if (call.kind === "model") this.#modelCalls.inc({ model: this.#models.bound(call.name), outcome });
-    else this.#toolCalls.inc({ outcome });
-  }
-
-  #countAttempt(
-    run: ObservedRun,
-    event: StepSucceeded | StepFailed,
-    labels: { readonly executor: string; readonly outcome: string },
-  ): void {
-    const { executor } = labels;
-    const { at, startedAt, costMicro = 0, unpriced, usage } = event;
-    this.#attempts.inc(labels);
-    if (startedAt !== undefined) this.#stepSeconds.observe({ executor }, Math.max(0, at - startedAt) / 1_000);
-    if (costMicro > 0) this.#cost.inc({ executor, ...this.#ownerOf(run) }, costMicro / 1_000_000);
-    if (unpriced === true) this.#unpriced.inc({ executor });
-    if (usage !== undefined) this.#countTokens(usage);
-  }
-
-  #countTokens(usage: JsonObject): void {
-    const model = typeof usage["model"] === "string" ? this.#models.bound(usage["model"]) : "unknown";
-    for (const direction of ["input", "output"] as const) {
-      const tokens = tokensIn(usage, `${direction}_tokens`);
-      if (tokens > 0) this.#tokens.inc({ direction, model }, tokens);
-    }
-  }
-
-  #ownerOf({ tenantId = "" }: ObservedRun): { readonly tenant?: string } {
-    return this.#tenantLabel ? { tenant: this.#tenants.bound(tenantId) } : {};
-  }
-
-  #counter(name: string, help: string, labelNames: string[]): Counter {
-    return new this.#prometheus.Counter({ name, help, labelNames, registers: [this.#registry] });
-  }
-
-  #seconds(name: string, help: string, labelNames: string[], buckets: number[]): Histogram {
-    return new this.#prometheus.Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
-  }
-
-  #gauge({ name, help, label, read }: MetricsGauge): void {
-    const labelNames = label === undefined ? [] : [label];
-    const registers = [this.#registry];
-    new this.#prometheus.Gauge({
+  // Memory, processor, the lag of the event loop.
+  prometheus.collectDefaultMetrics({ register: registry });
+  const owner = tenantLabel ? ["tenant"] : [];
+  const runsStarted = counter("runs_started", "Runs that have begun.", owner);
+  const runsFinished = counter("runs_finished", "Runs that have ended.", ["status", ...owner]);
+  const runSeconds = seconds("run", "With waits.", ["status"], RUN_SECONDS);
+  const attempts = counter("step_attempts", "Attempts of tasks, by who did the work.", ["executor", "outcome"]);
+  const stepSeconds = seconds("step", "Of attempts.", ["executor"], STEP_SECONDS);
+  const cost = counter("cost_usd", "As far as prices are known.", ["executor", ...owner]);
+  const unpricedAttempts = counter("unpriced_attempts", "They used what has no known price.", ["executor"]);
+  const tokens = counter("tokens", "Of attempts that are over.", ["direction", "model"]);
+  const modelCalls = counter("model_calls", "Calls of models from here.", ["model", "outcome"]);
+  const toolCalls = counter("tool_calls", "Calls of tools by agents in here.", ["outcome"]);
+  const callSeconds = seconds("call", "Of models and tools.", ["kind"], STEP_SECONDS);
+  const approvals = counter("approvals", "Questions to people, and their answers.", ["event"]);
+  const requests = counter("http_requests", "By pattern.", ["method", "route", "status"]);
+  const requestSeconds = seconds("http_request", "Until the answer begins.", ["method", "route"], HTTP_SECONDS);
+  for (const { name, help, label, read } of gauges) {
+    new prometheus.Gauge({
       name,
       help,
-      labelNames,
+      labelNames: label === undefined ? [] : [label],
       registers,
       async collect() {
         this.reset();
@@ -193,9 +71,97 @@ class ServiceMetrics implements Metrics {
       },
     });
   }
+
+  const boundModel = boundedNames(MAX_MODELS);
+  const boundTenant = boundedNames(MAX_TENANTS);
+  const ownerOf = ({ tenantId = "" }: ObservedRun) => (tenantLabel ? { tenant: boundTenant(tenantId) } : {});
+
+  function countAttempt(
+    run: ObservedRun,
+    event: StepSucceeded | StepFailed,
+    labels: { readonly executor: string; readonly outcome: string },
+  ): void {
+    const { executor } = labels;
+    const { at, startedAt, costMicro = 0, unpriced, usage = {} } = event;
+    attempts.inc(labels);
+    if (startedAt !== undefined) stepSeconds.observe({ executor }, toSeconds(at - startedAt));
+    if (costMicro > 0) cost.inc({ executor, ...ownerOf(run) }, costMicro / 1_000_000);
+    if (unpriced === true) unpricedAttempts.inc({ executor });
+    for (const direction of ["input", "output"] as const) {
+      const count = tokensIn(usage, `${direction}_tokens`);
+      const model = typeof usage["model"] === "string" ? boundModel(usage["model"]) : "unknown";
+      if (count > 0) tokens.inc({ direction, model }, count);
+    }
+  }
+
+  return {
+    contentType: registry.contentType,
+
+    text: () => registry.metrics(),
+
+    countRequest({ method: sent, route, status, durationMs }) {
+      const method = METHODS.has(sent) ? sent : "other";
+      requests.inc({ method, route, status: String(status) });
+      requestSeconds.observe({ method, route }, durationMs / 1_000);
+    },
+
+    committed(run, events) {
+      for (const { event, executor = "none" } of events) {
+        switch (event.type) {
+          case "runStarted":
+            runsStarted.inc(ownerOf(run));
+            break;
+          case "runFinished":
+            runsFinished.inc({ status: event.status, ...ownerOf(run) });
+            runSeconds.observe({ status: event.status }, toSeconds(event.at - run.startedAt));
+            break;
+          case "stepSucceeded":
+            if (executor === "none") break;
+            countAttempt(run, event, { executor, outcome: event.reused === undefined ? "succeeded" : "reused" });
+            break;
+          case "stepFailed":
+            countAttempt(run, event, { executor, outcome: "failed" });
+            break;
+          case "stepInterrupted":
+            attempts.inc({ executor, outcome: "interrupted" });
+            break;
+          case "approvalAsked":
+            approvals.inc({ event: "requested" });
+            break;
+          case "approvalAnswered":
+            approvals.inc({ event: event.answer });
+            break;
+          default:
+            break;
+        }
+      }
+    },
+
+    called(_, { kind, name, startedAt, endedAt, errorCode }) {
+      const outcome = errorCode === undefined ? "succeeded" : "failed";
+      callSeconds.observe({ kind }, toSeconds(endedAt - startedAt));
+      if (kind === "model") modelCalls.inc({ model: boundModel(name), outcome });
+      else toolCalls.inc({ outcome });
+    },
+  };
 }
 
-/** Agents of others put them one level deeper. */
+function toSeconds(ms: number): number {
+  return Math.max(0, ms) / 1_000;
+}
+
+/** Lets at most `max` names become values of a label, because each is a time series for ever. Others are `other`. */
+function boundedNames(max: number): (name: string) => string {
+  const known = new Set<string>();
+  return (name) => {
+    if (known.has(name)) return name;
+    if (known.size >= max || name.length > 200) return "other";
+    known.add(name);
+    return name;
+  };
+}
+
+/** Other programs' agents put the counts one level deeper. */
 function tokensIn(usage: JsonObject, name: string): number {
   const inner = isJsonObject(usage["usage"]) ? usage["usage"][name] : undefined;
   const value = usage[name] ?? inner;

@@ -3,7 +3,7 @@ import { OtlpExporter } from "./otlp-exporter.ts";
 import { RunSpans } from "./run-spans.ts";
 
 export interface TracingOptions {
-  /** Of a collector: spans go to `/v1/traces` below it. */
+  /** The address of a collector. Spans go to `/v1/traces` below it. */
   readonly endpoint: string;
   /** `name=value`, separated by commas, values percent-encoded. */
   readonly headers: string;
@@ -16,13 +16,13 @@ export interface TracingOptions {
 
 export interface Tracing {
   readonly observer: RunObserver;
-  /** Sends what waits, for two seconds at most. */
+  /** Sends the spans that wait, for two seconds at most. */
   close(): Promise<void>;
 }
 
 const LAST_MS = 2_000;
 
-/** Tells a collector of runs, attempts and calls as spans. */
+/** Sends runs, attempts and calls to a collector as spans. */
 export function openTracing({ endpoint, headers, tell, ...options }: TracingOptions): Tracing {
   const base = endpoint.replace(/\/+$/, "");
   const exporter = new OtlpExporter({

@@ -1,5 +1,4 @@
-import type { Span } from "./span.ts";
-import { toOtlp } from "./to-otlp.ts";
+import { type Span, toOtlp } from "./to-otlp.ts";
 
 export interface OtlpOptions {
   /** Where spans are posted to. */
@@ -8,7 +7,7 @@ export interface OtlpOptions {
   readonly serviceName: string;
   readonly version: string;
   mask(text: string): string;
-  /** Spans were lost; told once for each time that it begins. */
+  /** Called when spans begin to be lost. */
   lost(why: string): void;
 }
 
@@ -17,12 +16,13 @@ const MAX_BATCH = 512;
 const MAX_WAITING = 4_096;
 const TIMEOUT_MS = 10_000;
 const MAX_TRIES = 3;
-/** What a collector says when it wants the same again. */
+/** A collector answers these when it wants the same again. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * Sends spans to an OpenTelemetry collector over OTLP/HTTP as JSON: in batches, never in the way of runs, with a bound on what
- * waits. What a collector does not take within three tries is lost, and so is what waits when the process is killed.
+ * Sends spans to an OpenTelemetry collector over OTLP/HTTP as JSON: in batches, never in the way of runs, and at most
+ * `MAX_WAITING` spans wait. Spans are lost if a collector does not take them within three tries, or if the process is
+ * killed while they wait.
  */
 export class OtlpExporter {
   readonly #options: OtlpOptions;
@@ -66,19 +66,19 @@ export class OtlpExporter {
     }
   }
 
+  /** Returns why the spans are lost, if they are. */
   async #send(batch: readonly Span[]): Promise<string | undefined> {
     const { url, headers, mask } = this.#options;
-    const body = mask(JSON.stringify(toOtlp(batch, this.#options)));
+    const request: RequestInit = {
+      method: "POST",
+      body: mask(JSON.stringify(toOtlp(batch, this.#options))),
+      headers: { ...headers, "content-type": "application/json" },
+      redirect: "error",
+    };
     let why = "";
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       try {
-        const response = await fetch(url, {
-          method: "POST",
-          body,
-          headers: { ...headers, "content-type": "application/json" },
-          redirect: "error",
-          signal: AbortSignal.timeout(TIMEOUT_MS),
-        });
+        const response = await fetch(url, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) });
         await response.body?.cancel();
         if (response.ok) return undefined;
         why = `the collector answered ${response.status}`;

@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { StepFailed, StepSucceeded } from "../../core/history/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { ObservedCall, ObservedEvent, ObservedRun, RunObserver } from "../../ports/run-observer.ts";
-import type { Span, SpanAttributes } from "./span.ts";
+import type { Span, SpanAttributes } from "./to-otlp.ts";
 
 /**
- * Makes spans of what is committed: of a run when it has ended, of an attempt when it is over, of a call of a model or a tool
+ * Makes spans of committed events: of a run when it has ended, of an attempt when it is over, of a call of a model or a tool
  * inside it. A run's and an attempt's ids follow from the run, and their begin stands in the record, so that a restart in
- * between breaks no trace. Names are those of OpenTelemetry's GenAI conventions; no prompt, input or output is told.
+ * between breaks no trace. Names are those of OpenTelemetry's GenAI conventions. Spans hold no prompt, input or output.
  */
 export class RunSpans implements RunObserver {
   readonly #add: (span: Span) => void;
@@ -31,7 +31,7 @@ export class RunSpans implements RunObserver {
     const [provider, model = name] = isModel ? name.split(/:(.*)/s) : [];
     this.#add({
       traceId,
-      // It is told of once, by the process that made the call.
+      // Only the process that made the call reports it, so the id may be random.
       spanId: randomBytes(8).toString("hex"),
       parentSpanId: attemptSpanId(path, attempt),
       name: isModel ? `chat ${model}` : `execute_tool ${name}`,
@@ -82,14 +82,10 @@ export class RunSpans implements RunObserver {
   }
 
   #addAttempt(run: ObservedRun, event: StepSucceeded | StepFailed, { executor }: ObservedEvent): void {
-    // Decided in the core: no work was done.
+    // Without an executor the core decided the outcome, and no work was done.
     if (executor === undefined) return;
     const { path, attempt, at, startedAt = at, costMicro, usage } = event;
-    const stepId =
-      path
-        .split("/")
-        .at(-1)
-        ?.replace(/[[#].*$/s, "") ?? path;
+    const stepId = path.replace(/^.*\//s, "").replace(/[[#].*$/s, "");
     const isAgent = executor === "agent";
     const code = event.type === "stepFailed" ? event.code : undefined;
     this.#add({
@@ -116,11 +112,10 @@ export class RunSpans implements RunObserver {
   }
 }
 
-function toUsage(usage: JsonObject = {}): SpanAttributes {
-  const { model, input_tokens: input, output_tokens: output } = usage;
+function toUsage({ model, input_tokens: input, output_tokens: output }: JsonObject = {}): SpanAttributes {
   return {
-    ...(typeof model === "string" ? { "gen_ai.request.model": model } : {}),
-    ...(typeof input === "number" ? { "gen_ai.usage.input_tokens": input } : {}),
-    ...(typeof output === "number" ? { "gen_ai.usage.output_tokens": output } : {}),
+    "gen_ai.request.model": typeof model === "string" ? model : undefined,
+    "gen_ai.usage.input_tokens": typeof input === "number" ? input : undefined,
+    "gen_ai.usage.output_tokens": typeof output === "number" ? output : undefined,
   };
 }

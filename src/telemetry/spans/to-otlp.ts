@@ -1,5 +1,23 @@
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { Span, SpanAttributes } from "./span.ts";
+
+export interface Span {
+  /** Hex, 32 and 16 digits. */
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string | undefined;
+  readonly name: string;
+  readonly kind: "internal" | "client" | "server";
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly attributes: SpanAttributes;
+  /** Absent if nothing went wrong. */
+  readonly error?: string | undefined;
+}
+
+export interface SpanAttributes {
+  readonly [name: string]: string | number | boolean | undefined;
+}
 
 const KINDS = { internal: 1, server: 2, client: 3 } as const;
 const ERROR = 2;
@@ -15,25 +33,13 @@ export function toOtlp(
   };
 }
 
-function toSpan({
-  traceId,
-  spanId,
-  parentSpanId,
-  name,
-  kind,
-  startedAt,
-  endedAt,
-  attributes,
-  error,
-}: Span): JsonObject {
+function toSpan({ kind, startedAt, endedAt, attributes, error, parentSpanId, ...names }: Span): JsonObject {
   return {
-    traceId,
-    spanId,
+    ...names,
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
-    name,
     kind: KINDS[kind],
     startTimeUnixNano: toNanos(startedAt),
-    // Clocks are set back now and then; an end before its begin is refused by some.
+    // Clocks are set back now and then, and some collectors refuse an end before its begin.
     endTimeUnixNano: toNanos(Math.max(startedAt, endedAt)),
     attributes: toAttributes(attributes),
     status: error === undefined ? {} : { code: ERROR, message: error },

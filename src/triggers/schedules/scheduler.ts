@@ -36,7 +36,7 @@ export class Scheduler {
     this.#starter = new SlotStarter({ ...parts, wake: () => void this.look() });
   }
 
-  /** What the definitions say counts from now on. */
+  /** From now on the schedules of these definitions count. */
   async start(definitions: readonly RegisteredDefinition[]): Promise<void> {
     const { schedules } = await this.#parts.app.service();
     this.#stopWatching = schedules.watch(() => void this.look());
@@ -106,7 +106,7 @@ export class Scheduler {
         const claim = await decideClaim(schedule, now);
         if (claim !== undefined) await schedules.claim(schedule.id, claim);
       } catch (error) {
-        // What one of them has must not keep the others.
+        // A failure of one schedule must not stop the others.
         if (!isPawlError(error) || isStorageFailure(error)) throw error;
         failed(schedule.workflow, error);
       }

@@ -4,7 +4,6 @@ import { isRefusal, prepareScheduled, runIdOf } from "../../operations/schedules
 import { tellRefused } from "../../operations/webhooks/take-up-notices.ts";
 import type { SlotOutcome, SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
 import type { SchedulerParts } from "./scheduler-parts.ts";
-import { sideBySide } from "./side-by-side.ts";
 
 interface StarterParts extends SchedulerParts {
   /** A run has ended that a slot waits for. */
@@ -14,7 +13,7 @@ interface StarterParts extends SchedulerParts {
 /** A schedule whose runs take longer than its slots are apart must not fill the disk with promises. */
 const MAX_QUEUED = 100;
 
-/** Whose starts share a commit: a thousand schedules may name the same second. */
+/** So many starts share a commit, because a thousand schedules may name the same second. */
 const MAX_STARTED_AT_ONCE = 32;
 
 /** Starts the runs of slots that have been claimed, and keeps what a schedule says of runs that overlap. */
@@ -68,12 +67,12 @@ export class SlotStarter {
     }
   }
 
-  /** What becomes of a slot; its run has been started where that is what does. */
+  /** Decides the outcome of a slot, and starts its run if it is to start. */
   async #decide(schedule: StoredSchedule, slot: SlotRecord): Promise<SlotOutcome> {
     const { app } = this.#parts;
     const runId = runIdOf(schedule, slot);
     const known = await (await app.records()).journal.findRun(runId);
-    // Whoever started it died before it could say so.
+    // The process that started it died before it could record it.
     if (known !== undefined) return { state: "started", runId };
     if (!schedule.enabled) {
       return {
@@ -149,4 +148,19 @@ export class SlotStarter {
       if (!isPawlError(error) || (error.code !== "RUN_FINISHED" && error.code !== "RUN_NOT_FOUND")) throw error;
     }
   }
+}
+
+/** Works on all items, at most `width` at a time. Rejects with the first failure when all have ended. */
+async function sideBySide<Item>(
+  items: readonly Item[],
+  width: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = items.values();
+  const workThrough = async () => {
+    for (const item of left) await work(item);
+  };
+  const workers = Array.from({ length: Math.min(width, items.length) }, workThrough);
+  const broken = (await Promise.allSettled(workers)).find((settled) => settled.status === "rejected");
+  if (broken !== undefined) throw broken.reason;
 }

@@ -8,7 +8,7 @@ import {
 import { deriveRunId } from "../../operations/start/derive-run-id.ts";
 import type { Schedules } from "../../ports/schedules.ts";
 
-/** Whoever changes one meanwhile is waited for so many times. */
+/** A schedule that somebody changes meanwhile is tried so many times. */
 const MAX_TRIES = 5;
 
 /**

@@ -10,8 +10,8 @@ export interface ServiceDatabaseOptions {
 }
 
 /**
- * The steps to today's tables, each done once and known by its name, so that parts that grow apart do not share a number. A
- * released step is never edited; append one.
+ * The steps to today's tables. Each is done once and recorded by its name, so that parts that grow apart do not share a
+ * number. A released step is never edited; append one.
  */
 const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
   {
@@ -196,7 +196,7 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
     ) WITHOUT ROWID`,
   },
   {
-    // Which key has saved a version was not kept, save in its schedule: else it is taken for the one that may spend the least.
+    // Only schedules stored which key had saved a version. Other versions count as saved by the key that may spend least.
     name: "workflow-definitions-2",
     sql: `ALTER TABLE workflow_definitions ADD COLUMN starts_by TEXT;
     ALTER TABLE workflow_definitions ADD COLUMN max_cost_micro INTEGER;
@@ -216,8 +216,8 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * What the service remembers beside runs, in a file of its own: every process may write it, a moment at a time, and none
- * waits for the journal's owner. Throws `JOURNAL_IO`, `JOURNAL_FULL` or `JOURNAL_DAMAGED` with the path.
+ * Opens the records of the service in a file of their own, `service.db`. Every process may write it, a moment at a time,
+ * and none waits for the journal's owner. Throws `JOURNAL_IO`, `JOURNAL_FULL` or `JOURNAL_DAMAGED` with the path.
  */
 export function openServiceDatabase({ path, durability }: ServiceDatabaseOptions): ServiceDatabase {
   try {

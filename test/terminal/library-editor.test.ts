@@ -2,9 +2,9 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
-import { FilesLibraryCare } from "../../src/storage/files/files-library-care.ts";
 import { renameDefinition } from "../../src/storage/files/rename-definition.ts";
 import { TerminalLibrary } from "../../src/storage/files/terminal-library.ts";
+import { TerminalLibraryEditor } from "../../src/storage/files/terminal-library-editor.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
 import { state, workflow } from "./terminal-world.ts";
 
@@ -13,7 +13,7 @@ const DEFINITION = workflow({ start: state() }, { name: "one", description: "The
 async function savedLibrary() {
   const dir = join(temporaryFolder(), "library");
   const library = new TerminalLibrary({ dir });
-  const care = new FilesLibraryCare({ dir });
+  const care = new TerminalLibraryEditor({ dir });
   await library.save(DEFINITION, { states: 1 });
   await library.save({ ...workflow({ other: state() }), name: "two" }, { states: 1 });
   const index = async () => JSON.parse(await readFile(join(dir, "index.json"), "utf8")) as { workflows: JsonObject };

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
-import type { LibraryCare } from "../../ports/library-care.ts";
+import type { LibraryEditor } from "../../ports/workflow-library.ts";
 import { LIBRARY_NAME, LibraryFolder, refuseLost } from "./library-folder.ts";
 import { toAsciiJson } from "./python-json.ts";
 import { renameDefinition } from "./rename-definition.ts";
 
 /** Removes and renames workflows in the folder of `TerminalLibrary`, under its lock. The files are the truth; the index lists them. */
-export class FilesLibraryCare implements LibraryCare {
+export class TerminalLibraryEditor implements LibraryEditor {
   readonly #dir: string;
   readonly #folder: LibraryFolder;
 
@@ -36,7 +36,7 @@ export class FilesLibraryCare implements LibraryCare {
       const text = renameDefinition(await this.#readSaved(name), to);
       if (text === undefined) throw damaged(this.#folder.fileOf(name));
       await refuseLost(lock);
-      // The new file first: a crash in between leaves two, never none.
+      // The new file is written first: a crash in between leaves two files, never none.
       await this.#folder.write(`${to}.json`, text);
       await rm(this.#folder.fileOf(name), { force: true });
       await this.#replaceEntry(name, (entry) => ({ [to]: { ...entry, file: `${to}.json` } }));
@@ -51,7 +51,7 @@ export class FilesLibraryCare implements LibraryCare {
     throw damaged(this.#folder.fileOf(name));
   }
 
-  /** What comes in its place stands where it stood. An index that cannot be read is left alone. */
+  /** Replaces an entry of the index in its place. An index that cannot be read is left alone. */
   async #replaceEntry(name: string, toEntries: (entry: JsonObject) => JsonObject): Promise<void> {
     const index = parseJson(await readFile(join(this.#dir, "index.json"), "utf8").catch(() => ""));
     const workflows = isJsonObject(index) ? index["workflows"] : undefined;
@@ -67,7 +67,7 @@ export class FilesLibraryCare implements LibraryCare {
 
 function refuseName(name: string, taken: readonly string[]): void {
   const isWellFormed = LIBRARY_NAME.test(name) && name !== "index";
-  // Where capitals make no difference to the file system, they make none here.
+  // Some file systems ignore case, so names that differ only in case are equal.
   const isTaken = taken.some((other) => other.toLowerCase() === name.toLowerCase());
   if (isWellFormed && !isTaken) return;
   const message = isWellFormed ? `There is a saved workflow "${name}" already.` : `"${name}" cannot be a name.`;
