@@ -19,7 +19,7 @@ import {
   SELECT_RUNS_BY_PREFIX,
   SUM_APPROVALS,
 } from "../../src/storage/sql/journal-statements.ts";
-import { listRunsQuery } from "../../src/storage/sql/list-runs-query.ts";
+import { listRunsQuery } from "../../src/storage/sql/list-queries.ts";
 import type { SqliteOptions } from "../../src/storage/sqlite/open-database.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { openWorkerJournal } from "../../src/storage/sqlite/worker-journal.ts";

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
-import { renameDefinition } from "../../src/storage/files/rename-definition.ts";
+import { renameDefinition } from "../../src/storage/files/edit-json-text.ts";
 import { TerminalLibrary } from "../../src/storage/files/terminal-library.ts";
 import { TerminalLibraryEditor } from "../../src/storage/files/terminal-library-editor.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";

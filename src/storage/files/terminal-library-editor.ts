@@ -4,9 +4,9 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { LibraryEditor } from "../../ports/workflow-library.ts";
+import { renameDefinition } from "./edit-json-text.ts";
 import { LIBRARY_NAME, LibraryFolder, refuseLost } from "./library-folder.ts";
 import { toAsciiJson } from "./python-json.ts";
-import { renameDefinition } from "./rename-definition.ts";
 
 /** Removes and renames workflows in the folder of `TerminalLibrary`, under its lock. The files are the truth; the index lists them. */
 export class TerminalLibraryEditor implements LibraryEditor {

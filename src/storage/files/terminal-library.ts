@@ -6,9 +6,9 @@ import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { SavedWorkflow, WorkflowLibrary } from "../../ports/workflow-library.ts";
 import { isSystemError } from "./durable-write.ts";
+import { replaceObject } from "./edit-json-text.ts";
 import { LIBRARY_NAME, LibraryFolder, refuseLost } from "./library-folder.ts";
 import { toAsciiJson, toPythonJson } from "./python-json.ts";
-import { replaceObject } from "./replace-object.ts";
 
 /** A file that cannot be used. It stays as it is, and its name stays taken. */
 export interface DamagedFile {

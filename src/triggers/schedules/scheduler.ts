@@ -5,8 +5,7 @@ import type { RegisteredDefinition } from "../../operations/definitions/registry
 import { decideClaim } from "../../operations/schedules/decide-claim.ts";
 import { openFireTimes, toNext } from "../../operations/schedules/fire-times.ts";
 import { syncSaved } from "../../operations/schedules/saved-schedules.ts";
-import type { SchedulerParts } from "./scheduler-parts.ts";
-import { SlotStarter } from "./slot-starter.ts";
+import { type SchedulerParts, SlotStarter } from "./slot-starter.ts";
 import { syncDefinitions } from "./sync-definitions.ts";
 
 const RETRY_MS = 5_000;

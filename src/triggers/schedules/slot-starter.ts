@@ -1,9 +1,19 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import type { AppHost, Application } from "../../operations/application/application.ts";
+import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 import { isRefusal, prepareScheduled, runIdOf } from "../../operations/schedules/run-schedule.ts";
 import { tellRefused } from "../../operations/webhooks/take-up-notices.ts";
 import type { SlotOutcome, SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
-import type { SchedulerParts } from "./scheduler-parts.ts";
+
+export interface SchedulerParts {
+  readonly app: Application;
+  readonly host: Pick<AppHost, "watch" | "cancelRun">;
+  readonly runner: Pick<RequestRunner, "start">;
+  /** A line for people. */
+  failed(workflow: string, error: unknown): void;
+  onDefect(error: unknown): void;
+}
 
 interface StarterParts extends SchedulerParts {
   /** A run has ended that a slot waits for. */

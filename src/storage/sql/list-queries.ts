@@ -1,4 +1,4 @@
-import type { RunFilter, RunSelection, RunStatus } from "../../ports/journal.ts";
+import type { RunFilter, RunSelection, RunStatus, ViolationFilter } from "../../ports/journal.ts";
 import { RUN_COLUMNS } from "./run-row.ts";
 
 interface Query {
@@ -36,6 +36,30 @@ export function countRunsQuery(selection: RunSelection): Query {
   };
 }
 
+/** Newest first: rows are walked back from the end, and those of one run are found by its number. */
+export function listViolationsQuery(filter: ViolationFilter): Query {
+  const { run, workflow, tenantId, policy, action, from, before, beforeNo, limit } = filter;
+  const { where, parameters } = allOf(
+    given([
+      ["violations.run_no = ?", run],
+      ["runs.workflow_name = ?", workflow],
+      ["runs.tenant_id = ?", tenantId],
+      ["violations.policy = ?", policy],
+      ["violations.action = ?", action],
+      ["violations.at >= ?", from],
+      ["violations.at < ?", before],
+      ["violations.no < ?", beforeNo],
+    ]),
+  );
+  return {
+    // A cross join keeps the order of the tables: a planner that begins with the runs sorts all of their violations.
+    text: `SELECT violations.no, seq, path, violations.at, decision, runs.id AS "runId", runs.workflow_name AS "workflow",
+        runs.tenant_id AS "tenantId"
+      FROM violations CROSS JOIN runs ON runs.no = violations.run_no ${where} ORDER BY violations.no DESC LIMIT ?`,
+    parameters: [...parameters, limit],
+  };
+}
+
 function newestRuns(filter: RunFilter, status: RunStatus | undefined, offset: number): Query {
   const { where, parameters } = toWhere(filter, status, filter.beforeRun);
   return {
@@ -45,7 +69,7 @@ function newestRuns(filter: RunFilter, status: RunStatus | undefined, offset: nu
 }
 
 function toWhere(selection: RunSelection, status: RunStatus | undefined, beforeRun: number | undefined) {
-  const conditions: readonly (readonly [sql: string, value: string | number | undefined])[] = [
+  const asked = given([
     ["status = ?", status],
     ["workflow_name = ?", selection.workflow],
     ["tenant_id = ?", selection.tenantId],
@@ -53,8 +77,7 @@ function toWhere(selection: RunSelection, status: RunStatus | undefined, beforeR
     ["created_at >= ?", selection.createdFrom],
     ["created_at < ?", selection.createdBefore],
     ["no < ?", beforeRun],
-  ];
-  const asked = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
+  ]);
   // Word by word as the partial index has it.
   if (selection.hasApprovals === true) asked.push({ sql: "open_approvals > 0", values: [] });
   // A pattern ends at a NUL for SQLite, and the rest would fit anything. No row has one in these columns.
@@ -64,6 +87,20 @@ function toWhere(selection: RunSelection, status: RunStatus | undefined, beforeR
     const sql = ["id", "workflow_name", "coalesce(error, '')"].map((column) => `${column} LIKE ? ESCAPE '\\'`);
     asked.push({ sql: `(${sql.join(" OR ")})`, values: [pattern, pattern, pattern] });
   }
+  return allOf(asked);
+}
+
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+/** The conditions whose value is given. */
+function given(conditions: readonly (readonly [sql: string, value: string | number | undefined])[]): Condition[] {
+  return conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
+}
+
+function allOf(asked: readonly Condition[]) {
   return {
     where: asked.length === 0 ? "" : `WHERE ${asked.map(({ sql }) => sql).join(" AND ")}`,
     parameters: asked.flatMap(({ values }) => values),
