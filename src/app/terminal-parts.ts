@@ -61,7 +61,7 @@ export class TerminalParts {
         remedy: `Call \`${tool}\` again with the parameters that its schema names.`,
       });
     }
-    return (await this.sessions()).call(read.tool, read.request, { signal });
+    return (await this.sessions()).call(read.tool, read.input, { signal });
   }
 
   sessions(): Promise<TerminalSessions> {

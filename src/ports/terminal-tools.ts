@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type DefinedTool, defineTool } from "./tool-set.ts";
+import { type DefinedTool, defineTool } from "./defined-tool.ts";
 
 const sessionId = z
   .string("must be a text.")

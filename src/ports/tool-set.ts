@@ -1,5 +1,4 @@
-import { z } from "zod";
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { Outcome } from "./executor.ts";
 import type { FileStorage } from "./file-storage.ts";
 
@@ -25,31 +24,6 @@ export interface OfferedTool {
     readonly idempotent: boolean;
     readonly openWorld: boolean;
   };
-}
-
-/** A tool whose parameters and result are described once: the JSON Schemas come from `input` and `output`. */
-export interface DefinedTool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject>
-  extends OfferedTool {
-  readonly input: Input;
-  readonly output: Output;
-}
-
-export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
-  described: Omit<DefinedTool<Input, Output>, "inputSchema" | "outputSchema">,
-): DefinedTool<Input, Output> {
-  const { input, output } = described;
-  return { ...described, inputSchema: toJsonSchema(input), outputSchema: toJsonSchema(output) };
-}
-
-/** A schema with one type in each place: some clients take no lists of types. */
-function toJsonSchema(schema: z.ZodObject): JsonObject {
-  const { $schema: _, ...written } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return JSON.parse(JSON.stringify(written), (key, value: Json) => {
-    if (key === "propertyNames") return undefined;
-    if (!isJsonObject(value) || !Array.isArray(value["type"])) return value;
-    const { type, ...rest } = value;
-    return { anyOf: value["type"].map((each: Json) => ({ type: each })), ...rest };
-  });
 }
 
 export interface ToolCall {

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import { loadDefinition } from "../../src/dialects/load-definition.ts";
-import type { RunWorkflowResponse } from "../../src/operations/terminals/run-workflow-response.ts";
+import type { RunWorkflowResponse } from "../../src/operations/terminals/run-workflow-tool.ts";
 import { type TestApplication, testApplication } from "./test-application.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/terminal", import.meta.url));

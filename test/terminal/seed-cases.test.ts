@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
-import { readRunWorkflowRequest } from "../../src/operations/terminals/run-workflow-request.ts";
+import { readRunWorkflowRequest } from "../../src/operations/terminals/run-workflow-tool.ts";
 import { state, using, when, workflow } from "./terminal-world.ts";
 import { testApplication } from "./test-application.ts";
 

@@ -1,9 +1,10 @@
+import { Readable } from "node:stream";
+import { CsvError, parse } from "csv-parse";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import { hashOf, type Note, type PendingAdditions, readNote, settleNote, writeNote } from "./addition-note.ts";
 import type { Rows } from "./csv-rows.ts";
-import { CsvScan } from "./csv-scan.ts";
-import { guardFormula, parseCsv, toCsv, toFields } from "./csv-text.ts";
+import { CSV_FORMAT, guardFormula, parseCsv, toCsv, toFields } from "./csv-text.ts";
 
 export interface Addition {
   /** Of the step instance that adds: what was added under it is not added again. */
@@ -22,7 +23,7 @@ export interface Added {
 /** New columns are put into every line that is there, in memory. */
 const MAX_REWRITTEN_BYTES = 64 * 1024 * 1024;
 const MAX_HEADER_BYTES = 1024 * 1024;
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 /**
  * Adds rows behind a CSV file, each addition once, at a cost that does not grow with the file. A note beside it says
@@ -124,25 +125,36 @@ interface Part {
   readonly end: number;
 }
 
-/** The header. A file that somebody else has changed is looked through as a whole. None: there is nothing yet. */
+/** The header; none where there is nothing yet. A file that somebody else has changed is looked through as a whole. */
 async function readColumns(
   files: FileStorage,
   { path, end, isWhole }: Part & { readonly isWhole: boolean },
 ): Promise<readonly string[]> {
-  const scan = new CsvScan();
-  for (let from = 0; from < end && (isWhole || scan.headerEnd === undefined); from += PIECE_BYTES) {
-    scan.feed(await files.readRange(path, { from, to: Math.min(end, from + PIECE_BYTES) }));
-    if (scan.isBroken(false) || (scan.headerEnd ?? from) > MAX_HEADER_BYTES) break;
+  let columns: readonly string[] | undefined;
+  async function* read() {
+    for (let from = 0; from < end; from += PIECE_BYTES) {
+      if (columns === undefined && from > MAX_HEADER_BYTES)
+        throw broken(path, `its first line is longer than ${from} bytes`);
+      yield await files.readRange(path, { from, to: Math.min(end, from + PIECE_BYTES) });
+    }
   }
-  const to = scan.headerEnd ?? end;
-  if (to > MAX_HEADER_BYTES) throw broken(path, `its first line is longer than ${MAX_HEADER_BYTES} bytes`);
-  const [columns = []] = parseCsv(await readText(files, path, to)) ?? [];
-  if (scan.isBroken(isWhole) || (to > 0 && columns.length === 0)) {
+  const source = Readable.from(read(), { highWaterMark: 1 });
+  const records = source.pipe(parse({ ...CSV_FORMAT, ...(isWhole ? {} : { to: 1 }) }));
+  source.on("error", (error) => records.destroy(error));
+  try {
+    for await (const record of records) {
+      columns ??= record;
+      if (!isWhole) break;
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
     throw broken(path, "a quote in it is never closed, or stands in the middle of a field");
+  } finally {
+    source.destroy();
   }
-  const [only = ""] = columns;
-  if (columns.length === 1 && /[;\t]/.test(only)) throw broken(path, "its fields are not separated by commas");
-  return columns;
+  const [only = "", ...others] = columns ?? [];
+  if (others.length === 0 && /[;\t]/.test(only)) throw broken(path, "its fields are not separated by commas");
+  return columns ?? [];
 }
 
 /** What was there with the columns that come behind its own, empty in its rows. */
@@ -151,7 +163,7 @@ async function widen(files: FileStorage, { path, end }: Part, columns: readonly 
     throw broken(path, `they have new columns, and it is larger than ${MAX_REWRITTEN_BYTES} bytes`);
   }
   const text = await readText(files, path, end);
-  const [, ...records] = parseCsv(text) ?? [];
+  const [, ...records] = parseCsv(text);
   return `${text.startsWith("\ufeff") ? "\ufeff" : ""}${toCsv([columns, ...pad(records, columns)])}`;
 }
 

@@ -1,3 +1,4 @@
+import { parse } from "csv-parse/sync";
 import type { Json, JsonObject } from "../../core/json.ts";
 
 /** Lines as RFC 4180 has them: CRLF, quotes where a field needs them, quotes in it twice. */
@@ -40,21 +41,10 @@ export function guardFormula(text: string): string {
   return /^[+-]?[\d\s().,/-]+$/.test(text) && /^[+-]?[\d(]/.test(text) ? text : `'${text}`;
 }
 
-/** Undefined: it is no CSV with commas, e.g. since a quote is never closed. A BOM belongs to nobody's first field. */
-export function parseCsv(text: string): readonly (readonly string[])[] | undefined {
-  const records: string[][] = [];
-  const fields = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/gy;
-  let at = text.startsWith("\ufeff") ? 1 : 0;
-  let record: string[] = [];
-  while (at < text.length || record.length > 0) {
-    fields.lastIndex = at;
-    const found = fields.exec(text);
-    if (found === null) return undefined;
-    record.push(found[1] === undefined ? (found[2] ?? "") : found[1].replaceAll('""', '"'));
-    at = fields.lastIndex;
-    if (found[3] === ",") continue;
-    records.push(record);
-    record = [];
-  }
-  return records;
+/** Lines end as any program ends them, also mixed in one file. */
+export const CSV_FORMAT = { bom: true, record_delimiter: ["\r\n", "\n", "\r"], relax_column_count: true };
+
+/** Throws a `CsvError` where it is no CSV with commas, for example since a quote is never closed. */
+export function parseCsv(text: string): readonly (readonly string[])[] {
+  return parse(text, CSV_FORMAT);
 }

@@ -68,12 +68,12 @@ class TerminalExecutor implements Executor {
     const { tool, params } = readInput(task.input);
     const read = readRequest(tool, params);
     if ("problem" in read) return succeeded({ success: false, error: read.problem });
-    const { request } = read;
-    if ("session_id" in request && read.tool !== "exit_terminal") {
-      if (this.#isLost(request.session_id)) return toLost(request.session_id);
-      this.#noteUse(read.tool, request.session_id, task);
+    const { input } = read;
+    if ("session_id" in input && read.tool !== "exit_terminal") {
+      if (this.#isLost(input.session_id)) return toLost(input.session_id);
+      this.#noteUse(read.tool, input.session_id, task);
     }
-    const result = await this.#terminals.call(read.tool, request, call);
+    const result = await this.#terminals.call(read.tool, input, call);
     if ("shell" in result && result.success) this.#opened.add(result.session_id);
     return succeeded(result);
   }

@@ -1,7 +1,9 @@
+import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { DEFAULT_EXECUTION_TIMEOUT_SECONDS, DEFAULT_MAX_STATES, withMaxStates } from "../../dialects/terminal/lower.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import { readToolInput } from "../../ports/defined-tool.ts";
 
 /** How far a terminal workflow may go, as `run_workflow` asks for it. */
 export interface WorkflowLimits {
@@ -9,14 +11,34 @@ export interface WorkflowLimits {
   readonly executionTimeoutSeconds: number;
 }
 
+const STATES = "must be a whole number from 1 to 1000.";
+const SECONDS = "must be a number from 1 to 7200.";
+
+/** The limits as `run_workflow` names them. */
+export const WORKFLOW_LIMITS = z.object({
+  max_states: z.int(STATES).min(1, STATES).max(1_000, STATES).optional().meta({
+    default: DEFAULT_MAX_STATES,
+    description: "A run that would need more fails: it is probably a loop without an end.",
+  }),
+  execution_timeout: z
+    .number(SECONDS)
+    .min(1, SECONDS)
+    .max(7_200, SECONDS)
+    .optional()
+    .meta({ default: DEFAULT_EXECUTION_TIMEOUT_SECONDS, description: "Seconds for all of it." }),
+});
+
 /** Throws `INPUT_INVALID`. Numbers that variables have made are texts. */
 export function readWorkflowLimits(given: Json | undefined): WorkflowLimits {
-  const { max_states: states, execution_timeout: timeout } = isJsonObject(given) ? given : {};
+  const read = readToolInput(WORKFLOW_LIMITS, isJsonObject(given) ? given : {});
+  if ("problem" in read) throw new PawlError("INPUT_INVALID", { message: read.problem, remedy: "Correct the value." });
+  return toWorkflowLimits(read.input);
+}
+
+export function toWorkflowLimits(read: z.output<typeof WORKFLOW_LIMITS>): WorkflowLimits {
   return {
-    maxStates: readNumber("max_states", states, { from: 1, to: 1_000, whole: true }) ?? DEFAULT_MAX_STATES,
-    executionTimeoutSeconds:
-      readNumber("execution_timeout", timeout, { from: 1, to: 7_200, whole: false }) ??
-      DEFAULT_EXECUTION_TIMEOUT_SECONDS,
+    maxStates: read.max_states ?? DEFAULT_MAX_STATES,
+    executionTimeoutSeconds: read.execution_timeout ?? DEFAULT_EXECUTION_TIMEOUT_SECONDS,
   };
 }
 
@@ -30,21 +52,4 @@ export function withWorkflowLimits(definition: CompiledDefinition, options: Json
   const ownMs = graph.dialect === "terminal" ? undefined : graph.limits.timeoutMs;
   const limits = { ...graph.limits, timeoutMs: Math.min(askedMs, ownMs ?? askedMs) };
   return { ...definition, graph: { ...graph, limits } };
-}
-
-interface NumberRange {
-  readonly from: number;
-  readonly to: number;
-  readonly whole: boolean;
-}
-
-/** Undefined: it is not there. Throws `INPUT_INVALID`. */
-export function readNumber(name: string, value: Json | undefined, range: NumberRange): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  const isInside = typeof number === "number" && number >= range.from && number <= range.to;
-  if (isInside && (!range.whole || Number.isInteger(number))) return number;
-  const kind = range.whole ? "a whole number" : "a number";
-  const message = `\`${name}\` must be ${kind} from ${range.from} to ${range.to}.`;
-  throw new PawlError("INPUT_INVALID", { message, remedy: "Correct the value." });
 }

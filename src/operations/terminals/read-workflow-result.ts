@@ -10,8 +10,7 @@ import { variablesFrom } from "../../dialects/terminal/result-variables.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { StepHistory } from "../runs/describe-run-history.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "../runs/describe-run-reading.ts";
-import type { ExecutedState, WorkflowResult } from "./run-workflow-response.ts";
-import { shortenVariables } from "./shorten-variables.ts";
+import type { ExecutedState, WorkflowResult } from "./run-workflow-tool.ts";
 
 /** How a terminal workflow's run went, from its record: complete once it has ended. Secrets are masked there already. */
 export async function readWorkflowResult(sources: RunSources, record: RunRecord): Promise<WorkflowResult> {
@@ -87,7 +86,7 @@ class ResultReader {
     };
   }
 
-  #readLog(scope: Scope, variables: Map<string, string>): readonly ExecutedState[] {
+  #readLog(scope: Scope, variables: Map<string, string>): ExecutedState[] {
     const log: ExecutedState[] = [];
     for (const visit of this.#reading.history.scopes.get(scope) ?? []) {
       const state = this.#readState(visit);
@@ -145,8 +144,7 @@ class ResultReader {
     const end = { success: failure === undefined, error, elapsedMs };
     if (scope === undefined)
       return { success: false, final_state: "error", states_executed: 0, recursion_depth: 0, error };
-    const result: WorkflowResult = this.read(scope, end);
-    return { ...result, execution_log: [...result.execution_log] } as unknown as JsonObject;
+    return this.read(scope, end);
   }
 
   #value(seq: number): Json {
@@ -183,4 +181,26 @@ function explainCall(
   return code === "RUN_TIMEOUT"
     ? `${EXECUTION_TIMED_OUT.before}${(timeoutMs ?? 0) / 1_000}${EXECUTION_TIMED_OUT.after}`
     : stateTimedOut(step.id, (step.timeoutMs ?? 0) / 1_000);
+}
+
+/** The variables after every state, all of them again: of a long run with full screens that would be hundreds of megabytes. */
+const MAX_CHARS = 4 * 1024 * 1024;
+const LONGEST_VALUE = 200;
+
+/** The log as it is, or, where it would be too long, with long values of variables cut short. */
+function shortenVariables(log: ExecutedState[]): ExecutedState[] {
+  let chars = 0;
+  for (const { variables_after } of log) {
+    for (const value of Object.values(variables_after)) chars += value.length;
+  }
+  if (chars <= MAX_CHARS) return log;
+  return log.map((state) => ({ ...state, variables_after: shorten(state.variables_after) }));
+}
+
+function shorten(variables: ExecutedState["variables_after"]): ExecutedState["variables_after"] {
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, cut(value)]));
+}
+
+function cut(value: string): string {
+  return value.length <= LONGEST_VALUE ? value : `${value.slice(0, LONGEST_VALUE)}… (${value.length} characters)`;
 }

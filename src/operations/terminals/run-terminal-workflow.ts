@@ -15,8 +15,8 @@ import { toRunInput } from "../start/to-run-input.ts";
 import { withWorkflowLimits } from "../start/workflow-limits.ts";
 import { findSaved } from "../workflows/saved-definitions.ts";
 import { readWorkflowResult } from "./read-workflow-result.ts";
-import type { RunWorkflowRequest } from "./run-workflow-request.ts";
-import { failedResponse, type RunWorkflowResponse } from "./run-workflow-response.ts";
+import type { RunWorkflowRequest } from "./run-workflow-tool.ts";
+import { failedResponse, type RunWorkflowResponse } from "./run-workflow-tool.ts";
 
 export interface TerminalWorkflows {
   readonly app: Application;
@@ -218,7 +218,7 @@ function saveLater(parts: TerminalWorkflows, { request, prepared, ended }: Ended
   finish().catch(() => undefined);
 }
 
-async function listNames({ library }: TerminalWorkflows): Promise<readonly string[]> {
+async function listNames({ library }: TerminalWorkflows): Promise<string[]> {
   try {
     return (await library.list()).map(({ name }) => name);
   } catch {

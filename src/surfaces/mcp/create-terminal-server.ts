@@ -1,13 +1,13 @@
 import { Server } from "@modelcontextprotocol/server";
 import type { PawlError } from "../../core/errors/pawl-error.ts";
-import { TERMINAL_TOOLS } from "../../ports/terminal-tools.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { addTools } from "./add-tools.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
-import { type PerformingParts, performTool } from "./terminal/perform-tool.ts";
 import { addPrompts } from "./terminal/prompts.ts";
 import { addResources } from "./terminal/resources.ts";
 import { RUN_TOOLS } from "./terminal/run-tools.ts";
-import { WORKFLOW_TOOL } from "./terminal/workflow-tool.ts";
+import type { PerformingParts } from "./terminal/terminal-tool.ts";
+import { TOOLS } from "./terminal/terminal-tools.ts";
 import { toErrorResult } from "./to-call-result.ts";
 
 export interface TerminalServerParts extends PerformingParts {
@@ -38,10 +38,12 @@ export function createTerminalServer(parts: TerminalServerParts): Server {
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
   );
+  const tools = new Map([...TOOLS, ...(parts.withRuns ? RUN_TOOLS : [])].map((tool) => [tool.offered.name, tool]));
   addTools(server, {
-    tools: [...Object.values(TERMINAL_TOOLS), WORKFLOW_TOOL, ...(parts.withRuns ? RUN_TOOLS : [])],
+    tools: [...tools.values()].map(({ offered }) => offered),
     calls: parts.calls,
-    perform: (asked, call) => performTool(parts, asked, call),
+    // Descriptions are plain data; what JSON leaves out of them is absent anyway.
+    perform: async ({ name, args }, call) => (await tools.get(name)?.perform(parts, args, call)) as JsonObject,
     explain: (error) => toErrorResult(explain(error)),
     log: parts.log,
   });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../src/core/json.ts";
-import { WORKFLOW_LESSON } from "../../../src/surfaces/mcp/terminal/workflow-lesson.ts";
+import { WORKFLOW_LESSON } from "../../../src/operations/terminals/workflow-lesson.ts";
 import { application } from "../support/application.ts";
 import { pawl } from "../support/pawl.ts";
 import { connectTerminal, ERAS, gone } from "./terminal-client.ts";

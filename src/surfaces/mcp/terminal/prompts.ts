@@ -3,8 +3,8 @@ import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { describeRun } from "../../../operations/runs/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
-import type { PerformingParts } from "./perform-tool.ts";
-import { WORKFLOW_LESSON } from "./workflow-lesson.ts";
+import { WORKFLOW_LESSON } from "../../../operations/terminals/workflow-lesson.ts";
+import type { PerformingParts } from "./terminal-tool.ts";
 
 const PROMPTS = [
   {

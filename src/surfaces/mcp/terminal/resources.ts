@@ -4,9 +4,8 @@ import { isJsonObject, type Json } from "../../../core/json.ts";
 import { describeRun } from "../../../operations/runs/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
-import { addCompletion } from "./complete.ts";
 import { listSessionIds } from "./list-session-ids.ts";
-import type { PerformingParts } from "./perform-tool.ts";
+import type { PerformingParts } from "./terminal-tool.ts";
 
 const JSON_TYPE = "application/json";
 const TEXT_TYPE = "text/plain";
@@ -108,4 +107,30 @@ async function readScreen(
   const screen = isJsonObject(read) && read["success"] === true ? read["screen_content"] : undefined;
   if (typeof screen === "string") return screen;
   throw new ResourceNotFoundError(uri, `There is no session ${id}.`);
+}
+
+/** The protocol allows no more. */
+const MAX_VALUES = 100;
+
+/** Completes names of workflows and ids of runs and sessions, wherever they are arguments. */
+function addCompletion(server: Server, parts: PerformingParts): void {
+  server.setRequestHandler("completion/complete", async ({ params: { argument } }) => {
+    const known = await listValues(parts, argument.name);
+    const matching = known.filter((value) => value.startsWith(argument.value));
+    const values = matching.slice(0, MAX_VALUES);
+    return { completion: { values, total: matching.length, hasMore: matching.length > values.length } };
+  });
+}
+
+async function listValues({ app, library }: PerformingParts, argument: string): Promise<readonly string[]> {
+  switch (argument) {
+    case "name":
+      return (await library.list()).map(({ name }) => name);
+    case "run_id":
+      return (await listRuns(app, { limit: MAX_VALUES })).items.map(({ run_id }) => run_id);
+    case "session_id":
+      return listSessionIds(app);
+    default:
+      return [];
+  }
 }

@@ -1,0 +1,161 @@
+import { z } from "zod";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { SOURCE_MISSING, SOURCE_TWICE } from "../../dialects/terminal/messages.ts";
+import { workflowSchema } from "../../dialects/terminal/workflow-schema.ts";
+import { defineTool, readToolInput } from "../../ports/defined-tool.ts";
+import { toWorkflowLimits, WORKFLOW_LIMITS, type WorkflowLimits } from "../start/workflow-limits.ts";
+import { WORKFLOW_LESSON } from "./workflow-lesson.ts";
+
+const texts = z.record(z.string(), z.string());
+const anyObject = z.custom<JsonObject>(isJsonObject, "must be a map.").meta({ type: "object" });
+const flag = z.boolean("must be true or false.").optional();
+const WAIT = "must be a number from 0 to 7200.";
+
+const executedState = z.object({
+  state: z.string(),
+  tool: z.string(),
+  params: anyObject.describe("With variables put in."),
+  result: anyObject,
+  variables_after: texts,
+  elapsed_time: z.number().describe("Seconds."),
+  timestamp: z.string().describe("When the state ended: ISO 8601 in UTC."),
+});
+export type ExecutedState = z.infer<typeof executedState>;
+
+/** How a workflow went, the one that was asked for or one that it called. */
+const workflowResult = z.object({
+  success: z.boolean(),
+  final_state: z.string().describe("Where it stood at the end; `error` where it never began."),
+  states_executed: z.number().meta({ type: "integer" }),
+  total_elapsed_time: z.number().describe("Seconds."),
+  execution_log: z.array(executedState),
+  final_variables: texts,
+  session_id: z.string().nullable(),
+  workflow_saved: z.boolean(),
+  saved_workflow_name: z.string().nullable(),
+  available_workflows: z.array(z.string()),
+  recursion_depth: z.number().meta({ type: "integer", description: "How deeply workflows were called inside it." }),
+  error: z.string().nullable(),
+  output: z
+    .custom<Json>(() => true)
+    .optional()
+    .describe("What a workflow of another dialect gave."),
+});
+export type WorkflowResult = z.infer<typeof workflowResult>;
+
+const runWorkflowResponse = workflowResult.extend({
+  run_id: z.string().nullable().describe("Its record is the resource `run://RUN_ID`."),
+  status: z.string().describe("Of the run: running, waiting, completed, partial, failed, cancelled ..."),
+});
+export type RunWorkflowResponse = z.infer<typeof runWorkflowResponse>;
+
+/** The tool `run_workflow`, and with it every field of a request and an answer. */
+export const RUN_WORKFLOW = defineTool({
+  name: "run_workflow",
+  title: "Run a workflow",
+  description: `Runs a workflow over terminals in one call: commands, waiting, branches, loops and other workflows, without a turn of yours in
+between. Give \`workflow_definition\`, or \`workflow_name\` of a saved one. A definition that succeeds is saved and can then be run by
+its name. Each state that has ended stays ended whatever crashes; \`run_id\` names the record of the run.
+
+The answer comes at the end, or after \`wait_seconds\` with the status the run has then. \`success\` false says why in \`error\`, and
+\`execution_log\` shows each state with its parameters and result. Sessions stay open after a success, unless the workflow
+closes them or \`keep_sessions\` is false; after a failure they are closed.
+
+${WORKFLOW_LESSON}`,
+  input: z.object({
+    workflow_definition: anyObject
+      .meta(definitionSchema())
+      .nullish()
+      .meta({ default: null, description: "The whole definition. Exactly one of this and `workflow_name`." }),
+    workflow_name: z
+      .string("must be a text.")
+      .nullish()
+      .meta({ default: null, description: "Of a saved or registered workflow." }),
+    initial_variables: anyObject.optional().meta({
+      additionalProperties: { type: "string" },
+      default: {},
+      description: "Variables that it begins with.",
+    }),
+    ...WORKFLOW_LIMITS.shape,
+    save_on_success: flag.meta({ default: true, description: "Whether a definition that succeeds is saved." }),
+    keep_sessions: flag.meta({ default: true, description: "False: close its sessions after a success too." }),
+    wait_seconds: z.number(WAIT).min(0, WAIT).max(7_200, WAIT).nullish().meta({
+      default: null,
+      description: "Answer after so many seconds although it goes on. Absent: wait for its end.",
+    }),
+  }),
+  output: runWorkflowResponse,
+  hints: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
+});
+
+/** The schema that definitions are checked by, without what some clients of models do not take. */
+function definitionSchema(): JsonObject {
+  const { $schema: _, title: __, description: ___, ...schema } = workflowSchema;
+  return JSON.parse(JSON.stringify(schema), (_key, value: Json) => {
+    if (!isJsonObject(value) || !isJsonObject(value["patternProperties"])) return value;
+    const { patternProperties, ...rest } = value;
+    return { ...rest, additionalProperties: Object.values(value["patternProperties"])[0] };
+  });
+}
+
+/** What `run_workflow` is asked to do. */
+export interface RunWorkflowRequest extends WorkflowLimits {
+  readonly source: { readonly definition: JsonObject } | { readonly name: string };
+  readonly initialVariables: JsonObject;
+  readonly saveOnSuccess: boolean;
+  /** False: its terminal sessions are closed though it has succeeded. */
+  readonly keepSessions: boolean;
+  /** How long to wait for its end; undefined: until it has come. */
+  readonly waitSeconds: number | undefined;
+}
+
+/** Reads a request as it came. Unknown fields are ignored. Throws `REQUEST_INVALID`. */
+export function readRunWorkflowRequest(given: JsonObject): RunWorkflowRequest {
+  const read = readToolInput(RUN_WORKFLOW.input, given);
+  if ("problem" in read) throw invalid(read.problem);
+  const { workflow_definition: definition = null, workflow_name: name = null, ...input } = read.input;
+  const initialVariables = input.initial_variables ?? {};
+  for (const [variable, value] of Object.entries(initialVariables)) {
+    if (typeof value !== "string") throw invalid(`\`initial_variables.${variable}\` must be a text.`);
+  }
+  return {
+    source: toSource(definition, name),
+    initialVariables,
+    ...toWorkflowLimits(input),
+    saveOnSuccess: input.save_on_success ?? true,
+    keepSessions: input.keep_sessions ?? true,
+    waitSeconds: input.wait_seconds ?? undefined,
+  };
+}
+
+function toSource(definition: JsonObject | null, name: string | null): RunWorkflowRequest["source"] {
+  if (definition !== null && name !== null) throw invalid(SOURCE_TWICE);
+  if (definition !== null) return { definition };
+  if (name !== null) return { name };
+  throw invalid(SOURCE_MISSING);
+}
+
+function invalid(message: string): PawlError {
+  return new PawlError("REQUEST_INVALID", { message, remedy: "Correct the request." });
+}
+
+/** The answer for a workflow that never began. */
+export function failedResponse(error: string, available: readonly string[]): RunWorkflowResponse {
+  return {
+    success: false,
+    final_state: "error",
+    states_executed: 0,
+    total_elapsed_time: 0,
+    execution_log: [],
+    final_variables: {},
+    session_id: null,
+    workflow_saved: false,
+    saved_workflow_name: null,
+    available_workflows: [...available],
+    recursion_depth: 0,
+    error,
+    run_id: null,
+    status: "failed",
+  };
+}

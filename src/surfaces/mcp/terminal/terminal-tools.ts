@@ -1,0 +1,54 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { runTerminalWorkflow, type WorkflowProgress } from "../../../operations/terminals/run-terminal-workflow.ts";
+import { RUN_WORKFLOW, readRunWorkflowRequest } from "../../../operations/terminals/run-workflow-tool.ts";
+import { TERMINAL_TOOLS } from "../../../ports/terminal-tools.ts";
+import type { OfferedTool } from "../../../ports/tool-set.ts";
+import type { PerformedCall } from "../add-tools.ts";
+import type { CallProgress } from "../progress-teller.ts";
+import { fitAnswer } from "./fit-answer.ts";
+import type { PerformingParts, TerminalTool } from "./terminal-tool.ts";
+
+const DEFAULT_WAIT_SECONDS = 10;
+
+/** The tools over terminals and workflows, in the order in which they are listed. */
+export const TOOLS: readonly TerminalTool[] = [
+  ...Object.values(TERMINAL_TOOLS).map(toTool),
+  { offered: RUN_WORKFLOW, perform: runWorkflow },
+];
+
+/** The owner of the terminals reads the arguments. */
+function toTool(offered: OfferedTool): TerminalTool {
+  const { name } = offered;
+  return {
+    offered,
+    async perform({ app }, args, call) {
+      if (name === "await_output") tellWait(args, call);
+      return toObject(await (await app.host()).callTerminal(name, args, call.signal));
+    },
+  };
+}
+
+function tellWait({ timeout }: JsonObject, call: PerformedCall): void {
+  const startedAt = performance.now();
+  const total = typeof timeout === "number" ? timeout : DEFAULT_WAIT_SECONDS;
+  call.follow(() => {
+    const done = Math.round((performance.now() - startedAt) / 1_000);
+    return { done, total, message: `Waiting for output: ${done} of ${total} s` };
+  });
+}
+
+async function runWorkflow(parts: PerformingParts, args: JsonObject, call: PerformedCall): Promise<JsonObject> {
+  const request = readRunWorkflowRequest(args);
+  const { maxStates: total } = request;
+  let latest: CallProgress = { done: 0, total, message: "The workflow begins" };
+  const tell = call.follow(() => latest);
+  const progress = ({ states, state }: WorkflowProgress) => {
+    latest = { done: states - 1, total, message: `State ${states} of at most ${total}: ${state}` };
+    tell();
+  };
+  return fitAnswer(await runTerminalWorkflow(parts, request, { signal: call.signal, progress }));
+}
+
+function toObject(value: Json): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
