@@ -84,7 +84,7 @@ export class AgentParts {
     const { code, outbound } = config.settings;
     const storageDir = join(await realpath(dataDir), "storage");
     return createAgentTools({
-      outbound: createOutbound({ allow: outbound.allow }),
+      outbound: createOutbound({ allow: outbound.allow, environment: process.env }),
       webFetch: { timeoutMs: WEB_FETCH_TIMEOUT_MS, maxBytes: WEB_FETCH_MAX_BYTES },
       filesIn: async (folder) => new LocalFileStorage(folder, join(storageDir, INCOMING)),
       storageDir,

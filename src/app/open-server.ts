@@ -113,7 +113,7 @@ class Server implements HttpService {
     this.#observing = [this.#feed, new RunLog(log)].map((observer) => parts.observers.add(observer));
     this.#dispatcher = new DeliveryDispatcher({
       app,
-      outbound: createOutbound({ allow: app.config.settings.outbound.allow }),
+      outbound: createOutbound({ allow: app.config.settings.outbound.allow, environment: process.env }),
       mailer: toMailer(app.config.settings.notify),
       random: Math.random,
       log: (line) => log.write("warn", line),

@@ -7,7 +7,7 @@ import type { LoadedTerminalOptions } from "../config/load-terminal-options.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { SessionRecordings } from "../executors/terminal/recording/session-recordings.ts";
-import type { PtyHolder } from "../executors/terminal/session/pty-holder.ts";
+import type { PtyHolder } from "../executors/terminal/session/pty.ts";
 import type { TerminalSurroundings } from "../executors/terminal/terminal-options.ts";
 import type { TerminalSessions } from "../executors/terminal/terminal-sessions.ts";
 import type { Executor } from "../ports/executor.ts";
@@ -162,7 +162,7 @@ export class TerminalParts {
 
   async #tmux({ scrollbackRows }: LoadedTerminalOptions): Promise<PtyHolder> {
     const [{ openTmux }, { privateSocketFolder }] = await Promise.all([
-      import("../executors/terminal/tmux/open-tmux.ts"),
+      import("../executors/terminal/tmux/tmux-holder.ts"),
       import("./socket-path.ts"),
     ]);
     const { dataDir, environment } = this.#options;

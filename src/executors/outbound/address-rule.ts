@@ -4,9 +4,14 @@ import ipaddr from "ipaddr.js";
 export interface AddressRule {
   /** `host` as a URL has it; allowed by name, whatever it resolves to. */
   allowsHost(host: string, port: number): boolean;
-  /** Of an IP address, in any spelling that a resolver gives. */
+  /** For an IP address, in any spelling that a resolver gives. */
   allowsAddress(address: string, port: number): boolean;
+  /** For a name that nobody here resolves: whether it reads like one of the public internet. */
+  allowsName(name: string, port: number): boolean;
 }
+
+/** Names that only a machine or a network knows. */
+const LOCAL_NAME = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|private|home\.arpa)\.?$/i;
 
 /** Below these only the web's own: mail, databases and the like are nobody's business here. */
 const FIRST_FREE_PORT = 1024;
@@ -26,12 +31,17 @@ export function createAddressRule(allow: readonly string[]): AddressRule {
       const parsed = ipaddr.process(address);
       if (entries.some((entry) => entry.range !== undefined && fits(entry, port) && isIn(parsed, entry.range)))
         return true;
-      return isPublic(parsed) && (WEB_PORTS.includes(port) || port >= FIRST_FREE_PORT);
+      return isPublic(parsed) && isAsked(port);
     },
+    allowsName: (name, port) => /\.[^.]/.test(name) && !LOCAL_NAME.test(name) && isAsked(port),
   };
 }
 
-/** Of IPv6 only what is given out for the world: beside it lie old spellings of IPv4, which some systems still take. */
+function isAsked(port: number): boolean {
+  return WEB_PORTS.includes(port) || port >= FIRST_FREE_PORT;
+}
+
+/** For IPv6 only what is given out for the world: beside it lie old spellings of IPv4, which some systems still take. */
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return address.range() === "unicast" && (address.kind() === "ipv4" || isIn(address, GLOBAL_IPV6));
 }

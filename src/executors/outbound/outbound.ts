@@ -5,6 +5,7 @@ import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Outbound, OutboundRequest, OutboundResult } from "../../ports/outbound.ts";
 import { type AddressRule, createAddressRule } from "./address-rule.ts";
+import { findProxy, type MakeRequest, openThrough, portOf } from "./proxy.ts";
 import { readBody } from "./read-body.ts";
 
 export interface OutboundOptions {
@@ -12,6 +13,8 @@ export interface OutboundOptions {
   readonly allow: readonly string[];
   /** Every address of a name. */
   resolve?(host: string): Promise<readonly LookupAddress[]>;
+  /** Its proxy variables count. Default: none. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
@@ -19,16 +22,18 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 /**
  * Guards against requests forged through us (SSRF): literal addresses are checked in every spelling, names by all that
  * they resolve to, and the connection goes to exactly the addresses that were checked, so that a name which says
- * something else a moment later gains nothing. Each redirect is checked anew.
+ * something else a moment later gains nothing. Each redirect is checked anew. A proxy resolves names itself: behind one
+ * only the text of a name can be checked.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
+  const { environment = {} } = options;
   const rule = createAddressRule(options.allow);
   const resolve = options.resolve ?? ((host: string) => lookup(host, { all: true, verbatim: true }));
   return {
     async request(asked, signal) {
       const limit = AbortSignal.timeout(asked.timeoutMs);
       try {
-        return await follow(asked, { rule, resolve, signal: AbortSignal.any([signal, limit]) });
+        return await follow(asked, { rule, resolve, environment, signal: AbortSignal.any([signal, limit]) });
       } catch (error) {
         if (signal.aborted) return { ok: false, reason: "aborted", message: "The request was stopped." };
         const seconds = asked.timeoutMs / 1_000;
@@ -46,6 +51,7 @@ class Refusal extends Error {}
 interface Way {
   readonly rule: AddressRule;
   resolve(host: string): Promise<readonly LookupAddress[]>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
 }
 
@@ -70,28 +76,34 @@ async function follow(asked: OutboundRequest, way: Way): Promise<OutboundResult>
 }
 
 async function send(url: URL, asked: OutboundRequest, way: Way): Promise<IncomingMessage> {
-  const addresses = await findAddresses(url, way);
-  way.signal.throwIfAborted();
   const { method = "GET", headers = {}, body } = asked;
-  // What was meant for one origin is not told to another.
+  const makeRequest = await open(url, way);
+  way.signal.throwIfAborted();
+  // Headers that were meant for one origin are not sent to another.
   const own = url.origin === parseUrl(asked.url).origin ? headers : {};
-  const request = url.protocol === "https:" ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
-    const sent = request(
-      url,
-      {
-        method,
-        headers: { "user-agent": "pawl", "accept-encoding": "gzip, deflate, br", ...own },
-        lookup: pinned(addresses),
-        signal: way.signal,
-        // A connection of its own: none that was opened under another answer of the resolver is used again.
-        agent: false,
-      },
-      resolve,
-    );
+    const sent = makeRequest({
+      method,
+      headers: { "user-agent": "pawl", "accept-encoding": "gzip, deflate, br", ...own },
+      signal: way.signal,
+      // A connection of its own: none that was opened under another answer of the resolver is used again.
+      agent: false,
+    });
+    sent.on("response", resolve);
     sent.on("error", reject);
     sent.end(body);
   });
+}
+
+async function open(url: URL, way: Way): Promise<MakeRequest> {
+  const proxy = findProxy(url, way.environment);
+  if (proxy !== undefined) {
+    checkName(url, way);
+    return openThrough(proxy, url, way.signal);
+  }
+  const lookup = pinned(await findAddresses(url, way));
+  const request = url.protocol === "https:" ? requestHttps : requestHttp;
+  return (options) => request(url, { ...options, lookup });
 }
 
 function parseUrl(written: string, base?: URL): URL {
@@ -104,16 +116,29 @@ function parseUrl(written: string, base?: URL): URL {
 }
 
 /** The URL parser has made one spelling of all: `http://2130706433/` is 127.0.0.1 here. */
+function hostOf(url: URL): { readonly host: string; readonly port: number } {
+  return { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(portOf(url)) };
+}
+
 async function findAddresses(url: URL, { rule, resolve, signal }: Way): Promise<readonly LookupAddress[]> {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
-  const isAllowed = rule.allowsHost(host, port);
+  const { host, port } = hostOf(url);
   const family = isIP(host);
   const found = family === 0 ? await settleSoon(resolve(host), signal) : [{ address: host, family }];
   if (found.length === 0) throw new Error(`${host} has no address.`);
-  if (!isAllowed && !found.every(({ address }) => rule.allowsAddress(address, port)))
-    throw new Refusal(`${url.host} is not a public address, or not a port that is asked.`);
+  if (!rule.allowsHost(host, port) && !found.every(({ address }) => rule.allowsAddress(address, port)))
+    throw notPublic(url);
   return found;
+}
+
+/** All that can be checked where a proxy resolves the name. */
+function checkName(url: URL, { rule }: Way): void {
+  const { host, port } = hostOf(url);
+  if (rule.allowsHost(host, port)) return;
+  if (!(isIP(host) === 0 ? rule.allowsName(host, port) : rule.allowsAddress(host, port))) throw notPublic(url);
+}
+
+function notPublic({ host }: URL): Refusal {
+  return new Refusal(`${host} is not a public address, or not a port that is asked.`);
 }
 
 /** A resolver knows no signal. */

@@ -1,7 +1,9 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { FILE_SIZE_LIMIT_BYTES } from "./file-size-limit.ts";
 import type { Visible } from "./sandbox.ts";
+
+/** Of one file, and of a sandbox's temporary files together. */
+export const FILE_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 export interface BwrapArguments {
   /** For `--args`, so that other users do not read them in the list of processes. */

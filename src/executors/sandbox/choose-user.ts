@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readKernel } from "./processes.ts";
 
 // Nobody else's: between the ranges of containers and the end of what 31 bits hold.
 const FIRST_FREE_USER = 0x70_00_00_00;
@@ -11,7 +11,7 @@ const FREE_USERS = 0x0f_00_00_00;
  */
 export function chooseUser(): number | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  return pickUser(readText("/proc/self/uid_map"));
+  return pickUser(readKernel("/proc/self/uid_map"));
 }
 
 /** `uidMap` as the kernel writes it: lines of `first-inside first-outside count`. */
@@ -27,12 +27,4 @@ export function pickUser(uidMap: string): number | undefined {
   // In a container with its own 65,536 ids: above those of people and below `nobody`.
   const own = ranges.find(({ first, end }) => first === 0 && end >= 65_536);
   return own === undefined ? undefined : 61_184 + randomInt(4_000);
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }

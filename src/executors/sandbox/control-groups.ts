@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type GroupPlaces, locateControlGroups } from "./locate-control-groups.ts";
-import { isAlive } from "./processes.ts";
+import { isAlive, readKernel } from "./processes.ts";
 
 /** Groups of the kernel that hold a program and all that it starts to its limits. Only where they may be made. */
 export interface ControlGroups {
@@ -41,7 +41,7 @@ const MAX_ROUNDS_OF_ADMITTING = 20;
 
 /** `undefined`: this process may not make any, as is usual in containers. */
 export async function findControlGroups(sh: string | undefined, prefix: string): Promise<ControlGroups | undefined> {
-  const places = locateControlGroups(readText("/proc/self/mountinfo"), readText("/proc/self/cgroup"));
+  const places = locateControlGroups(readKernel("/proc/self/mountinfo"), readKernel("/proc/self/cgroup"));
   if (places === undefined || sh === undefined) return undefined;
   const groups: ControlGroups = {
     parents: [...new Set([...places.memory, ...places.pids])],
@@ -126,7 +126,7 @@ function toGroup(made: {
 }): ControlGroup {
   const { memory, pids, folders, files } = made;
   const members = () => {
-    const listed = folders.flatMap((folder) => readText(join(folder, "cgroup.procs")).split("\n"));
+    const listed = folders.flatMap((folder) => readKernel(join(folder, "cgroup.procs")).split("\n"));
     return [...new Set(listed.filter(Boolean).map(Number))];
   };
   let admitting: Promise<void> | undefined;
@@ -142,9 +142,9 @@ function toGroup(made: {
     holdsMemory: memory !== undefined,
     holdsTasks: pids !== undefined,
     members,
-    tasks: () => (pids === undefined ? 0 : Number(readText(join(pids, "pids.current")))),
+    tasks: () => (pids === undefined ? 0 : Number(readKernel(join(pids, "pids.current")))),
     maxMemoryBytes: () => {
-      const most = memory === undefined ? "" : readText(join(memory, files.memoryMost)).trim();
+      const most = memory === undefined ? "" : readKernel(join(memory, files.memoryMost)).trim();
       return most === "" ? undefined : Number(most);
     },
     hasRunOutOfMemory: () => memory !== undefined && hasCounted(join(memory, files.memoryEvents), "oom_kill"),
@@ -175,7 +175,7 @@ async function admitAll(
 }
 
 function hasCounted(path: string, event: string): boolean {
-  return new RegExp(`^${event} [1-9]`, "m").test(readText(path));
+  return new RegExp(`^${event} [1-9]`, "m").test(readKernel(path));
 }
 
 /** In the background it is nothing to stay alive for: the guard removes what we leave. */
@@ -197,12 +197,4 @@ function removeNow(folders: readonly string[]): boolean {
 
 function writeIfThere(path: string, text: string): void {
   if (existsSync(path)) writeFileSync(path, text);
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }

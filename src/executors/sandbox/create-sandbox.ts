@@ -1,14 +1,12 @@
-import { chownSync, mkdtempSync } from "node:fs";
+import { chownSync, mkdtempSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Brands, createBrands } from "./brand.ts";
-import { chooseConfinement, type Found } from "./choose-confinement.ts";
+import { type Confinement, chooseConfinement, type Found } from "./choose-confinement.ts";
 import { chooseUser } from "./choose-user.ts";
-import type { Confinement } from "./confinement.ts";
 import { type ControlGroups, findControlGroups } from "./control-groups.ts";
 import { findTools, type Tools } from "./find-tools.ts";
-import { areOpenToOthers } from "./is-open-to-others.ts";
 import { TASKS_BEYOND_LIMIT, TASKS_OF_BWRAP, toLaunch } from "./launch.ts";
 import { createOrphanGuard, type OrphanGuard } from "./orphan-guard.ts";
 import { runProgram } from "./run-program.ts";
@@ -125,4 +123,27 @@ function makeTemporary(prefix: string, { user }: Extract<Confinement, { kind: "p
 function toUnstarted(ending: SandboxResult["ending"]): SandboxResult {
   const nothing = Buffer.alloc(0);
   return { kind: "process", ending, stdout: nothing, stderr: nothing, result: nothing, durationMs: 0 };
+}
+
+// Of the permissions of a file: what those who are neither its owner nor in its group may do.
+const READ = 0o4;
+const ENTER = 0o1;
+
+/** Whether every path can be reached and read by a user that owns nothing. What does not exist does not count. */
+function areOpenToOthers(paths: readonly string[]): boolean {
+  return paths.every((path) => !path.startsWith("/") || (allows(path, READ) && ancestorsOf(path).every(isEnterable)));
+}
+
+function ancestorsOf(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [parent, ...ancestorsOf(parent)];
+}
+
+function isEnterable(folder: string): boolean {
+  return allows(folder, ENTER);
+}
+
+function allows(path: string, right: number): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined || (found.mode & right) === right;
 }

@@ -1,5 +1,5 @@
-import { accessSync, constants, realpathSync } from "node:fs";
-import { basename, delimiter, join } from "node:path";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { basename, delimiter, isAbsolute, join } from "node:path";
 
 /** Programs of the system that hold others within limits. Absent: not installed. */
 export interface Tools {
@@ -10,30 +10,33 @@ export interface Tools {
   readonly sh?: string;
 }
 
-/** `searchPath` is a PATH; only absolute folders of it count. */
+/** `searchPath` is a PATH. */
 export function findTools(searchPath: string): Tools {
-  const folders = searchPath.split(delimiter).filter((folder) => folder.startsWith("/"));
   const names = ["bwrap", "setpriv", "prlimit", "env", "sh"] as const;
   return Object.fromEntries(
     names.flatMap((name) => {
-      const path = findProgram(name, folders);
-      return path === undefined ? [] : [[name, path]];
+      const path = findProgram(name, searchPath);
+      return path === undefined ? [] : [[name, toRealPath(path)]];
     }),
   );
 }
 
-function findProgram(name: string, folders: readonly string[]): string | undefined {
-  const found = folders.map((folder) => join(folder, name)).find(isExecutable);
-  if (found === undefined) return undefined;
-  // Where it lies it is seen inside a sandbox as well; where one program has many names, the name tells which it is.
-  const real = realpathSync(found);
-  return basename(real) === name ? real : found;
+/** A program in the absolute folders of a PATH, or at an absolute path. Undefined: it is not there. */
+export function findProgram(name: string, searchPath: string): string | undefined {
+  const folders = isAbsolute(name) ? ["/"] : searchPath.split(delimiter).filter(isAbsolute);
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+/** The real path is seen inside a sandbox as well. A program with many names keeps the one that tells which it is. */
+function toRealPath(path: string): string {
+  const real = realpathSync(path);
+  return basename(real) === basename(path) ? real : path;
 }
 
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
-    return true;
+    return statSync(path).isFile();
   } catch {
     return false;
   }

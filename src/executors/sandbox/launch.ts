@@ -1,9 +1,8 @@
 import { release } from "node:os";
 import { toLimitOption } from "./brand.ts";
-import { type BwrapArguments, toBwrapArguments } from "./bwrap-arguments.ts";
+import { type BwrapArguments, FILE_SIZE_LIMIT_BYTES, toBwrapArguments } from "./bwrap-arguments.ts";
+import type { Confinement } from "./choose-confinement.ts";
 import { chooseUser } from "./choose-user.ts";
-import type { Confinement } from "./confinement.ts";
-import { FILE_SIZE_LIMIT_BYTES } from "./file-size-limit.ts";
 import type { Tools } from "./find-tools.ts";
 import { countTasksOf } from "./processes.ts";
 import type { SandboxLimits, SandboxSpec } from "./sandbox.ts";

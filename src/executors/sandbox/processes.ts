@@ -18,10 +18,14 @@ export function findDescendants(root: number): number[] {
   return found;
 }
 
-/** Processes that live and carry the brand, whoever their parent is now. Reads all of /proc: a few milliseconds. */
-export function findBranded(brand: string): number[] {
-  return namesIn("/proc")
-    .filter((name) => name > "0" && name < ":" && hasBrand(read(`/proc/${name}/limits`), brand))
+/** Processes that live and carry one of the brands, whoever their parent is now. Reads all of /proc: a few milliseconds. */
+export function findBranded(brands: readonly string[]): number[] {
+  if (brands.length === 0) return [];
+  return processNames()
+    .filter((name) => {
+      const limits = readKernel(`/proc/${name}/limits`);
+      return brands.some((brand) => hasBrand(limits, brand));
+    })
     .map(Number)
     .filter(isAlive);
 }
@@ -30,7 +34,7 @@ export function usageOf(pids: readonly number[]): Usage {
   let rssBytes = 0;
   let tasks = 0;
   for (const pid of pids) {
-    const status = read(`/proc/${pid}/status`);
+    const status = readKernel(`/proc/${pid}/status`);
     rssBytes += numberAfter(status, "\nVmRSS:") * 1_024;
     tasks += numberAfter(status, "\nThreads:");
   }
@@ -41,7 +45,7 @@ export function usageOf(pids: readonly number[]): Usage {
 export function proportionalBytes(pids: readonly number[]): number | undefined {
   let bytes = 0;
   for (const pid of pids) {
-    const rollup = read(`/proc/${pid}/smaps_rollup`);
+    const rollup = readKernel(`/proc/${pid}/smaps_rollup`);
     if (rollup === "" && isAlive(pid)) return undefined;
     bytes += numberAfter(rollup, "\nPss:") * 1_024;
   }
@@ -50,14 +54,14 @@ export function proportionalBytes(pids: readonly number[]): number | undefined {
 
 /** Processes and threads of a user: what the kernel counts against the user's limit. */
 export function countTasksOf(user: number): number {
-  const statuses = namesIn("/proc").map((name) => (name > "0" && name < ":" ? read(`/proc/${name}/status`) : ""));
+  const statuses = processNames().map((name) => readKernel(`/proc/${name}/status`));
   const own = statuses.filter((status) => numberAfter(status, "\nUid:") === user);
   return own.reduce((sum, status) => sum + numberAfter(status, "\nThreads:"), 0);
 }
 
 /** A process that has ended and waits to be asked how is not alive. */
 export function isAlive(pid: number): boolean {
-  const state = /\nState:\s+(\S)/.exec(read(`/proc/${pid}/status`))?.[1];
+  const state = /\nState:\s+(\S)/.exec(readKernel(`/proc/${pid}/status`))?.[1];
   return state !== undefined && state !== "Z" && state !== "X";
 }
 
@@ -74,7 +78,7 @@ export function sendSignal(pids: readonly number[], signal: NodeJS.Signals): voi
 function childrenOf(pid: number): number[] {
   // Every thread has its own children.
   return namesIn(`/proc/${pid}/task`).flatMap((thread) => {
-    return read(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number);
+    return readKernel(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number);
   });
 }
 
@@ -91,7 +95,12 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function read(path: string): string {
+function processNames(): string[] {
+  return namesIn("/proc").filter((name) => name > "0" && name < ":");
+}
+
+/** A file of the kernel; empty where it is not there. */
+export function readKernel(path: string): string {
   try {
     return readFileSync(path, "latin1");
   } catch {

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import { Readable, type Writable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
-import { type Collected, collectOutput } from "./collect-output.ts";
 import type { ControlGroup } from "./control-groups.ts";
 import { killAll } from "./kill-all.ts";
 import { type Launch, TASKS_OF_BWRAP } from "./launch.ts";
@@ -126,7 +125,7 @@ function findTree({ pid = 0 }: ChildProcess): number[] {
 
 /** Those who have lost their parents are found by their brand; inside bwrap they get another parent. */
 function findMembers({ launch, brand }: Run, child: ChildProcess): number[] {
-  const branded = launch.kind === "bwrap" || brand === undefined ? [] : findBranded(brand);
+  const branded = launch.kind === "bwrap" || brand === undefined ? [] : findBranded([brand]);
   return [...new Set([...findTree(child), ...branded])];
 }
 
@@ -143,7 +142,7 @@ function kill({ group }: Run, child: ChildProcess): void {
 async function killRest({ launch, group, brand }: Run, child: ChildProcess, wasEnded: boolean): Promise<void> {
   // The kernel takes long to put namespaces away; nobody has to wait for that.
   if (launch.kind === "bwrap" && !wasEnded) return;
-  if (brand !== undefined) await killAll(() => findBranded(brand));
+  if (brand !== undefined) await killAll(() => findBranded([brand]));
   else if (group !== undefined) await killAll(() => group.members());
   else sendSignal([-(child.pid ?? 0)], "SIGKILL");
 }
@@ -220,4 +219,30 @@ function toResult(
     durationMs: performance.now() - startedAt,
     maxRssBytes,
   };
+}
+
+interface Collected {
+  bytes(): Buffer;
+}
+
+/** Keeps what a stream brings, up to `maxBytes`; then calls `exceeded` and reads no further. */
+function collectOutput(
+  stream: Readable,
+  options: { readonly maxBytes: number; exceeded(): void; onChunk?(chunk: Buffer): void },
+): Collected {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on("error", () => undefined);
+  stream.on("data", (chunk: Buffer) => {
+    if (size > options.maxBytes) return;
+    const room = options.maxBytes - size;
+    size += chunk.length;
+    const kept = chunk.length > room ? chunk.subarray(0, room) : chunk;
+    chunks.push(kept);
+    options.onChunk?.(kept);
+    if (size <= options.maxBytes) return;
+    stream.pause();
+    options.exceeded();
+  });
+  return { bytes: () => Buffer.concat(chunks) };
 }

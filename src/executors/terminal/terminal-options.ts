@@ -1,5 +1,5 @@
 import type { SecurityLevel } from "./policy/security-level.ts";
-import type { PtyHolder } from "./session/pty-holder.ts";
+import type { PtyHolder } from "./session/pty.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 
 /** What can be configured about terminals. */

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { PtyHolder } from "../../../src/executors/terminal/session/pty-holder.ts";
+import type { PtyHolder } from "../../../src/executors/terminal/session/pty.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../../../src/executors/terminal/terminal-options.ts";
 import { createTerminalSessions, type TerminalSessions } from "../../../src/executors/terminal/terminal-sessions.ts";
 import { TmuxHolder } from "../../../src/executors/terminal/tmux/tmux-holder.ts";

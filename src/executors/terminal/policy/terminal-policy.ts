@@ -1,12 +1,9 @@
-import { basename, dirname } from "node:path";
+import { realpathSync } from "node:fs";
+import { basename, dirname, sep } from "node:path";
 import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-line.ts";
 import { findBlockedCommand } from "./blocked-commands.ts";
-import { CallRate } from "./call-rate.ts";
-import { findForbiddenVariable } from "./environment-rule.ts";
-import { findForbiddenFolder } from "./folder-rule.ts";
 import { type Refusal, toRefusedError } from "./refuse.ts";
 import { isAtLeast, type SecurityLevel } from "./security-level.ts";
-import { ALLOWED_SHELLS, SYSTEM_FOLDERS } from "./shells.ts";
 
 export interface PolicyOptions {
   readonly level: SecurityLevel;
@@ -100,6 +97,16 @@ function throwIfAny(refusal: Refusal | undefined): void {
   if (refusal !== undefined) throw toRefusedError(refusal);
 }
 
+/** Programs that a terminal may be opened with from level medium on. Once one runs, it may start others. */
+const ALLOWED_SHELLS: readonly string[] = [
+  ...["bash", "sh", "zsh", "fish", "dash", "ksh", "tcsh", "csh"],
+  ...["python", "python3", "ipython", "pdb", "pdb3", "node", "irb", "gdb", "lldb"],
+  ...["vim", "vi", "nvim", "nano", "less", "psql", "mysql", "sqlite3", "redis-cli"],
+];
+
+/** A path to a shell elsewhere may be any program that goes by its name. */
+const SYSTEM_FOLDERS: readonly string[] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+
 function findForbiddenShell(program: string): Refusal | undefined {
   const isOfSystem = !program.includes("/") || SYSTEM_FOLDERS.includes(dirname(program));
   if (isOfSystem && ALLOWED_SHELLS.includes(basename(program))) return undefined;
@@ -116,4 +123,79 @@ function tooLong(length: number): Refusal {
     reason: `The input has ${length} characters, and ${MAX_INPUT_LENGTH} are allowed.`,
     remedy: "Send it in parts, or put it into a file.",
   };
+}
+
+const MINUTE_MS = 60_000;
+
+/** Counts calls of the last minute. */
+class CallRate {
+  readonly #limit: number;
+  readonly #now: () => number;
+  #times: number[] = [];
+
+  /** `now` in milliseconds that never go back. */
+  constructor(limit: number, now: () => number) {
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  /** Counts a call where there is room for it; else says in how many milliseconds there will be. */
+  tryCall(): { readonly waitMs: number } | undefined {
+    const now = this.#now();
+    this.#times = this.#times.filter((time) => time > now - MINUTE_MS);
+    const [oldest = now] = this.#times;
+    if (this.#times.length >= this.#limit) return { waitMs: oldest + MINUTE_MS - now };
+    this.#times.push(now);
+    return undefined;
+  }
+}
+
+/** What decides which programs run and as whom. */
+const PROTECTED = /^(?:PATH|HOME|USER|SHELL|BASH_ENV|ENV|LD_.*|DYLD_.*)$/;
+
+function findForbiddenVariable(
+  level: SecurityLevel,
+  environment: Readonly<Record<string, string>>,
+): Refusal | undefined {
+  const name = Object.keys(environment).find((candidate) => PROTECTED.test(candidate));
+  if (name !== undefined && isAtLeast(level, "low")) return toRefusal(name);
+  // Shells run what some variables hold, such as PROMPT_COMMAND.
+  for (const value of Object.values(environment)) {
+    const refusal = findBlockedCommand(level, { text: value, isCertain: true });
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function toRefusal(name: string): Refusal {
+  return {
+    rule: "protected-environment",
+    reason: `\`${name}\` may not be set.`,
+    remedy: "Leave it out, or lower the security level to off.",
+  };
+}
+
+/** Whether a folder is, with all links followed, one of the roots or inside of one. */
+function findForbiddenFolder(folder: string, roots: readonly string[]): Refusal | undefined {
+  const real = realPathOf(folder);
+  // One that is missing cannot be opened either.
+  if (real === undefined || roots.some((root) => isInside(real, realPathOf(root)))) return undefined;
+  return {
+    rule: "working-directory",
+    reason: "A terminal may be opened only in the home folder, the folder for temporary files, or the current one.",
+    remedy: "Choose a folder below one of these, or lower the security level to low.",
+  };
+}
+
+function isInside(folder: string, root: string | undefined): boolean {
+  if (root === undefined) return false;
+  return folder === root || folder.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { killAll } from "../../sandbox/kill-all.ts";
-import { sendSignal } from "../../sandbox/processes.ts";
-import { findSessionProcesses, type Origin } from "./session-processes.ts";
+import { sendSignal, findBranded, findDescendants, isAlive } from "../../sandbox/processes.ts";
 
 /** For programs that save something when their terminal goes away. */
 const GRACE_MS = 300;
@@ -30,4 +29,22 @@ export async function endProcesses(terminals: readonly HeldTerminal[]): Promise<
   while (performance.now() < deadline && find().length > 0) await setTimeout(LOOK_EVERY_MS);
   await killAll(find);
   await Promise.race([Promise.all(exits), setTimeout(LAST_WORDS_MS, undefined, { ref: false })]);
+}
+
+/** A terminal's first process and the mark that all that come from it carry. */
+export interface Origin {
+  readonly pid: number;
+  readonly brand: string | undefined;
+  /** Whether the first process still runs: a number is given to others later. */
+  readonly runs: boolean;
+}
+
+/**
+ * Every living process that the terminals have started, whoever its parent is now. Without marks only those below the
+ * first process: what has lost its parent is not found then.
+ */
+function findSessionProcesses(origins: readonly Origin[]): number[] {
+  const branded = findBranded(origins.flatMap(({ brand }) => brand ?? []));
+  const below = origins.filter(({ runs }) => runs).flatMap(({ pid }) => [pid, ...findDescendants(pid)]);
+  return [...new Set([...branded, ...below])].filter(isAlive);
 }

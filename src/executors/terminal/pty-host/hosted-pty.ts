@@ -2,7 +2,7 @@ import { type IPty, spawn } from "@lydell/node-pty";
 import { InputQueue } from "./input-queue.ts";
 import type { FromPtyHost, PtySpec } from "./messages.ts";
 import type { Program } from "./program.ts";
-import type { Origin } from "./session-processes.ts";
+import type { Origin } from "./end-processes.ts";
 
 /** So much may be on its way unread; then the program has to wait. */
 const HIGH_WATER = 512 * 1024;

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import type { Pty, PtyEnd, PtyEvents } from "../session/pty.ts";
-import type { PtyHolder } from "../session/pty-holder.ts";
+import type { Pty, PtyEnd, PtyEvents, PtyHolder } from "../session/pty.ts";
 import type { FromPtyHost, PtySpec, ToPtyHost } from "./messages.ts";
 
 /** Said in large pieces, well below what the host sends ahead: each message costs as much as reading a page of output. */

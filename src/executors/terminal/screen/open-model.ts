@@ -1,5 +1,4 @@
-import type { Terminal } from "@xterm/headless";
-import { useCurrentWidths } from "./character-width.ts";
+import type { IUnicodeHandling, Terminal } from "@xterm/headless";
 
 export interface ModelOptions {
   readonly columns: number;
@@ -17,4 +16,42 @@ export async function openModel({ columns: cols, rows, scrollbackRows: scrollbac
   const terminal = new xterm.Terminal({ cols, rows, scrollback, allowProposedApi: true });
   useCurrentWidths(terminal.unicode, stringWidth);
   return terminal;
+}
+
+const VERSION = "pawl";
+/** Nothing below is wide or combines with what stands before it. */
+const FIRST_SPECIAL = 0x300;
+
+/**
+ * Has characters as wide as programs of today take them to be; the model's own table is that of 2010, in which an emoji
+ * is narrow. Code points count, as in the C library that shells ask, not what a font makes of several.
+ */
+function useCurrentWidths(unicode: IUnicodeHandling, widthOf: (text: string) => number): void {
+  const known = new Map<number, Width>();
+  const wcwidth = (codePoint: number): Width => {
+    if (codePoint < 0x20 || (codePoint >= 0x7f && codePoint < 0xa0)) return 0;
+    if (codePoint < FIRST_SPECIAL) return 1;
+    const width = known.get(codePoint) ?? toWidth(widthOf(String.fromCodePoint(codePoint)));
+    known.set(codePoint, width);
+    return width;
+  };
+  unicode.register({
+    version: VERSION,
+    wcwidth,
+    charProperties: (code, before) => toProperties(wcwidth(code), before),
+  });
+  unicode.activeVersion = VERSION;
+}
+
+type Width = 0 | 1 | 2;
+
+function toWidth(width: number): Width {
+  return width <= 0 ? 0 : width === 1 ? 1 : 2;
+}
+
+/** As the model packs them: the width from bit 1 on, bit 0 for what joins the character before it. */
+function toProperties(width: Width, before: number): number {
+  const widthBefore = (before >> 1) & 3;
+  const joins = width === 0 && before !== 0 && widthBefore > 0;
+  return joins ? (widthBefore << 1) | 1 : width << 1;
 }

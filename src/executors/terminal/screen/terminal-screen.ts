@@ -1,7 +1,6 @@
 import type { IBuffer, Terminal } from "@xterm/headless";
 import { PrivateModes } from "./private-modes.ts";
 import { endOfText, readLines, readRows, startOfLine, withoutEmptyEnd } from "./screen-text.ts";
-import { serializeModes } from "./serialize-modes.ts";
 import { serializeRow, serializeScreen } from "./serialize-screen.ts";
 
 /** More of a title is not kept: it is text from outside. */
@@ -105,4 +104,28 @@ function alternateRows(buffer: IBuffer): string[] {
 
 function joined(lines: readonly string[]): string {
   return withoutEmptyEnd(lines).join("\n");
+}
+
+const MOUSE_TRACKING = { none: undefined, x10: 9, vt200: 1000, drag: 1002, any: 1003 } as const;
+
+/**
+ * What brings an empty terminal into the modes of another one, without moving the cursor: how keys, pasted text and the
+ * mouse are sent, and what happens at the edge. Not known are the margins of scrolling and the colour of the pen.
+ */
+function serializeModes({ modes }: Terminal, hidden: PrivateModes): string {
+  const on = [
+    modes.applicationCursorKeysMode ? 1 : undefined,
+    modes.applicationKeypadMode ? 66 : undefined,
+    modes.bracketedPasteMode ? 2004 : undefined,
+    modes.reverseWraparoundMode ? 45 : undefined,
+    MOUSE_TRACKING[modes.mouseTrackingMode],
+    hidden.mouseEncoding,
+  ].filter((mode) => mode !== undefined);
+  const off = [modes.wraparoundMode ? undefined : 7, hidden.isCursorVisible ? undefined : 25].filter(
+    (mode) => mode !== undefined,
+  );
+  return (
+    [...on.map((mode) => `\u001b[?${mode}h`), ...off.map((mode) => `\u001b[?${mode}l`)].join("") +
+    (modes.insertMode ? "\u001b[4h" : "")
+  );
 }

@@ -1,4 +1,5 @@
 import type { TypedLine } from "../input/typed-line.ts";
+import type { PtySpec } from "../pty-host/messages.ts";
 import type { ExpectedEcho } from "../screen/echo.ts";
 
 export interface PtyEvents {
@@ -42,4 +43,33 @@ export interface InputNote {
   readonly echo: ExpectedEcho;
   readonly typed: TypedLine;
   readonly prompts: readonly string[];
+}
+
+/** What is known of a session from its beginning. */
+export interface SessionFacts {
+  readonly id: string;
+  /** As it was asked for. */
+  readonly command: string;
+  readonly webUrl: string | null;
+  /** Who opened it, for those who close what they have opened. */
+  readonly owner: string | undefined;
+  readonly createdAt: Date;
+}
+
+/** Who holds the terminals that programs run in. */
+export interface PtyHolder {
+  /** Rejects where there is no terminal to be had. */
+  open(spec: PtySpec, events: PtyEvents, facts: SessionFacts): Promise<Pty>;
+  /** Sessions of an earlier process that still live. Absent: none outlives its process. */
+  findLeft?(): Promise<readonly LeftSession[]>;
+  /** Lets go of all terminals. Those that cannot live without this process end. */
+  close(): Promise<void>;
+}
+
+export interface LeftSession {
+  readonly facts: Omit<SessionFacts, "webUrl">;
+  readonly columns: number;
+  readonly rows: number;
+  /** `restore` is called once, before the first event. */
+  attach(events: PtyEvents, restore: (shown: ShownBefore) => void): Promise<Pty>;
 }

@@ -1,8 +1,7 @@
 import type { PtySpec } from "../pty-host/messages.ts";
 import { PtyHost } from "../pty-host/pty-host.ts";
 import { openModel } from "../screen/open-model.ts";
-import type { LeftSession, PtyHolder } from "./pty-holder.ts";
-import type { SessionFacts } from "./session-facts.ts";
+import type { LeftSession, PtyHolder, SessionFacts } from "./pty.ts";
 import { TerminalSession } from "./terminal-session.ts";
 
 export interface TableOptions {

@@ -5,8 +5,7 @@ import { openModel } from "../screen/open-model.ts";
 import { OutputSinceInput, type RecentOutput } from "../screen/output-since-input.ts";
 import { TerminalScreen } from "../screen/terminal-screen.ts";
 import { unfinishedSequence } from "../screen/unfinished-sequence.ts";
-import type { Pty, PtyEnd, PtyEvents, ShownBefore } from "./pty.ts";
-import type { SessionFacts } from "./session-facts.ts";
+import type { Pty, PtyEnd, PtyEvents, SessionFacts, ShownBefore } from "./pty.ts";
 import { splitForWatching } from "./split-for-watching.ts";
 
 export type SessionState = "initializing" | "active" | "waiting" | "error" | "terminated";

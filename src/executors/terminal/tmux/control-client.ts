@@ -1,6 +1,5 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { readOutput } from "./read-output.ts";
 
 /** Where a tmux server listens, and the program to talk to it. */
 export interface TmuxServer {
@@ -146,3 +145,25 @@ export class ControlClient {
 }
 
 const GONE: Reply = { isOk: false, text: "The tmux server is gone." };
+
+const BACKSLASH = 0x5c;
+const ZERO = 0x30;
+
+/** Output as tmux writes it: control characters and backslashes as `\ooo`, everything else as it is. */
+function readOutput(escaped: Buffer): Buffer {
+  const output = Buffer.allocUnsafe(escaped.length);
+  let length = 0;
+  for (let at = 0; at < escaped.length; at += 1) {
+    const byte = escaped[at] ?? 0;
+    if (byte === BACKSLASH && at + 3 < escaped.length) {
+      output[length] = (digit(escaped, at + 1) << 6) | (digit(escaped, at + 2) << 3) | digit(escaped, at + 3);
+      at += 3;
+    } else output[length] = byte;
+    length += 1;
+  }
+  return output.subarray(0, length);
+}
+
+function digit(escaped: Buffer, at: number): number {
+  return ((escaped[at] ?? ZERO) - ZERO) & 7;
+}

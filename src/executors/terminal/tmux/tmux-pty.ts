@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import { setTimeout } from "node:timers/promises";
 import { isAlive, sendSignal } from "../../sandbox/processes.ts";
 import { endProcesses } from "../pty-host/end-processes.ts";
-import type { Origin } from "../pty-host/session-processes.ts";
+import type { Origin } from "../pty-host/end-processes.ts";
 import type { InputNote, Pty, PtyEnd, PtyEvents, ShownBefore } from "../session/pty.ts";
 import { ControlClient, type TmuxServer } from "./control-client.ts";
 import { INPUT_OPTIONS, readShown } from "./read-shown.ts";

@@ -1,5 +1,4 @@
 import { awaitMatch } from "../session/await-match.ts";
-import { compilePattern, type FindMatch } from "../session/compile-pattern.ts";
 import { lookAt, SESSION_NOT_FOUND } from "./look-at.ts";
 import type { ToolHandler } from "./tool-parts.ts";
 
@@ -43,4 +42,23 @@ async function tryCompile(pattern: string): Promise<{ readonly find: FindMatch }
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
+}
+
+type FindMatch = (text: string) => string | null;
+
+/** Longer ones are no patterns but mistakes. */
+const MAX_LENGTH = 10_000;
+
+/**
+ * Reads a regular expression in RE2's syntax: linear in time, so without look-around and back-references. `^` and `$`
+ * hold at every line. Throws an error whose message says what is wrong with it.
+ */
+async function compilePattern(pattern: string): Promise<FindMatch> {
+  if (pattern.length > MAX_LENGTH) throw new Error(`it is longer than ${MAX_LENGTH} characters`);
+  const { RE2JS } = await import("re2js");
+  const compiled = RE2JS.compile(pattern, RE2JS.MULTILINE);
+  return (text) => {
+    const matcher = compiled.matcher(text);
+    return matcher.find() ? matcher.group() : null;
+  };
 }

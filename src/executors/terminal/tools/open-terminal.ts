@@ -2,11 +2,10 @@ import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { ToolInput, ToolOutput } from "../../../ports/terminal-tools.ts";
+import { findProgram } from "../../sandbox/find-tools.ts";
 import type { PtySpec } from "../pty-host/messages.ts";
-import { buildChildEnvironment } from "../session/child-environment.ts";
 import { findTooLong } from "../session/given-size.ts";
 import { settle } from "../session/settle.ts";
-import { locateCommand, parseShellCommand } from "../session/shell-command.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import type { ToolCall } from "./gate.ts";
 import type { ToolHandler, ToolParts } from "./tool-parts.ts";
@@ -115,4 +114,70 @@ function toFailure(shell: string, error: string): ToolOutput<"open_terminal"> {
     timestamp: new Date().toISOString(),
     error,
   };
+}
+
+/** What a terminal's program needs to know of where it runs. Nothing here is a secret. */
+const PASSED = ["USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"];
+
+const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const NO_HISTORY = { HISTFILE: "/dev/null", PYTHON_HISTORY: "/dev/null", LESSHISTFILE: "-" };
+
+interface ChildEnvironment {
+  /** Of this process: keys of providers are in it, and stay there. */
+  readonly own: Readonly<Record<string, string | undefined>>;
+  readonly homeDir: string;
+  readonly isolateHistory: boolean;
+  /** As the user wishes; it goes before all others. */
+  readonly wished: Readonly<Record<string, string>>;
+}
+
+function buildChildEnvironment(facts: ChildEnvironment): Readonly<Record<string, string>> {
+  const { own, homeDir, isolateHistory, wished } = facts;
+  const passed = PASSED.flatMap((name) => {
+    const value = own[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    PATH: own["PATH"] || DEFAULT_PATH,
+    HOME: homeDir,
+    LANG: /utf-?8/i.test(own["LANG"] ?? "") ? (own["LANG"] ?? "") : "C.UTF-8",
+    TERM: "xterm-256color",
+    ...Object.fromEntries(passed),
+    ...(isolateHistory ? NO_HISTORY : {}),
+    ...wished,
+  };
+}
+
+interface ShellCommand {
+  /** As it was written. */
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+/** What stands for a program where the system does not have it under its name. */
+const STAND_INS: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  python: ["python3"],
+  pdb: ["python3", "-m", "pdb"],
+  vi: ["vim"],
+};
+
+const WORD = /"([^"]*)"|'([^']*)'|(\S+)/g;
+
+/** Words between spaces; quotes hold some together. No shell reads it, so nothing is expanded. `undefined`: no words. */
+function parseShellCommand(text: string): ShellCommand | undefined {
+  const words = [...text.matchAll(WORD)].map(([, double, single, bare]) => double ?? single ?? bare ?? "");
+  const [program, ...args] = words;
+  return program === undefined || program === "" ? undefined : { program, args };
+}
+
+/** With the program's place on the search path, or in the folder where it will run. `undefined`: it is not there. */
+function locateCommand(
+  { program, args }: ShellCommand,
+  { path, folder }: { readonly path: string; readonly folder: string },
+): [string, ...string[]] | undefined {
+  const found = findProgram(program.includes("/") ? resolve(folder, program) : program, path);
+  if (found !== undefined) return [found, ...args];
+  const [standIn, ...first] = STAND_INS[program] ?? [];
+  const other = standIn === undefined ? undefined : findProgram(standIn, path);
+  return other === undefined ? undefined : [other, ...first, ...args];
 }

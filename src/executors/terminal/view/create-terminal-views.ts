@@ -1,10 +1,10 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { LiveTerminals, OutputView, TerminalSummary } from "../../../ports/terminal-views.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import type { ToolParts } from "../tools/tool-parts.ts";
 import { LiveOutput, Repainter } from "./live-output.ts";
 import { LiveScreen } from "./live-screen.ts";
 import { terminalNotFound } from "./terminal-not-found.ts";
-import { typeLive } from "./type-live.ts";
 
 /** What a person does stands in the audit log as well, and under this name. */
 const CALLER = "person";
@@ -58,4 +58,15 @@ function toSummary({ facts, screen, state, lastActivityAt, exitCode }: TerminalS
     web_url: facts.webUrl,
     exit_code: exitCode,
   };
+}
+
+/** Types what a person types: as it is, by the rules for tools, but not counted as calls. Recorded before it is done. */
+async function typeLive({ gate, policy }: ToolParts, session: TerminalSession, data: string): Promise<void> {
+  const facts = { tool: "live_input", session_id: session.facts.id, input_text: data, caller: "person" };
+  gate.admit({ isInternal: true }, facts, () => {
+    const shown = session.screen.readCursorLine();
+    policy.checkTyping({ input: data, length: data.length, begun: session.typedLine, shown });
+    if (session.isClogged) throw new PawlError("TERMINAL_REFUSED", { message: "The program does not read its input." });
+  });
+  await session.type(data);
 }
