@@ -157,7 +157,6 @@ export class ToolParts {
       configuration: readableConfiguration(config),
       generate: work.generate,
       runCommand,
-      validators: await this.#schemas(),
     });
   }
 

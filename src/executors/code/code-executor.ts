@@ -95,7 +95,7 @@ async function call(attempt: Attempt): Promise<Outcome> {
       limits,
       hasResultChannel: !isProgram,
       onOutput(stream, chunk) {
-        // What a program writes to standard output may be its result: only the end tells.
+        // The standard output of a program may be its result: only the end tells.
         if (!isProgram || stream === "stderr") log.write(stream, chunk);
       },
     },

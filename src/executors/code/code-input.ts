@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 
 export type Language = "python" | "javascript" | "typescript";
 
-/** What the code executor gets as `Task.input`. */
+/** The input of the code executor: `Task.input`. */
 export interface CodeInput {
   readonly language: Language;
   /** Relative to the application's folder. */
@@ -13,7 +13,7 @@ export interface CodeInput {
   readonly input: Json;
 }
 
-/** What a step asks for; it never gets more than is configured. */
+/** The limits that a step asks for; it never gets more than is configured. */
 interface CodeLimits {
   readonly memoryBytes?: number;
   readonly maxOutputBytes?: number;

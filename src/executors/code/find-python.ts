@@ -25,7 +25,7 @@ const QUESTION =
 export async function findPython(configured: string | undefined): Promise<FoundPython> {
   const asked = configured === undefined ? "python3" : await toInterpreter(configured);
   try {
-    // The one time that Python sees our environment: shims read it, and no script is run.
+    // Python sees our environment only here: shims read it, and no script is run.
     const { stdout } = await promisify(execFile)(asked, ["-I", "-c", QUESTION], { timeout: ASK_TIMEOUT_MS });
     const [executable = asked, ...prefixes] = JSON.parse(stdout) as string[];
     return { ok: true, python: { executable, folders: await toFolders(executable, prefixes) } };

@@ -8,11 +8,11 @@ import { toFailed } from "../output/failure.ts";
 export interface LocatedScript {
   /** As the step names it. */
   readonly name: string;
-  /** What runs. */
+  /** The text that runs. */
   readonly text: string;
   /** The application's folder; absent where the definition came without one. */
   readonly folder?: string;
-  /** Of the file in that folder, if it says the same as `text`. */
+  /** The path of the file in that folder, if it holds the same text. */
   readonly path?: string;
   /** Other pinned scripts, by name, for a definition without a folder. */
   readonly others: Readonly<Record<string, string>>;

@@ -1,10 +1,10 @@
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 
-/** What a runner says on its own channel about the call. */
+/** The report of a runner on its own channel. */
 export type Report =
   | { readonly kind: "returned"; readonly result: Json }
-  /** What was returned is no JSON. */
+  /** The returned value is no JSON. */
   | { readonly kind: "invalid"; readonly message: string }
   | { readonly kind: "raised"; readonly exception: Exception }
   /** The script cannot be read; nothing of it has run. */

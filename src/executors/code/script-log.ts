@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { Json } from "../../core/json.ts";
 
-/** What a script prints, as events, one for each line. Bounded: the rest is only counted as said. */
+/** The output of a script as events, one for each line. Bounded: beyond that, one event says that there was more. */
 export interface ScriptLog {
   write(stream: "stdout" | "stderr", chunk: Buffer): void;
   warn(text: string): void;

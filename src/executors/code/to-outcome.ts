@@ -76,7 +76,7 @@ interface Circumstances {
   readonly more?: JsonObject;
 }
 
-/** What a script that has begun did outside is not known. */
+/** The effects of a script that has begun are unknown. */
 function stopped(code: ErrorCode, message: string, circumstances: Circumstances): Failed {
   const { result, call, retryable = true } = circumstances;
   const report = call.convention.kind === "function" ? readReport(result.result) : undefined;
@@ -167,7 +167,7 @@ function exitCode(ending: Ending): number {
   return ending.type === "exited" ? ending.code : 1;
 }
 
-// What languages say when the system refuses another process or thread.
+// Messages of languages when the system refuses another process or thread.
 const REFUSED_PROCESS = /\[Errno 11\] Resource temporarily unavailable|can't start new thread|\bspawn\w* .*EAGAIN/;
 
 function toRaised(exception: Exception, circumstances: Circumstances): Failed {

@@ -1,50 +1,45 @@
+import { z } from "zod";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { type DefinedTool, defineTool } from "../../ports/defined-tool.ts";
 import type { Outcome, Succeeded } from "../../ports/executor.ts";
 import type { OfferedTool, ToolCall } from "../../ports/tool-set.ts";
+import { toFailed } from "../output/failure.ts";
 
-/** A tool with what it does. It may throw a `PawlError`; its arguments have been checked against its schema. */
+/** A tool with what it does. It checks its arguments, and may throw a `PawlError`. */
 export interface CoreTool extends OfferedTool {
-  run(args: JsonObject, call: ToolCall, signal: AbortSignal): Promise<Outcome>;
+  run(args: Json, call: ToolCall, signal: AbortSignal): Promise<Outcome>;
+}
+
+export function defineCoreTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  described: Omit<DefinedTool<Input, Output>, "inputSchema" | "outputSchema">,
+  perform: (input: z.output<Input>, call: ToolCall, signal: AbortSignal) => Promise<Outcome>,
+): CoreTool {
+  const { input, output: _, ...offered } = defineTool(described);
+  return {
+    ...offered,
+    async run(args, call, signal) {
+      const read = input.safeParse(args);
+      if (read.success) return perform(read.data, call, signal);
+      const flaws = read.error.issues.map(
+        ({ path, message }) => `${path.map((part) => `/${String(part)} `).join("")}${message}`,
+      );
+      const message = `The arguments do not fit \`${described.name}\`: ${flaws.join("; ")}.`;
+      return toFailed("MCP_ARGUMENTS_INVALID", { message, retryable: false, effect: "none" });
+    },
+  };
 }
 
 export function succeeded(output: JsonObject): Succeeded {
   return { status: "succeeded", output, costMicro: 0 };
 }
 
-/** A text among arguments that have been checked. */
-export function textOf(args: JsonObject, name: string): string {
-  const value = args[name];
-  return typeof value === "string" ? value : "";
-}
+/** Any JSON value; one that is left out does not fit. */
+export const anything = z.custom<Json>((value) => value !== undefined);
 
-/** A schema of an object with these fields and no others. */
-export function objectOf(properties: Readonly<Record<string, JsonObject>>, required: readonly string[]): JsonObject {
-  return { type: "object", properties, required, additionalProperties: false };
-}
-
-export function text(description: string): JsonObject {
-  return { type: "string", description };
-}
-
-export function flag(description: string): JsonObject {
-  return { type: "boolean", description };
-}
-
-export function count(description: string): JsonObject {
-  return { type: "integer", minimum: 0, description };
-}
-
-export function anything(description: string): JsonObject {
-  return { description };
-}
-
-/** Who asks. There is one application here, so files are the same for everybody; values are kept apart. */
-export const APP_ID: Readonly<Record<string, JsonObject>> = {
-  app_id: { type: "string", description: "The application that asks." },
-};
+/** There is one application here, so files are the same for everybody; values are kept apart. */
+export const appId = { app_id: z.string().optional().describe("The application that asks.") };
 
 /** The application that a call is for. */
-export function appIdOf(args: JsonObject, call: ToolCall): string {
-  const named: Json | undefined = args["app_id"];
-  return typeof named === "string" ? named : (call.appId ?? "");
+export function appIdOf({ app_id: named }: { readonly app_id?: string | undefined }, call: ToolCall): string {
+  return named ?? call.appId ?? "";
 }

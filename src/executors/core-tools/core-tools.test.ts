@@ -285,7 +285,7 @@ test("every tool keeps what it promises: schemas compile, outputs fit them, all 
     message: "m",
   };
   for (const tool of tools.tools) {
-    const { properties, required } = tool.inputSchema as { properties: JsonObject; required: readonly string[] };
+    const { properties, required = [] } = tool.inputSchema as { properties: JsonObject; required?: readonly string[] };
     expect(Object.keys(properties)).toContain("app_id");
     const args = Object.fromEntries(required.map((name) => [name, arguments_[name] ?? null]));
     const outcome = await tools.call(tool.name, { arguments: args, log: () => undefined }, NEVER);

@@ -1,12 +1,11 @@
 import { ERRORS } from "../../core/errors/error-table.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { OfferedTool, ToolCall, ToolSet } from "../../ports/tool-set.ts";
 import { toFailed } from "../output/failure.ts";
 import { describeKnown } from "../output/near-names.ts";
-import { createSchemaValidators, type SchemaValidators } from "../output/schema-validators.ts";
 import { commandTool, type RunCommand } from "./command-tool.ts";
 import type { CoreTool } from "./core-tool.ts";
 import { DefinitionFolder } from "./definition-folder.ts";
@@ -21,7 +20,7 @@ export interface CoreToolsOptions {
   readonly folder: string;
   /** Places in it that no tool may touch: the data directory. */
   readonly forbidden: readonly string[];
-  /** Where values are kept for whoever is no step. */
+  /** The storage for values of callers that are no steps. */
   files(): Promise<FileStorage>;
   /** All that `core.framework.getConfigValue` may read. */
   readonly configuration: JsonObject;
@@ -29,15 +28,13 @@ export interface CoreToolsOptions {
   readonly generate?: Generate;
   /** Absent: commands are not allowed. */
   readonly runCommand?: RunCommand;
-  /** Shared with others, so that a schema is compiled once. */
-  readonly validators?: SchemaValidators;
 }
 
 const RESERVED = ["core.", "community.database.simple_kv."];
 
 /** The tools that every application has without configuring a server. */
 export function createCoreTools(options: CoreToolsOptions): ToolSet {
-  return new CoreTools(toolsOf(options), options.validators ?? createSchemaValidators());
+  return new CoreTools(toolsOf(options));
 }
 
 function toolsOf({
@@ -72,11 +69,9 @@ function toolsOf({
 
 class CoreTools implements ToolSet {
   readonly #tools: ReadonlyMap<string, CoreTool>;
-  readonly #validators: SchemaValidators;
 
-  constructor(tools: readonly CoreTool[], validators: SchemaValidators) {
+  constructor(tools: readonly CoreTool[]) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
-    this.#validators = validators;
   }
 
   get tools(): readonly OfferedTool[] {
@@ -91,10 +86,7 @@ class CoreTools implements ToolSet {
     const tool = this.#tools.get(name);
     if (tool === undefined) return this.#unknown(name);
     try {
-      const args = call.arguments;
-      const flaw = await this.#findFlaw(tool, call);
-      if (flaw !== undefined || !isJsonObject(args)) return invalid(name, flaw ?? "they are no object");
-      return await tool.run(args, call, signal);
+      return await tool.run(call.arguments, call, signal);
     } catch (error) {
       if (signal.aborted) return stopped();
       return toRefusal(error, tool);
@@ -105,19 +97,6 @@ class CoreTools implements ToolSet {
     const message = `There is no tool \`${name}\`. ${describeKnown(name, [...this.#tools.keys()])}`;
     return toFailed("MCP_TOOL_UNKNOWN", { message, retryable: false, effect: "none" });
   }
-
-  async #findFlaw(tool: CoreTool, { arguments: args }: ToolCall): Promise<string | undefined> {
-    const schema = await this.#validators.compile(tool.inputSchema);
-    if (!schema.ok) throw new Error(`The schema of ${tool.name} is broken: ${schema.message}`);
-    const violations = schema.validate(args);
-    if (violations.length === 0) return undefined;
-    return violations.map(({ path, message }) => (path === "" ? message : `${path} ${message}`)).join("; ");
-  }
-}
-
-function invalid(name: string, flaw: string): Failed {
-  const message = `The arguments do not fit \`${name}\`: ${flaw}.`;
-  return toFailed("MCP_ARGUMENTS_INVALID", { message, retryable: false, effect: "none" });
 }
 
 function stopped(): Failed {
@@ -129,7 +108,7 @@ function stopped(): Failed {
   });
 }
 
-/** What a user can do something about; anything else is a defect and goes on as one. */
+/** Errors that a user can do something about become failures; anything else is a defect and is thrown on. */
 function toRefusal(error: unknown, { hints }: CoreTool): Failed {
   if (!isPawlError(error)) throw error;
   const { code, message, remedy, details } = error;

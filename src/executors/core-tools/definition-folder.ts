@@ -26,7 +26,7 @@ export class DefinitionFolder {
   readonly #folder: string;
   readonly #forbidden: readonly string[];
 
-  /** What lies at or below the `forbidden` places, such as the data directory, is never touched. */
+  /** Nothing at or below the `forbidden` places, such as the data directory, is ever touched. */
   constructor(folder: string, forbidden: readonly string[]) {
     this.#folder = resolve(folder);
     this.#forbidden = forbidden.map((place) => resolve(place));
@@ -178,7 +178,7 @@ function parseDefinitionPath(path: string): readonly string[] {
   return segments;
 }
 
-/** What a listing leaves out, since no path may name it. */
+/** A listing leaves these out, since no path may name them. */
 function isOutOfReach(segments: readonly string[]): boolean {
   return segments.some(isHidden) || isSettingsFile(segments);
 }

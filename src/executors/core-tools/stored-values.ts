@@ -7,7 +7,7 @@ import type { FileStorage } from "../../ports/file-storage.ts";
 const MAX_VALUE_BYTES = 1024 * 1024;
 const MAX_KEY_CHARS = 1_000;
 
-/** Whose value it is, and its name. */
+/** The application that a value belongs to, and its name. */
 export interface ValueName {
   readonly appId: string;
   readonly key: string;

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 
-/** What is known of a file that rows are added to; it lies beside it. */
+/** The note about a file that rows are added to. */
 export interface Note {
   /** Additions that have happened, the latest last. */
   readonly done: readonly string[];
@@ -17,7 +17,7 @@ export interface PendingAdditions {
   readonly keys: readonly string[];
   readonly from: number;
   readonly to: number;
-  /** Of the bytes from `from` until before `to`, once it has happened. */
+  /** The hash of the bytes from `from` until before `to`, once the addition has happened. */
   readonly hash: string;
   /** The file is exchanged for another, at once: then nothing can be half of it. */
   readonly isWhole: boolean;
@@ -44,7 +44,7 @@ export async function writeNote(files: FileStorage, path: string, { done, length
 }
 
 /**
- * What was begun and never said to be over: it has happened, or a part of it lies behind the end of what was there before, to
+* Settles an addition that was begun and not noted as done: it has happened, or a part of it lies behind the old end, to
  * be written over. Returns the note as it is then, and where the file ends.
  */
 export async function settleNote(

@@ -4,7 +4,7 @@ import { type Added, type Addition, appendRows } from "./append-rows.ts";
 
 export interface SharedFile {
   readonly files: FileStorage;
-  /** Whose file it is: tenants have paths of their own. */
+  /** The tenant that the file belongs to: tenants have paths of their own. */
   readonly tenantId: string | undefined;
   readonly path: string;
 }
@@ -41,7 +41,7 @@ export class AdditionQueue {
   }
 
   async #addAll(file: SharedFile, name: string, waiting: Waiting[]): Promise<void> {
-    // Whoever comes in the same turn comes along.
+    // Additions of the same turn are made together.
     await Promise.resolve();
     while (waiting.length > 0) await addTogether(file, waiting.splice(0, MAX_AT_ONCE));
     this.#waiting.delete(name);
@@ -67,7 +67,7 @@ async function addTogether(file: SharedFile, batch: readonly Waiting[]): Promise
   }
 }
 
-/** One of them cannot be added; the others need not suffer for it. */
+/** One addition that cannot be made does not fail the others. */
 async function addOneByOne(file: SharedFile, batch: readonly Waiting[]): Promise<void> {
   for (const one of batch) await addTogether(file, [one]);
 }

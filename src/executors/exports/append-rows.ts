@@ -7,7 +7,7 @@ import type { Rows } from "./csv-rows.ts";
 import { CSV_FORMAT, guardFormula, parseCsv, toCsv, toFields } from "./csv-text.ts";
 
 export interface Addition {
-  /** Of the step instance that adds: what was added under it is not added again. */
+  /** The key of the step instance that adds: an addition is made once for each key. */
   readonly key: string;
   readonly rows: Rows;
   readonly keepsFormulas: boolean;
@@ -53,7 +53,7 @@ export async function appendRows(
 
 interface Joined {
   readonly added: readonly Added[];
-  /** Of those that were not there. */
+  /** The keys of the additions that were not there. */
   readonly keys: readonly string[];
   readonly records: readonly (readonly string[])[];
   /** The columns that the file has afterwards. */
@@ -157,7 +157,7 @@ async function readColumns(
   return columns ?? [];
 }
 
-/** What was there with the columns that come behind its own, empty in its rows. */
+/** The file with the new columns behind its own, empty in its rows. */
 async function widen(files: FileStorage, { path, end }: Part, columns: readonly string[]): Promise<string> {
   if (end > MAX_REWRITTEN_BYTES) {
     throw broken(path, `they have new columns, and it is larger than ${MAX_REWRITTEN_BYTES} bytes`);
@@ -180,7 +180,7 @@ function unknownTo(columns: readonly string[], rows: Rows): readonly string[] {
   return rows.columns.filter((name) => !columns.includes(name) && !columns.includes(guardFormula(name)));
 }
 
-/** Nobody need have ended the last line. */
+/** The last line may lack its end. */
 async function endOfLine(files: FileStorage, { path, end }: Part): Promise<string> {
   const [last] = await files.readRange(path, { from: Math.max(0, end - 1), to: end });
   return last === undefined || last === 0x0a || last === 0x0d ? "" : "\r\n";

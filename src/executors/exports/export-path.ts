@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Task } from "../../ports/executor.ts";
 
-/** Where a file goes, as the step's input says it. */
+/** The place of a file, as the step's input names it. */
 export interface ExportPlace {
   readonly directory: string;
   readonly filename: string;

@@ -81,7 +81,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody of it is left.
+    // The group has no process left.
   }
 }
 

@@ -6,11 +6,11 @@ export interface ReportPage {
   /** Markdown that nobody vouches for. */
   readonly markdown: string;
   readonly language: string;
-  /** What stands below the title, e.g. whose report it is. */
+  /** The line below the title, such as the name of the workflow. */
   readonly facts: readonly string[];
 }
 
-/** What is longer, or has more brackets, is shown as it is written: reading it would keep everything else waiting. */
+/** A longer text, or one with more brackets, is shown as it is written: parsing it would block everything else. */
 const MAX_CHARS = 200_000;
 const MAX_BRACKETS = 5_000;
 

@@ -256,7 +256,6 @@ function open(
     forbidden: [],
     files: async () => storage,
     configuration: {},
-    validators,
   });
   const client = new UhlpEndpoint({ allowed: [], ...endpoint });
   return createMcpExecutor({ servers, coreTools, endpoint: client, hasEndpoint: false, validators });

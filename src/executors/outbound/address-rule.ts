@@ -53,7 +53,7 @@ type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 interface Entry {
   readonly host: string;
   readonly port: number | undefined;
-  /** Of an entry that is an address or a network. */
+  /** The range of an entry that is an address or a network. */
   readonly range: Range | undefined;
 }
 
@@ -78,7 +78,7 @@ function fits({ port }: Entry, asked: number): boolean {
   return port === undefined || port === asked;
 }
 
-/** As URLs spell it: without brackets, without the dot of a full name. */
+/** The spelling of URLs: without brackets, without the dot of a full name. */
 function toHost(host: string): string {
   return host
     .toLowerCase()

@@ -128,7 +128,7 @@ test.each<[string, Readonly<Record<string, string>>, string | undefined]>([
   expect(findProxy(new URL(url), environment)?.href).toBe(proxy);
 });
 
-/** Of one.example, signed by itself, for a hundred years. */
+/** A self-signed certificate of one.example, valid for a hundred years. */
 const CERTIFICATE = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgZKFrTvZKuam9PsV3

@@ -9,7 +9,7 @@ export interface ReadBody {
 
 interface BodyReading {
   readonly maxBytes: number;
-  /** One that breaks off is taken as far as it came. */
+  /** Whether a body that breaks off is taken as far as it came. */
   readonly keepsPart: boolean;
   readonly signal: AbortSignal;
 }

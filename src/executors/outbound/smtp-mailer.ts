@@ -37,7 +37,7 @@ export function createSmtpMailer({ url, from }: SmtpOptions): Mailer {
   };
 }
 
-/** Whoever sits between could else leave `STARTTLS` out of what the server offers, and read the password. */
+/** An attacker in between could else remove `STARTTLS` from the server's offer and read the password. */
 function isSecretAbroad(url: string): boolean {
   const { username = "", hostname = "" } = URL.parse(url) ?? {};
   return username !== "" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

@@ -6,7 +6,7 @@ import { randomInt } from "node:crypto";
  * left its process group, lost its parent and emptied its environment.
  */
 export interface Brands {
-  /** What all brands of this process begin with: nine digits. */
+  /** The beginning of all brands of this process: nine digits. */
   readonly prefix: string;
   next(): string;
 }

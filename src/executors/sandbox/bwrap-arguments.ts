@@ -2,7 +2,7 @@ import { type Dirent, existsSync, lstatSync, readdirSync, readlinkSync, statSync
 import { dirname, join } from "node:path";
 import type { Visible } from "./sandbox.ts";
 
-/** Of one file, and of a sandbox's temporary files together. */
+/** The size limit of one file, and of all temporary files of a sandbox together. */
 export const FILE_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 export interface BwrapArguments {

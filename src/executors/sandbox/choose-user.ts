@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { readKernel } from "./processes.ts";
 
-// Nobody else's: between the ranges of containers and the end of what 31 bits hold.
+// Ids that no user has: above the ranges of containers, and within 31 bits.
 const FIRST_FREE_USER = 0x70_00_00_00;
 const FREE_USERS = 0x0f_00_00_00;
 

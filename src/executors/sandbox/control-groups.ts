@@ -110,7 +110,7 @@ function parentOf(folder: string | undefined): string[] {
 
 function limitMemory(folder: string, memoryBytes: number, version: 1 | 2): void {
   writeFileSync(join(folder, version === 1 ? FILES_V1.memoryLimit : FILES_V2.memoryLimit), String(memoryBytes));
-  // Where the kernel has these: no way out into swap, and all members die together.
+  // If the kernel has these files: no way out into swap, and all members die together.
   if (version === 1) writeIfThere(join(folder, "memory.memsw.limit_in_bytes"), String(memoryBytes));
   else {
     writeIfThere(join(folder, "memory.swap.max"), "0");
@@ -156,7 +156,7 @@ function toGroup(made: {
   };
 }
 
-/** Until nobody is outside: whoever is still outside may start others there. */
+/** Repeats until no process is outside: one that is may start others there. */
 async function admitAll(
   folders: readonly string[],
   { list, members }: { list(): readonly number[]; members(): number[] },

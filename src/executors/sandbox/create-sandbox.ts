@@ -15,7 +15,7 @@ import type { Sandbox, SandboxMode, SandboxResult, SandboxSpec } from "./sandbox
 export interface SandboxOptions {
   /** Default `auto`. */
   readonly mode?: SandboxMode;
-  /** Where bwrap, setpriv, prlimit, env and sh are looked for. Default: PATH, then the usual folders. */
+  /** The folders in which bwrap, setpriv, prlimit, env and sh are looked for. Default: PATH, then the usual ones. */
   readonly searchPath?: string;
   /** Default true: use control groups where this process may make some. */
   readonly controlGroups?: boolean;
@@ -43,7 +43,7 @@ interface Parts {
   readonly brands: Brands;
   readonly groups: ControlGroups | undefined;
   readonly guard: OrphanGuard;
-  /** What the paths of temporary folders begin with. */
+  /** The beginning of the paths of temporary folders. */
   readonly temporary: string;
 }
 
@@ -125,7 +125,7 @@ function toUnstarted(ending: SandboxResult["ending"]): SandboxResult {
   return { kind: "process", ending, stdout: nothing, stderr: nothing, result: nothing, durationMs: 0 };
 }
 
-// Of the permissions of a file: what those who are neither its owner nor in its group may do.
+// Bits of a file's mode: the rights of users who are neither its owner nor in its group.
 const READ = 0o4;
 const ENTER = 0o1;
 

@@ -7,11 +7,11 @@ import type { Tools } from "./find-tools.ts";
 import { countTasksOf } from "./processes.ts";
 import type { SandboxLimits, SandboxSpec } from "./sandbox.ts";
 
-/** What to start, and what to write into it. */
+/** The command to start, and the texts to write into it. */
 export interface Launch {
   readonly kind: Confinement["kind"];
   readonly command: readonly string[];
-  /** Of the programs that go before: the program's own environment is in their arguments. */
+  /** The environment of the wrappers: the program's own is in their arguments. */
   readonly env: Readonly<Record<string, string>>;
   /** Texts for file descriptors from 4 on. */
   readonly feeds: readonly string[];
@@ -23,15 +23,15 @@ export interface LaunchParts {
   readonly tools: Tools;
   readonly spec: SandboxSpec;
   readonly brand: string;
-  /** Of a plain process. */
+  /** The temporary folder of a plain process. */
   readonly temporary: string;
-  /** Of a plain process with a user of its own. */
+  /** The user of a plain process, if it has one of its own. */
   readonly user: number | undefined;
 }
 
 const PATH = "/usr/local/bin:/usr/bin:/bin";
 
-/** One watches from outside, one reaps inside. */
+/** bwrap has one process outside that watches, and one inside that reaps. */
 export const TASKS_OF_BWRAP = 2;
 
 /** The kernel refuses some more than may be had, so that whoever looks sees the limit passed. */
@@ -120,7 +120,7 @@ function taskLimit({ maxProcesses }: SandboxLimits, others: number): string[] {
   return [`--nproc=${tasks}:${tasks}`];
 }
 
-/** Since Linux 5.14. */
+/** Linux counts tasks per user namespace since 5.14. */
 function countsPerNamespace(): boolean {
   const [major = 0, minor = 0] = release()
     .split(".")

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 
-/** Where groups of processes with limits of their own may be made, the likeliest first. */
+/** Folders in which groups of processes with limits may be made, the likeliest first. */
 export interface GroupPlaces {
   readonly memory: readonly string[];
   readonly pids: readonly string[];

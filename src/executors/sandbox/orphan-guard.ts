@@ -47,7 +47,7 @@ export function createOrphanGuard(options: {
   readonly sh: string | undefined;
   readonly prefix: string;
   readonly groupParents: readonly string[];
-  /** What the temporary folders of programs begin with, up to the part that differs. */
+  /** The beginning of the paths of temporary folders, up to the part that differs. */
   readonly temporary: string;
 }): OrphanGuard {
   const { sh, prefix, groupParents, temporary } = options;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { hasBrand } from "./brand.ts";
 
-/** What the kernel says about other processes. One that has just ended reads as nothing. */
+/** The kernel's facts about other processes. A process that has just ended reads as nothing. */
 
 export interface Usage {
   readonly rssBytes: number;

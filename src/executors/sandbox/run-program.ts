@@ -123,7 +123,7 @@ function findTree({ pid = 0 }: ChildProcess): number[] {
   return [pid, ...findDescendants(pid)];
 }
 
-/** Those who have lost their parents are found by their brand; inside bwrap they get another parent. */
+/** Processes that have lost their parents are found by their brand; inside bwrap they get another parent. */
 function findMembers({ launch, brand }: Run, child: ChildProcess): number[] {
   const branded = launch.kind === "bwrap" || brand === undefined ? [] : findBranded([brand]);
   return [...new Set([...findTree(child), ...branded])];
@@ -197,7 +197,7 @@ function toEnding({ code, signal }: NaturalEnd, kind: Launch["kind"]): Ending {
   return name === undefined ? { type: "exited", code: code ?? 1 } : { type: "killed", signal: name as NodeJS.Signals };
 }
 
-/** One of the programs before the program said that it cannot go on, and nothing else was said. */
+/** The refusal of one of the wrappers, if nothing else was printed. */
 function findRefusal({ stdout, stderr, result }: Control): string | undefined {
   const text = stderr.bytes().toString("utf8").trim();
   if (stdout.bytes().length + result.bytes().length > 0 || text.includes("\n")) return undefined;

@@ -19,7 +19,7 @@ export interface SandboxSpec {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: its own temporary folder. */
   readonly cwd?: string;
-  /** What can be read beside the system's programs, each at its own path. A later one lies over an earlier one. */
+  /** Paths that can be read beside the system's programs. A later one lies over an earlier one. */
   readonly visible?: readonly Visible[];
   /** Default false. Only bwrap can withhold it. */
   readonly network?: boolean;
@@ -44,9 +44,9 @@ export type Visible =
 
 export interface SandboxLimits {
   readonly timeoutMs: number;
-  /** Of the program and all that it starts, together. */
+  /** The memory of the program and all that it starts, together. */
   readonly memoryBytes: number;
-  /** Of each of stdout, stderr and the result channel. */
+  /** The limit for each of stdout, stderr and the result channel. */
   readonly maxOutputBytes: number;
   /** Processes and threads. */
   readonly maxProcesses: number;

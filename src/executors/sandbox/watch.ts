@@ -17,7 +17,7 @@ export interface Watched {
   readonly limits: SandboxLimits;
   /** The first process and those below it, the nearest first. */
   findTree(): number[];
-  /** Those who have left their parents as well: a search through all processes of the machine. */
+  /** All processes, also those that have lost their parents: a search through all processes of the machine. */
   findMembers(): number[];
   exceeded(ending: Ending): void;
 }

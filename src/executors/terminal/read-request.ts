@@ -6,7 +6,7 @@ export type ToolRequest =
   | { readonly tool: TerminalToolName; readonly input: ToolInput<TerminalToolName> }
   | { readonly problem: string };
 
-/** What a workflow or another program asks for. Neither the name nor the parameters have been checked. */
+/** Reads the request of a workflow or of another program. Neither the name nor the parameters have been checked. */
 export function readRequest(tool: string, params: JsonObject): ToolRequest {
   if (!isTerminalTool(tool)) return { problem: `There is no tool \`${tool}\`.` };
   return { tool, ...readToolInput(TERMINAL_TOOLS[tool].input, params) };

@@ -7,10 +7,10 @@ import type { TerminalSession } from "./session/terminal-session.ts";
 import type { TerminalSessions } from "./terminal-sessions.ts";
 import type { ToolCall } from "./tools/gate.ts";
 
-/** What workflows need of the terminals of this process. */
+/** The part of the terminals that workflows need. */
 export type Terminals = Pick<TerminalSessions, "call" | "find" | "exitOwned">;
 
-/** Who keeps what the sessions of a run show. */
+/** Keeps what the sessions of a run show. */
 export interface RunRecordings {
   used(session: TerminalSession, runId: string): void;
   runEnded(runId: string): Promise<void>;
@@ -81,7 +81,7 @@ class TerminalExecutor implements Executor {
   #noteUse(tool: string, sessionId: string, { runId }: Task): void {
     const session = this.#terminals.find(sessionId);
     if (session === undefined) return;
-    // One that another process has opened and this one has taken up.
+    // Another process may have opened it.
     this.#opened.add(sessionId);
     if (tool === "send_input" || session.facts.owner === runId) this.#recordings?.used(session, runId);
   }
@@ -92,7 +92,7 @@ class TerminalExecutor implements Executor {
   }
 }
 
-/** A tool may be where it does not hear of it. */
+/** A tool may be at a point where it does not look at the signal. */
 function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const fail = () => reject(new Error("The attempt was stopped."));

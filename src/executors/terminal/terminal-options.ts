@@ -2,7 +2,7 @@ import type { SecurityLevel } from "./policy/security-level.ts";
 import type { PtyHolder } from "./session/pty.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 
-/** What can be configured about terminals. */
+/** The configuration of terminals. */
 export interface TerminalOptions {
   readonly level: SecurityLevel;
   readonly maxCallsPerMinute: number;
@@ -18,19 +18,19 @@ export interface TerminalOptions {
   readonly auditLogPath?: string | undefined;
 }
 
-/** What terminals are opened in. */
+/** The surroundings of all terminals of a process. */
 export interface TerminalSurroundings {
-  /** Of this process. Terminals get a few harmless variables of it and nothing else. */
+  /** The environment of this process. Terminals get a few harmless variables of it and nothing else. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly currentDir: string;
   readonly homeDir: string;
   readonly temporaryDir: string;
   /** Takes secrets out of what is recorded. */
   readonly mask: (text: string) => string;
-  /** Where a session can be watched; absent: nowhere. */
+  /** The address at which a session can be watched. Absent: there is none. */
   readonly toWebUrl?: (sessionId: string) => string | null;
-  /** Who holds the terminals. Absent: a process that ends with this one. */
+  /** The holder of the terminals. Absent: a process that ends with this one. */
   readonly holder?: PtyHolder;
-  /** Hears of a session before its program has shown anything. */
+  /** Called with a session before its program has shown anything. */
   readonly opened?: (session: TerminalSession) => void;
 }

@@ -97,7 +97,7 @@ function toText(definition: JsonObject): string {
   try {
     return JSON.stringify(definition, null, 2);
   } catch (cause) {
-    // What came over the wire may be nested more deeply than anything that walks it can follow.
+    // A definition from the wire may be nested too deeply to be written.
     throw new PawlError("REQUEST_INVALID", { message: "`workflow_definition` is nested too deeply.", cause });
   }
 }
@@ -122,7 +122,7 @@ async function follow({ app }: TerminalWorkflows, prepared: PreparedRun, followi
   const followed = await followRun(app, { runId, begin, listen }, stop);
   if (followed.is === "settled") return followed.record;
   const host = await app.host();
-  // What is not durable yet can neither be cancelled nor be found.
+  // A run that is not durable yet can neither be cancelled nor be found.
   await started;
   if (watch.signal.aborted) await cancel(app, runId);
   else return recordOf(app, runId);
@@ -207,7 +207,7 @@ async function keep({ library }: TerminalWorkflows, { request, prepared, states 
   }
 }
 
-/** Nobody waits for its end any more; a success is kept all the same, as long as this process is there. */
+/** Saves a success after the request has been answered, as long as this process is there. */
 function saveLater(parts: TerminalWorkflows, { request, prepared, ended }: Ended): void {
   const { app } = parts;
   const finish = async () => {
@@ -226,7 +226,7 @@ async function listNames({ library }: TerminalWorkflows): Promise<string[]> {
   }
 }
 
-/** What is wrong with a definition in one text, each with its place. */
+/** The problems of a definition in one text, each with its place. */
 function explain(error: PawlError): string {
   if (error.code === "WORKFLOW_NOT_FOUND") return error.message;
   const problems = isJsonObject(error.details) ? error.details["problems"] : undefined;

@@ -99,7 +99,7 @@ function definitionSchema(): JsonObject {
   });
 }
 
-/** What `run_workflow` is asked to do. */
+/** A request to `run_workflow`. */
 export interface RunWorkflowRequest extends WorkflowLimits {
   readonly source: { readonly definition: JsonObject } | { readonly name: string };
   readonly initialVariables: JsonObject;

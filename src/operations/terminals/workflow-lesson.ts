@@ -1,4 +1,4 @@
-/** What one must know to write a terminal workflow, for models: in the tool's description and in the prompt. */
+/** The rules of terminal workflows, for models: part of the tool's description and of the prompt. */
 export const WORKFLOW_LESSON = `A definition is a state machine:
 {"name": "greet", "initial_state": "open", "states": {
   "open": {"action": {"tool": "open_terminal", "params": {"shell": "bash"}},

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
 export interface AccessOptions {
-  /** What every address must bear. */
+  /** The token that every address must carry. */
   readonly token: string;
   /** Names by which this server may be called, as they stand in URLs. */
   readonly hostnames: ReadonlySet<string>;
@@ -43,7 +43,7 @@ export class Access {
   judge(visit: Visit): Refusal {
     const refusal = this.judgePlace(visit);
     if (refusal !== undefined) return refusal;
-    // Of equal length, whatever was given: how long it takes tells nothing.
+    // Hashes have equal lengths, so that the duration of the comparison tells nothing.
     if (visit.token !== null && timingSafeEqual(digest(visit.token), this.#token)) return undefined;
     return { status: 401, reason: "This needs the address with its token: `pawl terminals ls` shows it." };
   }

@@ -52,7 +52,7 @@ export class TerminalPages {
     else this.#viewers.add(request, { socket, head, sessionId: id });
   }
 
-  /** Nobody looks any more. */
+  /** The last viewer has gone. */
   close(): void {
     this.#viewers.close();
   }
@@ -65,7 +65,7 @@ export class TerminalPages {
       token: url.searchParams.get("token"),
     };
     const [, asset] = ASSET.exec(url.pathname) ?? [];
-    // What is served as it is can be had by anyone: it is in the package. Its address needs no token then.
+    // Files of the package are public, so their addresses need no token.
     const refusal = asset === undefined ? this.#access.judge(visit) : this.#access.judgePlace(visit);
     if (refusal !== undefined) return toText(refusal.status, refusal.reason);
     const isReading = request.method === "GET" || request.method === "HEAD";

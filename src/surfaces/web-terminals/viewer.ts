@@ -105,7 +105,7 @@ export class Viewer {
     proceed?.();
   }
 
-  /** One after the other; nothing more is read meanwhile, however fast somebody types. */
+  /** Messages are handled one after the other; none is read meanwhile, however fast a person types. */
   #type(input: string): void {
     this.#waiting += 1;
     this.#socket.pause();

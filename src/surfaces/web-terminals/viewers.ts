@@ -18,7 +18,7 @@ interface Joining {
 const MAX_VIEWERS = 100;
 /** The longest input is 10,000 characters, and each may be written as six. */
 const MAX_MESSAGE_BYTES = 64 * 1024;
-/** Whoever has not answered for so long is not there any more. */
+/** A viewer that has not answered for so long is taken to be gone. */
 const HEARTBEAT_MS = 30_000;
 
 /** All who look at terminals through a WebSocket. */

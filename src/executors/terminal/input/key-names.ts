@@ -32,7 +32,7 @@ const CURSOR: Readonly<Record<string, string>> = { Up: "A", Down: "B", Right: "C
 const CONTROL = /^C-([a-zA-Z@[\\\]^_? ])$/;
 const META = /^M-(.+)$/u;
 
-/** What a key sends: `Enter`, `Up`, `F5`, `C-c`, `M-f`, `S-Tab`, or one character. `undefined`: there is no such key. */
+/** The characters that a key sends: `Enter`, `Up`, `F5`, `C-c`, `M-f`, `S-Tab`, or one character. `undefined`: there is no such key. */
 export function toKeyInput(name: string, wantsApplicationKeys: boolean): string | undefined {
   if (Object.hasOwn(PLAIN, name)) return PLAIN[name];
   if (Object.hasOwn(CURSOR, name)) return `${ESC}${wantsApplicationKeys ? "O" : "["}${CURSOR[name]}`;

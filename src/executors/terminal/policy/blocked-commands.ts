@@ -50,7 +50,7 @@ function asShellsRead(text: string): string {
   return text.replace(/\$[@*1-9]/g, "").replace(/["'\\]/g, "");
 }
 
-/** Where keys moved the cursor, nobody knows what stands beside a word. */
+/** The same pattern without word ends: if keys moved the cursor, the characters beside a word are unknown. */
 function withoutWordEnds(pattern: RegExp): RegExp {
   return new RegExp(pattern.source.replaceAll("\\b", ""));
 }

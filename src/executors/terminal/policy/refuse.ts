@@ -3,7 +3,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 export interface Refusal {
   /** The rule's name, as the documentation calls it. */
   readonly rule: string;
-  /** What was found, without the input itself: it may hold secrets. */
+  /** The reason, without the input itself: it may hold secrets. */
   readonly reason: string;
   readonly remedy: string;
 }

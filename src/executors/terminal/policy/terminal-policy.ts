@@ -15,7 +15,7 @@ export interface PolicyOptions {
 }
 
 export interface Opening {
-  /** As asked for: a program, and arguments. */
+  /** The program and its arguments, as in the request. */
   readonly shell: string;
   readonly program: string;
   readonly folder: string;
@@ -26,9 +26,9 @@ export interface Opening {
 export interface Typing {
   /** With escape sequences already translated. */
   readonly input: string;
-  /** As written in the request: the limit holds for that. */
+  /** The length in the request, which the limit is about. */
   readonly length: number;
-  /** What has been typed on the line before. */
+  /** The part of the line that was typed before. */
   readonly begun: TypedLine;
   /** The line as the program shows it, for where that cannot be told from what was typed. */
   readonly shown: string;
@@ -150,7 +150,7 @@ class CallRate {
   }
 }
 
-/** What decides which programs run and as whom. */
+/** Variables that decide which programs run, and as which user. */
 const PROTECTED = /^(?:PATH|HOME|USER|SHELL|BASH_ENV|ENV|LD_.*|DYLD_.*)$/;
 
 function findForbiddenVariable(
@@ -178,7 +178,7 @@ function toRefusal(name: string): Refusal {
 /** Whether a folder is, with all links followed, one of the roots or inside of one. */
 function findForbiddenFolder(folder: string, roots: readonly string[]): Refusal | undefined {
   const real = realPathOf(folder);
-  // One that is missing cannot be opened either.
+  // A missing folder cannot be opened either.
   if (real === undefined || roots.some((root) => isInside(real, realPathOf(root)))) return undefined;
   return {
     rule: "working-directory",

@@ -1,8 +1,8 @@
 import { type IPty, spawn } from "@lydell/node-pty";
+import type { Origin } from "./end-processes.ts";
 import { InputQueue } from "./input-queue.ts";
 import type { FromPtyHost, PtySpec } from "./messages.ts";
 import type { Program } from "./program.ts";
-import type { Origin } from "./end-processes.ts";
 
 /** So much may be on its way unread; then the program has to wait. */
 const HIGH_WATER = 512 * 1024;
@@ -83,7 +83,7 @@ export class HostedPty {
   }
 }
 
-/** What the package has and does not declare. */
+/** Fields that the package has and does not declare. */
 interface UnixPty extends IPty {
   readonly fd: number;
   /** Comes before the descriptor can be given to another file. */

@@ -1,4 +1,4 @@
-/** What to run in a new pseudo-terminal. */
+/** The program of a new pseudo-terminal. */
 export interface PtySpec {
   /** A path, and arguments. */
   readonly command: readonly [string, ...string[]];

@@ -52,7 +52,7 @@ export class PtyHost implements PtyHolder {
     child.on("message", (message: FromPtyHost) => this.#receive(message));
     child.once("error", (error) => this.#lost(error));
     child.once("exit", () => this.#lost(new Error("The process that holds the terminals has ended.")));
-    // Whoever waits for something holds this process; terminals alone do not.
+    // A pending request keeps this process alive; an open terminal alone does not.
     child.unref();
     child.channel?.unref();
     return child;

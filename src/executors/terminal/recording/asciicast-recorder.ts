@@ -76,7 +76,7 @@ export function recordAsciicast(session: TerminalSession, options: RecorderOptio
   }
 
   function append(line: string): void {
-    // What comes in one turn of the loop is written at once.
+    // Events of one turn of the loop are written together.
     if (gathered === "") setImmediate(flush);
     gathered += `${line}\n`;
     bytes += Buffer.byteLength(line) + 1;

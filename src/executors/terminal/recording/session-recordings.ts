@@ -8,11 +8,11 @@ import { type Recording, recordAsciicast } from "./asciicast-recorder.ts";
 import type { Secrets } from "./stream-mask.ts";
 
 export interface RecordingsOptions {
-  /** Where recordings lie while they are made. Nobody else writes there. */
+  /** The folder of recordings that are being made. Nobody else writes there. */
   readonly dir: string;
-  /** Where they are kept then. */
+  /** The storage that finished recordings go to. */
   files(): Promise<FileStorage>;
-  /** Those that are known when a recording begins. */
+  /** The secrets that are known when a recording begins. */
   secrets(): Secrets;
   /** Of one recording. */
   readonly maxBytes: number;
@@ -30,9 +30,9 @@ interface Entry {
 }
 
 /**
- * What sessions show, as artifacts: of a run `artifacts/RUN/SESSION.cast`, of nobody's sessions `terminals/SESSION.cast`. A
+* Keeps recordings of sessions: `artifacts/RUN/SESSION.cast` for a run's, `terminals/SESSION.cast` for a session without a run. A
  * recording grows in a folder of its own and is put into the storage when the session or the run ends, or this process.
- * What a killed process leaves there is found by the next one. Recording never fails what is recorded.
+* The next process finds the recordings that a killed one has left. A failed recording never fails the session.
  */
 export class SessionRecordings {
   readonly #options: RecordingsOptions;
@@ -105,7 +105,7 @@ export class SessionRecordings {
     this.#entries.delete(path);
   }
 
-  /** What cannot be put into the storage stays where it is, for the next process. */
+  /** A recording that cannot be stored stays where it is, for the next process. */
   async #publish(path: string): Promise<void> {
     const file = join(this.#options.dir, path);
     try {

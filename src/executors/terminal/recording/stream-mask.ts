@@ -5,7 +5,7 @@ const BREAK = "(.)\\r(?=\\1)| ?\\r(?!\\n)";
 /** More of these may be to come. */
 const BEGUN = `${ESC}\\[[0-9;?]*$|${ESC}$| $`;
 
-/** What is sent between two letters that stand side by side on the screen, where a line is broken or coloured. */
+/** The sequences that may come between two adjacent letters of the screen, such as a line break or a colour. */
 const BETWEEN_LETTERS = new RegExp(`${SEQUENCE}|${BREAK}|${BEGUN}`, "g");
 const NEEDS_LOOK = new RegExp(`${ESC}|\\r(?!\\n)| $`);
 const SEQUENCES = new RegExp(SEQUENCE, "g");
@@ -31,7 +31,7 @@ export class StreamMask {
     this.#secrets = { spellings: [...spellings].sort((a, b) => b.length - a.length), mask };
   }
 
-  /** What of all so far can be shown and has not been returned yet. */
+  /** The text that can be shown by now and has not been returned yet. */
   push(piece: string): string {
     if (this.#secrets.spellings.length === 0) return piece;
     const text = this.#held + piece;
@@ -60,7 +60,7 @@ export class StreamMask {
     return all.length < 2 ? all : merge(all.sort((a, b) => a.from - b.from || b.to - a.to));
   }
 
-  /** Where the part begins that may go on as a secret. One that is whole is not torn apart for it. */
+  /** The start of the part that may become a secret. A whole secret is not torn apart for it. */
   #placeToHold(visible: Visible, found: readonly Found[]): number {
     const { text } = visible;
     const longest = Math.max(...this.#secrets.spellings.map((secret) => lengthOfBeginning(text, secret)));

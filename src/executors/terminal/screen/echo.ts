@@ -1,11 +1,11 @@
 import type { TypedLine } from "../input/typed-line.ts";
 
-/** What has been typed and will show on the screen, as the terminal or the program repeats it. */
+/** Typed text that the terminal or the program will repeat on the screen. */
 export interface ExpectedEcho {
   readonly lines: readonly { readonly typed: TypedLine; readonly isSubmitted: boolean }[];
-  /** What stood left of the cursor. Programs that read a line only later show it again after such a prompt. */
+  /** The text left of the cursor. Programs that read a line later show it again after such a prompt. */
   readonly prompts: readonly string[];
-  /** Where the cursor was, and how many columns there are. */
+  /** The column of the cursor, and the number of columns. */
   readonly column: number;
   readonly columns: number;
   /** The input was typed while something else ran: the shell will show it once more when it gets to it. */
@@ -28,7 +28,7 @@ export class EchoFilter {
   /** How many of the typed lines have come right after the cursor's place. `undefined`: that part is over. */
   #shown: number | undefined = 0;
   #awaited: readonly Awaited[] = [];
-  /** What is left of a typed line that the program itself has broken at the edge of the screen. */
+  /** The rest of a typed line that the program itself has broken at the edge of the screen. */
   #broken: string | undefined;
 
   constructor(echo: ExpectedEcho) {
@@ -44,7 +44,7 @@ export class EchoFilter {
     return copy;
   }
 
-  /** What is output in the next line; `undefined` where it is none at all. The last line may still grow. */
+  /** The output in the next line; `undefined` if the line is only echo. The last line may still grow. */
   take(line: string, isLast: boolean): string | undefined {
     if (this.#shown === undefined) return this.#takeRepeat(line, isLast);
     const repeated = this.#lengthOfEcho(line, this.#shown, isLast);
@@ -74,7 +74,7 @@ export class EchoFilter {
       this.#broken = expected.slice(line.length);
       return line.length;
     }
-    // Nobody knows how completed, recalled or edited keys look: the whole line counts, once it has been sent.
+    // The look of completed, recalled or edited text is unknown: the whole line counts, once it has been sent.
     if (!typed.isCertain && (!isSubmitted || shown > 0)) return undefined;
     this.#shown = shown + 1;
     return typed.isCertain ? expected.length : line.length;

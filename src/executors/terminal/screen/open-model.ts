@@ -49,7 +49,7 @@ function toWidth(width: number): Width {
   return width <= 0 ? 0 : width === 1 ? 1 : 2;
 }
 
-/** As the model packs them: the width from bit 1 on, bit 0 for what joins the character before it. */
+/** The packing of the model: the width from bit 1 on, and bit 0 if the character joins the one before it. */
 function toProperties(width: Width, before: number): number {
   const widthBefore = (before >> 1) & 3;
   const joins = width === 0 && before !== 0 && widthBefore > 0;

@@ -2,7 +2,7 @@ import type { IBuffer, IMarker, Terminal } from "@xterm/headless";
 import { EchoFilter, type ExpectedEcho, NO_ECHO } from "./echo.ts";
 import { endOfText, readLines, readRows, startOfLine, withoutEmptyEnd } from "./screen-text.ts";
 
-/** As much of the output since an input is kept, in UTF-16 units, however far it has left the screen. */
+/** So much of the output since an input is kept, in UTF-16 units, even after it has left the screen. */
 const KEPT_LENGTH = 1024 * 1024;
 
 export interface RecentOutput {
@@ -20,7 +20,7 @@ export class OutputSinceInput {
   readonly #terminal: Terminal;
   #echo: ExpectedEcho = NO_ECHO;
   #filter = new EchoFilter(NO_ECHO);
-  /** Where the part begins that is still in the model. */
+  /** The start of the part that is still in the model. */
   #begin: Place;
   #collected: string[] = [];
   #collectedLength = 0;
@@ -42,7 +42,7 @@ export class OutputSinceInput {
   restart(echo: ExpectedEcho): void {
     this.#echo = echo;
     const isFull = this.#terminal.buffer.active.type === "alternate";
-    // What is typed into a full-screen program does not show on the normal screen.
+    // Input for a full-screen program does not show on the normal screen.
     this.#filter = new EchoFilter(isFull ? NO_ECHO : echo);
     this.#collected = [];
     this.#collectedLength = 0;

@@ -4,7 +4,7 @@ import type { IParser } from "@xterm/headless";
 const CURSOR_VISIBLE = 25;
 const MOUSE_ENCODINGS: readonly number[] = [1006, 1016];
 
-/** What a program has set that the model of the screen does not tell: whether its cursor shows, how it wants the mouse. */
+/** Modes that a program has set and the model of the screen does not report: the visible cursor, the kind of mouse reports. */
 export class PrivateModes {
   #isCursorVisible = true;
   #mouseEncoding: number | undefined;

@@ -39,7 +39,7 @@ export function startOfLine(buffer: IBuffer, row: number): number {
   return start;
 }
 
-/** One past the last row in which something stands, and past the cursor's. */
+/** The row after the last one with text, and after the cursor's. */
 export function endOfText(buffer: IBuffer): number {
   const cursor = buffer.baseY + buffer.cursorY;
   let end = buffer.length;

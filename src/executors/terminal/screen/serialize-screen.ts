@@ -1,7 +1,7 @@
 import type { IBuffer, IBufferCell, Terminal } from "@xterm/headless";
 
 const ESC = "\u001b";
-/** What is kept of what has left the screen: a view that joins does not need all of it. */
+/** Rows above the screen that a new view gets; it does not need all of them. */
 const HISTORY_ROWS = 500;
 
 /** A text that makes a fresh terminal of the same size show the same: characters, colours and the cursor's place. */
@@ -29,7 +29,7 @@ interface Columns {
   readonly to: number;
 }
 
-/** What stands in some columns of a row, without what is empty at its end. */
+/** The text in some columns of a row, without empty cells at its end. */
 export function serializeRow(buffer: IBuffer, row: number, { from, to }: Columns): string {
   const line = buffer.getLine(row);
   const end = lastWritten(buffer, row, to);

@@ -6,7 +6,7 @@ import { serializeRow, serializeScreen } from "./serialize-screen.ts";
 /** More of a title is not kept: it is text from outside. */
 const MAX_TITLE_LENGTH = 200;
 
-/** What a terminal shows and what has left it at the top: a model of the screen that understands what programs send. */
+/** The screen of a terminal with the rows above it: a model that understands what programs send. */
 export class TerminalScreen {
   readonly #terminal: Terminal;
   readonly #modes: PrivateModes;
@@ -20,7 +20,7 @@ export class TerminalScreen {
     });
   }
 
-  /** What the program calls itself. */
+  /** The title that the program has set. */
   get title(): string {
     return this.#title;
   }
@@ -29,7 +29,7 @@ export class TerminalScreen {
     return this.#terminal.cols;
   }
 
-  /** Of the cursor, from 0 on. */
+  /** The position of the cursor, from 0 on. */
   get column(): number {
     return this.#terminal.buffer.active.cursorX;
   }
@@ -38,7 +38,7 @@ export class TerminalScreen {
     return this.#terminal.rows;
   }
 
-  /** Of the cursor, from 0 on. */
+  /** The position of the cursor, from 0 on. */
   get row(): number {
     return this.#terminal.buffer.active.cursorY;
   }
@@ -63,7 +63,7 @@ export class TerminalScreen {
     return joined(readRows(buffer, buffer.baseY, buffer.baseY + this.#terminal.rows));
   }
 
-  /** What has left the screen at the top, as far as it is kept, then the screen. Lines are whole. */
+  /** The rows above the screen, as far as they are kept, then the screen. Lines are whole. */
   readHistory(): string {
     return joined(this.#lines());
   }
@@ -109,8 +109,8 @@ function joined(lines: readonly string[]): string {
 const MOUSE_TRACKING = { none: undefined, x10: 9, vt200: 1000, drag: 1002, any: 1003 } as const;
 
 /**
- * What brings an empty terminal into the modes of another one, without moving the cursor: how keys, pasted text and the
- * mouse are sent, and what happens at the edge. Not known are the margins of scrolling and the colour of the pen.
+* Sequences that bring an empty terminal into the modes of another one, without moving the cursor: how keys, pasted text and the
+* mouse are sent, and what happens at the edge. Margins of scrolling and the colour of the pen are unknown.
  */
 function serializeModes({ modes }: Terminal, hidden: PrivateModes): string {
   const on = [

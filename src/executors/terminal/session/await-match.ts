@@ -1,6 +1,6 @@
 import type { TerminalSession } from "./terminal-session.ts";
 
-/** What is looked at again with each new piece, as a match may begin in it. */
+/** So much of the text before a new piece is searched again, as a match may begin in it. */
 const OVERLAP_LENGTH = 4 * 1024;
 /** While output comes faster than it can be looked at, it is looked at in pieces of this length. */
 const LOOK_EVERY_LENGTH = 16 * 1024;

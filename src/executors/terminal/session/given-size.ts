@@ -5,7 +5,7 @@ const MAX_BYTES_TOGETHER = 1024 * 1024;
 /** An end mark, and where it begins. */
 const BYTES_FOR_EACH = 9;
 
-/** What is too much to start a program with; a program that is given it all the same ends before it has begun. */
+/** Finds arguments or variables that are too long: the system would not start the program. */
 export function findTooLong(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,

@@ -16,7 +16,7 @@ export interface Pty {
   readonly pid: number;
   /** Length of what was written and the program has not read yet, in UTF-16 units. */
   readonly unread: number;
-  /** What programs ask their terminal is answered by whoever holds it. */
+  /** The holder of the terminal answers the queries that programs send to it. */
   readonly answersQueries?: boolean;
   /** Comes before `write`; kept as long as the terminal, where it outlives this process. */
   noteInput?(note: InputNote): void;
@@ -28,35 +28,35 @@ export interface Pty {
   end(): Promise<void>;
 }
 
-/** What a terminal showed when it was found again. */
+/** The content of a terminal when it was found again. */
 export interface ShownBefore {
   /** Makes an empty terminal show what was there when the last input came. */
   readonly before: string;
-  /** What has come since then, as far as it still shows. */
+  /** The output since then, as far as it still shows. */
   readonly after: string;
   /** Absent: nothing has been typed. */
   readonly input: InputNote | undefined;
 }
 
-/** What must be known of the last input to tell its echo from output. Kept with the terminal, as JSON. */
+/** The facts about the last input that tell its echo from output. Kept with the terminal, as JSON. */
 export interface InputNote {
   readonly echo: ExpectedEcho;
   readonly typed: TypedLine;
   readonly prompts: readonly string[];
 }
 
-/** What is known of a session from its beginning. */
+/** The facts about a session that are known from its beginning. */
 export interface SessionFacts {
   readonly id: string;
-  /** As it was asked for. */
+  /** As in the request. */
   readonly command: string;
   readonly webUrl: string | null;
-  /** Who opened it, for those who close what they have opened. */
+  /** The run that opened it, and closes it at its end. */
   readonly owner: string | undefined;
   readonly createdAt: Date;
 }
 
-/** Who holds the terminals that programs run in. */
+/** Holds the terminals that programs run in. */
 export interface PtyHolder {
   /** Rejects where there is no terminal to be had. */
   open(spec: PtySpec, events: PtyEvents, facts: SessionFacts): Promise<Pty>;

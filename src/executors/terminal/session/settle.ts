@@ -6,7 +6,7 @@ const QUIET_MS = 50;
 export interface Settling {
   /** Whether more than the repeated input is to be expected: a line has been sent. */
   readonly expectsAnswer: boolean;
-  /** As long is waited for a first answer, where nothing or only the repeated input has come. */
+  /** The wait for a first answer, while nothing or only the echo of the input has come. */
   readonly graceMs: number;
   readonly maxMs: number;
   readonly signal?: AbortSignal | undefined;

@@ -20,10 +20,10 @@ export interface OutputListener {
 /** Called with what has come, or with nothing at the end. */
 type Watcher = (piece: string) => void;
 
-/** What a program may leave unread before no more is typed. */
+/** If a program leaves this much unread, nothing more is typed. */
 const MAX_UNREAD = 256 * 1024;
 const KNOWN_PROMPTS = 8;
-/** Whoever follows what comes, and not the model alone, hears of it. */
+/** Follows the output as it comes. */
 const RESET = "\u001bc";
 
 /** One terminal: a program in it, the model of its screen, and what has been typed. */
@@ -56,7 +56,7 @@ export class TerminalSession {
     model.onData((answer) => this.#pty?.answersQueries === true || this.#pty?.write(answer));
   }
 
-  /** What the program's terminal is to be given. */
+  /** The callbacks for the program's terminal. */
   get events(): PtyEvents {
     return { data: (data) => this.#receive(data), exited: (how, shown) => this.#exited(how, shown) };
   }
@@ -218,7 +218,7 @@ export class TerminalSession {
     else void this.#showLast(shown).then(() => this.#ended(how));
   }
 
-  /** Whoever holds the terminal may have kept its last words to itself. */
+  /** The holder of the terminal may not have passed on the last output. */
   async #showLast(shown: ShownBefore): Promise<void> {
     await this.flush();
     const { columns, rows } = this.screen;

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 
-/** Where a tmux server listens, and the program to talk to it. */
+/** The socket of a tmux server, and the program to talk to it. */
 export interface TmuxServer {
   readonly program: string;
   readonly socket: string;
@@ -49,7 +49,7 @@ export class ControlClient {
     this.#child.stdin.on("error", () => undefined);
     this.#child.once("error", () => this.#end());
     this.#child.once("close", () => this.#end());
-    // Whoever waits for an answer holds this process; terminals alone do not.
+    // A pending answer keeps this process alive; an open terminal alone does not.
     this.#hold(false);
   }
 

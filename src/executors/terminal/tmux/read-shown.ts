@@ -5,14 +5,14 @@ const ESC = "\u001b";
 /** Rows in tmux's history when there is an input: more are let go, so that the input's row stays known. */
 const MAX_ROWS_AT_INPUT = 8_000;
 
-/** What is noted in the server at each input, in this order: where the cursor is, counted from the first row kept. */
+/** The options that each input sets in the server, in this order. The cursor is counted from the first row kept. */
 export const INPUT_OPTIONS: readonly ((input: string) => string)[] = [
   () => `if-shell -F '#{e|>|:#{history_size},${MAX_ROWS_AT_INPUT}}' clear-history`,
   () => "set-option -F @pawl_place '#{e|+|:#{history_size},#{cursor_y}},#{cursor_x},#{alternate_on}'",
   (input) => `set-option @pawl_input '${input}'`,
 ];
 
-/** What each mode that tmux tells of is set by. Versions before 3.6 do not tell of pasted text (2004). */
+/** The sequences that set the modes which tmux reports. Versions before 3.6 do not report pasted text (2004). */
 const MODES = [
   "#{?keypad_cursor_flag,?1h/,}",
   "#{?keypad_flag,?66h/,}",
@@ -49,7 +49,7 @@ interface State {
   readonly isAlternate: boolean;
   /** How they are set. */
   readonly modes: string;
-  /** Where the cursor is on the normal screen while a full-screen program runs. */
+  /** The cursor of the normal screen while a full-screen program runs. */
   readonly savedColumn: number;
   readonly savedRow: number;
   /** Of the last input. */
@@ -93,7 +93,7 @@ function toState(text: string): State {
   };
 }
 
-/** What was there before the input, then the rest; or the normal screen, then that of a full-screen program. */
+/** The rows before the input, then the rest; or the normal screen, then that of a full-screen program. */
 function toCaptures(state: State, maxHistoryRows: number): readonly string[] {
   const first = -Math.min(state.historyRows, maxHistoryRows);
   if (state.isAlternate) {

@@ -10,7 +10,7 @@ export class Reminder {
   readonly #watched = new Set<{ readonly pid: number }>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Until the returned function is called. */
+  /** Reminds until the returned function is called. */
   watch(program: { readonly pid: number }): () => void {
     this.#watched.add(program);
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();

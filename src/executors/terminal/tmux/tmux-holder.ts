@@ -16,7 +16,7 @@ export interface TmuxHolderOptions {
   readonly program: string;
   /** A folder of nobody else's: each session has a socket there. Its path is short enough for one. */
   readonly dir: string;
-  /** What is read again of the rows that have left a screen. */
+  /** The rows above a screen that are read again. */
   readonly scrollbackRows: number;
   /** Whether this version has to be told of programs that have ended. */
   readonly missesEnds: boolean;
@@ -24,7 +24,7 @@ export interface TmuxHolderOptions {
 
 /** More than is read again, so that the row of the last input is there for long. */
 const HISTORY_ROWS = 20_000;
-/** What a terminal is told by tmux and not by a plain one. */
+/** Variables that tmux sets and a plain terminal does not. */
 const OWN_VARIABLES = ["TMUX", "TMUX_PANE", "SHELL", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"];
 /** The program begins when somebody listens, so that none of its output is missed. */
 const WAIT_FOR_START = '"$1" -S "$2" wait-for start; shift 2; exec "$@"';
@@ -85,7 +85,7 @@ export class TmuxHolder implements PtyHolder {
       return undefined;
     }
     const [columns = "", rows = "", about] = noted.split(" ");
-    // Somebody else's.
+    // The server of another program.
     if (about === undefined || about === "") return undefined;
     const { facts, brand } = fromNoted(about);
     return {

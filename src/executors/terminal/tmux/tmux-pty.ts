@@ -2,8 +2,8 @@ import { rmSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout } from "node:timers/promises";
 import { isAlive, sendSignal } from "../../sandbox/processes.ts";
-import { endProcesses } from "../pty-host/end-processes.ts";
 import type { Origin } from "../pty-host/end-processes.ts";
+import { endProcesses } from "../pty-host/end-processes.ts";
 import type { InputNote, Pty, PtyEnd, PtyEvents, ShownBefore } from "../session/pty.ts";
 import { ControlClient, type TmuxServer } from "./control-client.ts";
 import { INPUT_OPTIONS, readShown } from "./read-shown.ts";
@@ -12,9 +12,9 @@ import type { Reminder } from "./reminder.ts";
 /** So much may be on its way unread; then the program has to wait. */
 const HIGH_WATER = 512 * 1024;
 const LOW_WATER = 128 * 1024;
-/** Of one command. */
+/** The bytes of one command. */
 const KEYS_LENGTH = 512;
-/** tmux keeps what a program does not read and does not tell: who has been sent so much without a word is not reading. */
+/** tmux does not report unread input: a program that has printed nothing for so much input is taken to read none. */
 const MAX_SILENT = 4 * 1024 * 1024;
 
 const SERVER_GRACE_MS = 500;
@@ -23,7 +23,7 @@ const LOOK_EVERY_MS = 10;
 interface TmuxPtyParts {
   readonly brand: string | undefined;
   readonly events: PtyEvents;
-  /** What is read again of the rows that have left the screen. */
+  /** The rows above the screen that are read again. */
   readonly historyRows: number;
   readonly reminder: Reminder | undefined;
   /** Nothing is left of it. */
@@ -49,7 +49,7 @@ export class TmuxPty implements Pty {
   #untaken = 0;
   #isPaused = false;
   #silent = 0;
-  /** What comes before is part of what is read from the screen. */
+  /** Earlier output is part of the screen that is read. */
   #isListening = false;
   #hasExited = false;
   #isLeft = false;
@@ -211,7 +211,7 @@ export class TmuxPty implements Pty {
     const bytes = Buffer.concat(this.#gathered);
     this.#gathered = [];
     const data = this.#decoder.write(bytes);
-    // What is taken is said in characters.
+    // Viewers count characters, not bytes.
     this.#untaken += data.length - bytes.length;
     if (data !== "" && !this.#isLeft) this.#events.data(data);
   }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { AuditLog } from "../policy/audit-log.ts";
 import type { TerminalPolicy } from "../policy/terminal-policy.ts";
 
-/** Who calls a tool, and how the call may be broken off. */
+/** The caller of a tool, and how the call may be broken off. */
 export interface ToolCall {
   readonly signal?: AbortSignal;
   /** By a workflow: it has limits of its own and does not count against the calls of a minute. */

@@ -94,7 +94,7 @@ function admit({ gate, policy, table }: ToolParts, opening: { plan: Plan; shell:
   });
 }
 
-/** A session that nobody hears of would stay for ever. */
+/** Closes the session if the call is broken off: its id would never be known to anyone. */
 async function settleOrDestroy({ table }: ToolParts, session: TerminalSession, { signal }: ToolCall): Promise<void> {
   try {
     await settle(session, { ...SETTLING, expectsAnswer: true, signal });
@@ -116,18 +116,18 @@ function toFailure(shell: string, error: string): ToolOutput<"open_terminal"> {
   };
 }
 
-/** What a terminal's program needs to know of where it runs. Nothing here is a secret. */
+/** Variables of this process that a terminal's program gets. None is a secret. */
 const PASSED = ["USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"];
 
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const NO_HISTORY = { HISTFILE: "/dev/null", PYTHON_HISTORY: "/dev/null", LESSHISTFILE: "-" };
 
 interface ChildEnvironment {
-  /** Of this process: keys of providers are in it, and stay there. */
+  /** The environment of this process: keys of providers are in it, and stay there. */
   readonly own: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
   readonly isolateHistory: boolean;
-  /** As the user wishes; it goes before all others. */
+  /** The user's variables, which win over all others. */
   readonly wished: Readonly<Record<string, string>>;
 }
 
@@ -149,12 +149,12 @@ function buildChildEnvironment(facts: ChildEnvironment): Readonly<Record<string,
 }
 
 interface ShellCommand {
-  /** As it was written. */
+  /** As in the request. */
   readonly program: string;
   readonly args: readonly string[];
 }
 
-/** What stands for a program where the system does not have it under its name. */
+/** Substitutes for programs that the system does not have under their names. */
 const STAND_INS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   python: ["python3"],
   pdb: ["python3", "-m", "pdb"],

@@ -4,7 +4,7 @@ import type { SessionTable } from "../session/session-table.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../terminal-options.ts";
 import type { Gate, ToolCall } from "./gate.ts";
 
-/** What every tool works with. */
+/** The parts that every tool works with. */
 export interface ToolParts {
   readonly options: TerminalOptions;
   readonly surroundings: TerminalSurroundings;

@@ -6,7 +6,7 @@ import { LiveOutput, Repainter } from "./live-output.ts";
 import { LiveScreen } from "./live-screen.ts";
 import { terminalNotFound } from "./terminal-not-found.ts";
 
-/** What a person does stands in the audit log as well, and under this name. */
+/** The name under which a person's actions stand in the audit log. */
 const CALLER = "person";
 
 /** The terminals of this process for people who look at them. */

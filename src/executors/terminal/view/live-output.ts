@@ -2,9 +2,9 @@ import type { OutputFrame, OutputView } from "../../../ports/terminal-views.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { terminalNotFound } from "./terminal-not-found.ts";
 
-/** What waits for one who takes it slowly. Beyond that he is shown the screen anew. */
+/** The most output that is kept for a slow viewer. Beyond it the viewer is shown the screen anew. */
 const MAX_PENDING = 256 * 1024;
-/** So much of the time at most is spent on showing screens anew, however many look on. */
+/** At most this share of the time is spent on showing screens anew, whatever the number of viewers. */
 const REPAINT_SHARE = 0.05;
 const MIN_REPAINT_EVERY_MS = 50;
 
@@ -41,13 +41,13 @@ export class Repainter {
 
 type Taker = { resolve(frame: OutputFrame): void; reject(error: Error): void };
 
-/** The output of a session for one who takes it at his own pace. Holds no more than `MAX_PENDING` for him. */
+/** The output of a session for one viewer, who takes it at any pace. Keeps at most `MAX_PENDING` for it. */
 export class LiveOutput implements OutputView {
   readonly #session: TerminalSession;
   readonly #repainter: Repainter;
   readonly #leave: () => void;
   #pending = "";
-  /** What he has does not go together with what comes. */
+  /** The viewer's screen does not fit the output that comes next. */
   #isBehind = true;
   #isClosed = false;
   #taker: Taker | undefined;

@@ -2,7 +2,7 @@ import type { ScreenChange, ScreenView, ViewWindow } from "../../../ports/termin
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { terminalNotFound } from "./terminal-not-found.ts";
 
-/** Nobody sees more than this. */
+/** More changes than this are not visible to anyone. */
 const MIN_EVERY_MS = 16;
 
 /**
@@ -14,7 +14,7 @@ export class LiveScreen implements ScreenView {
   readonly #stop: () => void;
   #window: ViewWindow;
   #corner = { row: 0, column: 0 };
-  /** What the window shows, row by row. Undefined: nobody knows. */
+  /** The rows that the window shows. Undefined: unknown. */
   #shown: readonly string[] | undefined;
   #size: ViewWindow | undefined;
   #hasChanged = true;
