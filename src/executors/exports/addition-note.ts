@@ -44,7 +44,7 @@ export async function writeNote(files: FileStorage, path: string, { done, length
 }
 
 /**
-* Settles an addition that was begun and not noted as done: it has happened, or a part of it lies behind the old end, to
+ * Settles an addition that was begun and not noted as done: it has happened, or a part of it lies behind the old end, to
  * be written over. Returns the note as it is then, and where the file ends.
  */
 export async function settleNote(

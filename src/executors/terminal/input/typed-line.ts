@@ -26,7 +26,7 @@ const GIVE_UP: readonly string[] = ["\u0003", "\u001a", "\u001c"];
 const KEY_SEQUENCE = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|O[ -~]|[^[O]|$)/y;
 
 /**
-* The lines that an input types after `begun`, with the editing keys that mean the same everywhere. A
+ * The lines that an input types after `begun`, with the editing keys that mean the same everywhere. A
  * backslash at the end of a line makes the next one go on, as in shells.
  */
 export function readTypedLines(begun: TypedLine, input: string): TypedLines {

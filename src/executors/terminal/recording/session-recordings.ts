@@ -30,9 +30,9 @@ interface Entry {
 }
 
 /**
-* Keeps recordings of sessions: `artifacts/RUN/SESSION.cast` for a run's, `terminals/SESSION.cast` for a session without a run. A
+ * Keeps recordings of sessions: `artifacts/RUN/SESSION.cast` for a run's, `terminals/SESSION.cast` for a session without a run. A
  * recording grows in a folder of its own and is put into the storage when the session or the run ends, or this process.
-* The next process finds the recordings that a killed one has left. A failed recording never fails the session.
+ * The next process finds the recordings that a killed one has left. A failed recording never fails the session.
  */
 export class SessionRecordings {
   readonly #options: RecordingsOptions;
