@@ -2,8 +2,9 @@ import { defineConfig } from "vitest/config";
 import base from "./vitest.config.ts";
 
 /**
- * `npm run test:all`: what `npm test` runs, with 20 times as many cases of each property, and two more projects. `long` are
- * kills, loads and soaks over many seeds; `conformance` are foreign clients, which have an install of their own.
+ * `npm run test:all`: what `npm test` runs, with 20 times as many cases of each property, and three more projects. `long` are
+ * kills, loads and soaks over many seeds; `conformance` are foreign clients, which have an install of their own; `readme`
+ * pastes the README's blocks into shells, each of their commands by way of npx.
  */
 export default defineConfig({
   test: {
@@ -16,6 +17,7 @@ export default defineConfig({
       ...(base.test?.projects ?? []),
       { extends: true, test: { name: "long", include: ["test/long/**/*.test.ts"] } },
       { extends: true, test: { name: "conformance", include: ["test/conformance/*.test.ts"] } },
+      { extends: true, test: { name: "readme", include: ["test/readme/*.test.ts"] } },
     ],
   },
 });

@@ -30,7 +30,7 @@ export default defineConfig({
         test: {
           name: "systems",
           include: ["test/**/*.test.ts"],
-          exclude: [...SHARE_PROCESSES, "test/long/**", "test/conformance/**", "test/fixtures/**"],
+          exclude: [...SHARE_PROCESSES, "test/{long,conformance,readme,fixtures}/**"],
         },
       },
     ],

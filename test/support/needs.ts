@@ -6,6 +6,7 @@ import { beforeEach, TestRunner } from "vitest";
 const PACKAGES = {
   bwrap: "bubblewrap",
   chromium: "chromium",
+  curl: "curl",
   python3: "python3",
   tmux: "tmux",
   vim: "vim",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { agentTask, toGraph } from "../../../../../test/fakes/direct-graph.ts";
+import { dataOf } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { type Play, succeed } from "../../../../../test/faults/world.ts";
 import type { Graph } from "../../../../core/graph/graph.ts";
@@ -21,12 +22,6 @@ const costs =
 function newWorld(options: HttpWorldOptions = {}, graphs: readonly Graph[] = [CHAIN, OTHER, WIDE]): HttpWorld {
   const plays = { a: costs(1), b: costs(1), c: costs(1) };
   return new HttpWorld(graphs, { agent: { provider: "simulated" }, plays, ...options });
-}
-
-async function dataOf(response: Response | Promise<Response>): Promise<JsonObject> {
-  const { data, error } = (await (await response).json()) as { readonly data: JsonObject; readonly error: unknown };
-  expect(error).toBeNull();
-  return data;
 }
 
 const run = (world: HttpWorld, body: JsonObject = {}) =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { dataOf } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld } from "../../../../../test/fakes/http-world.ts";
 import { path, task, toGraph } from "../../../../../test/faults/graphs.ts";
 import { fail, succeed } from "../../../../../test/faults/world.ts";
@@ -18,12 +19,6 @@ function newWorld() {
   const state = { isMended: false };
   const play = () => (state.isMended ? succeed("good", 2_000) : fail("BROKEN"));
   return { state, world: new HttpWorld([FRAGILE], { plays: { fetch: play } }) };
-}
-
-async function dataOf(response: Response | Promise<Response>): Promise<JsonObject> {
-  const { data, error } = (await (await response).json()) as { readonly data: JsonObject; readonly error: unknown };
-  expect(error).toBeNull();
-  return data;
 }
 
 async function codeOf(response: Response | Promise<Response>) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { agentTask, toGraph } from "../../../../../test/fakes/direct-graph.ts";
+import { codeOf, dataOf, keyFor } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { succeed } from "../../../../../test/faults/world.ts";
@@ -19,23 +20,6 @@ steps:
 function newWorld(options: HttpWorldOptions = {}): HttpWorld {
   const hello = uhlpGraph({ name: "hello", steps: [task("work")] });
   return new HttpWorld([hello], { agent: { provider: "simulated" }, server: { api_key: "configured" }, ...options });
-}
-
-async function dataOf(response: Response | Promise<Response>): Promise<JsonObject> {
-  const { data, error } = (await (await response).json()) as { readonly data: JsonObject; readonly error: unknown };
-  expect(error).toBeNull();
-  return data;
-}
-
-async function codeOf(response: Response | Promise<Response>): Promise<unknown> {
-  const { error } = (await (await response).json()) as { readonly error: { readonly code: string } };
-  return error.code;
-}
-
-/** The headers of somebody with a new key. */
-async function keyFor(world: HttpWorld, wanted: JsonObject): Promise<Record<string, string>> {
-  const { key } = await dataOf(world.post("/keys", { name: "test", ...wanted }, ADMIN));
-  return { "x-api-key": String(key) };
 }
 
 describe("a key", () => {
@@ -62,7 +46,7 @@ describe("a key", () => {
   test("opens nothing after its expiry, nor with another secret", async () => {
     const world = newWorld();
     const expires_at = new Date(world.world.clock.now() + 60_000).toISOString();
-    const headers = await keyFor(world, { scopes: ["admin"], expires_at });
+    const headers = await keyFor(world, { scopes: ["admin"], expires_at }, ADMIN);
     expect((await world.request("/runs", { headers })).status).toBe(200);
     const other = headers["x-api-key"]?.replace(/.$/, (last) => (last === "A" ? "B" : "A")) ?? "";
     expect((await world.request("/runs", { headers: { "x-api-key": other } })).status).toBe(401);
@@ -80,7 +64,7 @@ describe("a key", () => {
 
   test("bounds what a run may cost that is started with it", async () => {
     const world = newWorld();
-    const headers = await keyFor(world, { max_cost_usd: 0.5 });
+    const headers = await keyFor(world, { max_cost_usd: 0.5 }, ADMIN);
     for (const [asked, limit] of [
       [undefined, 500_000],
       [0.2, 200_000],
@@ -100,7 +84,7 @@ describe("a key", () => {
       [0.05, 0.3, 50_000],
       [0.5, 0.02, 20_000],
     ] as const) {
-      const headers = await keyFor(world, { max_cost_usd: allowed });
+      const headers = await keyFor(world, { max_cost_usd: allowed }, ADMIN);
       const body = { workflow: "cheap", max_cost_usd: asked };
       const { run_id: id } = await dataOf(world.post("/workflows/run/sync", body, headers));
       expect((await world.world.eventsOf(String(id)))[0]).toMatchObject({ maxCostMicro: limit });
@@ -118,8 +102,8 @@ describe("a tenant", () => {
   test("sees nothing of another, whatever it asks for", async () => {
     const world = newWorld({ plays: { work: () => succeed("the secret of A") } });
     const [a, b] = [
-      await keyFor(world, { tenant_id: "a", scopes: ["admin"] }),
-      await keyFor(world, { tenant_id: "b", scopes: ["admin"] }),
+      await keyFor(world, { tenant_id: "a", scopes: ["admin"] }, ADMIN),
+      await keyFor(world, { tenant_id: "b", scopes: ["admin"] }, ADMIN),
     ];
     const { run_id: done } = await dataOf(world.post("/workflows/run/sync", { workflow: "hello" }, a));
     const { run_id: open } = await dataOf(world.post("/workflows/run/sync", { workflow: APPROVAL }, a));
@@ -161,7 +145,7 @@ describe("a tenant", () => {
 
   test("makes keys of its own only", async () => {
     const world = newWorld();
-    const admin = await keyFor(world, { tenant_id: "a", scopes: ["admin"] });
+    const admin = await keyFor(world, { tenant_id: "a", scopes: ["admin"] }, ADMIN);
     const made = await dataOf(world.post("/keys", { name: "x", tenant_id: "b" }, admin));
     expect(made).toMatchObject({ tenant_id: "a" });
   });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { dataOf } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld } from "../../../../../test/fakes/http-world.ts";
 import { path, task, toGraph } from "../../../../../test/faults/graphs.ts";
 import { KnownSecrets } from "../../../../config/known-secrets.ts";
-import type { JsonObject } from "../../../../core/json.ts";
 import { FileSealer } from "../../../../storage/files/file-sealer.ts";
 
 const SECRETS = { pin: 71_934_526, keys: ["planted-4711"], account: { token: "planted-0815" } };
@@ -31,12 +31,6 @@ function newWorld(): HttpWorld {
     open: (text: string) => sealer.open(text),
   };
   return new HttpWorld([guarded], { agent: { provider: "simulated" }, host: { mask: known.mask, secrets } });
-}
-
-async function dataOf(response: Promise<Response>): Promise<JsonObject> {
-  const { data, error } = (await (await response).json()) as { readonly data: JsonObject; readonly error: unknown };
-  expect(error).toBeNull();
-  return data;
 }
 
 test("secrets that are no texts fit their schema in a rerun and in a fork that changes something else", async () => {

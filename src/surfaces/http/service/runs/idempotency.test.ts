@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { codeOf, dataOf, keyFor } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { succeed } from "../../../../../test/faults/world.ts";
@@ -9,23 +10,6 @@ const ADMIN = { "x-api-key": "configured" };
 function newWorld(options: HttpWorldOptions = {}): HttpWorld {
   const hello = uhlpGraph({ name: "hello", steps: [task("work")] });
   return new HttpWorld([hello], { agent: { provider: "simulated" }, server: { api_key: "configured" }, ...options });
-}
-
-async function dataOf(response: Response | Promise<Response>): Promise<JsonObject> {
-  const { data, error } = (await (await response).json()) as { readonly data: JsonObject; readonly error: unknown };
-  expect(error).toBeNull();
-  return data;
-}
-
-async function codeOf(response: Response | Promise<Response>): Promise<unknown> {
-  const { error } = (await (await response).json()) as { readonly error: { readonly code: string } };
-  return error.code;
-}
-
-/** The headers of somebody of a tenant. */
-async function keyFor(world: HttpWorld, wanted: JsonObject): Promise<Record<string, string>> {
-  const { key } = await dataOf(world.post("/keys", { name: "test", ...wanted }, ADMIN));
-  return { "x-api-key": String(key) };
 }
 
 describe("an idempotency key", () => {
@@ -115,7 +99,7 @@ describe("an idempotency key", () => {
   test("is forgotten after a day, and is another one for another tenant", async () => {
     const world = newWorld();
     const first = await dataOf(send(world, "k", { workflow: "hello" }));
-    const a = await keyFor(world, { tenant_id: "a" });
+    const a = await keyFor(world, { tenant_id: "a" }, ADMIN);
     const other = await dataOf(world.post("/workflows/run", { workflow: "hello" }, { ...a, "idempotency-key": "k" }));
     expect(other["run_id"]).not.toBe(first["run_id"]);
     await world.world.clock.advance(24 * 60 * 60 * 1_000 + 1);

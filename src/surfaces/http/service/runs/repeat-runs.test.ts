@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { dataOf } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { path, task, toGraph } from "../../../../../test/faults/graphs.ts";
 import { fail, succeed, untilAborted } from "../../../../../test/faults/world.ts";
@@ -66,12 +67,6 @@ function newWorld(options: HttpWorldOptions = {}): HttpWorld {
     ...options.plays,
   };
   return new HttpWorld([WIDE], { agent: { provider: "simulated" }, callable: { inner }, ...options, plays });
-}
-
-async function dataOf(response: Response | Promise<Response>): Promise<JsonObject> {
-  const { data, error } = (await (await response).json()) as { readonly data: JsonObject; readonly error: unknown };
-  expect(error).toBeNull();
-  return data;
 }
 
 async function errorOf(response: Response | Promise<Response>) {

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { dataOf } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { fail, succeed, untilAborted } from "../../../../../test/faults/world.ts";
@@ -27,12 +28,6 @@ function newWorld(options: HttpWorldOptions = {}): HttpWorld {
     agent: { provider: "simulated" },
     ...options,
   });
-}
-
-async function dataOf(response: Response | Promise<Response>): Promise<JsonObject> {
-  const { data, error } = (await (await response).json()) as { readonly data: JsonObject; readonly error: unknown };
-  expect(error).toBeNull();
-  return data;
 }
 
 async function errorOf(

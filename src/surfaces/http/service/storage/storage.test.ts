@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { dataOf } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { succeed } from "../../../../../test/faults/world.ts";
-import type { JsonObject } from "../../../../core/json.ts";
 import type { Task } from "../../../../ports/executor.ts";
 
 const ADMIN: Record<string, string> = { "x-api-key": "configured" };
@@ -11,12 +11,6 @@ const SCRIPT = "<script>alert(document.domain)</script>";
 function newWorld(options: HttpWorldOptions = {}): HttpWorld {
   const hello = uhlpGraph({ name: "hello", steps: [task("work")] });
   return new HttpWorld([hello], { agent: { provider: "simulated" }, server: { api_key: "configured" }, ...options });
-}
-
-async function dataOf(response: Response | Promise<Response>): Promise<JsonObject> {
-  const { data, error } = (await (await response).json()) as { readonly data: JsonObject; readonly error: unknown };
-  expect(error).toBeNull();
-  return data;
 }
 
 async function tenant(world: HttpWorld, id: string): Promise<Record<string, string>> {
