@@ -1,7 +1,6 @@
 // Writes what is made from the shapes of definitions: the JSON Schemas in schemas/, and the tables of keys in docs/.
 // `--check` only says whether they are up to date.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { agentsFileSchema } from "../src/dialects/agents/file-schema.ts";
 import { PUBLISHED } from "../src/dialects/published-schemas.ts";
 import { toJsonSchema } from "../src/dialects/shape/json-schema.ts";
 import { workflowSchema as terminalSchema } from "../src/dialects/terminal/workflow-schema.ts";
@@ -13,7 +12,6 @@ const SCHEMAS = {
   "uhlp-workflow.schema.json": workflowSchema,
   "uhlp-prompt.schema.json": promptSchema,
   "terminal-workflow.schema.json": terminalSchema,
-  "agents-file.schema.json": agentsFileSchema,
   ...Object.fromEntries(PUBLISHED.map((each) => [each.file, toJsonSchema(each.shape, each)])),
 };
 

@@ -1,3 +1,5 @@
+import { agentsFile } from "./agents/shape/file-shape.ts";
+import { rules as agentsRules } from "./agents/shape/parts.ts";
 import { rules as sandcastleRules, workflow as sandcastleWorkflow } from "./sandcastle/shape/workflow-shape.ts";
 import type { DialectRules, Shape } from "./shape/shape.ts";
 
@@ -21,5 +23,13 @@ export const PUBLISHED: readonly PublishedShape[] = [
     description: "Steps of agents, people and other workflows, which depend on each other.",
     shape: sandcastleWorkflow,
     rules: sandcastleRules,
+  },
+  {
+    file: "agents-file.schema.json",
+    page: "agents.md",
+    title: "File of agents",
+    description: "MCP servers, agents that use their tools, and sequences of agents.",
+    shape: agentsFile,
+    rules: agentsRules,
   },
 ];

@@ -82,7 +82,7 @@ interface WorkflowCommon extends Named {
 
 export type WorkflowDefinition = LinearWorkflow | GraphWorkflow;
 
-export interface LinearWorkflow extends WorkflowCommon {
+interface LinearWorkflow extends WorkflowCommon {
   readonly kind: "linear";
   readonly steps: readonly StepDefinition[];
 }

@@ -1,12 +1,12 @@
 import type { Graph } from "../../core/graph/graph.ts";
 import type { Compiled, Definition, DefinitionPart, LoadOptions, Selection } from "../definition.ts";
 import { suggest } from "../did-you-mean.ts";
-import { JsonSchemaChecker } from "../json-schema-checker.ts";
 import type { ProblemList } from "../problem-list.ts";
+import { checkLater } from "../shape/check-later.ts";
+import { Reader } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { SourceText } from "../source/source-text.ts";
 import type { YamlNode } from "../source/yaml-node.ts";
-import { findPart } from "../source/yaml-node.ts";
 import type { AgentsFile } from "./agents-file.ts";
 import { checkAgentsFile } from "./check.ts";
 import { checkNesting } from "./check-nesting.ts";
@@ -15,8 +15,8 @@ import { effectiveSettings } from "./lower-agent.ts";
 import type { LowerContext } from "./lower-workflow.ts";
 import { parseAgentsFile } from "./parse.ts";
 import { parseAgentFile } from "./parse-agent-file.ts";
-import type { SchemaUse } from "./parse-context.ts";
 import { resolveSteps, type Surroundings, type Targets } from "./resolve-steps.ts";
+import { rules } from "./shape/parts.ts";
 
 export interface AgentsOptions extends Pick<LoadOptions, "select" | "agentFiles" | "hasWorkflow"> {
   readonly source: SourceText;
@@ -29,8 +29,8 @@ export interface AgentsOptions extends Pick<LoadOptions, "select" | "agentFiles"
  */
 export async function compileAgents(root: YamlNode, options: AgentsOptions): Promise<Compiled> {
   const { source, problems, hasWorkflow = nowhere } = options;
-  const schemas: SchemaUse[] = [];
-  const file = parseAgentsFile(root, { source, problems, schemas });
+  const reader = new Reader({ source, problems, rules });
+  const file = parseAgentsFile(root, reader);
   const others = ((await options.agentFiles?.()) ?? []).map((other) => parseAgentFile(other));
   checkAgentsFile(file, source, problems);
   const around: Surroundings = {
@@ -40,7 +40,7 @@ export async function compileAgents(root: YamlNode, options: AgentsOptions): Pro
   };
   const targets = await resolveSteps(file, around, problems);
   checkNesting(file, targets, problems);
-  await checkSchemas(schemas, problems);
+  await checkLater(reader);
   if (problems.hasErrors) return { problems: problems.toArray() };
   return toCompiled(file, { targets, select: options.select, problems });
 }
@@ -141,15 +141,4 @@ function listOf(names: readonly string[]): string {
   if (names.length === 0) return "It has none.";
   const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
   return `It has: ${names.slice(0, MAX_LISTED).map(toExcerpt).join(", ")}${more}.`;
-}
-
-async function checkSchemas(schemas: readonly SchemaUse[], problems: ProblemList): Promise<void> {
-  if (schemas.length === 0) return;
-  const checker = new JsonSchemaChecker();
-  for (const { at, schema } of schemas) {
-    const fault = await checker.findFault(schema);
-    if (fault === undefined) continue;
-    const message = `\`output_schema\`: ${fault.message}`;
-    problems.error({ code: "SCHEMA_INVALID", at: findPart(at, fault.path), message });
-  }
 }

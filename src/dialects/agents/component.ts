@@ -1,5 +1,5 @@
 import { suggest } from "../did-you-mean.ts";
-import type { ProblemList } from "../problem-list.ts";
+import type { Reader } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import { describeNode, isNull, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
@@ -23,7 +23,7 @@ export interface FoundComponents {
 }
 
 /** Kinds by the word that a component's `type` has. */
-const TYPES: ReadonlyMap<string, ComponentKind> = new Map([
+export const TYPES: ReadonlyMap<string, ComponentKind> = new Map([
   ["agent", "agent"],
   ["mcp_server", "server"],
   ["mcp_servers", "server"],
@@ -37,7 +37,7 @@ const TYPES: ReadonlyMap<string, ComponentKind> = new Map([
 ]);
 
 /** Kinds by the key of the list or map that they stand in. */
-const COLLECTIONS: ReadonlyMap<string, ComponentKind> = new Map([
+export const COLLECTIONS: ReadonlyMap<string, ComponentKind> = new Map([
   ["agents", "agent"],
   ["clients", "server"],
   ["mcp_servers", "server"],
@@ -50,9 +50,9 @@ const COLLECTIONS: ReadonlyMap<string, ComponentKind> = new Map([
   ["custom_workflows", "custom"],
 ]);
 
-const MIXED = "components";
+export const MIXED = "components";
 /** What may stand beside them and says nothing about how they run. */
-const HEAD = ["name", "description", "dialect", "$schema", "version"];
+export const HEAD = ["name", "description", "dialect", "$schema", "version"];
 
 /** Whether a parsed text has one of the shapes of a file of agents. */
 export function hasAgentsShape(root: YamlNode): boolean {
@@ -66,12 +66,13 @@ function isTyped(node: YamlNode): boolean {
   return type?.kind === "scalar" && TYPES.has(type.written);
 }
 
-/** `problems` absent: nobody wants to know. Finds the components of a file: in lists or maps by kind, in one list of all kinds, or one alone. */
-export function findComponents(root: YamlNode, problems: ProblemList | undefined): FoundComponents {
-  const collector = new Collector(problems);
+/** Finds the components of a file: in lists or maps by kind, in one list of all kinds, or one alone. `reader`: is told what is wrong. */
+export function findComponents(root: YamlNode, reader: Reader | undefined): FoundComponents {
+  const collector = new Collector(reader);
   if (root.kind === "list") collector.addCollection(root, "the file", undefined);
   else if (root.kind === "map" && isTyped(root) && !hasCollection(root)) collector.addEntry(root, { what: "the file" });
   else if (root.kind === "map") collector.addFile(root);
+  else collector.addCollection(root, "the file", undefined);
   const { components, namesServers } = collector;
   return { components, namesServers: namesServers || components.some(({ kind }) => kind === "server") };
 }
@@ -90,10 +91,10 @@ interface EntryPlace {
 class Collector {
   readonly components: Component[] = [];
   namesServers = false;
-  readonly #problems: ProblemList | undefined;
+  readonly #reader: Reader | undefined;
 
-  constructor(problems: ProblemList | undefined) {
-    this.#problems = problems;
+  constructor(reader: Reader | undefined) {
+    this.#reader = reader;
   }
 
   addFile({ entries }: YamlMap): void {
@@ -119,13 +120,13 @@ class Collector {
       return;
     }
     const message = `${capitalize(what)} must be a list, not ${describeNode(node)}.`;
-    this.#problems?.error({ code: "WRONG_TYPE", at: node, message, remedy: "Write a list of maps." });
+    this.#reader?.refuse({ code: "WRONG_TYPE", at: node, message, remedy: "Write a list of maps." });
   }
 
   addEntry(node: YamlNode, { what, kind: expected, key, isPlainServer = false }: EntryPlace): void {
     if (node.kind !== "map") {
       const message = `An entry of ${what} must be a map, not ${describeNode(node)}.`;
-      this.#problems?.error({ code: "WRONG_TYPE", at: node, message, remedy: "Write a map of keys." });
+      this.#reader?.refuse({ code: "WRONG_TYPE", at: node, message, remedy: "Write a map of keys." });
       return;
     }
     const kind = this.#kindOf(node, what, isPlainServer ? "server" : expected);
@@ -147,10 +148,10 @@ class Collector {
     if (written === undefined) {
       const at = [...map.entries.values()][0]?.key ?? map;
       const message = `An entry of ${what} does not say what it is: it has no \`type\`.`;
-      this.#problems?.error({ code: "KEY_MISSING", at, message, remedy: `Add \`type\`: one of ${types}.` });
+      this.#reader?.refuse({ code: "KEY_MISSING", at, message, remedy: `Add \`type\`: one of ${types}.` });
     } else {
       const message = `\`type\` cannot be \`${toExcerpt(written)}\`; it is one of ${types}.`;
-      this.#problems?.error({
+      this.#reader?.refuse({
         code: "VALUE_INVALID",
         at: type ?? map,
         message,
@@ -163,7 +164,7 @@ class Collector {
   #reportUnknown(key: string, at: Range): void {
     const message = `\`${toExcerpt(key)}\` means nothing in a file of agents and is ignored.`;
     const remedy = suggest(key, [...COLLECTIONS.keys(), MIXED]);
-    this.#problems?.warning({ code: "UNKNOWN_KEY", at, message, remedy });
+    this.#reader?.problems.warning({ code: "UNKNOWN_KEY", at, message, remedy });
   }
 }
 

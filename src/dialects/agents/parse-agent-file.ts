@@ -2,6 +2,10 @@ import type { Problem } from "../../core/errors/problem.ts";
 import type { Json } from "../../core/json.ts";
 import type { Definition } from "../definition.ts";
 import { ProblemList } from "../problem-list.ts";
+import { ignored, optional } from "../shape/fields.ts";
+import { object } from "../shape/object.ts";
+import { integer, text } from "../shape/scalars.ts";
+import { Reader, TOP } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { reportWrongEncoding } from "../source/report-wrong-encoding.ts";
 import { type Range, SourceText } from "../source/source-text.ts";
@@ -9,8 +13,7 @@ import type { AgentDefinition, AgentSettingName, Named, Setting } from "./agents
 import { mapClaudeTools } from "./claude-tools.ts";
 import { readName } from "./component-name.ts";
 import { type FrontMatter, readFrontMatter } from "./front-matter.ts";
-import { LooseReader } from "./loose-reader.ts";
-import type { ParseContext } from "./parse-context.ts";
+import { names, rules, setting } from "./shape/parts.ts";
 
 /** An agent in a Markdown file, as `.claude/agents/*.md` are. */
 export interface AgentFile {
@@ -33,8 +36,8 @@ export function parseAgentFile(definition: Definition, isAmongOthers = false): A
   const { text, file = "" } = definition;
   const source = new SourceText(definition);
   const problems = new ProblemList(source);
-  const context: ParseContext = { source, problems, schemas: [] };
-  const agent = text.length > MAX_CHARS ? reportSize(problems) : parse(definition, context, isAmongOthers);
+  const reader = new Reader({ source, problems, rules });
+  const agent = text.length > MAX_CHARS ? reportSize(problems) : parse(definition, reader, isAmongOthers);
   const name = agent?.name ?? stemOf(file);
   const isUsable = agent !== undefined && !problems.hasErrors;
   return { file, name, ...(isUsable ? { agent } : {}), problems: problems.toArray() };
@@ -48,8 +51,8 @@ function stemOf(file: string): string {
   return file.replace(/^.*[\\/]/, "").replace(/\.md$/, "");
 }
 
-function parse(definition: Definition, context: ParseContext, isAmongOthers: boolean): AgentDefinition | undefined {
-  const { problems, source } = context;
+function parse(definition: Definition, reader: Reader, isAmongOthers: boolean): AgentDefinition | undefined {
+  const { problems, source } = reader;
   reportWrongEncoding(source, problems);
   const matter = readFrontMatter(definition);
   if (matter === undefined) {
@@ -61,7 +64,7 @@ function parse(definition: Definition, context: ParseContext, isAmongOthers: boo
     return undefined;
   }
   if (matter.isLoose) reportLoose(matter, problems);
-  return toAgent(matter, context);
+  return toAgent(matter, reader);
 }
 
 function reportLoose({ head }: FrontMatter, problems: ProblemList): void {
@@ -69,39 +72,52 @@ function reportLoose({ head }: FrontMatter, problems: ProblemList): void {
   problems.warning({ code: "YAML_SYNTAX", at: { start: head.start, end: head.start + 1 }, message });
 }
 
-function toAgent({ head, body }: FrontMatter, context: ParseContext): AgentDefinition | undefined {
-  const named = readName({ kind: "agent", map: head }, { what: "Agent", keys: ["name"] }, context);
-  const reader = new LooseReader(head, `agent '${toExcerpt(named?.name ?? "")}'`, context);
-  // What concerns Claude's own programs and screens.
-  reader.keys.ignore("name", "color", "permissionMode");
+/** The settings at the top of such a file. */
+const matterShape = object(
+  {
+    name: ignored("read with the file."),
+    // What concerns Claude's own programs and screens.
+    color: ignored("it is for screens."),
+    permissionMode: ignored("it is of other programs."),
+    description: optional(text(), "For people and other agents."),
+    model: optional(text(), "The model; `inherit`: that of the caller."),
+    maxTurns: optional(setting(integer(1, 10_000)), "Turns of the model."),
+    tools: optional(names(), "Tools that it may have."),
+    disallowedTools: optional(names(), "Tools that it does not get."),
+  },
+  { title: "an agent of `.claude/agents`" },
+);
+
+function toAgent({ head, body }: FrontMatter, reader: Reader): AgentDefinition | undefined {
+  const named = readName({ map: head }, { what: "Agent", keys: ["name"] }, reader);
+  const opening = `Invalid parameter type for agent '${toExcerpt(named?.name ?? "")}'`;
+  const read = matterShape.read(head, TOP, reader.within(opening));
+  if (read === undefined) return undefined;
+  const { source } = reader;
+  const { model, maxTurns: turns } = read;
   const settings = new Map<AgentSettingName, Setting>();
-  const description = reader.text("description")?.value;
-  const model = reader.text("model");
-  if (model !== undefined && model.value.trim() !== "inherit") {
-    settings.set("model", reader.setting(model.value.trim(), model.at));
-  }
-  const turns = reader.number("maxTurns", { min: 1, max: 10_000, integer: true });
+  if (model !== undefined && model.value.trim() !== "inherit")
+    settings.set("model", { value: model.value.trim(), place: source.place(model.at) });
   if (turns !== undefined) settings.set("max_iterations", turns);
-  if (body.text !== "") settings.set("system_prompt", { value: body.text, place: reader.place(body) });
-  const clients = readTools(reader, settings, context);
-  const denied = readDenied(reader);
-  if (denied !== undefined) settings.set("exclude", denied);
-  reader.keys.reportUnknownKeys("an agent of `.claude/agents`");
+  if (body.text !== "") settings.set("system_prompt", { value: body.text, place: source.place(body) });
+  const clients = readTools(read.tools, settings, reader);
+  const denied = splitNames(read.disallowedTools);
+  if (denied !== undefined) settings.set("exclude", { value: denied.names, place: source.place(denied.at) });
   if (named === undefined) return undefined;
-  return { ...named, description, place: reader.place(named.at), settings, clients };
+  return { ...named, description: read.description?.value, place: source.place(named.at), settings, clients };
 }
 
 /** Where nothing is listed an agent has the tools of all servers, but none of ours. */
 function readTools(
-  reader: LooseReader,
+  listed: readonly Named[] | undefined,
   settings: Map<AgentSettingName, Setting>,
-  { problems }: ParseContext,
+  { problems, source }: Reader,
 ): readonly Named[] {
-  const written = splitNames(reader.names("tools"));
+  const written = splitNames(listed);
   if (written === undefined || written.names.includes("*")) return [];
   const { at } = written;
   const { builtIns, servers, allow, unknown, narrowed } = mapClaudeTools(written.names);
-  const place = reader.place(at);
+  const place = source.place(at);
   const set = (name: AgentSettingName, value: readonly Json[]) => settings.set(name, { value, place });
   set("clients", servers);
   if (allow.length > 0) set("allow", allow);
@@ -115,11 +131,6 @@ function readTools(
     problems.warning({ code: "NOT_SUPPORTED", at, message, remedy: "Name the tool alone to allow all of it." });
   }
   return servers.map((name) => ({ name, at }));
-}
-
-function readDenied(reader: LooseReader): Setting | undefined {
-  const denied = splitNames(reader.names("disallowedTools"));
-  return denied === undefined ? undefined : { value: denied.names, place: reader.place(denied.at) };
 }
 
 /** A list, or one text with commas. */

@@ -110,7 +110,7 @@ export function variants<Tag extends string, Common extends Fields, K extends Ki
       if (node.kind !== "map") return refuseNoMap(node, { spot, rules: base, reader });
       const owner = toOwner(node, spot, base);
       const kind = readTag(owner, { tag, tagShape, usual }, reader);
-      const chosen = kinds[kind ?? ""];
+      const chosen = kind === undefined ? undefined : kinds[kind];
       if (kind === undefined || chosen === undefined) {
         readFields(owner, common, reader);
         return undefined;
@@ -231,7 +231,8 @@ function reportUnknown(key: string, at: Range, { owner, rules, names, reader }: 
   const { path } = owner.spot;
   const where = rules.title === undefined ? (path === "" ? "here" : `in \`${path}\``) : `in ${rules.title}`;
   const message = `\`${toExcerpt(key)}\` means nothing ${where}${isError ? "" : " and is ignored"}.`;
-  const remedy = rules.elsewhere?.[key] ?? suggest(key, names);
+  const { elsewhere = {} } = rules;
+  const remedy = Object.hasOwn(elsewhere, key) ? elsewhere[key] : suggest(key, names);
   if (isError) reader.refuse({ code: "UNKNOWN_KEY", at, message, remedy });
   else reader.problems.warning({ code: "UNKNOWN_KEY", at, message, remedy });
 }

@@ -121,7 +121,7 @@ export class Reader {
   readonly #parts: ReaderParts;
   readonly #opening: string | undefined;
 
-  constructor(parts: ReaderParts, outer?: { readonly of: Reader; readonly opening: string }) {
+  constructor(parts: ReaderParts, outer?: { readonly of: Reader; readonly opening: string | undefined }) {
     this.#parts = parts;
     this.source = parts.source;
     this.problems = parts.problems;
@@ -132,8 +132,8 @@ export class Reader {
     this.#opening = outer?.opening;
   }
 
-  /** The same reader, whose complaints of wrong values begin with `opening`. */
-  within(opening: string): Reader {
+  /** The same reader, whose complaints of wrong values begin with `opening`. Undefined: with the key, as usual. */
+  within(opening: string | undefined): Reader {
     return new Reader(this.#parts, { of: this, opening });
   }
 
