@@ -2,6 +2,7 @@ import { agentsFile } from "./agents/shape/file-shape.ts";
 import { rules as agentsRules } from "./agents/shape/parts.ts";
 import { rules as sandcastleRules, workflow as sandcastleWorkflow } from "./sandcastle/shape/workflow-shape.ts";
 import type { DialectRules, Shape } from "./shape/shape.ts";
+import { promptFile, promptRules } from "./uhlp/prompt-shape.ts";
 
 /** A kind of file whose shape is published: as a JSON Schema for editors, and as tables of keys in the docs. */
 export interface PublishedShape {
@@ -31,5 +32,13 @@ export const PUBLISHED: readonly PublishedShape[] = [
     description: "MCP servers, agents that use their tools, and sequences of agents.",
     shape: agentsFile,
     rules: agentsRules,
+  },
+  {
+    file: "uhlp-prompt.schema.json",
+    page: "uhlp.md",
+    title: "UHLP prompt file",
+    description: "What to ask a model, and how its answer must look.",
+    shape: promptFile,
+    rules: promptRules,
   },
 ];

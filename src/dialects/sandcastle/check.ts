@@ -4,10 +4,10 @@ import { toExcerpt } from "../source/printable.ts";
 import { computeItemDomains, declaredNames, type ItemDomains } from "./items.ts";
 import type { Workflow } from "./parse.ts";
 import type { StepDefinition } from "./parse-step.ts";
-import { slotsOfStep } from "./slots.ts";
+import { slotsOfStep } from "./references/slots.ts";
+import { leavesStorage } from "./references/storage-path.ts";
+import { type Slot, slotsOf } from "./references/template.ts";
 import { findCycles, type StepGraph } from "./step-graph.ts";
-import { leavesStorage } from "./storage-path.ts";
-import { type Slot, slotsOf } from "./template.ts";
 
 /** Checks what holds between steps: ids, dependencies, references and items. */
 export function checkWorkflow(workflow: Workflow, graph: StepGraph, problems: ProblemList): void {

@@ -5,7 +5,7 @@ import { checkLater } from "../shape/check-later.ts";
 import type { SourceText } from "../source/source-text.ts";
 import { findPart, type YamlMap } from "../source/yaml-node.ts";
 import { checkWorkflow } from "./check.ts";
-import { lowerWorkflow } from "./lower.ts";
+import { lowerWorkflow } from "./lower/lower.ts";
 import { parseWorkflow, type Workflow } from "./parse.ts";
 import { reportUnreachableSites } from "./report-sites.ts";
 import { buildStepGraph } from "./step-graph.ts";

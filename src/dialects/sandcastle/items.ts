@@ -1,7 +1,7 @@
 import type { Workflow } from "./parse.ts";
 import type { StepDefinition } from "./parse-step.ts";
-import { slotsOfStep } from "./slots.ts";
-import type { Slot } from "./template.ts";
+import { slotsOfStep } from "./references/slots.ts";
+import type { Slot } from "./references/template.ts";
 
 /** What a step names of an item, read as if no undeclared name were in the input. */
 export interface ItemUse {

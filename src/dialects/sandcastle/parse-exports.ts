@@ -1,8 +1,8 @@
 import type { ProblemList } from "../problem-list.ts";
 import type { ReadOf } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
+import type { Template } from "./references/template.ts";
 import type { step } from "./shape/step-shape.ts";
-import type { Template } from "./template.ts";
 
 /** A file that a step's output is written to, beside the record. */
 export type Export = ReturnType<typeof toCsv> | ReturnType<typeof toReport>;

@@ -6,11 +6,11 @@ import type { Reader, ReadOf } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import { checkExports, type Export, toExports } from "./parse-exports.ts";
-import type { Path } from "./reference.ts";
+import type { Path } from "./references/reference.ts";
+import type { Template } from "./references/template.ts";
+import { parseValue, type Value } from "./references/value.ts";
 import type { step } from "./shape/step-shape.ts";
 import type { ReadWorkflow } from "./shape/workflow-shape.ts";
-import type { Template } from "./template.ts";
-import { parseValue, type Value } from "./value.ts";
 
 export type StepDefinition = ReturnType<typeof toStep>;
 export type StepBody = ReturnType<typeof toBody>["body"];

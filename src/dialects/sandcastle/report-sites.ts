@@ -1,7 +1,7 @@
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { StepDefinition } from "./parse-step.ts";
-import type { Template } from "./template.ts";
+import type { Template } from "./references/template.ts";
 
 /** Agent servers bring tools of their own; an agent of Pawl itself has those that its step lists. */
 export function reportUnreachableSites(steps: readonly StepDefinition[], problems: ProblemList): void {

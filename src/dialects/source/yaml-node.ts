@@ -16,7 +16,7 @@ export interface YamlScalar extends YamlCommon {
   readonly written: string;
 }
 
-export interface YamlList extends YamlCommon {
+interface YamlList extends YamlCommon {
   readonly kind: "list";
   readonly items: readonly YamlNode[];
 }

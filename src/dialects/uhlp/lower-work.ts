@@ -2,7 +2,7 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { isTerminalTool } from "../../ports/terminal-tools.ts";
 import type { NeededFile } from "../definition.ts";
-import type { Text } from "../map-reader.ts";
+import type { Text } from "../shape/shape.ts";
 import { type Doing, effortOf } from "./doing.ts";
 import { literal, lowerInputs, toObject, type ValueScope } from "./lower-value.ts";
 import type { CodeBody, ModelBody, StepDefinition, ToolBody, WorkBody } from "./workflow.ts";

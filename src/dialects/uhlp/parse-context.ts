@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/json.ts";
-import type { Text } from "../map-reader.ts";
 import type { ProblemList } from "../problem-list.ts";
+import type { Text } from "../shape/shape.ts";
 import type { Range, SourceText } from "../source/source-text.ts";
 import type { YamlNode } from "../source/yaml-node.ts";
 

@@ -1,4 +1,4 @@
-import type { Text } from "../map-reader.ts";
+import type { Text } from "../shape/shape.ts";
 import type { YamlMap, YamlNode } from "../source/yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { parseInputs, type StepSource } from "./parse-work.ts";

@@ -1,6 +1,6 @@
 import type { Trigger } from "../../core/graph/graph.ts";
-import type { Text } from "../map-reader.ts";
 import type { ProblemList } from "../problem-list.ts";
+import type { Text } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { YamlMap } from "../source/yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json.ts";
-import type { Text } from "../map-reader.ts";
+import type { Text } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { YamlMap } from "../source/yaml-node.ts";
 import type { ParseContext } from "./parse-context.ts";

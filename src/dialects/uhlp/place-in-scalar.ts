@@ -1,5 +1,5 @@
 import type { TemplateFault } from "../../core/errors/template-fault.ts";
-import type { Text } from "../map-reader.ts";
+import type { Text } from "../shape/shape.ts";
 import type { Range, SourceText } from "../source/source-text.ts";
 import { offsetsInScalar } from "./offsets-in-scalar.ts";
 

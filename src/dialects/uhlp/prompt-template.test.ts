@@ -2,8 +2,9 @@ import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { renderProblem } from "../render-problem.ts";
+import { toJsonSchema } from "../shape/json-schema.ts";
+import { promptFile, promptRules } from "./prompt-shape.ts";
 import { parsePromptTemplate } from "./prompt-template.ts";
-import { promptSchema } from "./schema/prompt-schema.ts";
 
 async function problemsOf(text: string): Promise<readonly string[]> {
   const { problems } = await parsePromptTemplate({ text, file: "prompts/a.yaml" });
@@ -71,7 +72,9 @@ outputSchema:
 });
 
 test("the published schema says the same as the loader", async () => {
-  const validate = new Ajv({ strict: false }).compile(promptSchema);
+  const validate = new Ajv({ strict: false }).compile(
+    toJsonSchema(promptFile, { title: "", description: "", rules: promptRules }),
+  );
   const files = [
     "template: x",
     "{template: x, model: m, description: d, parameters: {temperature: 1, stop: [a]}, outputFormat: yaml, outputSchema: {}}",

@@ -2,15 +2,16 @@ import type { Problem } from "../../core/errors/problem.ts";
 import type { TemplateFault } from "../../core/errors/template-fault.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Definition } from "../definition.ts";
-import { JsonSchemaChecker } from "../json-schema-checker.ts";
-import { MapReader, type Text } from "../map-reader.ts";
 import { ProblemList } from "../problem-list.ts";
+import { checkLater } from "../shape/check-later.ts";
+import { Reader, type Text, TOP } from "../shape/shape.ts";
 
 import { type Range, SourceText } from "../source/source-text.ts";
-import { describeNode, findPart, type YamlNode } from "../source/yaml-node.ts";
+import { describeNode, type YamlMap } from "../source/yaml-node.ts";
 import { readYaml } from "../source/yaml-source.ts";
 import { findTemplateFault } from "./check-template.ts";
 import { placeInScalar } from "./place-in-scalar.ts";
+import { EXAMPLE, promptFile, promptRules } from "./prompt-shape.ts";
 
 /** A prompt file: what to ask a model, and how the answer must look. Plain JSON, so that a run can pin it. */
 export interface PromptTemplate {
@@ -20,13 +21,9 @@ export interface PromptTemplate {
   readonly parameters?: JsonObject;
   /** Jinja. */
   readonly template: string;
-  readonly outputFormat?: OutputFormat;
+  readonly outputFormat?: "json" | "text" | "xml" | "yaml";
   readonly outputSchema?: JsonObject;
 }
-
-type OutputFormat = (typeof OUTPUT_FORMATS)[number];
-
-const OUTPUT_FORMATS = ["json", "text", "xml", "yaml"] as const;
 
 /** Files that hold nothing but a template. */
 const BARE = /\.(?:j2|jinja2?|md|txt|prompt)$/i;
@@ -43,7 +40,7 @@ export async function parsePromptTemplate(
   if (definition.file !== undefined && BARE.test(definition.file)) return readBare(source, problems);
   const root = readYaml(source, problems);
   if (root?.kind === "map") {
-    const template = await readTemplate(new MapReader(root, problems), source, problems);
+    const template = await readTemplate(root, new Reader({ source, problems, rules: promptRules }));
     if (template !== undefined && !problems.hasErrors) return { template, problems: problems.toArray() };
   } else if (root !== undefined) {
     const message = `A prompt file is a map with the key \`template\`, not ${describeNode(root)}.`;
@@ -66,43 +63,20 @@ function offsetOf(text: string, line: number): number {
   return line === 1 ? 0 : before.length + 1;
 }
 
-const EXAMPLE = 'Write `template: "Summarize {{ text }}"`.';
-
-async function readTemplate(
-  file: MapReader,
-  source: SourceText,
-  problems: ProblemList,
-): Promise<PromptTemplate | undefined> {
-  const description = file.text("description")?.value;
-  const model = file.text("model")?.value;
-  const parameters = file.object("parameters")?.value;
-  const template = readText(file, problems);
-  const outputFormat = file.choice("outputFormat", OUTPUT_FORMATS);
-  const outputSchema = file.object("outputSchema");
-  file.reportUnknownKeys("a prompt file");
-  if (template !== undefined) await checkSyntax(template, source, problems);
-  if (outputSchema !== undefined) await checkSchema(outputSchema, problems);
-  if (template === undefined) return undefined;
+async function readTemplate(root: YamlMap, reader: Reader): Promise<PromptTemplate | undefined> {
+  const read = promptFile.read(root, TOP, reader);
+  if (read !== undefined) await checkSyntax(read.template, reader.source, reader.problems);
+  await checkLater(reader);
+  if (read === undefined) return undefined;
+  const { description, model, parameters, template, outputFormat, outputSchema } = read;
   return {
-    description,
-    model,
+    description: description?.value,
+    model: model?.value,
     parameters,
     template: template.value,
     outputFormat,
-    ...(outputSchema === undefined ? {} : { outputSchema: outputSchema.value }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
   };
-}
-
-function readText(file: MapReader, problems: ProblemList): Text | undefined {
-  if (!file.has("template")) {
-    const message = "A prompt file needs `template`, the text that the model is asked.";
-    problems.error({ code: "KEY_MISSING", at: file.at("template"), message, remedy: EXAMPLE });
-    return undefined;
-  }
-  const text = file.text("template");
-  if (text === undefined || text.value.trim() !== "") return text;
-  problems.error({ code: "VALUE_INVALID", at: text.at, message: "`template` is empty.", remedy: EXAMPLE });
-  return undefined;
 }
 
 async function checkSyntax(template: Text, source: SourceText, problems: ProblemList): Promise<void> {
@@ -116,14 +90,4 @@ async function checkSyntax(template: Text, source: SourceText, problems: Problem
 function reportSyntax({ reason }: TemplateFault, at: Range, problems: ProblemList): void {
   const message = `The template cannot be read: ${reason}.`;
   problems.error({ code: "PROMPT_INVALID", at, message, remedy: "Correct the place shown." });
-}
-
-async function checkSchema(
-  schema: { readonly value: JsonObject; readonly at: YamlNode },
-  problems: ProblemList,
-): Promise<void> {
-  const fault = await new JsonSchemaChecker().findFault(schema.value);
-  if (fault === undefined) return;
-  const message = `\`outputSchema\`: ${fault.message}`;
-  problems.error({ code: "SCHEMA_INVALID", at: findPart(schema.at, fault.path), message });
 }

@@ -1,6 +1,6 @@
 import { toMilliseconds } from "../../core/expressions/to-milliseconds.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import type { Text } from "../map-reader.ts";
+import type { Text } from "../shape/shape.ts";
 import { isNull, toJson, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 import type { Reference } from "./workflow.ts";
 

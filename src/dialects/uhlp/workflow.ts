@@ -1,6 +1,6 @@
 import type { RetryPolicy, RunLimits, Trigger } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Text } from "../map-reader.ts";
+import type { Text } from "../shape/shape.ts";
 import type { Range } from "../source/source-text.ts";
 import type { YamlMap, YamlNode, YamlScalar } from "../source/yaml-node.ts";
 

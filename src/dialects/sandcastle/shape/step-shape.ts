@@ -6,9 +6,9 @@ import { choice, duration, flag, integer, number, text } from "../../shape/scala
 import { to } from "../../shape/shape.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import type { YamlMap } from "../../source/yaml-node.ts";
-import { type Path, parseReference } from "../reference.ts";
-import { parseTemplate, slotsOf } from "../template.ts";
-import { parseValue } from "../value.ts";
+import { type Path, parseReference } from "../references/reference.ts";
+import { parseTemplate, slotsOf } from "../references/template.ts";
+import { parseValue } from "../references/value.ts";
 import { policy } from "./policy-shape.ts";
 import { exportPath, listPath, path, template } from "./texts.ts";
 

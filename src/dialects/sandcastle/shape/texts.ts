@@ -1,9 +1,9 @@
 import { text } from "../../shape/scalars.ts";
 import { type Shape, type Text, to } from "../../shape/shape.ts";
 import { toExcerpt } from "../../source/printable.ts";
-import { leavesStorage } from "../storage-path.ts";
-import { parseTemplate, type Slot, slotsOf, type Template } from "../template.ts";
-import { parsePath } from "../value.ts";
+import { leavesStorage } from "../references/storage-path.ts";
+import { parseTemplate, type Slot, slotsOf, type Template } from "../references/template.ts";
+import { parsePath } from "../references/value.ts";
 
 /** A text with slots for values: `{input.X}`, `{steps.ID.output}`. */
 export function template(shape: Shape<Text> = text()): Shape<Template> {

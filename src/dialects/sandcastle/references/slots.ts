@@ -1,4 +1,4 @@
-import type { StepBody, StepDefinition } from "./parse-step.ts";
+import type { StepBody, StepDefinition } from "../parse-step.ts";
 import { type Slot, slotsOf } from "./template.ts";
 import { slotsOfValue } from "./value.ts";
 

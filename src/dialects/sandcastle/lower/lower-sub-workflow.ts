@@ -1,9 +1,9 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import type { CallStep, RespondStep, Step } from "../../core/graph/graph.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { CallStep, RespondStep, Step } from "../../../core/graph/graph.ts";
+import type { StepDefinition, SubWorkflowBody } from "../parse-step.ts";
+import type { Path } from "../references/reference.ts";
 import { type CommonFields, freeId, policiesOf } from "./lower-common.ts";
 import { type ExprScope, lowerTemplate, lowerValue, toObject } from "./lower-expr.ts";
-import type { StepDefinition, SubWorkflowBody } from "./parse-step.ts";
-import type { Path } from "./reference.ts";
 
 interface SubWorkflowContext {
   readonly common: CommonFields;

@@ -1,10 +1,10 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import type { Each, Step, Wait } from "../../core/graph/graph.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { Each, Step, Wait } from "../../../core/graph/graph.ts";
+import type { AgentBody, ApprovalBody, StepDefinition, WaitBody } from "../parse-step.ts";
 import { type LowerContext, lowerCall, lowerCommon, policiesOf } from "./lower-common.ts";
 import { type ExprScope, joinParts, lowerParts, lowerReference, lowerTemplate, lowerValue } from "./lower-expr.ts";
 import { lowerSubWorkflow } from "./lower-sub-workflow.ts";
 import { missingContext } from "./missing-context.ts";
-import type { AgentBody, ApprovalBody, StepDefinition, WaitBody } from "./parse-step.ts";
 
 export function lowerStep(step: StepDefinition, context: LowerContext): Step {
   const { body } = step;

@@ -1,7 +1,7 @@
-import type { Expr, PathExpr, TextPart } from "../../core/expressions/expr.ts";
-import type { Path, Reference } from "./reference.ts";
-import type { Template } from "./template.ts";
-import type { Value } from "./value.ts";
+import type { Expr, PathExpr, TextPart } from "../../../core/expressions/expr.ts";
+import type { Path, Reference } from "../references/reference.ts";
+import type { Template } from "../references/template.ts";
+import type { Value } from "../references/value.ts";
 
 export interface ExprScope {
   /** Names that the input declares. */

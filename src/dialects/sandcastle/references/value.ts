@@ -1,8 +1,8 @@
-import type { Json } from "../../core/json.ts";
-import { suggest } from "../did-you-mean.ts";
-import type { Spot, Text } from "../shape/shape.ts";
-import { toExcerpt } from "../source/printable.ts";
-import { findBracesKey, READ_AS_MAP, toJson, type YamlNode } from "../source/yaml-node.ts";
+import type { Json } from "../../../core/json.ts";
+import { suggest } from "../../did-you-mean.ts";
+import type { Spot, Text } from "../../shape/shape.ts";
+import { toExcerpt } from "../../source/printable.ts";
+import { findBracesKey, READ_AS_MAP, toJson, type YamlNode } from "../../source/yaml-node.ts";
 import { correctReference, parseReference, type Reference } from "./reference.ts";
 import { parseTemplate, type Slot, slotsOf, type Template, type TemplateContext } from "./template.ts";
 

@@ -1,11 +1,11 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import type { DagFlow, Place, Step, TaskStep } from "../../core/graph/graph.ts";
-import type { SourceText } from "../source/source-text.ts";
-import { findItemUse } from "./items.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { DagFlow, Place, Step, TaskStep } from "../../../core/graph/graph.ts";
+import type { SourceText } from "../../source/source-text.ts";
+import { findItemUse } from "../items.ts";
+import type { Workflow } from "../parse.ts";
+import type { AgentCall, Fallback, StepDefinition } from "../parse-step.ts";
+import { slotsOfStep } from "../references/slots.ts";
 import { type ExprScope, lowerTemplate, toObject } from "./lower-expr.ts";
-import type { Workflow } from "./parse.ts";
-import type { AgentCall, Fallback, StepDefinition } from "./parse-step.ts";
-import { slotsOfStep } from "./slots.ts";
 
 export interface LowerContext {
   readonly workflow: Workflow;

@@ -1,7 +1,7 @@
-import type { ProblemList } from "../problem-list.ts";
-import type { Text } from "../shape/shape.ts";
-import { toExcerpt } from "../source/printable.ts";
-import type { Range, SourceText } from "../source/source-text.ts";
+import type { ProblemList } from "../../problem-list.ts";
+import type { Text } from "../../shape/shape.ts";
+import { toExcerpt } from "../../source/printable.ts";
+import type { Range, SourceText } from "../../source/source-text.ts";
 import { correctReference, parseReference, type Reference } from "./reference.ts";
 
 /** A text with slots for values. */

@@ -1,11 +1,11 @@
-import type { Ending, Graph } from "../../core/graph/graph.ts";
-import type { SourceText } from "../source/source-text.ts";
-import { computeItemDomains, declaredNames } from "./items.ts";
+import type { Ending, Graph } from "../../../core/graph/graph.ts";
+import type { SourceText } from "../../source/source-text.ts";
+import { computeItemDomains, declaredNames } from "../items.ts";
+import type { Workflow } from "../parse.ts";
+import type { StepGraph } from "../step-graph.ts";
 import { lowerExports } from "./lower-exports.ts";
 import { lowerTemplate } from "./lower-expr.ts";
 import { lowerStep } from "./lower-step.ts";
-import type { Workflow } from "./parse.ts";
-import type { StepGraph } from "./step-graph.ts";
 
 /** Turns a workflow without errors into the graph that runs. */
 export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: SourceText): Graph {

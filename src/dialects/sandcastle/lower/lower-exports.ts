@@ -1,9 +1,9 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import type { TaskStep } from "../../core/graph/graph.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { TaskStep } from "../../../core/graph/graph.ts";
+import type { Export } from "../parse-exports.ts";
+import type { StepDefinition } from "../parse-step.ts";
 import { type LowerContext, toPlace } from "./lower-common.ts";
 import { lowerTemplate, toObject } from "./lower-expr.ts";
-import type { Export } from "./parse-exports.ts";
-import type { StepDefinition } from "./parse-step.ts";
 
 const CSV_TIMEOUT_MS = 60_000;
 const REPORT_TIMEOUT_MS = 120_000;

@@ -1,6 +1,6 @@
-import type { TextPart } from "../../core/expressions/expr.ts";
-import type { StepDefinition } from "./parse-step.ts";
-import { slotsOf, type Template } from "./template.ts";
+import type { TextPart } from "../../../core/expressions/expr.ts";
+import type { StepDefinition } from "../parse-step.ts";
+import { slotsOf, type Template } from "../references/template.ts";
 
 /**
  * What is added to a prompt: the outputs of direct dependencies that it does not mention. Many real files rely on it.
