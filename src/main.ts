@@ -1,4 +1,8 @@
+import { readProxies } from "./core/proxy-variables.ts";
 import { runCli } from "./surfaces/cli/run-cli.ts";
+
+const proxies = readProxies(process.env);
+if (proxies !== undefined) (await import("./app/use-proxies.ts")).useProxies(proxies);
 
 const program = [process.execPath, ...process.execArgv, process.argv[1] ?? ""];
 

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
 import { toFailed, toInterrupted } from "../../output/failure.ts";
 import type { Redactor } from "../../output/redact.ts";
@@ -9,7 +8,7 @@ import { type Conversation, createConversation, hear } from "./conversation.ts";
 import type { Decoded } from "./document-decoder.ts";
 import type { EventLog } from "./event-log.ts";
 import type { LifeWatch } from "./life-watch.ts";
-import { openRequest } from "./open-request.ts";
+import { type HttpResponse, openRequest } from "./open-request.ts";
 import { toQueryBody, toQueryHeaders } from "./query-request.ts";
 import { EventTooLargeError, readDocuments } from "./read-documents.ts";
 import { readText } from "./read-text.ts";
@@ -39,11 +38,11 @@ export async function ask(input: AgentInput, line: Line, validate: Validate | un
     for (const problem of conversation.fileProblems) line.log.note(`A produced file was not kept: ${problem}.`);
     return toOutcome(conversation, ending, { validate, maxCostMicro: line.task.maxCostMicro });
   } finally {
-    response.destroy();
+    response.body.destroy();
   }
 }
 
-async function openQuery(input: AgentInput, { task, server, life }: Line): Promise<IncomingMessage | Error> {
+async function openQuery(input: AgentInput, { task, server, life }: Line): Promise<HttpResponse | Error> {
   const body = JSON.stringify(toQueryBody(input, server.keys, task.maxCostMicro));
   const headers = toQueryHeaders(task, server.keys, body);
   try {
@@ -59,12 +58,12 @@ async function openQuery(input: AgentInput, { task, server, life }: Line): Promi
   }
 }
 
-async function findRefusal(response: IncomingMessage, { server, redactor }: Line): Promise<Failed | undefined> {
-  const status = response.statusCode ?? 0;
+async function findRefusal(response: HttpResponse, { server, redactor }: Line): Promise<Failed | undefined> {
+  const { status } = response;
   if (status !== 200) {
     const { location, "retry-after": retryAfter } = response.headers;
     // Masked before it is shortened, or a key could be cut in two and slip through.
-    const body = redactor.text(await readText(response, MAX_REFUSAL_BYTES));
+    const body = redactor.text(await readText(response.body, MAX_REFUSAL_BYTES));
     return toRefusal({ status, location, retryAfter, body }, server);
   }
   const encoding = response.headers["content-encoding"] ?? "identity";
@@ -75,9 +74,9 @@ async function findRefusal(response: IncomingMessage, { server, redactor }: Line
 }
 
 /** Hears the stream to its end. Files follow the result, so that is not the end; an error is. */
-async function listen(response: IncomingMessage, conversation: Conversation, line: Line): Promise<Ending> {
+async function listen(response: HttpResponse, conversation: Conversation, line: Line): Promise<Ending> {
   try {
-    for await (const decoded of readDocuments(response, { onLife: line.life.seen })) {
+    for await (const decoded of readDocuments(response.body, { onLife: line.life.seen })) {
       const clean = redactDecoded(decoded, line.redactor);
       line.log.heard(clean);
       if (clean.kind === "document") hear(conversation, clean.document);

@@ -19,11 +19,14 @@ export async function checkHealth(baseUrl: string, options: { readonly timeoutMs
   if (url === undefined) return { ok: false, detail: "The address is not an http(s) URL." };
   const signal = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
   try {
-    const response = await openRequest(url, { method: "GET", headers: { accept: "application/json" }, signal });
-    const body = parseJson(await readText(response, MAX_BODY_BYTES));
-    response.destroy();
-    if (response.statusCode !== 200)
-      return { ok: false, detail: `${toShownUrl(url)} answered ${response.statusCode}.` };
+    const { status, body: answer } = await openRequest(url, {
+      method: "GET",
+      headers: { accept: "application/json" },
+      signal,
+    });
+    const body = parseJson(await readText(answer, MAX_BODY_BYTES));
+    answer.destroy();
+    if (status !== 200) return { ok: false, detail: `${toShownUrl(url)} answered ${status}.` };
     return describe(body, url);
   } catch (error) {
     const reason = signal.aborted ? "no answer in time" : reasonOf(error);

@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from "node:http";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Task } from "../../../ports/executor.ts";
 import type { AgentInput } from "../agent-input.ts";
@@ -22,10 +21,10 @@ export function toQueryBody(input: AgentInput, keys: Keys, maxCostMicro: number 
   };
 }
 
-export function toQueryHeaders(task: Task, keys: Keys, body: string): OutgoingHttpHeaders {
+export function toQueryHeaders(task: Task, keys: Keys, body: string): Record<string, string> {
   return {
     "content-type": "application/json",
-    "content-length": Buffer.byteLength(body),
+    "content-length": String(Buffer.byteLength(body)),
     accept: "text/event-stream",
     // Never compressed: a small answer that unpacks to gigabytes cannot be sent to us.
     "accept-encoding": "identity",
