@@ -52,7 +52,7 @@ export class AgentParts {
     const { config, work, tools } = this.#options;
     const [{ createInlineExecutor }, { findDefaultModel }, models] = await Promise.all([
       import("../executors/agent/inline/inline-executor.ts"),
-      import("../executors/models/find-default-model.ts"),
+      import("../executors/models/built-ins.ts"),
       work.models(),
     ]);
     const { models: settings, agent } = config.settings;

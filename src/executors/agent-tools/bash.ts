@@ -1,6 +1,7 @@
+import { chmod, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { AgentTool, ToolCallResult } from "../../ports/agent-toolbox.ts";
 import type { Sandbox, SandboxLimits, SandboxResult } from "../sandbox/sandbox.ts";
-import { prepareFolder } from "./prepare-folder.ts";
 import { toErrorResult, toTextResult } from "./tool-result.ts";
 
 export interface BashOptions {
@@ -86,4 +87,22 @@ function shorten(text: string): string {
   if (text.length <= MAX_SHOWN_CHARS) return text;
   const half = MAX_SHOWN_CHARS / 2;
   return `${text.slice(0, half)}\n[... ${text.length - MAX_SHOWN_CHARS} characters left out ...]\n${text.slice(-half)}`;
+}
+
+/**
+ * Makes the folder, and lets a program change it that runs as a user of its own: that is who it is where we are root.
+ * Nobody else comes near it, since the data directory is closed to them. Links are left alone.
+ */
+async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  if (process.getuid?.() === 0) await openUp(folder);
+}
+
+async function openUp(folder: string): Promise<void> {
+  await chmod(folder, 0o777);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await openUp(path);
+    else if (entry.isFile()) await chmod(path, 0o666);
+  }
 }

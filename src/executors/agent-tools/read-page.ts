@@ -4,7 +4,7 @@ export type Page = { readonly ok: true; readonly text: string } | { readonly ok:
 
 const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|javascript|[\w.+-]+\+(?:json|xml))(?:;|$))/i;
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)/i;
-/** Where a page says its charset itself, it does so near its beginning. */
+/** HTML names its charset near its beginning. */
 const CHARSET_WITHIN_BYTES = 2_048;
 
 /** The text of an answer as a model can read it; of HTML what a reader would see. */

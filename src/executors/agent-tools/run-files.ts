@@ -60,8 +60,8 @@ function schemaOf(properties: JsonObject, required: readonly string[]): JsonObje
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** What is written at first is there before an agent begins, unless it has changed it already. */
-export async function layOut(given: JsonObject, files: FileStorage): Promise<void> {
+/** Writes the given files before an agent begins. A file that is already there is kept. */
+export async function writeGivenFiles(given: JsonObject, files: FileStorage): Promise<void> {
   for (const [path, content] of Object.entries(given)) {
     const place = toPlace(path);
     if (!place.ok || typeof content !== "string") continue;
@@ -136,7 +136,7 @@ function decode(content: Uint8Array): string | undefined {
   }
 }
 
-/** What the storage refuses is the caller's to mend. */
+/** Tells the model what the storage refuses. */
 async function answerFaults(work: () => Promise<ToolCallResult>): Promise<ToolCallResult> {
   try {
     return await work();

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 
-/** What every agent executor gets as `Task.input`, in the words of the seed's request. */
+/** The `Task.input` of every agent executor. Its keys are those of the seed's request. */
 export interface AgentInput {
   readonly prompt: string;
   readonly model: string | undefined;

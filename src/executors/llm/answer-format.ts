@@ -13,7 +13,7 @@ export function isAnswerFormat(value: Json | undefined): value is AnswerFormat {
   return FORMATS.some((format) => format === value);
 }
 
-/** What the model is told about the form of its answer, in front of the conversation. Text needs no form. */
+/** Tells the model the format of its answer. Text needs no format. */
 export function describeFormat(format: AnswerFormat, schema: JsonObject | undefined): string | undefined {
   const form = { json: "JSON value", yaml: "YAML document", xml: "well-formed XML document", text: undefined }[format];
   if (form === undefined) return undefined;
@@ -44,7 +44,7 @@ export async function readFormatted(
       return check(jsonIn(answer, validate !== undefined), { form: "JSON", validate });
     case "yaml":
       return check(isCut ? [] : await readYaml(removeFence(text)), { form: "YAML map or list", validate });
-    // Whether XML is well-formed is for a parser to say; there is none here, and half a check would be none.
+    // XML is not checked: there is no parser here.
     case "xml":
       return check(isCut ? [] : [removeFence(text)], { form: "XML", validate });
     case "text":

@@ -1,17 +1,21 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { WorkCall } from "../../ports/run-observer.ts";
 import { askModel, type Message, type ModelAnswer } from "../models/ask-model.ts";
-import type { AskedStep } from "../models/asked-step.ts";
 import type { CallParameters } from "../models/call-parameters.ts";
 import type { Model } from "../models/create-models.ts";
-import { Spending } from "../models/spending.ts";
+import type { AskedStep } from "../models/language-model.ts";
+import { readSpentRecord, Spending, toSpentRecord } from "../models/spending.ts";
 import { toFailed } from "../output/failure.ts";
 import { removeFence } from "../output/markdown-fence.ts";
-import type { SchemaViolation, Validate } from "../output/schema-validators.ts";
+import {
+  describeViolations,
+  listViolations,
+  type SchemaViolation,
+  type Validate,
+} from "../output/schema-validators.ts";
 import { type AnswerFormat, describeFormat, readFormatted } from "./answer-format.ts";
-import { readTurnRecord, toTurnRecord } from "./turn-record.ts";
 
 /** A question to a model, and further turns until its answer fits. */
 export interface Conversation {
@@ -24,19 +28,19 @@ export interface Conversation {
   readonly validate: Validate | undefined;
   /** Further turns at most. */
   readonly repairs: number;
-  /** Of one turn. */
+  /** Limits one turn. */
   readonly timeoutMs: number | undefined;
   readonly maxCostMicro: number | undefined;
   readonly keeper: TurnKeeper;
 }
 
-/** Keeps turns and tells what they cost as they happen. */
+/** Records turns, and reports calls, costs and warnings at once. */
 export interface TurnKeeper {
   record(key: string, value: Json): Promise<void>;
   recorded(key: string): Promise<Json | undefined>;
-  /** For who observes. */
+  /** Reports a call to observers. */
   called(call: WorkCall): void;
-  /** Just paid. */
+  /** Reports a cost at once. */
   paid(costMicro: number): void;
   warn(message: string): void;
 }
@@ -47,7 +51,6 @@ export interface Conversed {
 }
 
 const MAX_SHOWN_CHARS = 2_000;
-const MAX_TOLD_VIOLATIONS = 10;
 
 /** Asks, reads, and asks again with what does not fit, at most `repairs` times and while there is money left. */
 export async function converse(conversation: Conversation, signal: AbortSignal): Promise<Conversed> {
@@ -81,7 +84,7 @@ interface Turn {
 
 type Reply = { readonly ok: true; readonly answer: ModelAnswer } | { readonly ok: false; readonly failed: Failed };
 
-/** What an attempt that was cut off has been answered already is not asked again. */
+/** A turn on record is not asked for again. */
 async function takeTurn({ conversation, messages, turn, spending }: Turn, signal: AbortSignal): Promise<Reply> {
   const { keeper } = conversation;
   const key = `turn-${turn}`;
@@ -115,7 +118,7 @@ function ask({ conversation, messages, turn }: Omit<Turn, "spending">, signal: A
   return askModel({ model, asked, system, messages, settings: parameters.settings, timeoutMs }, signal);
 }
 
-/** What stands in front of the conversation: the step's own words, and the form of the answer. */
+/** The system prompt: the step's own text, and the format of the answer. */
 export function systemOf({
   parameters,
   format,
@@ -153,9 +156,9 @@ function unusable(code: ErrorCode, message: string, text: string): Read {
 }
 
 function toMisfit(violations: readonly SchemaViolation[], text: string): Failed {
-  const shown = violations.slice(0, 3).map(({ path, message }) => `${path || "it"} ${message}`);
+  const shown = describeViolations(violations.slice(0, 3), "it");
   return toFailed("OUTPUT_INVALID", {
-    message: `The model's answer does not fit: ${shown.join("; ")}.`,
+    message: `The model's answer does not fit: ${shown}.`,
     details: {
       errors: violations.map(({ path, message }) => ({ path, message })),
       answer: text.slice(0, MAX_SHOWN_CHARS),
@@ -166,13 +169,10 @@ function toMisfit(violations: readonly SchemaViolation[], text: string): Failed 
 }
 
 function explainMisfit(violations: readonly SchemaViolation[], { format, schema }: Conversation): string {
-  const told = violations
-    .slice(0, MAX_TOLD_VIOLATIONS)
-    .map(({ path, message }) => `- ${path || "the answer"} ${message}`);
   const instruction = schema === undefined ? describeFormat(format, schema) : undefined;
   return [
     "Your answer does not fit:",
-    ...told,
+    listViolations(violations, "the answer"),
     instruction ?? "Answer again, with the corrected answer and nothing else.",
   ].join("\n");
 }
@@ -181,7 +181,7 @@ function hasMoney({ costMicro }: Spending, { maxCostMicro }: Conversation): bool
   return maxCostMicro === undefined || (costMicro !== null && costMicro < maxCostMicro);
 }
 
-/** The turns so far are on record. What an unknown amount was too little for nobody knows. */
+/** The turns so far are on record. With an unknown cost nobody knows how much is missing. */
 function outspentOf({ costMicro }: Spending): Pick<Failed, "outspent"> {
   return costMicro === null ? {} : { outspent: { goesOn: true } };
 }
@@ -190,8 +190,26 @@ function toSucceeded(output: Json, turn: number, { costMicro, usage }: Spending)
   return { status: "succeeded", output, costMicro, usage, ...(turn > 1 ? { repaired: true } : {}) };
 }
 
-/** The turns before have been paid too. */
+/** Adds the cost of earlier turns. */
 function addTo(failed: Failed, spending: Spending): Failed {
   spending.addCost(failed.costMicro);
   return { ...failed, costMicro: spending.costMicro, usage: spending.usage };
+}
+
+const ENDS = ["whole", "cut", "filtered", "broken"] as const;
+
+/** A model's turn as it is kept, so that a crash after it does not pay for it again. */
+function toTurnRecord(answer: ModelAnswer): Json {
+  const { text, ended } = answer;
+  return { text, ended, ...toSpentRecord(answer) };
+}
+
+function readTurnRecord(record: Json | undefined): ModelAnswer | undefined {
+  if (!isJsonObject(record) || typeof record["text"] !== "string") return undefined;
+  return {
+    text: record["text"],
+    ended: ENDS.find((end) => end === record["ended"]) ?? "whole",
+    ...readSpentRecord(record),
+    warnings: [],
+  };
 }

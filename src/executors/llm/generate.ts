@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Outcome } from "../../ports/executor.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
 import type { Models } from "../models/create-models.ts";
-import { toUnpriced } from "../models/unpriced.ts";
+import { toUnpriced } from "../models/model-failure.ts";
 import { toSchemaInvalid } from "../output/failure.ts";
 import { createSchemaValidators } from "../output/schema-validators.ts";
 import { isAnswerFormat } from "./answer-format.ts";
@@ -17,7 +17,7 @@ export interface GenerateRequest {
   readonly outputSchema?: JsonObject | undefined;
 }
 
-/** For whom it is asked: mock models go by it, and a budget holds for it. */
+/** The step that asks. Mock models read it, and its budget holds. */
 export interface GenerateContext {
   readonly stepId?: string;
   readonly path?: string;
@@ -28,15 +28,15 @@ export interface GenerateContext {
 export interface GenerateOptions {
   readonly models: Models;
   readonly repairs: number;
-  /** Of one turn. */
+  /** Limits one turn. */
   readonly timeoutMs?: number;
 }
 
-/** Where no step asks, the script of a mock model knows the tool by its name. */
+/** The name in a mock model's script when no step asks. */
 const TOOL = "core.llm.generate";
 
 /**
- * What the tool `core.llm.generate` does: the same as an `llm` step, with a prompt that is ready and nothing recorded in
+ * Implements the tool `core.llm.generate`: an `llm` step with a finished prompt, and nothing recorded in
  * between. The output is `{completion, metrics: {token_usage: {prompt, completion, total}}}`; the completion is a text, or
  * the value that it holds where a format or a schema was given. Throws what `Models.resolve` throws.
  */

@@ -28,7 +28,7 @@ interface World {
   readonly models: ReturnType<typeof createModels>;
   readonly requests: Awaited<ReturnType<typeof startFakeModelServer>>["requests"];
   run(input: JsonObject, over?: Partial<Task>, options?: Partial<LlmOptions>, signal?: AbortSignal): Promise<Outcome>;
-  /** What the attempts recorded, emitted and reported. */
+  /** Everything that the attempts recorded, emitted and reported. */
   readonly records: Map<string, Json>;
   readonly progress: Progress[];
 }
@@ -542,7 +542,7 @@ describe("after a crash", () => {
     expect(second).toMatchObject({
       output: { score: 2 },
       repaired: true,
-      // What the first attempt has paid was reported by it.
+      // The first attempt has reported its own cost.
       costMicro: 70,
       usage: { calls: 2, input_tokens: 120, output_tokens: 20 },
     });

@@ -3,8 +3,8 @@ import type { Executor, Outcome, Task } from "../../ports/executor.ts";
 import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
 import type { Model, Models } from "../models/create-models.ts";
-import { toUnpriced } from "../models/unpriced.ts";
-import { toFailed, toSchemaInvalid } from "../output/failure.ts";
+import { toUnpriced } from "../models/model-failure.ts";
+import { toRefused, toSchemaInvalid } from "../output/failure.ts";
 import { createSchemaValidators, type SchemaValidators } from "../output/schema-validators.ts";
 import { type Conversation, converse, systemOf } from "./converse.ts";
 import { type LlmPrompt, type LlmRequest, readLlmRequest } from "./llm-request.ts";
@@ -12,7 +12,7 @@ import { type LlmPrompt, type LlmRequest, readLlmRequest } from "./llm-request.t
 export interface LlmOptions {
   readonly models: Models;
   readonly prompts: PromptRenderer;
-  /** How often a model is asked again when its answer does not fit. */
+  /** Further turns at most when an answer does not fit. */
   readonly repairs: number;
   /** How long one turn may take where the step has no time-out of its own. */
   readonly timeoutMs?: number;
@@ -37,7 +37,7 @@ export function createLlmExecutor(options: LlmOptions): Executor<Outcome> {
   };
 }
 
-/** Everything that can go wrong before anything is paid. */
+/** Finds every failure that can be known before anything is paid. */
 async function prepare(task: Task, options: LlmOptions, validators: SchemaValidators): Promise<Conversation | Outcome> {
   try {
     const request = readLlmRequest(task.input, task.settings);
@@ -50,8 +50,7 @@ async function prepare(task: Task, options: LlmOptions, validators: SchemaValida
     return begin({ task, request, model, prompt }, { ...options, validate: schema?.validate });
   } catch (error) {
     if (!isPawlError(error)) throw error;
-    const { code, message, details } = error;
-    return toFailed(code, { message, retryable: false, effect: "none", ...(details === undefined ? {} : { details }) });
+    return toRefused(error.code, error.message, error.details);
   }
 }
 

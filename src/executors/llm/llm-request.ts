@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { type AnswerFormat, isAnswerFormat } from "./answer-format.ts";
 
-/** What a step asks a model, with everything that its prompt file says where the step says nothing. */
+/** One request of a step. Values of its prompt file stand in where the step gives none. */
 export interface LlmRequest {
   readonly prompt: LlmPrompt;
   readonly model: string | undefined;
@@ -53,7 +53,7 @@ function readPrompt(input: JsonObject, file: JsonObject | undefined): LlmPrompt 
   return { kind: "template", template: text, input: readObject(values) };
 }
 
-/** What the step says goes before what its prompt file says. */
+/** Reads a value of the step, else of its prompt file. */
 function read(input: JsonObject, file: JsonObject | undefined, name: string): Json | undefined {
   return readEither(input, name) ?? file?.[name] ?? undefined;
 }

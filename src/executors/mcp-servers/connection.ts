@@ -13,15 +13,15 @@ import { createRedactor, type Redactor } from "../output/redact.ts";
 import type { GroupGuard } from "./group-guard.ts";
 import { boundedFetch, HttpTransport } from "./http-transport.ts";
 import { limitProgress, type ToolProgress } from "./limit-progress.ts";
-import { McpFailure, stoppedFailure } from "./mcp-failure.ts";
+import { type McpFailure, refusal, stoppedFailure } from "./mcp-failure.ts";
 import { ProcessTransport } from "./process-transport.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { type ServerTool, toServerTool } from "./server-tool.ts";
-import { type Trouble, toCallFailure, toConnectFailure } from "./to-mcp-failure.ts";
+import { type ServerContext, toCallFailure, toConnectFailure } from "./to-mcp-failure.ts";
 import { ToolListCheck } from "./tool-list-check.ts";
 
 export interface ConnectionOptions {
-  /** Of this program. */
+  /** The version of Pawl. */
   readonly version: string;
   readonly connectTimeoutMs: number;
   /** Ends what a killed process of ours would leave behind. */
@@ -42,7 +42,7 @@ export interface ServerCall {
 
 export interface ToolList {
   readonly tools: readonly ServerTool[];
-  /** What was left out, and why. */
+  /** Tools that were left out, and why. */
   readonly warnings: readonly string[];
 }
 
@@ -73,7 +73,7 @@ function checkFiles({ name, way, secrets }: ServerAddress): void {
         : `there is no folder ${way.cwd}`;
   if (flaw === undefined) return;
   const message = createRedactor(secrets).text(`The MCP server "${name}" did not start: ${flaw}.`);
-  throw new McpFailure("MCP_SERVER_FAILED", { message, retryable: false, effect: "none" });
+  throw refusal("MCP_SERVER_FAILED", message);
 }
 
 async function connect(
@@ -97,7 +97,7 @@ async function connect(
     return connection;
   } catch (error) {
     // Looked at before closing, or every server would seem to have ended by itself.
-    const failure = toConnectFailure(error, connection.trouble());
+    const failure = toConnectFailure(error, connection.context());
     await connection.close();
     throw failure;
   } finally {
@@ -170,15 +170,15 @@ export class Connection {
     this.#listCheck.attach(this.#transport);
   }
 
-  /** Tells of an end that we did not ask for, also where it has come already. */
+  /** Calls `lost` when the connection ends without `close`, also if it has ended already. */
   onLost(lost: () => void): void {
     if (this.#isClosed) lost();
     else this.#hearClosed = lost;
   }
 
-  /** What a connection that was lost is told of with. */
+  /** The failure that describes a lost connection. */
   lost(): McpFailure {
-    return toConnectFailure(new Error("the connection was lost"), this.trouble());
+    return toConnectFailure(new Error("the connection was lost"), this.context());
   }
 
   /** Throws where the server gives no sign of life. An error that it answers with is one. */
@@ -187,7 +187,7 @@ export class Connection {
     try {
       await (isModern ? this.#client.discover({ timeout: timeoutMs }) : this.#client.ping({ timeout: timeoutMs }));
     } catch (error) {
-      if (!(error instanceof ProtocolError)) throw toConnectFailure(error, this.trouble());
+      if (!(error instanceof ProtocolError)) throw toConnectFailure(error, this.context());
     }
   }
 
@@ -212,11 +212,11 @@ export class Connection {
         resetTimeoutOnProgress: true,
         onprogress: limitProgress(call.onProgress),
         // Without its output schema: results are checked by whoever reads them, with a better message.
-        ...(listed === undefined ? {} : { toolDefinition: { ...listed, outputSchema: undefined } }),
+        toolDefinition: listed && { ...listed, outputSchema: undefined },
       });
     } catch (error) {
       throw toCallFailure(error, {
-        ...this.trouble(),
+        ...this.context(),
         isAborted: signal.aborted,
         isRepeatable: call.tool.isRepeatable,
       });
@@ -231,7 +231,7 @@ export class Connection {
     await transport.close();
   }
 
-  trouble(): Trouble {
+  context(): ServerContext {
     const { name, way, secrets } = this.#address;
     if (!(this.#transport instanceof ProcessTransport))
       return { server: name, secrets, where: "url" in way ? way.url.origin : "" };
@@ -242,7 +242,7 @@ export class Connection {
   #listed(): Promise<Listed> {
     const listing = this.#tools ?? this.#list();
     this.#tools = listing;
-    // What has failed is asked for again by the next one.
+    // A failed listing is not cached.
     listing.catch(() => {
       if (this.#tools === listing) this.#tools = undefined;
     });
@@ -260,12 +260,12 @@ export class Connection {
       };
       return { list, definitions: new Map(tools.map((tool) => [tool.name, tool])) };
     } catch (error) {
-      throw toConnectFailure(error, this.trouble());
+      throw toConnectFailure(error, this.context());
     }
   }
 }
 
-/** What one listing has brought; the same object until the next one. */
+/** The result of one listing; the same object until the next one. */
 interface Listed {
   readonly list: ToolList;
   readonly definitions: ReadonlyMap<string, Tool>;

@@ -8,7 +8,7 @@ import type { Writable } from "node:stream";
 export class GroupGuard {
   #input: Writable | undefined;
 
-  /** From now on the group of `pid` does not outlive this process by more than a second or two. */
+  /** Ends the group of `pid` within two seconds after this process. */
   watch(pid: number): void {
     // There is no such shell, and there are no process groups.
     if (process.platform === "win32") return;
@@ -57,4 +57,13 @@ function startGuard(): Writable {
   guard.unref();
   if ("unref" in guard.stdin && typeof guard.stdin.unref === "function") guard.stdin.unref();
   return guard.stdin;
+}
+
+/** Signals a process and everything that it has started and that has not left its group. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, signal);
+  } catch {
+    // Nothing of it is left.
+  }
 }

@@ -3,7 +3,7 @@ import type { HttpWay } from "./resolve-server.ts";
 
 type SendOptions = NonNullable<Parameters<StreamableHTTPClientTransport["send"]>[1]>;
 
-/** Of one response: a whole stream of events, or one JSON text. */
+/** The limit of one response: a whole stream of events, or one JSON text. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 /** Implementation-defined, in the range that JSON-RPC leaves to servers. */

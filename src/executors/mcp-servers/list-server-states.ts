@@ -15,16 +15,7 @@ export async function listServerStates(own: McpServers, pool: ServerPool): Promi
       states.push(toState(managed));
     } catch (failure) {
       if (!(failure instanceof McpFailure)) throw failure;
-      const { message: lastFailure } = failure;
-      states.push({
-        server,
-        origin,
-        transport: "unknown",
-        state: "invalid",
-        callsInFlight: 0,
-        restarts: 0,
-        lastFailure,
-      });
+      states.push(invalid(server, origin, failure));
     }
   }
   return [...states, ...pool.servers.filter((managed) => !listed.has(managed)).map(toState)];

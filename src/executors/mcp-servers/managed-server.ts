@@ -1,12 +1,11 @@
 import type { Connection, ToolList } from "./connection.ts";
 import type { GroupGuard } from "./group-guard.ts";
-import { McpFailure, stoppedFailure } from "./mcp-failure.ts";
+import { McpFailure, stoppedFailure, untilAborted } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { computeRestartDelayMs } from "./restart-delay.ts";
-import { untilAborted } from "./until-aborted.ts";
 
 export interface ManagedOptions {
-  /** Of this program. */
+  /** The version of Pawl. */
   readonly version: string;
   readonly connectTimeoutMs: number;
   /** While it is connected, and was used since the last time, it is asked so often whether it is alive. */
@@ -30,7 +29,7 @@ export interface ManagedState {
 /** A connection that lived this long counts as one that worked, whatever ended it. */
 const STABLE_MS = 10_000;
 const PING_TIMEOUT_MS = 10_000;
-/** Whoever needs a server that is left alone waits this long for it; else it fails at once, with the last reason. */
+/** A call waits at most this long for the next connection. If that is later, it fails at once with the last reason. */
 const MAX_WAIT_MS = 2_000;
 
 /**
@@ -42,7 +41,7 @@ export class ManagedServer {
   readonly #options: ManagedOptions;
   readonly #lifetime = new AbortController();
   /** Connections on their way out. */
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #closing = new Set<Promise<void>>();
   #opening: Promise<Connection> | undefined;
   #connection: Connection | undefined;
   #connectedAt = 0;
@@ -65,7 +64,7 @@ export class ManagedServer {
 
   /** Nothing of it is left, and nobody would miss what is known of it: neither a user nor a failure to remember. */
   get isForgettable(): boolean {
-    const isUsed = this.#holds > 0 || this.#callsInFlight > 0 || this.#opening !== undefined || this.#leaving.size > 0;
+    const isUsed = this.#holds > 0 || this.#callsInFlight > 0 || this.#opening !== undefined || this.#closing.size > 0;
     const { idleMs } = this.#options;
     return !isUsed && idleMs !== undefined && performance.now() - this.#usedAt >= idleMs;
   }
@@ -126,23 +125,23 @@ export class ManagedServer {
   async close(): Promise<void> {
     this.#lifetime.abort();
     clearTimeout(this.#restart);
-    this.#leave();
-    await Promise.all(this.#leaving);
+    this.#disconnect();
+    await Promise.all(this.#closing);
   }
 
   /** Closes the connection; the next one who needs the server gets a new one. */
-  #leave(): void {
+  #disconnect(): void {
     clearInterval(this.#watch);
     const opening = this.#opening;
     this.#opening = undefined;
     this.#connection = undefined;
     if (opening === undefined) return;
-    const leaving = opening.then(
+    const closing = opening.then(
       (connection) => connection.close(),
       () => undefined,
     );
-    const left = leaving.catch(() => undefined).finally(() => this.#leaving.delete(left));
-    this.#leaving.add(left);
+    const left = closing.catch(() => undefined).finally(() => this.#closing.delete(left));
+    this.#closing.add(left);
   }
 
   async #useOnce<Value>(work: (connection: Connection) => Promise<Value>, signal: AbortSignal): Promise<Value> {
@@ -152,16 +151,16 @@ export class ManagedServer {
       if (this.#connection === connection) this.#failuresInARow = 0;
       return value;
     } catch (failure) {
-      if (failure instanceof McpFailure) this.#judge(failure, connection);
+      if (failure instanceof McpFailure) this.#reactTo(failure, connection);
       throw failure;
     }
   }
 
   /** A connection over HTTP is not lost with its server, so what calls come back with tells. */
-  #judge(failure: McpFailure, connection: Connection): void {
+  #reactTo(failure: McpFailure, connection: Connection): void {
     if (this.#connection !== connection) return;
     const isGone = failure.failed.code === "MCP_UNREACHABLE" && failure.failed.effect === "none";
-    if (failure.hasLostSession) this.#leave();
+    if (failure.hasLostSession) this.#disconnect();
     else if (isGone && failure.failed.retryable) this.#lose(failure);
   }
 
@@ -169,7 +168,7 @@ export class ManagedServer {
     if (this.#lifetime.signal.aborted) return Promise.reject(stoppedFailure());
     if (this.#opening !== undefined) return this.#opening;
     const waitMs = this.#nextTryAt - performance.now();
-    if (waitMs > MAX_WAIT_MS) return Promise.reject(this.#leftAlone(waitMs));
+    if (waitMs > MAX_WAIT_MS) return Promise.reject(this.#tooEarly(waitMs));
     this.#opening = this.#open(waitMs);
     return this.#opening;
   }
@@ -185,7 +184,7 @@ export class ManagedServer {
       return connection;
     } catch (error) {
       this.#opening = undefined;
-      if (error instanceof McpFailure && !this.#lifetime.signal.aborted) this.#count(error);
+      if (error instanceof McpFailure && !this.#lifetime.signal.aborted) this.#recordFailure(error);
       throw error;
     }
   }
@@ -196,27 +195,27 @@ export class ManagedServer {
     this.#connectedAt = performance.now();
     this.#usedAt = this.#connectedAt;
     this.#pingedAt = this.#connectedAt;
-    this.#lookFromTimeToTime();
+    this.#startChecks();
     connection.onLost(() => {
       if (this.#connection === connection) this.#lose(connection.lost());
     });
   }
 
-  /** The connection is of no more use, and not because we wanted it. */
+  /** The connection was lost. */
   #lose(failure: McpFailure): void {
     if (performance.now() - this.#connectedAt > STABLE_MS) this.#failuresInARow = 0;
-    this.#leave();
-    this.#count(failure);
+    this.#disconnect();
+    this.#recordFailure(failure);
   }
 
-  #count(failure: McpFailure): void {
+  #recordFailure(failure: McpFailure): void {
     this.#lastFailure = failure;
     this.#failuresInARow += 1;
     this.#nextTryAt = performance.now() + computeRestartDelayMs(this.#failuresInARow, Math.random());
     this.#keepConnected();
   }
 
-  /** Where somebody holds it. Elsewhere nobody waits for a server that is gone. */
+  /** Reconnects a server that is held. Others connect when they are used next. */
   #keepConnected(): void {
     clearTimeout(this.#restart);
     if (this.#holds === 0 || this.#lifetime.signal.aborted) return;
@@ -227,20 +226,20 @@ export class ManagedServer {
     }, delayMs).unref();
   }
 
-  #lookFromTimeToTime(): void {
+  #startChecks(): void {
     clearInterval(this.#watch);
     const { pingIntervalMs, idleMs = pingIntervalMs } = this.#options;
-    this.#watch = setInterval(() => this.#look(), Math.min(pingIntervalMs, idleMs)).unref();
+    this.#watch = setInterval(() => this.#check(), Math.min(pingIntervalMs, idleMs)).unref();
   }
 
   /** A server that works on something may be too busy to answer; the call's own time-out watches over it. */
-  #look(): void {
+  #check(): void {
     const now = performance.now();
     if (this.#callsInFlight > 0 || this.#connection === undefined) return;
     const { idleMs, pingIntervalMs } = this.#options;
     const isUnused = this.#holds === 0 && idleMs !== undefined && now - this.#usedAt >= idleMs;
     if (isUnused) {
-      this.#leave();
+      this.#disconnect();
       return;
     }
     const isWorthIt = this.#holds > 0 || this.#usedAt > this.#pingedAt;
@@ -262,7 +261,7 @@ export class ManagedServer {
     return this.#failuresInARow > 0 ? "failed" : "off";
   }
 
-  #leftAlone(waitMs: number): McpFailure {
+  #tooEarly(waitMs: number): McpFailure {
     const { failed, message } = this.#lastFailure ?? stoppedFailure();
     const seconds = Math.ceil(waitMs / 1_000);
     const times = this.#failuresInARow;

@@ -1,8 +1,9 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
+import type { Json } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import { type FailureFacts, toFailed } from "../output/failure.ts";
 
-/** What keeps a server's tool from being found or called, as the outcome that an executor returns. */
+/** The failure to find or call a server's tool, with the outcome that an executor returns. */
 export class McpFailure extends Error {
   readonly failed: Failed;
   /** The server has forgotten us, so it has not looked at the call: a new connection may repeat it. */
@@ -18,7 +19,32 @@ export class McpFailure extends Error {
   }
 }
 
-/** What is under way is given up; nothing was asked of a tool yet. */
+/** A failure before a tool was asked, which another try would not help. */
+export function refusal(code: ErrorCode, message: string, details?: Json): McpFailure {
+  return new McpFailure(code, {
+    message,
+    retryable: false,
+    effect: "none",
+    ...(details === undefined ? {} : { details }),
+  });
+}
+
+/** The call was cancelled before a tool was asked. */
 export function stoppedFailure(): McpFailure {
   return new McpFailure("INTERRUPTED", { message: "The call was cancelled.", retryable: true, effect: "none" });
+}
+
+/** Waits no longer than the caller; what is waited for goes on for others. Throws `INTERRUPTED` without an effect. */
+export async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  // A late failure has no listener.
+  promise.catch(() => undefined);
+  if (signal.aborted) throw stoppedFailure();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(stoppedFailure());
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
 }

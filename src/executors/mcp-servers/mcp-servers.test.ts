@@ -336,7 +336,7 @@ function open(entries: Readonly<Record<string, ServerEntry>>, more: Partial<McpS
   });
 }
 
-/** As it stands in a file. */
+/** An entry as in a file. */
 function variable(name: string): string {
   return `$\{${name}}`;
 }

@@ -4,21 +4,20 @@ import { describeKnown } from "../output/near-names.ts";
 import type { Redactor } from "../output/redact.ts";
 import type { ServerCall, ToolList } from "./connection.ts";
 import type { ManagedServer } from "./managed-server.ts";
-import { McpFailure } from "./mcp-failure.ts";
+import { refusal, untilAborted } from "./mcp-failure.ts";
 import { resolveServer, type ServerAddress, type Surroundings } from "./resolve-server.ts";
 import { isToolAllowed, type ServerEntry } from "./server-entry.ts";
 import type { ServerPool } from "./server-pool.ts";
 import type { ServerTool } from "./server-tool.ts";
-import { untilAborted } from "./until-aborted.ts";
 
 export interface McpServersOptions extends Surroundings {
   /** Asked for when a server is first needed. */
   entries(): Promise<ReadonlyMap<string, ServerEntry>>;
-  /** What connects them; closed by whoever made it. */
+  /** Connects them. The caller closes it. */
   readonly pool: ServerPool;
-  /** How long a call may go without a sign of life, where the server's entry does not say. */
+  /** The longest silence of a call, unless the server's entry sets one. */
   readonly timeoutMs: number;
-  /** How long a server stays connected that nobody uses. Absent: as long as the pool. */
+  /** An unused server is disconnected after this time. Absent: when the pool closes. */
   readonly idleMs?: number;
 }
 
@@ -28,7 +27,7 @@ export interface ToolRequest {
   readonly arguments: JsonObject;
   /** For the server, beside the arguments. */
   readonly meta?: JsonObject;
-  /** Of the step: it replaces the time-outs of the configuration. */
+  /** The step's time-out. It replaces those of the configuration. */
   readonly timeoutMs?: number | undefined;
   /** Looks at the call before it is made; what it throws is thrown. */
   check?(tool: ServerTool): Promise<void>;
@@ -59,7 +58,7 @@ export class McpServers {
     return [...(await this.#known()).keys()];
   }
 
-  /** As they are configured, in that order. Throws `CONFIG_INVALID`. */
+  /** The entries in the order of the configuration. Throws `CONFIG_INVALID`. */
   entries(): Promise<ReadonlyMap<string, ServerEntry>> {
     return this.#known();
   }
@@ -98,7 +97,7 @@ export class McpServers {
     }, signal);
   }
 
-  /** What drives a server. Throws `MCP_SERVER_UNKNOWN`, `MCP_SERVER_INVALID`. */
+  /** Finds a server in the pool. Throws `MCP_SERVER_UNKNOWN`, `MCP_SERVER_INVALID`. */
   async find(server: string): Promise<ManagedServer> {
     const entry = await this.#entryOf(server);
     const address = this.#addresses.get(server) ?? resolveServer(server, entry, this.#options);
@@ -114,7 +113,7 @@ export class McpServers {
     const { tools: offered } = await untilAborted(this.#listTools(server), signal);
     const found =
       offered.find(({ name }) => name === tool) ??
-      (await untilAborted(this.#lookAgain(server), signal)).tools.find(({ name }) => name === tool);
+      (await untilAborted(this.#listAgain(server), signal)).tools.find(({ name }) => name === tool);
     if (found !== undefined) return found;
     const hint = describeKnown(
       tool,
@@ -128,7 +127,7 @@ export class McpServers {
   }
 
   /** Not every server says when its tools have changed. */
-  async #lookAgain(server: string): Promise<ToolList> {
+  async #listAgain(server: string): Promise<ToolList> {
     return (await this.find(server)).list("again");
   }
 
@@ -150,11 +149,4 @@ export class McpServers {
       throw error;
     }
   }
-}
-
-function refusal(
-  code: "MCP_SERVER_UNKNOWN" | "MCP_TOOL_UNKNOWN" | "MCP_TOOL_NOT_ALLOWED",
-  message: string,
-): McpFailure {
-  return new McpFailure(code, { message, retryable: false, effect: "none" });
 }

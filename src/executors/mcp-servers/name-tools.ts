@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 export interface OfferedTool {
   readonly server: string;
-  /** Of two servers with one name the heavier has it; of equals the one that comes first. */
+  /** If two servers offer one name, the heavier server gets it; of equals the first. */
   readonly weight: number;
   readonly tool: string;
 }

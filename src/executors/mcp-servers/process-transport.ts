@@ -9,12 +9,9 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
-import type { GroupGuard } from "./group-guard.ts";
+import { type GroupGuard, signalGroup } from "./group-guard.ts";
 import { MessageLines } from "./message-lines.ts";
-import { Patience } from "./patience.ts";
-import { signalGroup } from "./process-group.ts";
 import type { ProcessWay } from "./resolve-server.ts";
-import { Tail } from "./tail.ts";
 
 const KEPT_STDERR_BYTES = 4 * 1024;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -33,12 +30,12 @@ export class ProcessTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** How the process ended, as soon as it has. */
+  /** Describes how the process ended. Undefined while it runs. */
   ending: string | undefined;
   readonly #way: ProcessWay;
   readonly #guard: GroupGuard;
   readonly #incoming = new MessageLines(MAX_MESSAGE_BYTES);
-  readonly #patience = new Patience();
+  readonly #flood = new FloodLimit();
   readonly #said = new Tail(KEPT_STDERR_BYTES);
   #child: ChildProcessWithoutNullStreams | undefined;
   #ended: Promise<void> = Promise.resolve();
@@ -78,7 +75,11 @@ export class ProcessTransport implements Transport {
     const child = this.#child;
     if (child === undefined || this.#isClosed) return Promise.reject(new Error("The server is not running."));
     return new Promise((resolve, reject) => {
-      child.stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+      child.stdin.write(serializeMessage(message), (error) => {
+        // A broken pipe may come before the exit, which says more.
+        if (error) this.#hasEndedWithin(END_GRACE_MS).finally(() => reject(error));
+        else resolve();
+      });
     });
   }
 
@@ -128,15 +129,15 @@ export class ProcessTransport implements Transport {
     }
   }
 
-  /** What is no message is noise: servers print to stdout what they should not. */
+  /** A line that is no message is noise: some servers print to stdout. */
   #deliver(line: string): void {
     const message = readMessage(line);
     if (message === undefined) {
-      this.#patience.hearNoise();
+      this.#flood.countNoise();
       this.onerror?.(new Error("A line is no message."));
       return;
     }
-    this.#patience.hearMessage(!("method" in message));
+    this.#flood.countMessage(!("method" in message));
     this.onmessage?.(message);
   }
 
@@ -183,4 +184,55 @@ function toError(error: unknown): Error {
 /** `node` in an entry is the Node that we run on: an older one on the PATH need not know what its servers use. */
 function searchPath(first: readonly string[]): string {
   return [...first, dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
+}
+
+/** Between two messages. Whoever prints more speaks another language, and would keep us busy for ever. */
+const MAX_NOISE_LINES = 20_000;
+/** Unsolicited messages: a burst, and then a rate. */
+const MAX_AT_ONCE = 10_000;
+const MAX_PER_SECOND = 1_000;
+
+/** Limits the noise and the unsolicited messages of a server, since a flood would block the process. */
+class FloodLimit {
+  #noiseLines = 0;
+  #allowed = MAX_AT_ONCE;
+  #countedAt = performance.now();
+
+  /** A line that is no message. Throws when it is one too many. */
+  countNoise(): void {
+    this.#noiseLines += 1;
+    if (this.#noiseLines > MAX_NOISE_LINES)
+      throw new Error(`it printed more than ${MAX_NOISE_LINES} lines that are no messages`);
+  }
+
+  /** A message; an answer is what we wanted. Throws when it is one too many. */
+  countMessage(isAnswer: boolean): void {
+    this.#noiseLines = 0;
+    if (isAnswer) return;
+    const now = performance.now();
+    this.#allowed = Math.min(MAX_AT_ONCE, this.#allowed + ((now - this.#countedAt) / 1_000) * MAX_PER_SECOND);
+    this.#countedAt = now;
+    this.#allowed -= 1;
+    if (this.#allowed < 0)
+      throw new Error(`it sent more than ${MAX_PER_SECOND} messages a second that nobody asked for`);
+  }
+}
+
+/** The last bytes of a stream. */
+class Tail {
+  readonly #maxBytes: number;
+  #kept = Buffer.alloc(0);
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(chunk: Uint8Array): void {
+    const all = Buffer.concat([this.#kept, chunk]);
+    this.#kept = Buffer.from(all.subarray(Math.max(0, all.length - this.#maxBytes)));
+  }
+
+  get text(): string {
+    return this.#kept.toString("utf8").trim();
+  }
 }

@@ -9,7 +9,7 @@ export interface Program {
 }
 
 /**
- * How the file of a server is started, by its ending: Python with `python` (an interpreter, or the folder of a venv; else
+ * Chooses the program for a server's file by its extension: Python with `python` (an interpreter, or the folder of a venv; else
  * the one on the PATH), JavaScript and TypeScript with the Node that we run on, shell scripts with bash, anything else by
  * itself.
  */
@@ -34,7 +34,7 @@ export function toProgram(path: string, python: string | undefined): Program {
 
 const PLAIN = { env: {}, firstOnPath: [] } as const;
 
-/** What is printed must be seen at once, since it is all that a failure can show. */
+/** Output must not be buffered: it is all that a failure can show. */
 const PYTHON_ENV = { PYTHONUNBUFFERED: "1" } as const;
 
 function runPython(path: string, python: string | undefined): Program {
@@ -46,7 +46,7 @@ function runPython(path: string, python: string | undefined): Program {
   return { command, args: [path], env: { ...PYTHON_ENV, VIRTUAL_ENV: python }, firstOnPath: [dirname(command)] };
 }
 
-/** What is not there yet was meant as a venv: the message then names the interpreter that is missing in it. */
+/** A missing path counts as a venv, so that the message names the interpreter that is missing in it. */
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? !/python[\d.]*(\.exe)?$/i.test(path);
 }

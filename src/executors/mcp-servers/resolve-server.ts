@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { McpFailure } from "./mcp-failure.ts";
+import { SECRET_NAME } from "../output/redact.ts";
+import { type McpFailure, refusal } from "./mcp-failure.ts";
 import { toProgram } from "./program-of-path.ts";
-import { Texts } from "./resolve-texts.ts";
 import type { Protocol, ServerEntry, ServerRoot, ServerSettings } from "./server-entry.ts";
 
-/** Where a server is, with everything filled in. It holds secrets: it is used, and never stored or shown. */
+/** The resolved address of a server. It holds secrets, so it is never stored or shown. */
 export interface ServerAddress {
   readonly name: string;
-  /** Where it is configured, for people. */
+  /** The file that configures it, for messages. */
   readonly origin: string;
   readonly way: ProcessWay | HttpWay;
   readonly protocol: Protocol;
@@ -16,7 +16,7 @@ export interface ServerAddress {
   readonly roots: readonly ResolvedRoot[];
   /** Absent: the application's. */
   readonly connectTimeoutMs?: number;
-  /** What is never shown: values of variables, headers and settings whose names tell that they are secret. */
+  /** Values of variables, headers and settings with secret names. They are masked everywhere. */
   readonly secrets: readonly string[];
 }
 
@@ -54,25 +54,28 @@ export interface Surroundings {
 /** Throws `MCP_SERVER_INVALID`, with the file and the server that it is about. */
 export function resolveServer(name: string, entry: ServerEntry, around: Surroundings): ServerAddress {
   const problem = (flaw: string) =>
-    new McpFailure("MCP_SERVER_INVALID", {
-      message: `The MCP server "${name}" in ${entry.origin} cannot be used: ${flaw}.`,
-      retryable: false,
-      effect: "none",
-    });
+    refusal("MCP_SERVER_INVALID", `The MCP server "${name}" in ${entry.origin} cannot be used: ${flaw}.`);
   if ("problem" in entry.settings) throw problem(entry.settings.problem);
   const { settings } = entry;
-  const texts = new Texts(around.env, problem);
+  const texts = new TextResolver(around.env, problem);
   const resolving = { texts, around, problem };
   const way = resolveWay(settings, resolving);
   // The handshake is the safe choice for a process: some older ones end, or fall silent, at any other first message.
   const protocol = settings.protocol ?? (way.kind === "http" ? "auto" : "legacy");
   const roots = (settings.roots ?? []).map((root) => resolveRoot(root, resolving));
-  const limited = settings.timeout_ms === undefined ? {} : { connectTimeoutMs: settings.timeout_ms };
-  return { name, origin: entry.origin, way, protocol, roots, ...limited, secrets: texts.secrets };
+  return {
+    name,
+    origin: entry.origin,
+    way,
+    protocol,
+    roots,
+    connectTimeoutMs: settings.timeout_ms,
+    secrets: texts.secrets,
+  };
 }
 
 interface Resolving {
-  readonly texts: Texts;
+  readonly texts: TextResolver;
   readonly around: Surroundings;
   problem(flaw: string): McpFailure;
 }
@@ -131,4 +134,36 @@ function resolveRoot(root: ServerRoot, { texts, around }: Resolving): ResolvedRo
   const text = texts.resolve(uri, "roots");
   const resolved = /^[a-z][a-z0-9+.-]+:/i.test(text) ? text : pathToFileURL(resolve(around.folder, text)).href;
   return { uri: resolved, name };
+}
+
+/** Fills `${NAME}` in, and remembers what of it is secret. */
+class TextResolver {
+  readonly secrets: string[] = [];
+  readonly #env: (name: string) => string | undefined;
+  readonly #problem: (flaw: string) => McpFailure;
+
+  constructor(env: (name: string) => string | undefined, problem: (flaw: string) => McpFailure) {
+    this.#env = env;
+    this.#problem = problem;
+  }
+
+  resolve(text: string, where: string): string {
+    return text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (_, name: string, fallback?: string) => {
+      const value = this.#env(name) ?? fallback;
+      if (value === undefined)
+        throw this.#problem(`the environment variable ${name}, named in \`${where}\`, is not set`);
+      if (SECRET_NAME.test(name)) this.secrets.push(value);
+      return value;
+    });
+  }
+
+  map(values: Readonly<Record<string, string>> | undefined, where: string): Record<string, string> {
+    const resolved = Object.entries(values ?? {}).map(([key, text]) => {
+      const value = this.resolve(text, `${where}.${key}`);
+      // `Bearer abc` is a secret as a whole, and so is `abc`.
+      if (SECRET_NAME.test(key)) this.secrets.push(value, value.slice(value.lastIndexOf(" ") + 1));
+      return [key, value] as const;
+    });
+    return Object.fromEntries(resolved);
+  }
 }

@@ -2,7 +2,7 @@ const FIRST_MS = 250;
 const MAX_MS = 30_000;
 
 /**
- * How long a server is left alone after it has failed `failures` times in a row: not at all after the first, then twice as
+ * The delay before the next connection after `failures` failures in a row: none after the first, then twice as
  * long each time, up to half a minute. `chance` (0 to 1) takes up to half of it off, so that many do not come back at once.
  */
 export function computeRestartDelayMs(failures: number, chance: number): number {

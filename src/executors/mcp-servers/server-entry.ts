@@ -20,12 +20,12 @@ export interface ServerSettings {
   readonly tools?: ToolFilter | undefined;
   /** A file in place of `command`: what runs it is chosen by its ending. */
   readonly server_path?: string | undefined;
-  /** Of a server in Python. */
+  /** The virtual environment of a server in Python. */
   readonly venv?: string | undefined;
   readonly roots?: readonly ServerRoot[] | undefined;
   /** Milliseconds to connect, and without a sign of life from a call. */
   readonly timeout_ms?: number | undefined;
-  /** Of two servers that offer agents one name the heavier has it. Default 1. */
+  /** If two servers offer a tool of one name, the heavier server gets the name. Default 1. */
   readonly routing_weight?: number | undefined;
   /** Names that agents neither see nor may call; they may end with `*`. */
   readonly exclude?: readonly string[] | undefined;
@@ -36,7 +36,7 @@ export interface ServerSettings {
 /** A place that the server may know of: a folder, or any URI. */
 export type ServerRoot = string | { readonly uri: string; readonly name?: string | undefined };
 
-/** Which revisions are tried: the one with a handshake, 2026-07-28, or what the server answers to. */
+/** The protocol revision: `legacy` (with a handshake), 2026-07-28, or whichever the server answers (`auto`). */
 export type Protocol = "auto" | "legacy" | "2026-07-28";
 
 /** Names may end with `*`. */

@@ -30,8 +30,7 @@ export class ServerPool {
     const known = this.#servers.get(key);
     if (known !== undefined) return known;
     this.#forgetIdle();
-    const idle = idleMs === undefined ? {} : { idleMs };
-    const server = new ManagedServer(address, { ...this.#options, guard: this.#guard, ...idle });
+    const server = new ManagedServer(address, { ...this.#options, guard: this.#guard, idleMs });
     this.#servers.set(key, server);
     return server;
   }

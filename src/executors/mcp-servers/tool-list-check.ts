@@ -2,7 +2,7 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 
 const METHOD = "tools/list";
-/** Of one listing, over all of its pages. */
+/** Limits of one listing, over all of its pages. */
 const MAX_TOOLS = 1_000;
 const MAX_PAGES = 50;
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -115,7 +115,7 @@ function readTool(tool: Json): { readonly tool: JsonObject } | { readonly flaw: 
   if (!isJsonObject(inputSchema)) return leftOut("its `inputSchema` is no object");
   const { type = "object" } = inputSchema;
   if (type !== "object") return leftOut(`its \`inputSchema\` is of ${JSON.stringify(type).slice(0, 50)}`);
-  // What is of no use otherwise is not a reason to do without the tool.
+  // Other broken parts are dropped, and the tool is kept.
   const read = {
     name,
     ...(typeof title === "string" ? { title } : {}),

@@ -191,7 +191,7 @@ test("a server that nobody uses is closed, and connected again when it is needed
   expect(await toolIn(offer, "say").call({ text: "again" }, CALL, NEVER)).toMatchObject({ text: "again" });
 });
 
-/** As it stands in a file. */
+/** An entry as in a file. */
 function variable(name: string): string {
   return `$\{${name}}`;
 }

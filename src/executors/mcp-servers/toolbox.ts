@@ -25,14 +25,14 @@ import { UsableTools } from "./usable-tools.ts";
 export interface ToolboxOptions {
   /** The application's own servers. */
   readonly own: McpServers;
-  /** What connects all of them; closed by whoever made it. */
+  /** Connects all of them. The caller closes it. */
   readonly pool: ServerPool;
   /** The servers of a pinned definition. */
   readPinned(servers: JsonObject, folder: string | undefined): McpServers;
   readonly validators: SchemaValidators;
 }
 
-/** Of sets of pinned servers that are remembered as read. */
+/** Sets of pinned servers that are cached. */
 const MAX_SETS = 100;
 const MAX_DESCRIPTION_CHARS = 8_000;
 

@@ -1,12 +1,11 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Outcome, Task } from "../../ports/executor.ts";
-import { checkArguments } from "../mcp-servers/check-arguments.ts";
-import { describeViolations, toDetails } from "../mcp-servers/describe-violations.ts";
+import { checkArguments, toDetails } from "../mcp-servers/check-arguments.ts";
 import type { McpServers, ToolAnswer } from "../mcp-servers/mcp-servers.ts";
 import type { ServerTool } from "../mcp-servers/server-tool.ts";
 import { toFailed } from "../output/failure.ts";
 import { redactOutcome } from "../output/redact.ts";
-import type { SchemaValidators, SchemaViolation } from "../output/schema-validators.ts";
+import { describeViolations, type SchemaValidators, type SchemaViolation } from "../output/schema-validators.ts";
 import type { McpInput } from "./mcp-input.ts";
 import { readError, readResult } from "./read-result.ts";
 

@@ -1,4 +1,4 @@
-/** Which endpoints tools may be asked for at. */
+/** The endpoints that may be called. */
 export interface EndpointSettings {
   /** The one that is used where a request names none. */
   readonly configured?: string | undefined;

@@ -4,18 +4,17 @@ import type { ToolEndpoint } from "../../ports/tool-endpoint.ts";
 import type { ToolSet } from "../../ports/tool-set.ts";
 import { McpFailure } from "../mcp-servers/mcp-failure.ts";
 import type { McpServers } from "../mcp-servers/mcp-servers.ts";
-import { toFailed } from "../output/failure.ts";
+import { toRefused } from "../output/failure.ts";
 import type { SchemaValidators } from "../output/schema-validators.ts";
 import { callServer } from "./call-server.ts";
-import { findOfferingServer } from "./find-offering-server.ts";
 import { type McpInput, readMcpInput } from "./mcp-input.ts";
-import { type Route, routeTool } from "./route-tool.ts";
+import { findOfferingServer, type Route, routeTool } from "./route-tool.ts";
 
 export interface McpExecutorOptions {
   readonly servers: McpServers;
   readonly coreTools: ToolSet;
   readonly endpoint: ToolEndpoint;
-  /** Whether there is an endpoint for runs that name none. */
+  /** True if an endpoint is configured for runs that name none. */
   readonly hasEndpoint: boolean;
   readonly validators: SchemaValidators;
 }
@@ -39,11 +38,10 @@ export function createMcpExecutor(options: McpExecutorOptions): Executor<Outcome
 
 async function callTool(task: Task, signal: AbortSignal, options: McpExecutorOptions): Promise<Outcome> {
   const input = readMcpInput(task.input);
-  if (input.tool === "")
-    return toFailed("MCP_TOOL_UNKNOWN", { message: "The step names no tool.", retryable: false, effect: "none" });
+  if (input.tool === "") return toRefused("MCP_TOOL_UNKNOWN", "The step names no tool.");
   try {
     const route = await findRoute(input, signal, options);
-    return await take(route, { task, input, signal, options });
+    return await callRoute(route, { task, input, signal, options });
   } catch (error) {
     if (error instanceof McpFailure) return error.failed;
     throw error;
@@ -54,22 +52,22 @@ async function findRoute(input: McpInput, signal: AbortSignal, options: McpExecu
   const { tool, server } = input;
   const isCore = options.coreTools.has(tool);
   const hasEndpoint = options.hasEndpoint || input.endpoint !== undefined;
-  // Where only built-in tools are used, the servers' configuration is not even read.
+  // A built-in tool does not need the configuration of servers.
   const servers = isCore && server === undefined ? [] : await options.servers.names();
   const route = routeTool({ tool, server, hasEndpoint, isCore, servers });
   if (route.to !== "any") return route;
   return { to: "server", server: await findOfferingServer(tool, options.servers, signal), tool };
 }
 
-interface Journey {
+interface RoutedCall {
   readonly task: Task;
   readonly input: McpInput;
   readonly signal: AbortSignal;
   readonly options: McpExecutorOptions;
 }
 
-async function take(route: Route, journey: Journey): Promise<Outcome> {
-  const { task, input, signal, options } = journey;
+async function callRoute(route: Route, call: RoutedCall): Promise<Outcome> {
+  const { task, input, signal, options } = call;
   switch (route.to) {
     case "core": {
       const log = (event: JsonObject) => task.emit({ type: "log", event });

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 
-/** What a step asks for, as its dialect binds it. */
+/** The bound input of a tool step. */
 export interface McpInput {
   readonly tool: string;
   readonly server: string | undefined;

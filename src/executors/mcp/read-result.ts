@@ -11,13 +11,13 @@ export interface ReadResult {
 }
 
 /**
- * What a tool's result is as a step's output: its structured content; else JSON, where its only text is that; else its
+ * Turns a tool's result into a step's output: its structured content; else JSON, if its only text is that; else its
  * text. Whatever is no text (images, sounds, links, resources) becomes an entry of `content`, and its bytes a file.
  */
 export function readResult(result: CallToolResult): ReadResult {
   const files: ProducedFile[] = [];
   const others = result.content.filter(({ type }) => type !== "text").map((content) => describe(content, files));
-  // What comes from the wire is JSON, whatever the SDK's type says.
+  // The value came as JSON, whatever the SDK's type says.
   const structured = result.structuredContent as Json | undefined;
   if (structured !== undefined) return { output: structured, files };
   const texts = textsOf(result);
@@ -25,7 +25,7 @@ export function readResult(result: CallToolResult): ReadResult {
   return { output: texts.length === 1 ? toValue(texts[0] ?? "") : texts.join("\n"), files };
 }
 
-/** What the tool says went wrong. */
+/** The tool's own error. */
 export function readError(result: CallToolResult): {
   readonly message: string;
   readonly details: JsonObject | undefined;

@@ -1,4 +1,8 @@
-/** Who is asked for a tool. */
+import { McpFailure, refusal } from "../mcp-servers/mcp-failure.ts";
+import type { McpServers } from "../mcp-servers/mcp-servers.ts";
+import { describeKnown } from "../output/near-names.ts";
+
+/** The place where a tool is called. */
 export type Route =
   | { readonly to: "core"; readonly tool: string }
   | { readonly to: "endpoint"; readonly tool: string }
@@ -12,9 +16,9 @@ interface AnyServer {
 
 export interface RoutingFacts {
   readonly tool: string;
-  /** As the step says. */
+  /** The server that the step names. */
   readonly server: string | undefined;
-  /** Whether the run's tools are asked for at an endpoint. */
+  /** True if the run's tools are called at an endpoint. */
   readonly hasEndpoint: boolean;
   readonly isCore: boolean;
   readonly servers: readonly string[];
@@ -22,7 +26,7 @@ export interface RoutingFacts {
 
 /**
  * Decides by names alone: a server that the step names, then the endpoint or the built-in tools, then `SERVER.TOOL`.
- * Whether a server can be reached never decides, or a tool could be another one tomorrow.
+ * Reachability never decides, or a name could mean another tool tomorrow.
  */
 export function routeTool({ tool, server, hasEndpoint, isCore, servers }: RoutingFacts): Route | AnyServer {
   if (server !== undefined) return { to: "server", server, tool: withoutServer(tool, server) };
@@ -47,7 +51,59 @@ function splitName(name: string, servers: readonly string[]): { server: string; 
   return undefined;
 }
 
-/** As programs write it that allow fewer characters. */
+/** The name as written by programs that allow fewer characters. */
 function toPlainName(server: string): string {
   return server.replace(/[^A-Za-z0-9_-]/g, "_");
+}
+
+interface Listed {
+  readonly server: string;
+  readonly tools: readonly string[];
+  readonly failure?: McpFailure;
+}
+
+/** The one configured server that offers a tool of exactly this name. Throws an `McpFailure`. */
+export async function findOfferingServer(tool: string, servers: McpServers, signal: AbortSignal): Promise<string> {
+  const names = await servers.names();
+  const listed = await Promise.all(names.map((server) => list(server, servers, signal)));
+  const offering = listed.filter(({ tools }) => tools.includes(tool)).map(({ server }) => server);
+  const [found, ...others] = offering;
+  if (found !== undefined && others.length === 0) return found;
+  if (found !== undefined) throw ambiguous(tool, offering);
+  // The one that is not there may be the one that has it.
+  const failure = listed.find((candidate) => candidate.failure !== undefined)?.failure;
+  throw (
+    failure ??
+    unknown(
+      tool,
+      names,
+      listed.flatMap(({ tools }) => tools),
+    )
+  );
+}
+
+async function list(server: string, servers: McpServers, signal: AbortSignal): Promise<Listed> {
+  try {
+    const tools = await servers.tools(server, signal);
+    return { server, tools: tools.map(({ name }) => name) };
+  } catch (error) {
+    if (!(error instanceof McpFailure) || signal.aborted) throw error;
+    return { server, tools: [], failure: error };
+  }
+}
+
+function ambiguous(tool: string, offering: readonly string[]): McpFailure {
+  const ways = offering.map((server) => `\`${server}.${tool}\``).join(" or ");
+  const message = `Several MCP servers offer a tool \`${tool}\`. Write ${ways}.`;
+  return refusal("MCP_TOOL_AMBIGUOUS", message);
+}
+
+function unknown(tool: string, names: readonly string[], tools: readonly string[]): McpFailure {
+  const where =
+    names.length === 0
+      ? "No MCP server is configured"
+      : `None of the MCP servers ${names.map((name) => `"${name}"`).join(", ")} has it`;
+  const hint = tools.length === 0 ? "" : ` ${describeKnown(tool, tools)}`;
+  const message = `There is no tool \`${tool}\`. ${where}.${hint}`;
+  return refusal("MCP_TOOL_UNKNOWN", message);
 }

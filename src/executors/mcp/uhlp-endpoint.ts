@@ -10,10 +10,8 @@ import type {
   EndpointCall,
   ToolEndpoint,
 } from "../../ports/tool-endpoint.ts";
-import { toFailed } from "../output/failure.ts";
-import { decodeContent } from "./decode-content.ts";
+import { toFailed, toRefused } from "../output/failure.ts";
 import { type EndpointSettings, findAllowed } from "./endpoint-allow-list.ts";
-import { isConnectionRefused, readBounded } from "./read-bounded.ts";
 
 export interface UhlpEndpointOptions extends EndpointSettings {
   /** Default 30,000. */
@@ -146,7 +144,7 @@ function toUnreachable(url: URL, error: unknown): Failed {
 }
 
 function refused(message: string): Failed {
-  return toFailed("ENDPOINT_NOT_ALLOWED", { message, retryable: false, effect: "none" });
+  return toRefused("ENDPOINT_NOT_ALLOWED", message);
 }
 
 function tooLarge(url: URL): Failed {
@@ -174,4 +172,46 @@ function readFileAnswer(answer: Json, filePath: string): DefinitionFile {
 
 function shorten(text: string): string {
   return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}...` : text;
+}
+
+const BASE64 = /^[A-Za-z0-9+/\r\n]{16,}={0,2}\s*$/;
+
+/**
+ * Two documents of the format disagree: files come as plain text or as base64. Plain goes first; base64 where the answer
+ * says so, and where the text is nothing else: a YAML mapping has a colon, which base64 has not.
+ */
+function decodeContent(content: string, encoding: Json | undefined): string {
+  const isFlagged = encoding === "base64";
+  if (!isFlagged && (encoding !== undefined || !BASE64.test(content))) return content;
+  const decoded = decodeBase64(content);
+  return decoded ?? content;
+}
+
+function decodeBase64(content: string): string | undefined {
+  const packed = content.replace(/\s/g, "");
+  if (packed.length % 4 !== 0) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(packed, "base64"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body as text; undefined where it is larger, and then the rest is not read. */
+async function readBounded(response: Response, maxBytes: number): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Nothing listens there, so nothing can have happened. */
+function isConnectionRefused(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ("code" in error && error.code === "ECONNREFUSED") return true;
+  return isConnectionRefused(error.cause);
 }

@@ -2,9 +2,8 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 import { createRedactor, redactOutcome } from "../output/redact.ts";
-import type { AskedStep } from "./asked-step.ts";
 import type { Model } from "./create-models.ts";
-import type { CallOptions, GenerateResult } from "./language-model.ts";
+import type { AskedStep, CallOptions, GenerateResult } from "./language-model.ts";
 import { toModelFailure, toStopped } from "./model-failure.ts";
 import type { TokenUsage } from "./price-call.ts";
 import { describeWarning, readCost, readUsage } from "./read-result.ts";
@@ -14,10 +13,10 @@ export interface ModelCall {
   readonly model: Model;
   readonly asked: AskedStep;
   readonly system?: string | undefined;
-  /** What was said so far; a person speaks first and last. */
+  /** The conversation so far. The first and the last message are the user's. */
   readonly messages: readonly Message[];
   readonly settings: Partial<CallOptions>;
-  /** How long it may take. Absent: as long as the signal allows. */
+  /** Absent: no limit but the signal. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -41,7 +40,7 @@ export interface ModelAnswer {
 }
 
 /**
- * Asks once; whether to ask again is the caller's business. It goes to the provider's model itself: the SDK's `generateText`
+ * Asks once; the caller decides about retries. It goes to the provider's model itself: the SDK's `generateText`
  * would add a tool loop, retries and warnings on the console, and cost 70 ms when it is loaded.
  */
 export async function askModel(call: ModelCall, signal: AbortSignal): Promise<ModelReply> {
@@ -77,15 +76,15 @@ function toOptions({ system, messages, settings, model, asked }: ModelCall, abor
   });
   return {
     ...settings,
-    ...(model.takesSchemas ? toFormat(asked) : {}),
+    ...(model.takesSchemas && asked.format === "json" ? toResponseFormat(asked.schema) : {}),
     prompt: [...(system === undefined ? [] : [{ role: "system" as const, content: system }]), ...spoken],
     abortSignal,
   };
 }
 
 /** A strict schema would have to name every property as required; what comes is validated here anyway. */
-function toFormat({ format, schema }: AskedStep): Partial<CallOptions> {
-  if (format !== "json" || schema?.["type"] !== "object") return {};
+export function toResponseFormat(schema: JsonObject | undefined): Partial<CallOptions> {
+  if (schema?.["type"] !== "object") return {};
   return {
     responseFormat: { type: "json", name: "answer", schema: schema as JsonObject & { type: "object" } },
     providerOptions: { openai: { strictJsonSchema: false } },

@@ -1,22 +1,36 @@
-import type { BuiltIn } from "./models-options.ts";
+import type { ModelTool } from "./language-model.ts";
+import type { BuiltIn, ModelsOptions } from "./models-options.ts";
 
 interface BuiltInProvider {
-  /** Where its key comes from. */
+  /** The environment variable with its key. */
   readonly variable: string;
-  /** How the names of its models begin. */
+  /** Matches the names of its models. */
   readonly names: RegExp;
-  /** For agents that name none. */
+  /** The model of agents that name none. */
   readonly model: string;
+  /** Its own web search. */
+  readonly webSearch: ModelTool;
 }
 
 /** Providers that need nothing but a key. */
 export const BUILT_INS: Readonly<Record<BuiltIn, BuiltInProvider>> = {
-  anthropic: { variable: "ANTHROPIC_API_KEY", names: /^claude-/, model: "claude-sonnet-5" },
-  openai: { variable: "OPENAI_API_KEY", names: /^(?:gpt-|chatgpt-|o\d)/, model: "gpt-5-mini" },
+  anthropic: {
+    variable: "ANTHROPIC_API_KEY",
+    names: /^claude-/,
+    model: "claude-sonnet-5",
+    webSearch: { type: "provider", id: "anthropic.web_search_20250305", name: "web_search", args: { maxUses: 5 } },
+  },
+  openai: {
+    variable: "OPENAI_API_KEY",
+    names: /^(?:gpt-|chatgpt-|o\d)/,
+    model: "gpt-5-mini",
+    webSearch: { type: "provider", id: "openai.web_search", name: "web_search", args: {} },
+  },
   google: {
     variable: "GOOGLE_GENERATIVE_AI_API_KEY (or GEMINI_API_KEY)",
     names: /^gemini-/,
     model: "gemini-2.5-flash",
+    webSearch: { type: "provider", id: "google.google_search", name: "google_search", args: {} },
   },
 };
 
@@ -26,3 +40,15 @@ export const BUILT_IN_ALIASES: Readonly<Record<string, string>> = {
   haiku: "anthropic:claude-haiku-4-5",
   opus: "anthropic:claude-opus-5",
 };
+
+export function isBuiltIn(name: string): name is BuiltIn {
+  return Object.hasOwn(BUILT_INS, name);
+}
+
+/** The model of agents that name none, if none is configured: that of the first provider whose key is set. */
+export function findDefaultModel(keys: ModelsOptions["keys"]): string | undefined {
+  const provider = Object.keys(BUILT_INS)
+    .filter(isBuiltIn)
+    .find((name) => (keys[name]?.trim() ?? "") !== "");
+  return provider === undefined ? undefined : `${provider}:${BUILT_INS[provider].model}`;
+}

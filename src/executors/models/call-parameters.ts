@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { CallOptions } from "./language-model.ts";
 
-/** What a step says about how the model is asked. */
+/** Call settings of a step or a prompt file. */
 export interface CallParameters {
   readonly settings: Partial<CallOptions>;
   /** In front of the conversation. */
   readonly system?: string;
-  /** What was not understood and has no effect. */
+  /** Parameters that were ignored, and why. */
   readonly warnings: readonly string[];
 }
 
@@ -32,7 +32,7 @@ const READERS: readonly Reader[] = [
   { names: ["reasoning", "reasoning_effort", "reasoningEffort"], read: readReasoning },
 ];
 
-/** Reads the parameters of a step or a prompt file, in the spelling of any provider. */
+/** Reads the parameters of a step or a prompt file. Every provider's spelling is known. */
 export function readCallParameters(parameters: JsonObject): CallParameters {
   const warnings: string[] = [];
   let settings: Partial<CallOptions> = {};

@@ -1,12 +1,10 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { ModelPrice, ModelPrices } from "../../ports/model-prices.ts";
-import { findDefaultModel } from "./find-default-model.ts";
+import { findDefaultModel } from "./built-ins.ts";
 import { type FoundModel, findModel } from "./find-model.ts";
-import type { ModelsOptions } from "./models-options.ts";
-import { ownEntry } from "./own-entry.ts";
+import { type ModelsOptions, ownEntry } from "./models-options.ts";
 import { priceCall } from "./price-call.ts";
-import type { ProviderAccess } from "./provider-access.ts";
 
 /** Prices as calls are priced, without opening a provider: no key is needed, nothing is sent. */
 export function createModelPrices(options: ModelsOptions): ModelPrices {
@@ -28,14 +26,7 @@ async function toPrice(found: FoundModel, options: ModelsOptions): Promise<Model
   const { provider, modelId, settings } = found;
   const model = `${provider}:${modelId}`;
   const baseUrl = settings.base_url === undefined ? undefined : resolveEnv(settings.base_url, options.env);
-  const access: ProviderAccess = {
-    kind: settings.kind,
-    name: provider,
-    baseUrl,
-    apiKey: undefined,
-    headers: {},
-    secrets: [],
-  };
+  const access = { kind: settings.kind, name: provider, baseUrl };
   const price = ownEntry(options.prices, model) ?? ownEntry(options.prices, modelId);
   const costMicro = (input: number, output: number) =>
     priceCall({ input, output, cacheRead: 0, cacheWrite: 0 }, { access, modelIds: [modelId], price });

@@ -1,15 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { AskedStep } from "./asked-step.ts";
 import { type FoundModel, findModel } from "./find-model.ts";
-import type { ProviderModel } from "./language-model.ts";
+import type { AskedStep, ProviderModel } from "./language-model.ts";
 import type { AgentScript } from "./mock/agent-script.ts";
-import type { ModelsOptions, ProviderKind } from "./models-options.ts";
-import { openProvider } from "./open-provider.ts";
-import { ownEntry } from "./own-entry.ts";
+import { type ModelsOptions, ownEntry, type ProviderKind } from "./models-options.ts";
 import { priceCall, type TokenUsage } from "./price-call.ts";
-import { accessProvider } from "./provider-access.ts";
+import { accessProvider, openProvider } from "./provider-access.ts";
 
 /** Finds models by name. */
 export interface Models {
@@ -23,9 +20,9 @@ export interface Models {
 export interface Model {
   /** `provider:model`: what stands in records. */
   readonly id: string;
-  /** Whose words the provider's package speaks. */
+  /** The protocol of the provider. */
   readonly kind: ProviderKind | "mock";
-  /** Whether a schema can go with the request without the provider refusing what it does not know of it. */
+  /** True if the provider ignores keywords of a schema that it does not know, so that the schema can go with the request. */
   readonly takesSchemas: boolean;
   /** Must not stand in anything that is stored or shown. */
   readonly secrets: readonly string[];

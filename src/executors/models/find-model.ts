@@ -1,9 +1,8 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { BUILT_IN_ALIASES, BUILT_INS } from "./built-ins.ts";
-import type { ConfiguredProvider, ModelsOptions } from "./models-options.ts";
-import { ownEntry } from "./own-entry.ts";
+import { BUILT_IN_ALIASES, BUILT_INS, isBuiltIn } from "./built-ins.ts";
+import { type ConfiguredProvider, type ModelsOptions, ownEntry } from "./models-options.ts";
 
-/** Which model a name means. */
+/** The model that a name means. */
 export type FoundModel =
   | {
       readonly kind: "provider";
@@ -56,9 +55,7 @@ function guessProvider(model: string): string | undefined {
 }
 
 function settingsOf(provider: string, { providers }: ModelsOptions): ConfiguredProvider | undefined {
-  const configured = ownEntry(providers, provider);
-  if (configured !== undefined) return configured;
-  return provider === "anthropic" || provider === "openai" || provider === "google" ? { kind: provider } : undefined;
+  return ownEntry(providers, provider) ?? (isBuiltIn(provider) ? { kind: provider } : undefined);
 }
 
 function notNamed(): PawlError {

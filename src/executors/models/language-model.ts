@@ -1,4 +1,5 @@
 import type { AnthropicProvider } from "@ai-sdk/anthropic";
+import type { JsonObject } from "../../core/json.ts";
 
 /** A model of the AI SDK as all of its provider packages make it. */
 export type ProviderModel = ReturnType<AnthropicProvider>;
@@ -17,3 +18,15 @@ export type StreamPart =
 
 /** Under this name a provider that knows its cost says it in the metadata of an answer, as a mock model does. */
 export const KNOWN_COST = "pawl";
+
+/** The step that asks a model. Only mock models read it. */
+export interface AskedStep {
+  readonly stepId: string;
+  readonly path: string;
+  /** The name of the agent. A script may name the step by it. */
+  readonly agent?: string | undefined;
+  /** Counts how often the step has asked, from 1: tries, and further turns of a try. Of an agent: its turns, and tries of a turn. */
+  readonly attempt: number;
+  readonly format: "json" | "text" | "xml" | "yaml";
+  readonly schema?: JsonObject | undefined;
+}

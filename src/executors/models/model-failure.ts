@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
-import { toFailed, toInterrupted } from "../output/failure.ts";
+import { toFailed, toInterrupted, toRefused } from "../output/failure.ts";
 
 const MAX_SHOWN_CHARS = 2_000;
 
@@ -16,7 +16,7 @@ export class KnownFailure extends Error {
 }
 
 /**
- * What a provider's error means for the attempt. Asking a model changes nothing outside, so it can always be tried again;
+ * Turns a provider's error into a failure of the attempt. Asking a model changes nothing outside, so it can always be tried again;
  * what it cost is unknown where the answer was on its way.
  */
 export function toModelFailure(error: unknown, modelId: string): Failed {
@@ -25,12 +25,12 @@ export function toModelFailure(error: unknown, modelId: string): Failed {
   if (call !== undefined) return call.status === undefined ? toUnreached(call, modelId) : toRefusal(call, modelId);
   if (error instanceof Error && error.name.startsWith("AI_")) {
     const message = `The model ${modelId} cannot be asked like this: ${shorten(error.message)}`;
-    return toFailed("MODEL_REFUSED", { message, retryable: false, effect: "none" });
+    return toRefused("MODEL_REFUSED", message);
   }
   return toDefect(error);
 }
 
-/** What a stream that had begun broke off with. Providers send errors in the middle of an answer, and connections break. */
+/** Turns an error in the middle of a stream into a failure: the provider sent it, or the connection broke. */
 export function toStreamFailure(error: unknown, modelId: string): Failed {
   if (error instanceof KnownFailure || readCallError(error) !== undefined) return toModelFailure(error, modelId);
   const { statusCode, message } = readErrorObject(error);
@@ -47,7 +47,7 @@ function toBrokenOff(message: string): Failed {
   return toFailed("MODEL_UNREACHABLE", { message, retryable: true, effect: "none", costMicro: null });
 }
 
-/** The host laid the attempt down while the model was thinking. */
+/** The host stopped the attempt while the model was thinking. */
 export function toStopped(): Failed {
   const message = "The attempt was stopped before the model had answered.";
   return { ...toInterrupted("none"), message, costMicro: null };
@@ -60,7 +60,7 @@ function readErrorObject(error: unknown): { readonly message: string; readonly s
   return { message: typeof message === "string" ? message : "no reason given", statusCode: status };
 }
 
-/** Not thrown on: the runtime's words about a header may hold the key, and only here it is known what to mask. */
+/** It is not thrown on: the message may hold the key, and only here the secrets are known. */
 function toDefect(error: unknown): Failed {
   const message = error instanceof Error ? error.message : String(error);
   const details = { stack: shorten(error instanceof Error ? (error.stack ?? "") : "") };
@@ -73,7 +73,7 @@ function toDefect(error: unknown): Failed {
   });
 }
 
-/** What the SDK says of a request that went wrong. It is known by its name: the class would cost the whole SDK. */
+/** The SDK's error of a failed request. It is told by its name, since importing its class would load the whole SDK. */
 interface CallError {
   readonly message: string;
   readonly status: number | undefined;
@@ -176,4 +176,11 @@ function meaningOf(status: number): Meaning {
 
 function shorten(text: string): string {
   return text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}...`;
+}
+
+/** Refused before anything is paid: what a model costs that has no price cannot be held against a budget. */
+export function toUnpriced({ id }: { readonly id: string }): Failed {
+  const message = `The model ${id} has no known price, so a budget cannot hold.`;
+  const remedy = `Set \`models.prices\` for "${id}", or run without a budget.`;
+  return toRefused("PRICE_UNKNOWN", `${message} ${remedy}`);
 }

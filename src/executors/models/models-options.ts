@@ -1,6 +1,6 @@
 export type ProviderKind = "anthropic" | "openai" | "google" | "openai-compatible";
 
-/** What is configured about models. Keys are texts with `${NAME}` in them; they are resolved when they are used. */
+/** The configuration of models. Keys may hold `${NAME}`, which is resolved on use. */
 export interface ModelsOptions {
   /** For steps that name no model. */
   readonly default?: string | undefined;
@@ -10,9 +10,9 @@ export interface ModelsOptions {
   readonly providers: Readonly<Record<string, ConfiguredProvider>>;
   /** US dollars for a million tokens, by `provider:model` or model. */
   readonly prices: Readonly<Record<string, Price>>;
-  /** Of the built-in providers. */
+  /** Keys of the built-in providers. */
   readonly keys: Readonly<Partial<Record<BuiltIn, string | undefined>>>;
-  /** What paths of mock scripts are relative to where the configuration names them. */
+  /** Paths of mock scripts in the configuration are relative to it. */
   readonly folder: string;
   /** Scales the made-up delays of mock models; 0 answers at once. Default 1. */
   readonly delayFactor?: number;
@@ -31,4 +31,9 @@ export interface ConfiguredProvider {
 export interface Price {
   readonly input: number;
   readonly output: number;
+}
+
+/** An entry of a map that users write: a name such as `constructor` is like any other. */
+export function ownEntry<Value>(map: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(map, name) ? map[name] : undefined;
 }

@@ -9,10 +9,12 @@ export interface TokenUsage {
   readonly cacheWrite: number | undefined;
 }
 
-/** What a call cost in integer micro-dollars. `null`: the model has no known price, or it did not say what it used. */
+type PricedAccess = Pick<ProviderAccess, "kind" | "name" | "baseUrl">;
+
+/** The cost of a call in integer micro-dollars. `null`: the price or the used tokens are unknown. */
 export async function priceCall(
   usage: TokenUsage,
-  model: { readonly access: ProviderAccess; readonly modelIds: readonly string[]; readonly price: Price | undefined },
+  model: { readonly access: PricedAccess; readonly modelIds: readonly string[]; readonly price: Price | undefined },
 ): Promise<number | null> {
   const { input, output } = usage;
   if (input === undefined || output === undefined) return null;
@@ -27,7 +29,7 @@ export async function priceCall(
 
 async function readPriceList(
   usage: TokenUsage & { readonly input: number; readonly output: number },
-  access: ProviderAccess,
+  access: PricedAccess,
   modelId: string,
 ): Promise<number | undefined> {
   if (isLocal(access)) return undefined;
@@ -54,7 +56,7 @@ async function readPriceList(
 }
 
 /** Ollama, vLLM and the like: free or not, nobody has a list for them. */
-function isLocal({ kind, baseUrl = "" }: ProviderAccess): boolean {
+function isLocal({ kind, baseUrl = "" }: PricedAccess): boolean {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : "";
   return kind === "openai-compatible" && /^(?:localhost|127\.[\d.]+|\[::1\]|.*\.localhost)$/.test(host);
 }

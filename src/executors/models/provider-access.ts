@@ -1,9 +1,11 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
+import { SECRET_NAME } from "../output/redact.ts";
 import { BUILT_INS } from "./built-ins.ts";
+import type { ProviderModel } from "./language-model.ts";
 import type { ConfiguredProvider, ModelsOptions, ProviderKind } from "./models-options.ts";
 
-/** What a provider is called with, resolved for one use. */
+/** The settings of a provider, resolved for one call. */
 export interface ProviderAccess {
   readonly kind: ProviderKind;
   readonly name: string;
@@ -13,8 +15,6 @@ export interface ProviderAccess {
   /** Must not stand in anything that is stored or shown. */
   readonly secrets: readonly string[];
 }
-
-const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie/i;
 
 /** Throws `MODEL_NOT_CONFIGURED` with the name of the variable that is missing. */
 export function accessProvider(name: string, settings: ConfiguredProvider, options: ModelsOptions): ProviderAccess {
@@ -44,7 +44,7 @@ function resolve(text: string | undefined, { env }: ModelsOptions): string | und
   return resolved === "" ? undefined : resolved;
 }
 
-/** A key goes to nobody whom it was not given for: another address under the same name is the user's own word. */
+/** The built-in key goes to the built-in provider, also at an address of the user's own. */
 function builtInKey(name: string, { kind, api_key }: ConfiguredProvider, { keys }: ModelsOptions): string | undefined {
   if (kind === "openai-compatible" || name !== kind || api_key !== undefined) return undefined;
   return keys[kind]?.trim() || undefined;
@@ -72,3 +72,24 @@ function noAddress(name: string, { base_url }: ConfiguredProvider): PawlError {
     remedy: `Set \`models.providers.${name}.base_url\`, for example http://127.0.0.1:11434/v1.`,
   });
 }
+
+/** Loads the provider's package when a model is first asked: together they cost a tenth of a second and more. */
+export async function openProvider(access: ProviderAccess, modelId: string): Promise<ProviderModel> {
+  const { kind, name, baseUrl, apiKey, headers } = access;
+  const common = { headers, fetch: fetchDirectly, baseURL: baseUrl, apiKey };
+  switch (kind) {
+    case "anthropic":
+      return (await import("@ai-sdk/anthropic")).createAnthropic(common)(modelId);
+    case "openai":
+      return (await import("@ai-sdk/openai")).createOpenAI(common)(modelId);
+    case "google":
+      return (await import("@ai-sdk/google")).createGoogle(common)(modelId);
+    case "openai-compatible": {
+      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+      return createOpenAICompatible({ ...common, name, baseURL: baseUrl ?? "" })(modelId);
+    }
+  }
+}
+
+/** Only `Authorization` would be taken off on the way to another host: keys and conversations go to the provider, and no further. */
+const fetchDirectly: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "manual" });

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { TokenUsage } from "./price-call.ts";
 
-/** What one turn used. */
+/** The use and cost of one turn. */
 export interface TurnSpending {
   readonly usage: TokenUsage;
   readonly costMicro: number | null;
@@ -21,7 +21,7 @@ export class Spending {
     this.#model = model;
   }
 
-  /** Of an attempt before this one, which has paid for it: it counts as use, not as cost. */
+  /** Adds a turn of an earlier attempt, which has paid for it: it counts as use, not as cost. */
   addUsage({ input = 0, output = 0, cacheRead = 0 }: TokenUsage): void {
     this.#calls += 1;
     this.#input += input;
@@ -51,4 +51,33 @@ export class Spending {
       calls: this.#calls,
     };
   }
+}
+
+/** The use and cost of a model's turn, as recorded with it. */
+interface Spent {
+  readonly usage: TokenUsage;
+  /** Null: nobody knows. */
+  readonly costMicro: number | null;
+}
+
+export function toSpentRecord({ usage, costMicro }: Spent): JsonObject {
+  const { input = null, output = null, cacheRead = null, cacheWrite = null } = usage;
+  return { usage: { input, output, cache_read: cacheRead, cache_write: cacheWrite }, cost_micro: costMicro };
+}
+
+export function readSpentRecord({ usage: kept, cost_micro: cost }: JsonObject): Spent {
+  const usage: JsonObject = isJsonObject(kept) ? kept : {};
+  return {
+    usage: {
+      input: readNumber(usage["input"]),
+      output: readNumber(usage["output"]),
+      cacheRead: readNumber(usage["cache_read"]),
+      cacheWrite: readNumber(usage["cache_write"]),
+    },
+    costMicro: typeof cost === "number" ? cost : null,
+  };
+}
+
+function readNumber(value: Json | undefined): number | undefined {
+  return typeof value === "number" ? value : undefined;
 }

@@ -1,10 +1,9 @@
 import type { Failed } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 import { createRedactor, redactOutcome } from "../output/redact.ts";
-import type { AskedStep } from "./asked-step.ts";
 import { PartCollector } from "./collect-parts.ts";
 import type { Model } from "./create-models.ts";
-import type { CallOptions, GenerateResult, ModelTool, Prompt, StreamPart } from "./language-model.ts";
+import type { AskedStep, CallOptions, GenerateResult, ModelTool, Prompt, StreamPart } from "./language-model.ts";
 import { toModelFailure, toStopped, toStreamFailure } from "./model-failure.ts";
 import type { TokenUsage } from "./price-call.ts";
 import { describeWarning, readCost, readUsage } from "./read-result.ts";
@@ -17,7 +16,7 @@ export interface TurnCall {
   readonly prompt: Prompt;
   readonly tools: readonly ModelTool[];
   readonly settings: Partial<CallOptions>;
-  /** How long the model may be silent. Absent: as long as the signal allows. */
+  /** The longest silence of the model. Absent: no limit but the signal. */
   readonly silenceMs?: number | undefined;
   /** A piece of the text, as it comes. */
   onText?(delta: string): void;
@@ -27,20 +26,20 @@ export type TurnReply =
   | { readonly ok: true; readonly turn: ModelTurn; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly failed: Failed };
 
-/** What a model has said in one turn. */
+/** The answer of a model in one turn. */
 export interface ModelTurn {
   readonly parts: readonly TurnPart[];
   /** `tools`: it waits for results. `cut`: at the limit of tokens. */
   readonly ended: "whole" | "tools" | "cut" | "filtered" | "broken";
   readonly usage: TokenUsage;
   readonly costMicro: number | null;
-  /** Who answered, in the provider's words where it says so. */
+  /** The model that answered, as the provider names it. */
   readonly model: string;
 }
 
 /**
  * Asks once, and listens to the whole answer. A stream that ends before the provider has said that it is done has not
- * answered: nothing of it counts. Whether to ask again is the caller's business.
+ * answered: nothing of it counts. The caller decides about retries.
  */
 export async function streamTurn(call: TurnCall, signal: AbortSignal): Promise<TurnReply> {
   const { model } = call;
@@ -52,10 +51,10 @@ export async function streamTurn(call: TurnCall, signal: AbortSignal): Promise<T
     const provider = await model.open(call.asked);
     // The price list is loaded while the provider thinks.
     const [{ stream }] = await Promise.all([provider.doStream(toOptions(call, stop)), model.hasPrice()]);
-    const heard = await listen(stream, { onPart: silence.reset, onText: call.onText });
-    if ("error" in heard) throw new StreamError(heard.error);
-    if (heard.finish === undefined) throw new StreamError(new Error("it ended without its last word"));
-    const { turn, warnings } = await toTurn(heard, heard.finish, model);
+    const content = await listen(stream, { onPart: silence.reset, onText: call.onText });
+    if ("error" in content) throw new StreamError(content.error);
+    if (content.finish === undefined) throw new StreamError(new Error("it ended without its last word"));
+    const { turn, warnings } = await toTurn(content, content.finish, model);
     return { ok: true, turn: { ...turn, parts: redactor.json(turn.parts) }, warnings };
   } catch (error) {
     const failed = signal.aborted
@@ -80,22 +79,22 @@ class StreamError extends Error {
 
 type Finish = StreamPart & { readonly type: "finish" };
 
-interface Heard {
+interface StreamContent {
   readonly parts: readonly TurnPart[];
   readonly warnings: GenerateResult["warnings"];
   readonly modelId: string | undefined;
   readonly finish: Finish | undefined;
 }
 
-interface Ears {
+interface StreamListeners {
   onPart(): void;
   onText: ((delta: string) => void) | undefined;
 }
 
 async function listen(
   stream: ReadableStream<StreamPart>,
-  { onPart, onText }: Ears,
-): Promise<Heard | { readonly error: unknown }> {
+  { onPart, onText }: StreamListeners,
+): Promise<StreamContent | { readonly error: unknown }> {
   const collector = new PartCollector();
   let warnings: GenerateResult["warnings"] = [];
   let modelId: string | undefined;
@@ -103,7 +102,7 @@ async function listen(
   try {
     for await (const part of stream) {
       onPart();
-      if (part.type === "error" && isNews(part.error)) continue;
+      if (part.type === "error" && isUnknownEvent(part.error)) continue;
       if (part.type === "error") return { error: part.error };
       if (part.type === "stream-start") warnings = part.warnings;
       else if (part.type === "response-metadata") modelId = part.modelId ?? modelId;
@@ -118,7 +117,7 @@ async function listen(
 }
 
 /** An event of a kind that the provider's package does not know: providers add some, and say that they are to be left out. */
-function isNews(error: unknown): boolean {
+function isUnknownEvent(error: unknown): boolean {
   if (!(error instanceof Error) || error.name !== "AI_TypeValidationError" || !("value" in error)) return false;
   const { type } = (error.value ?? {}) as { readonly type?: unknown };
   return typeof type === "string" && !ANTHROPIC_EVENTS.test(type);
@@ -126,8 +125,8 @@ function isNews(error: unknown): boolean {
 
 const ANTHROPIC_EVENTS = /^(?:message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|ping|error)$/;
 
-async function toTurn(heard: Heard, finish: Finish, model: Model) {
-  const { parts, modelId, warnings } = heard;
+async function toTurn(content: StreamContent, finish: Finish, model: Model) {
+  const { parts, modelId, warnings } = content;
   const { unified } = finish.finishReason;
   if (unified === "interrupted" || unified === "error")
     throw new StreamError(new Error("it ended without its last word"));

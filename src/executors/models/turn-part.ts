@@ -5,7 +5,7 @@ export type TurnPart =
   | (WithMetadata & { readonly type: "text"; readonly text: string })
   | (WithMetadata & { readonly type: "thinking"; readonly text: string })
   | ToolCallPart
-  /** What a tool of the provider's own has answered. */
+  /** The answer of a tool that the provider itself runs. */
   | (WithMetadata & {
       readonly type: "result";
       readonly id: string;
@@ -13,7 +13,7 @@ export type TurnPart =
       readonly result: Json;
       readonly isError: boolean;
     })
-  /** Of one provider only, and meant for it alone. */
+  /** A part that only its own provider understands. */
   | (WithMetadata & { readonly type: "custom"; readonly kind: string });
 
 export type ToolCallPart = WithMetadata & {
@@ -21,15 +21,15 @@ export type ToolCallPart = WithMetadata & {
   readonly id: string;
   readonly name: string;
   readonly input: JsonObject;
-  /** Which tool was meant when it was said: a name may mean another one later, when servers have come or gone. */
+  /** The tool that the name meant at the time. The name may mean another one after servers have changed. */
   readonly target?: string;
-  /** What came instead of an object of arguments. */
+  /** The arguments, if they are no JSON object. */
   readonly unreadable?: string;
   /** The provider calls the tool itself. */
   readonly isProviders: boolean;
 };
 
 type WithMetadata = {
-  /** What the provider wants to get back with it, for instance the signature of a thought. */
+  /** Data that the provider wants back with the part, for instance the signature of a thought. */
   readonly metadata?: JsonObject;
 };

@@ -20,7 +20,7 @@ export function toFailed(code: ErrorCode, facts: FailureFacts): Failed {
   return { status: "failed", code, costMicro, ...facts };
 }
 
-/** The host laid the attempt down. Whether it is tried again is the host's business. */
+/** The host stopped the attempt, and decides about another one. */
 export function toInterrupted(effect: Effect): Failed {
   return toFailed("INTERRUPTED", {
     message: "The attempt was stopped before the agent had answered.",
@@ -29,8 +29,11 @@ export function toInterrupted(effect: Effect): Failed {
   });
 }
 
-/** Found before anything was asked or paid. */
+/** A failure before anything was asked or paid, which another try would not help. */
+export function toRefused(code: ErrorCode, message: string, details?: Json): Failed {
+  return toFailed(code, { message, retryable: false, effect: "none", ...(details === undefined ? {} : { details }) });
+}
+
 export function toSchemaInvalid(reason: string): Failed {
-  const message = `The output schema cannot be used: ${reason}.`;
-  return toFailed("SCHEMA_INVALID", { message, retryable: false, effect: "none" });
+  return toRefused("SCHEMA_INVALID", `The output schema cannot be used: ${reason}.`);
 }

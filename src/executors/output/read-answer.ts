@@ -3,9 +3,9 @@ import type { Json } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import { jsonInText } from "./json-in-text.ts";
 import { removeFence } from "./markdown-fence.ts";
-import type { SchemaViolation, Validate } from "./schema-validators.ts";
+import { describeViolations, type SchemaViolation, type Validate } from "./schema-validators.ts";
 
-/** What an agent said, before anyone has decided what it means. */
+/** An agent's answer before it is read. */
 export interface RawAnswer {
   readonly text: string;
   /** `undefined`: none was sent. `null`, `0` and `[]` are answers. */
@@ -19,6 +19,8 @@ export type Answer =
       readonly code: ErrorCode & ("OUTPUT_EMPTY" | "OUTPUT_INVALID");
       readonly message: string;
       readonly details: Json;
+      /** Absent: the answer is empty. */
+      readonly violations?: readonly SchemaViolation[];
     };
 
 const MAX_SHOWN_CHARS = 2_000;
@@ -58,14 +60,13 @@ function check(candidates: Iterable<Json>, answer: RawAnswer, validate: Validate
 }
 
 function toInvalid(answer: RawAnswer, violations: readonly SchemaViolation[]): Answer {
-  const shown = violations
-    .slice(0, MAX_SHOWN_VIOLATIONS)
-    .map(({ path, message }) => `${path || "the answer"} ${message}`);
+  const shown = describeViolations(violations.slice(0, MAX_SHOWN_VIOLATIONS), "the answer");
   const said = answer.structured === undefined ? answer.text : JSON.stringify(answer.structured);
   return {
     ok: false,
     code: "OUTPUT_INVALID",
-    message: `The agent's answer does not fit the output schema: ${shown.join("; ")}.`,
+    violations,
+    message: `The agent's answer does not fit the output schema: ${shown}.`,
     details: {
       errors: violations.map(({ path, message }) => ({ path, message })),
       answer: said.slice(0, MAX_SHOWN_CHARS),

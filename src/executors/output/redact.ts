@@ -8,6 +8,9 @@ export interface Redactor {
   bytes(content: Buffer): Buffer;
 }
 
+/** Settings, variables and headers with such a name hold secrets. */
+export const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie/i;
+
 const MASK = "[redacted]";
 
 // Masking a shorter one would tear ordinary words apart and hide nothing that cannot be guessed.
@@ -26,7 +29,7 @@ export function createRedactor(secrets: readonly (string | undefined)[]): Redact
   };
 }
 
-/** The last door of an executor: error texts of the runtime, and answers that only parsing has unpacked. */
+/** Redacts the final outcome: error texts of the runtime, and values that parsing has unpacked. */
 export function redactOutcome(outcome: Outcome, redactor: Redactor): Outcome {
   if (outcome.status === "failed") {
     const details: Json | undefined = outcome.details === undefined ? undefined : redactor.json(outcome.details);

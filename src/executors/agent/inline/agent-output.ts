@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
+import type { Outcome } from "../../../ports/executor.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
-import { finalText } from "./final-text.ts";
-import { toBlocks, toMessages, toStopReason } from "./to-blocks.ts";
+import type { Conversed, ReadyAgent } from "./converse.ts";
+import { finalText, toBlocks, toMessages, toStopReason } from "./to-blocks.ts";
 import type { Transcript } from "./transcript.ts";
 
 interface Told {
@@ -11,7 +12,7 @@ interface Told {
   readonly structured: Json | undefined;
 }
 
-/** What an agent of an agents file has answered, with the whole way to it. */
+/** The output of an agent of an agents file: its answer and the whole conversation. */
 export function toAgentOutput(last: ModelTurn, { transcript, usage, structured }: Told): JsonObject {
   return {
     text: finalText(last.parts) ?? null,
@@ -35,4 +36,28 @@ export function toAgentOutput(last: ModelTurn, { transcript, usage, structured }
     }),
     ...(structured === undefined ? {} : { structured }),
   };
+}
+
+type Answered = Extract<Conversed, { readonly ok: true }>;
+
+/** The step's output, in the form that its dialect reads. */
+export function toOutcome({ answer, transcript, spending }: Answered, { request, task }: ReadyAgent): Outcome {
+  const { costMicro } = spending;
+  const usage = { ...spending.usage, num_turns: transcript.turns.length };
+  task.emit({
+    type: "log",
+    event: {
+      type: "result",
+      subtype: "success",
+      is_error: false,
+      result: finalText(answer.turn.parts) ?? null,
+      num_turns: transcript.turns.length,
+      ...(costMicro === null ? {} : { total_cost_usd: costMicro / 1_000_000 }),
+      usage,
+    },
+  });
+  const { output: value } = answer;
+  const structured = request.schema === undefined ? undefined : value;
+  const output = request.answersAs === "step" ? value : toAgentOutput(answer.turn, { transcript, usage, structured });
+  return { status: "succeeded", output, costMicro, usage, ...(answer.repaired ? { repaired: true } : {}) };
 }

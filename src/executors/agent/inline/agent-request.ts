@@ -1,34 +1,34 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { readAgentInput } from "../agent-input.ts";
 
-/** What an agent is asked to do, with what, and within which limits. */
+/** One task of an agent, with its tools and limits. */
 export interface AgentRequest {
   readonly name: string;
   readonly message: string;
   /** Relative path -> text, for the agent to read. */
-  readonly files: JsonObject | undefined;
-  readonly system: string | undefined;
-  readonly model: string | undefined;
-  readonly temperature: number | undefined;
-  readonly maxTokens: number | undefined;
+  readonly files?: JsonObject | undefined;
+  readonly system?: string | undefined;
+  readonly model?: string | undefined;
+  readonly temperature?: number | undefined;
+  readonly maxTokens?: number | undefined;
   readonly maxTurns: number;
-  /** The definition says so itself. */
+  /** The definition sets `maxTurns` itself. */
   readonly isTurnLimitSet: boolean;
   readonly builtIns: readonly string[];
   /** MCP servers. Absent: all of them. */
-  readonly clients: readonly string[] | undefined;
+  readonly clients?: readonly string[] | undefined;
   /** Names of tools; absent: all that its servers offer. */
-  readonly allow: readonly string[] | undefined;
+  readonly allow?: readonly string[] | undefined;
   /** Tools that need a person's yes. */
   readonly approve: readonly string[];
   readonly exclude: readonly string[];
-  readonly schema: JsonObject | undefined;
+  readonly schema?: JsonObject | undefined;
   /** Over all attempts. */
-  readonly maxCostMicro: number | undefined;
-  readonly maxTotalTokens: number | undefined;
-  readonly repairs: number | undefined;
-  /** Whose earlier exchanges the agent knows. */
-  readonly sessionId: string | undefined;
+  readonly maxCostMicro?: number | undefined;
+  readonly maxTotalTokens?: number | undefined;
+  readonly repairs?: number | undefined;
+  /** The session whose earlier exchanges the agent gets. */
+  readonly sessionId?: string | undefined;
   readonly needsText: boolean;
   /** `agent`: the whole conversation. `step`: the answer, as an agent server gives it. */
   readonly answersAs: "agent" | "step";
@@ -37,10 +37,10 @@ export interface AgentRequest {
 const TEMPERATURE = 0.7;
 const MAX_TOKENS = 4_096;
 const MAX_ITERATIONS = 10;
-/** Of steps that set no `max_turns`. */
+/** For steps that set no `max_turns`. */
 const MAX_TURNS = 25;
 
-/** Of a step, when no built-in tool has this name. */
+/** Every other name in a step's `tools` is a tool of an MCP server. */
 const BUILT_IN_NAMES: readonly string[] = ["web_fetch", "files", "bash", "web_search"];
 
 /** Reads a bound task input: of an agent that a definition describes, or of a step that any agent may answer. */
@@ -56,7 +56,6 @@ function readDescribed(input: JsonObject, agent: JsonObject): AgentRequest {
   return {
     name: textIn(agent, "name") ?? "",
     message: typeof message === "string" ? message : JSON.stringify(message ?? ""),
-    files: undefined,
     system: textIn(agent, "system_prompt"),
     model: textIn(agent, "model"),
     temperature: numberIn(agent, "temperature") ?? TEMPERATURE,
@@ -86,10 +85,7 @@ function readStep(input: Json, stepId: string): AgentRequest {
     name: stepId,
     message: prompt,
     files,
-    system: undefined,
     model,
-    temperature: undefined,
-    maxTokens: undefined,
     maxTurns: maxTurns ?? MAX_TURNS,
     isTurnLimitSet: maxTurns !== undefined,
     builtIns,
@@ -98,10 +94,6 @@ function readStep(input: Json, stepId: string): AgentRequest {
     approve: [],
     exclude: [],
     schema: outputSchema,
-    maxCostMicro: undefined,
-    maxTotalTokens: undefined,
-    repairs: undefined,
-    sessionId: undefined,
     needsText: false,
     answersAs: "step",
   };

@@ -1,14 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { AgentTool, ToolCallResult } from "../../../ports/agent-toolbox.ts";
 import type { Task } from "../../../ports/executor.ts";
-import { withoutDefaulted } from "../../mcp-servers/without-defaulted.ts";
+import { withoutDefaulted } from "../../mcp-servers/check-arguments.ts";
 import type { ToolCallPart } from "../../models/turn-part.ts";
 import { describeKnown } from "../../output/near-names.ts";
-import type { SchemaValidators } from "../../output/schema-validators.ts";
+import { listViolations, type SchemaValidators } from "../../output/schema-validators.ts";
 import { type Approval, readApproval } from "./read-approval.ts";
 import { findTool, namesTool } from "./tool-names.ts";
-import { toToolText } from "./tool-text.ts";
-import type { ToolResult } from "./transcript.ts";
+import { type ToolResult, toToolText } from "./transcript.ts";
 
 export interface ToolCalls {
   readonly turn: number;
@@ -33,9 +32,8 @@ export interface Question {
   readonly tool: AgentTool;
 }
 
-/** How many tools of one turn are at work at once. */
+/** Tools of one turn that run at once. */
 const MAX_AT_ONCE = 8;
-const MAX_TOLD_VIOLATIONS = 10;
 const MAX_LIVE_CHARS = 4_000;
 
 const UNKNOWN = [
@@ -132,7 +130,7 @@ async function findAnswer(call: ToolCallPart, asked: Asked, signal: AbortSignal)
     throw error;
   });
   tell(result.isError ? "TOOL_FAILED" : undefined);
-  // Whoever was told to stop and yet has done it has done it; else nobody knows, and the next attempt says so.
+  // A tool that finished although it was told to stop counts. Otherwise its outcome is unknown, and the next attempt says so.
   if (result.isError) signal.throwIfAborted();
   return { server: tool.server, edited, result };
 }
@@ -163,7 +161,7 @@ async function callSafely(
   }
 }
 
-/** What the model must know to do better. Undefined: nothing is wrong. */
+/** Explains to the model what is wrong with its call. Undefined: nothing is wrong. */
 async function findMistake(
   call: ToolCallPart,
   tool: AgentTool | undefined,
@@ -179,15 +177,11 @@ async function findMistake(
   if (call.unreadable !== undefined)
     return "The arguments are not a JSON object. Nothing was done. Call the tool again, with an object that fits its schema.";
   const compiled = await validators.compile(withoutDefaulted(tool.inputSchema));
-  // Whether arguments fit a schema that we cannot read is for the tool to say.
+  // The tool itself judges arguments whose schema cannot be used.
   const violations = compiled.ok ? compiled.validate(call.input) : [];
   if (violations.length === 0) return undefined;
-  const told = violations
-    .slice(0, MAX_TOLD_VIOLATIONS)
-    .map(({ path, message }) => `- ${path || "the arguments"} ${message}`);
-  return ["The arguments do not fit the tool's schema. Nothing was done. Mend them, and call it again:", ...told].join(
-    "\n",
-  );
+  const listed = listViolations(violations, "the arguments");
+  return `The arguments do not fit the tool's schema. Nothing was done. Mend them, and call it again:\n${listed}`;
 }
 
 function toError(text: string, outcomeUnknown = false): ToolCallResult {

@@ -9,17 +9,14 @@ import type { ToolCallPart } from "../../models/turn-part.ts";
 import { toFailed, toInterrupted } from "../../output/failure.ts";
 import type { SchemaValidators, Validate } from "../../output/schema-validators.ts";
 import type { AgentRequest } from "./agent-request.ts";
-import { askPatiently } from "./ask-patiently.ts";
-import { withCacheMarks } from "./cache-marks.ts";
+import { askWithRetries } from "./ask-with-retries.ts";
 import { callTools, type Question } from "./call-tools.ts";
 import { explainMisfit, readFinal } from "./read-final.ts";
 import { toBlocks, toStopReason } from "./to-blocks.ts";
-import { toModelTools } from "./to-model-tools.ts";
-import { toPrompt } from "./to-prompt.ts";
-import { withTarget } from "./tool-names.ts";
+import { toModelTools, toPrompt, withCacheMarks } from "./to-prompt.ts";
+import { withTarget, withUniqueIds } from "./tool-names.ts";
 import type { Transcript, TranscriptTurn } from "./transcript.ts";
 import { readTurnRecord, toTurnRecord } from "./turn-record.ts";
-import { withUniqueIds } from "./unique-ids.ts";
 
 /** An agent that is ready to begin, or to go on. */
 export interface ReadyAgent {
@@ -54,23 +51,23 @@ interface FinalAnswer {
  * cut off goes on where the last one was, and neither pays nor acts twice.
  */
 export async function converse(agent: ReadyAgent, signal: AbortSignal): Promise<Conversed> {
-  const talk = new Talk(agent);
+  const conversation = new Conversation(agent);
   try {
-    return await talk.run(signal);
+    return await conversation.run(signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-    return { ok: false, outcome: talk.fail(toInterrupted("none")) };
+    return { ok: false, outcome: conversation.fail(toInterrupted("none")) };
   }
 }
 
-class Talk {
+class Conversation {
   readonly #agent: ReadyAgent;
   readonly #spending: Spending;
   readonly #turns: TranscriptTurn[] = [];
   readonly #ids = new Set<string>();
-  /** What earlier attempts have paid, for the agent's own limit. */
+  /** Paid by earlier attempts. It counts towards the agent's own limit. */
   #paidBeforeMicro = 0;
-  /** How often the model was asked and did not answer, in this attempt. */
+  /** Tries of this attempt that the model did not answer. */
   #lostTries = 0;
   #misfits = 0;
   /** A tool has been called that may have changed something. */
@@ -96,7 +93,7 @@ class Talk {
     }
   }
 
-  /** What the turns before have used belongs to the failure too. */
+  /** Adds the use of earlier turns to a failure. */
   fail(failed: Failed): Failed {
     const spending = this.#spending;
     spending.addCost(failed.costMicro);
@@ -104,7 +101,7 @@ class Talk {
     return { ...failed, effect, costMicro: spending.costMicro, usage: spending.usage };
   }
 
-  /** What an attempt that was cut off has been answered already is not asked again. */
+  /** A turn on record is not asked for again. */
   async #takeTurn(turn: number, signal: AbortSignal): Promise<Taken> {
     const { task } = this.#agent;
     const key = `turn-${turn}`;
@@ -118,7 +115,7 @@ class Talk {
     }
     const limit = turn === 1 ? undefined : this.#findLimit();
     if (limit !== undefined) return { ok: false, failed: limit };
-    const reply = await askPatiently((tries) => this.#toCall(turn, tries), this.#patience(), signal);
+    const reply = await askWithRetries((tries) => this.#toCall(turn, tries), this.#retryOptions(), signal);
     if (!reply.ok) return reply;
     for (const message of reply.warnings) this.#log({ type: "warning", message });
     const unique = withUniqueIds(reply.turn.parts, { turn, taken: this.#ids });
@@ -148,7 +145,7 @@ class Talk {
     return { model, asked, ...marked, settings, silenceMs, onText };
   }
 
-  #patience() {
+  #retryOptions() {
     return {
       totalMs: this.#agent.patienceMs,
       onReply: ({ model }: TurnCall, reply: TurnReply, startedAt: number) => {
@@ -181,7 +178,7 @@ class Talk {
     return undefined;
   }
 
-  /** The arguments are what is shown, so that whoever says yes may change them. */
+  /** Shows the arguments, so that the person can change them. */
   #ask({ key, call, tool }: Question): Asks {
     const { costMicro, usage } = this.#spending;
     const whose = tool.server === undefined ? "" : ` of the server "${tool.server}"`;
@@ -189,7 +186,7 @@ class Talk {
     return { status: "asks", key, message, show: call.input, allowEdit: true, costMicro, usage };
   }
 
-  /** The model has said its last word, unless it does not fit. */
+  /** The turn is the answer, unless it does not fit. */
   async #conclude({ said, isLast, keep }: Omit<Act, "turn" | "calls">): Promise<Conversed | undefined> {
     const { request, validate, repairs } = this.#agent;
     const read = readFinal(said, { request, validate, model: this.#agent.model });

@@ -2,19 +2,19 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { AgentTool, AgentToolbox } from "../../../ports/agent-toolbox.ts";
 import type { BuiltInTools } from "../../../ports/built-in-tools.ts";
 import type { Task } from "../../../ports/executor.ts";
+import { BUILT_INS, isBuiltIn } from "../../models/built-ins.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { ModelTool } from "../../models/language-model.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { namesTool } from "./tool-names.ts";
-import { toWebSearch } from "./web-search.ts";
 
-/** What an agent can call, and what its model is told of it. */
+/** The tools of an agent. */
 export interface GatheredTools {
   readonly tools: readonly AgentTool[];
   /** Tools of the provider's own. */
   readonly providers: readonly ModelTool[];
-  /** What is not there, though it was asked for. */
+  /** Tools that were asked for and are missing. */
   readonly notes: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface ToolSources {
 const WEB_SEARCH = "web_search";
 const QUALIFIED = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** What is shown is what may be called: both are filtered here, once. Nothing is opened that nobody has asked for. */
+/** Gathers the tools that are both shown and callable. Opens no server that was not asked for. */
 export async function gatherTools(
   { request, task, model, sources }: { request: AgentRequest; task: Task; model: Model; sources: ToolSources },
   signal: AbortSignal,
@@ -73,8 +73,8 @@ async function offerServed(
   const toolbox = await sources.toolbox();
   const offer = await toolbox.offer(
     {
-      ...(servers === undefined ? {} : { servers: servers as JsonObject }),
-      ...(typeof folder === "string" ? { folder } : {}),
+      servers: servers as JsonObject | undefined,
+      folder: typeof folder === "string" ? folder : undefined,
       clients,
       exclude,
     },
@@ -104,7 +104,7 @@ function withoutClashes(served: readonly AgentTool[], builtIn: readonly AgentToo
 }
 
 function findWebSearch(model: Model, notes: string[]): readonly ModelTool[] {
-  const search = toWebSearch(model.kind);
+  const search = isBuiltIn(model.kind) ? BUILT_INS[model.kind].webSearch : undefined;
   if (search === undefined) notes.push(`The provider of ${model.id} has no web search.`);
   return search === undefined ? [] : [search];
 }

@@ -1,25 +1,25 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
-import type { Json } from "../../../core/json.ts";
 import type { Conversations } from "../../../ports/conversations.ts";
 import type { Asks, Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
+import { toResponseFormat } from "../../models/ask-model.ts";
 import type { Models } from "../../models/create-models.ts";
-import { toUnpriced } from "../../models/unpriced.ts";
-import { toFailed, toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
+import { toUnpriced } from "../../models/model-failure.ts";
+import { toInterrupted, toRefused, toSchemaInvalid } from "../../output/failure.ts";
 import { createRedactor, type Redactor, redactOutcome } from "../../output/redact.ts";
 import { createSchemaValidators, type SchemaValidators } from "../../output/schema-validators.ts";
+import { toOutcome } from "./agent-output.ts";
 import { type AgentRequest, readAgentRequest } from "./agent-request.ts";
 import { converse, type ReadyAgent } from "./converse.ts";
-import { finalText } from "./final-text.ts";
 import { gatherTools, type ToolSources } from "./gather-tools.ts";
 import { keepExchange, recallHistory } from "./session.ts";
-import { toOutcome } from "./to-outcome.ts";
+import { finalText } from "./to-blocks.ts";
 
 export interface InlineOptions extends ToolSources {
   readonly models: Models;
   conversations(): Promise<Conversations>;
   /** For agents that name no model. */
   readonly defaultModel?: string | undefined;
-  /** How often a model is asked again when its answer does not fit. */
+  /** Further turns at most when an answer does not fit. */
   readonly repairs: number;
   /** How long a model may be silent where the step has no time-out of its own. */
   readonly silenceMs?: number | undefined;
@@ -48,9 +48,7 @@ export function createInlineExecutor(options: InlineOptions): Executor {
       } catch (error) {
         if (signal.aborted) return toInterrupted("unknown");
         if (!isPawlError(error)) throw error;
-        const { code, message, details } = error;
-        const known: { details?: Json } = details === undefined ? {} : { details };
-        return toFailed(code, { message, retryable: false, effect: "none", ...known });
+        return toRefused(error.code, error.message, error.details);
       }
     },
   };
@@ -61,7 +59,7 @@ function redactEnd(end: Failed | Asks, redactor: Redactor): Outcome | Asks {
   return { ...end, message: redactor.text(end.message), show: redactor.json(end.show) };
 }
 
-/** Everything that can be known to fail is found before anything is paid. */
+/** Finds every failure that can be known before anything is paid. */
 async function prepare(
   task: Task,
   options: InlineOptions & { readonly validators: SchemaValidators },
@@ -117,14 +115,9 @@ async function prepare(
 
 function settingsOf({ temperature, maxTokens, schema }: AgentRequest, takesSchemas: boolean): ReadyAgent["settings"] {
   return {
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
-    ...(takesSchemas && schema?.["type"] === "object"
-      ? {
-          responseFormat: { type: "json", name: "answer", schema: schema as typeof schema & { type: "object" } },
-          providerOptions: { openai: { strictJsonSchema: false } },
-        }
-      : {}),
+    temperature,
+    maxOutputTokens: maxTokens,
+    ...(takesSchemas ? toResponseFormat(schema) : {}),
   };
 }
 

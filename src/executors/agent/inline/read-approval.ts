@@ -1,12 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { ToolCallPart } from "../../models/turn-part.ts";
 
-/** What a person has said to a call that needs their yes. */
+/** A person's answer to a call that needs approval. */
 export type Approval =
   | { readonly kind: "notAsked" }
   /** `edited`: the person has put other arguments in the place of the model's. */
   | { readonly kind: "go"; readonly edited?: JsonObject }
-  /** What the model is told instead of a result. */
+  /** The text that the model gets instead of a result. */
   | { readonly kind: "no"; readonly told: string };
 
 /** Reads an answer that is on record. */

@@ -1,24 +1,22 @@
 import type { ErrorCode } from "../../../core/errors/error-table.ts";
-import { isJsonObject, type Json } from "../../../core/json.ts";
+import type { Json } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
 import { toFailed } from "../../output/failure.ts";
 import { readAnswer } from "../../output/read-answer.ts";
-import type { Validate } from "../../output/schema-validators.ts";
+import { listViolations, type SchemaViolation, type Validate } from "../../output/schema-validators.ts";
 import type { AgentRequest } from "./agent-request.ts";
-import { finalText } from "./final-text.ts";
-import { toBlocks } from "./to-blocks.ts";
+import { finalText, toBlocks } from "./to-blocks.ts";
 
 export type Final =
   | { readonly ok: true; readonly output: Json }
   /** `violations`: what the model can be told. */
-  | { readonly ok: false; readonly failed: Failed; readonly violations?: readonly string[] };
+  | { readonly ok: false; readonly failed: Failed; readonly violations?: readonly SchemaViolation[] };
 
 const MAX_SHOWN_CHARS = 2_000;
-const MAX_TOLD_VIOLATIONS = 10;
 
-/** Whether the last word of an agent is an answer, and which. */
+/** Reads the agent's answer from its last turn. */
 export function readFinal(
   { parts, ended }: ModelTurn,
   {
@@ -43,25 +41,18 @@ export function readFinal(
   if (answer.ok && !(isCut && validate === undefined)) return answer;
   if (isCut) return refuse("OUTPUT_CUT", `The answer of ${model.id} was cut off at the token limit.`, text ?? "");
   if (answer.ok) return answer;
-  const { code, message, details } = answer;
+  const { code, message, details, violations } = answer;
   const failed = toFailed(code, { message, details, retryable: true, effect: "none", costMicro: 0 });
-  return code === "OUTPUT_EMPTY" ? { ok: false, failed } : { ok: false, failed, violations: listViolations(details) };
+  return { ok: false, failed, violations };
 }
 
-/** What the model is told when its answer does not fit. */
-export function explainMisfit(violations: readonly string[]): string {
-  const told = violations.slice(0, MAX_TOLD_VIOLATIONS).map((violation) => `- ${violation}`);
-  return ["Your answer does not fit:", ...told, "Answer again, with the corrected answer and nothing else."].join("\n");
+/** The message to the model when its answer does not fit. */
+export function explainMisfit(violations: readonly SchemaViolation[]): string {
+  const listed = listViolations(violations, "the answer");
+  return `Your answer does not fit:\n${listed}\nAnswer again, with the corrected answer and nothing else.`;
 }
 
 function refuse(code: ErrorCode, message: string, text: string | undefined, retryable = false): Final {
   const details = { answer: (text ?? "").slice(0, MAX_SHOWN_CHARS) };
   return { ok: false, failed: toFailed(code, { message, details, retryable, effect: "none", costMicro: 0 }) };
-}
-
-function listViolations(details: Json): readonly string[] {
-  const errors: readonly Json[] = isJsonObject(details) && Array.isArray(details["errors"]) ? details["errors"] : [];
-  return errors.flatMap((error) =>
-    isJsonObject(error) ? [`${error["path"] || "the answer"} ${error["message"]}`] : [],
-  );
 }

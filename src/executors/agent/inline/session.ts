@@ -3,10 +3,10 @@ import type { Conversations, Exchange, Session } from "../../../ports/conversati
 import type { Task } from "../../../ports/executor.ts";
 import type { AgentRequest } from "./agent-request.ts";
 
-/** What an agent is reminded of: more would cost more than it helps. */
+/** The history that an agent gets: more would cost more than it helps. */
 const LIMITS = { exchanges: 20, chars: 100_000 } as const;
 
-/** Of which session an agent knows. Undefined: it knows nothing but its message. */
+/** The session whose history the agent gets. Undefined: none. */
 function sessionOf({ name, sessionId }: AgentRequest): Session | undefined {
   return sessionId === undefined ? undefined : { agent: name, id: sessionId };
 }

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import type { TurnPart } from "../../models/turn-part.ts";
 import type { ToolResult, Transcript } from "./transcript.ts";
 
-/** What was said, as messages of blocks: the form in which agents of this kind have always answered. */
+/** The conversation as messages of blocks, which is the output format of agents files. */
 export function toMessages({ history, opening, turns }: Transcript): readonly JsonObject[] {
   return [
     ...history.flatMap(({ user, agent }) => [
@@ -74,4 +74,15 @@ const REASONS = {
 
 export function toStopReason(ended: keyof typeof REASONS): string {
   return REASONS[ended];
+}
+
+/**
+ * The first text block of a turn. Where the provider has called tools of its own in between, the first one after the last
+ * of them: what stands before announces a search, and is no answer. Undefined: there is none.
+ */
+export function finalText(parts: readonly TurnPart[]): string | undefined {
+  const lastTool = parts.findLastIndex(({ type }) => type === "call" || type === "result");
+  const isText = (block: { readonly [key: string]: unknown }) => block["type"] === "text";
+  const block = toBlocks(parts.slice(lastTool + 1)).find(isText) ?? toBlocks(parts).find(isText);
+  return typeof block?.["text"] === "string" ? block["text"] : undefined;
 }

@@ -1,4 +1,6 @@
-import type { CallOptions, Prompt } from "../../models/language-model.ts";
+import type { AgentTool } from "../../../ports/agent-toolbox.ts";
+import type { Model } from "../../models/create-models.ts";
+import type { CallOptions, ModelTool, Prompt } from "../../models/language-model.ts";
 import type { TurnPart } from "../../models/turn-part.ts";
 import type { ToolResult, Transcript } from "./transcript.ts";
 
@@ -69,4 +71,42 @@ function toToolMessage(results: readonly ToolResult[]): Message {
     };
   });
   return { role: "tool", content };
+}
+
+/** The tools as a provider takes them. Their order never changes, or the provider's cache would miss. */
+export function toModelTools(tools: readonly AgentTool[], providers: readonly ModelTool[]): readonly ModelTool[] {
+  const functions = tools.map(({ name, description, inputSchema }): ModelTool => {
+    // A schema of draft 2020-12 is passed on as it is; providers read what they understand.
+    const schema = (
+      inputSchema["type"] === undefined ? { type: "object", ...inputSchema } : inputSchema
+    ) as SchemaOf<ModelTool>;
+    return { type: "function", name, description, inputSchema: schema };
+  });
+  return [...providers, ...functions];
+}
+
+type SchemaOf<Tool> = Tool extends { readonly inputSchema: infer Schema } ? Schema : never;
+
+interface Request {
+  readonly prompt: Prompt;
+  readonly tools: readonly ModelTool[];
+}
+
+const MARK = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
+
+/**
+ * Marks what the next turn will say again: system, tools, and the conversation so far. Anthropic caches only where it is
+ * told to, and others need no telling; without tools there is no next turn that would pay for it.
+ */
+export function withCacheMarks({ prompt, tools }: Request, kind: Model["kind"]): Request {
+  if (kind !== "anthropic" || tools.length === 0) return { prompt, tools };
+  return {
+    prompt: prompt.map((message, index) => {
+      const isMarked = message.role === "system" || index === prompt.length - 1;
+      return isMarked ? { ...message, providerOptions: MARK } : message;
+    }),
+    tools: tools.map((tool, index) =>
+      index === tools.length - 1 && tool.type === "function" ? { ...tool, providerOptions: MARK } : tool,
+    ),
+  };
 }

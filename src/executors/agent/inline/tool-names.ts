@@ -1,7 +1,7 @@
 import type { AgentTool } from "../../../ports/agent-toolbox.ts";
 import type { ToolCallPart, TurnPart } from "../../models/turn-part.ts";
 
-/** Whether a list names the tool: by the name that the model sees, by a qualified one, or with all of its server's (`server.*`). */
+/** True if a list names the tool: by the name that the model sees, a qualified one, or all tools of its server (`server.*`). */
 export function namesTool(names: readonly string[], tool: AgentTool): boolean {
   return names.some((name) => isNamed(tool, name));
 }
@@ -23,4 +23,17 @@ export function findTool({ name, target }: ToolCallPart, tools: readonly AgentTo
   if (target !== undefined)
     return tools.find(({ aliases, name: shown }) => (aliases.length === 0 ? shown : aliases[0]) === target);
   return tools.find((tool) => tool.name === name) ?? tools.find((tool) => isNamed(tool, name));
+}
+
+/** Some servers give the same id to every call, or none: then a result would belong to nobody. */
+export function withUniqueIds(
+  parts: readonly TurnPart[],
+  { turn, taken }: { readonly turn: number; readonly taken: Set<string> },
+): readonly TurnPart[] {
+  return parts.map((part, index) => {
+    if (part.type !== "call" || part.isProviders) return part;
+    const id = part.id !== "" && !taken.has(part.id) ? part.id : `call_${turn}_${index + 1}`;
+    taken.add(id);
+    return id === part.id ? part : { ...part, id };
+  });
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../core/json.ts";
+import type { ToolCallResult } from "../../../ports/agent-toolbox.ts";
 import type { Exchange } from "../../../ports/conversations.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
 import type { ToolCallPart } from "../../models/turn-part.ts";
@@ -6,7 +7,7 @@ import type { ToolCallPart } from "../../models/turn-part.ts";
 /** Everything that was said between an agent and those whom it talks to, in order. */
 export interface Transcript {
   readonly system: string | undefined;
-  /** Of the session, before this one. */
+  /** Earlier exchanges of the session. */
   readonly history: readonly Exchange[];
   /** The message, and the files that come with it. */
   readonly opening: readonly string[];
@@ -15,18 +16,39 @@ export interface Transcript {
 
 export interface TranscriptTurn {
   readonly said: ModelTurn;
-  /** What came back for each call of a tool, in the order of the calls. */
+  /** The results of the tool calls, in the order of the calls. */
   readonly results: readonly ToolResult[];
-  /** What the agent was told because its answer did not fit. */
+  /** The message to the agent when its answer did not fit. */
   readonly objection?: string;
 }
 
 export interface ToolResult {
   readonly call: ToolCallPart;
-  /** As the model sees it: cut where it was too long. */
+  /** The text that the model sees. It is cut if it is too long. */
   readonly text: string;
   readonly isError: boolean;
-  /** What a person has put in the place of the arguments. */
+  /** The arguments, if a person has changed them. */
   readonly edited?: JsonObject | undefined;
   readonly server?: string | undefined;
+}
+
+/** The longest result that the model sees. The run keeps all of it. */
+const MAX_CHARS = 64 * 1024;
+
+/** The text that the model gets for a result: cut, with a note that says so, where it is longer than a model should read. */
+export function toToolText({
+  text,
+  structured,
+  isError,
+}: Pick<ToolCallResult, "text" | "structured" | "isError">): string {
+  const said = text !== "" || structured === undefined ? text : JSON.stringify(structured);
+  if (said === "") return isError ? "The tool reported an error and said nothing else." : "(no output)";
+  if (said.length <= MAX_CHARS) return said;
+  // Never between the halves of one character.
+  const end = isHighSurrogate(said.charCodeAt(MAX_CHARS - 1)) ? MAX_CHARS - 1 : MAX_CHARS;
+  return `${said.slice(0, end)}\n\n[Cut here: ${said.length - end} more of ${said.length} characters. Ask the tool for less at a time.]`;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from "../../../core/json.ts";
-import { readSpentRecord, toSpentRecord } from "../../models/spent-record.ts";
+import { readSpentRecord, toSpentRecord } from "../../models/spending.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
 import type { TurnPart } from "../../models/turn-part.ts";
 
@@ -14,7 +14,7 @@ export function toTurnRecord(turn: ModelTurn): Json {
 export function readTurnRecord(record: Json | undefined): ModelTurn | undefined {
   if (!isJsonObject(record) || !Array.isArray(record["parts"])) return undefined;
   return {
-    // As it was written by this program.
+    // This program wrote it.
     parts: record["parts"] as readonly TurnPart[],
     ended: ENDS.find((end) => end === record["ended"]) ?? "whole",
     ...readSpentRecord(record),

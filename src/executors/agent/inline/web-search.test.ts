@@ -14,7 +14,7 @@ const TOOLS = {
   "openai:gpt-5-mini": { type: "web_search" },
 } as const;
 
-/** What of the first turn goes back with the second. */
+/** The parts of the first turn that are sent with the second. */
 const SAID_AGAIN = {
   "anthropic:claude-haiku-4-5": ["server_tool_use", "web_search_tool_result"],
   "openai:gpt-5-mini": ["ws_fake"],
@@ -55,7 +55,7 @@ describe("an agent that lists `web_search` has the one of its provider", () => {
       });
       const again = JSON.stringify(world.requests[1]?.body);
       for (const part of SAID_AGAIN[model as keyof typeof SAID_AGAIN]) expect(again).toContain(part);
-      // Who goes on after a crash says the same: the search is part of the record.
+      // An attempt after a crash sends the same, since the search is on record.
       const resumed = await world.ask({ model, tools: ["web_search"] }, { attempt: 2 });
       expect(resumed).toMatchObject({ output: { text: "Kept." } });
       expect(world.requests).toHaveLength(2);

@@ -1,18 +1,16 @@
+import type { JsonObject } from "../../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
 import { toFailed, toInterrupted } from "../../output/failure.ts";
 import type { Redactor } from "../../output/redact.ts";
 import type { Validate } from "../../output/schema-validators.ts";
 import type { AgentInput } from "../agent-input.ts";
-import type { Server } from "./choose-server.ts";
-import { type Conversation, createConversation, hear } from "./conversation.ts";
-import type { Decoded } from "./document-decoder.ts";
+import type { Keys, Server } from "./choose-server.ts";
+import { addDocument, type Conversation, createConversation } from "./conversation.ts";
+import { type Decoded, EventTooLargeError, readDocuments } from "./document-decoder.ts";
 import type { EventLog } from "./event-log.ts";
-import type { LifeWatch } from "./life-watch.ts";
-import { type HttpResponse, openRequest } from "./open-request.ts";
-import { toQueryBody, toQueryHeaders } from "./query-request.ts";
-import { EventTooLargeError, readDocuments } from "./read-documents.ts";
-import { readText } from "./read-text.ts";
+import { type HttpResponse, openRequest, readText } from "./open-request.ts";
 import { toRefusal } from "./refusal.ts";
+import type { RequestTimeouts } from "./request-timeouts.ts";
 import { type Ending, toOutcome, toUnanswered } from "./to-outcome.ts";
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
@@ -20,7 +18,7 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 export interface Line {
   readonly task: Task;
   readonly server: Server;
-  readonly life: LifeWatch;
+  readonly timeouts: RequestTimeouts;
   readonly log: EventLog;
   readonly redactor: Redactor;
   readonly afterResultMs: number;
@@ -42,7 +40,7 @@ export async function ask(input: AgentInput, line: Line, validate: Validate | un
   }
 }
 
-async function openQuery(input: AgentInput, { task, server, life }: Line): Promise<HttpResponse | Error> {
+async function openQuery(input: AgentInput, { task, server, timeouts }: Line): Promise<HttpResponse | Error> {
   const body = JSON.stringify(toQueryBody(input, server.keys, task.maxCostMicro));
   const headers = toQueryHeaders(task, server.keys, body);
   try {
@@ -50,8 +48,8 @@ async function openQuery(input: AgentInput, { task, server, life }: Line): Promi
       method: "POST",
       headers,
       body,
-      signal: life.signal,
-      onConnected: life.connected,
+      signal: timeouts.signal,
+      onConnected: timeouts.connected,
     });
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
@@ -76,16 +74,16 @@ async function findRefusal(response: HttpResponse, { server, redactor }: Line): 
 /** Hears the stream to its end. Files follow the result, so that is not the end; an error is. */
 async function listen(response: HttpResponse, conversation: Conversation, line: Line): Promise<Ending> {
   try {
-    for await (const decoded of readDocuments(response.body, { onLife: line.life.seen })) {
+    for await (const decoded of readDocuments(response.body, { onBytes: line.timeouts.refresh })) {
       const clean = redactDecoded(decoded, line.redactor);
-      line.log.heard(clean);
-      if (clean.kind === "document") hear(conversation, clean.document);
-      if (conversation.result !== undefined) line.life.endWithin(line.afterResultMs);
+      line.log.add(clean);
+      if (clean.kind === "document") addDocument(conversation, clean.document);
+      if (conversation.result !== undefined) line.timeouts.endWithin(line.afterResultMs);
       else if (conversation.error !== undefined) return { by: "eof" };
     }
     return { by: "eof" };
   } catch (error) {
-    const cutOff = line.life.cutOff();
+    const cutOff = line.timeouts.cutOff();
     if (cutOff !== undefined) return { by: "us", cutOff };
     if (error instanceof EventTooLargeError) return { by: "size" };
     return { by: "break", reason: nameOf(error) };
@@ -93,15 +91,15 @@ async function listen(response: HttpResponse, conversation: Conversation, line: 
 }
 
 /** No answer began. Until the connection stood, the server cannot have done anything. */
-function toUnopened(error: Error, { life, server }: Line): Failed {
-  const effect = life.isConnected() ? "unknown" : "none";
-  if (life.cutOff() === "stopped") return toInterrupted(effect);
-  if (life.cutOff() === "idle") return toUnanswered({ by: "us", cutOff: "idle" });
-  if (life.isConnected()) {
+function toUnopened(error: Error, { timeouts, server }: Line): Failed {
+  const effect = timeouts.isConnected() ? "unknown" : "none";
+  if (timeouts.cutOff() === "stopped") return toInterrupted(effect);
+  if (timeouts.cutOff() === "idle") return toUnanswered({ by: "us", cutOff: "idle" });
+  if (timeouts.isConnected()) {
     const message = `The agent server at ${server.shownUrl} closed the connection before it answered (${nameOf(error)}).`;
     return toFailed("AGENT_STREAM_CUT", { message, retryable: true, effect });
   }
-  const reason = life.cutOff() === "unconnected" ? "no connection in time" : nameOf(error);
+  const reason = timeouts.cutOff() === "unconnected" ? "no connection in time" : nameOf(error);
   return toFailed("AGENT_UNREACHABLE", {
     message: `${server.shownUrl} cannot be reached (${reason}).`,
     retryable: true,
@@ -118,4 +116,39 @@ function nameOf(error: unknown): string {
 function redactDecoded(decoded: Decoded, redactor: Redactor): Decoded {
   if (decoded.kind === "noise") return { kind: "noise", text: redactor.text(decoded.text) };
   return { kind: "document", document: redactor.json(decoded.document) };
+}
+
+const MIN_TIMEOUT_S = 5;
+const MAX_TIMEOUT_S = 3_600;
+
+/** The body of POST /query. Servers ignore fields that they do not know yet. */
+function toQueryBody(input: AgentInput, keys: Keys, maxCostMicro: number | undefined): JsonObject {
+  return {
+    prompt: input.prompt,
+    ...(input.model !== undefined && { model: input.model }),
+    ...(input.maxTurns !== undefined && { max_turns: input.maxTurns }),
+    ...(input.timeoutS !== undefined && { timeout: clampTimeout(input.timeoutS) }),
+    ...(input.outputSchema !== undefined && { output_format: { type: "json_schema", schema: input.outputSchema } }),
+    ...(input.files !== undefined && { files: input.files }),
+    ...(maxCostMicro !== undefined && maxCostMicro > 0 && { max_budget_usd: maxCostMicro / 1_000_000 }),
+    ...(keys.anthropicApiKey !== undefined && { anthropic_api_key: keys.anthropicApiKey.trim() }),
+    ...(keys.e2bApiKey !== undefined && { e2b_api_key: keys.e2bApiKey.trim() }),
+  };
+}
+
+function toQueryHeaders(task: Task, keys: Keys, body: string): Record<string, string> {
+  return {
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(body)),
+    accept: "text/event-stream",
+    // Never compressed: a small answer that unpacks to gigabytes cannot be sent to us.
+    "accept-encoding": "identity",
+    "idempotency-key": encodeURIComponent(task.idempotencyKey),
+    ...(task.traceParent !== undefined && { traceparent: task.traceParent }),
+    ...(keys.apiKey !== undefined && { authorization: `Bearer ${keys.apiKey.trim()}` }),
+  };
+}
+
+function clampTimeout(timeoutS: number): number {
+  return Math.min(MAX_TIMEOUT_S, Math.max(MIN_TIMEOUT_S, Math.ceil(timeoutS)));
 }

@@ -1,8 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
-import { openRequest } from "./open-request.ts";
-import { readText } from "./read-text.ts";
-import { toRouteUrl, toShownUrl } from "./server-url.ts";
+import { toRouteUrl, toShownUrl } from "./choose-server.ts";
+import { openRequest, readText } from "./open-request.ts";
 
 export interface Health {
   readonly ok: boolean;

@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
-import { toFailed } from "../../output/failure.ts";
-import { toRouteUrl, toShownUrl } from "./server-url.ts";
+import { toRefused } from "../../output/failure.ts";
 
 export interface ServerOptions {
   /** The configured server. Absent: only definitions that name one can be run. */
@@ -46,5 +45,19 @@ function pickKeys({ apiKey, anthropicApiKey, e2bApiKey }: ServerOptions): Keys {
 }
 
 function toUnconfigured(message: string): Failed {
-  return toFailed("AGENT_NOT_CONFIGURED", { message, retryable: false, effect: "none" });
+  return toRefused("AGENT_NOT_CONFIGURED", message);
+}
+
+/** The address of a route below a base URL, with or without a path and a slash at its end. `undefined`: no HTTP URL. */
+export function toRouteUrl(baseUrl: string, route: "query" | "health"): URL | undefined {
+  const url = URL.parse(baseUrl.trim());
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined;
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/${route}`;
+  url.hash = "";
+  return url;
+}
+
+/** For people: without user, password and query, where secrets may stand. */
+export function toShownUrl(url: URL): string {
+  return `${url.origin}${url.pathname}`;
 }

@@ -2,13 +2,13 @@ import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { ProducedFile } from "../../../ports/executor.ts";
 import type { SandstormDocument } from "./document-decoder.ts";
 
-/** What matters of everything that was heard, while it is heard. */
+/** The parts of a stream that count, collected while it is read. */
 export interface Conversation {
   /** The first `result`: it ends the run, whatever follows. */
   result: SandstormDocument | undefined;
   /** The text of an `error` event that came instead. */
   error: string | undefined;
-  /** What the main agent said last; never the words of a sub-agent. */
+  /** The last message of the main agent; never one of a sub-agent. */
   lastMessage: { readonly id: Json | undefined; readonly text: string };
   readonly files: ProducedFile[];
   /** Why files are missing from `files`. */
@@ -22,15 +22,15 @@ export function createConversation(): Conversation {
   return { result: undefined, error: undefined, lastMessage: { id: undefined, text: "" }, files: [], fileProblems: [] };
 }
 
-export function hear(conversation: Conversation, document: SandstormDocument): void {
+export function addDocument(conversation: Conversation, document: SandstormDocument): void {
   if (document.type === "result") conversation.result ??= document;
   else if (document.type === "file") collectFile(conversation, document);
   else if (conversation.result !== undefined) return;
   else if (document.type === "error") conversation.error ??= toErrorText(document);
-  else if (document.type === "assistant" && isTopLevel(document)) hearAssistant(conversation, document);
+  else if (document.type === "assistant" && isTopLevel(document)) addAssistant(conversation, document);
 }
 
-function hearAssistant(conversation: Conversation, document: SandstormDocument): void {
+function addAssistant(conversation: Conversation, document: SandstormDocument): void {
   const message = isJsonObject(document["message"]) ? document["message"] : {};
   const text = textBlocks(message["content"]);
   if (text === "") return;

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cutAt, type LineEnd, toEvent, toPing } from "../../../../test/fakes/sandstorm/framing.ts";
-import { createDocumentDecoder, type Decoded } from "./document-decoder.ts";
-import { EventTooLargeError, readDocuments } from "./read-documents.ts";
+import { createDocumentDecoder, type Decoded, EventTooLargeError, readDocuments } from "./document-decoder.ts";
 
 const RECORDED = readFileSync(
   new URL("../../../../test/fixtures/sandstorm/conversation.jsonl", import.meta.url),
@@ -122,7 +121,7 @@ describe("however the stream is cut", () => {
 
   test("a line that never ends is given up", async () => {
     const endless = async () => {
-      for await (const _ of readDocuments(endlessLine(), { onLife: () => {}, maxEventChars: 1_000 }));
+      for await (const _ of readDocuments(endlessLine(), { onBytes: () => {}, maxEventChars: 1_000 }));
     };
     await expect(endless()).rejects.toBeInstanceOf(EventTooLargeError);
   });
@@ -139,7 +138,7 @@ async function decodeBytes(chunks: readonly Uint8Array[]) {
   async function* network(): AsyncGenerator<Uint8Array> {
     yield* chunks;
   }
-  for await (const decoded of readDocuments(network(), { onLife: () => {} })) {
+  for await (const decoded of readDocuments(network(), { onBytes: () => {} })) {
     if (decoded.kind === "noise") noise.push(decoded.text);
     else documents.push(decoded.document);
   }
@@ -151,7 +150,7 @@ interface CutStream {
   readonly stderrs: number;
 }
 
-/** What a server may make of a sandbox's stdout: chunks cut anywhere, stderr and pings between them, bytes cut anywhere. */
+/** A sandbox's stdout as a server may send it: chunks cut anywhere, stderr and pings between them, bytes cut anywhere. */
 function streamOf(stdout: string): fc.Arbitrary<CutStream> {
   const places = Array.from({ length: stdout.length }, (_, index) => index).filter((index) => canBeCut(stdout, index));
   return fc

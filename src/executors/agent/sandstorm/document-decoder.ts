@@ -1,3 +1,4 @@
+import { createParser } from "eventsource-parser";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
 import { createJsonScanner } from "../../output/json-scanner.ts";
@@ -21,7 +22,7 @@ export interface DocumentDecoder {
 
 const MAX_CARRY_CHARS = 16 * 1024 * 1024;
 
-// What can stand at the top level. Only these are taken out of the middle of a cut document: a piece of that document
+// Types of top-level documents. Only these are taken out of the middle of a cut document: a piece of that document
 // may by chance be an object with a `type` of its own, for instance one content block of a message.
 const TOP_LEVEL_TYPES: ReadonlySet<string> = new Set([
   "system",
@@ -122,4 +123,44 @@ function toDocument(text: string): SandstormDocument | undefined {
 
 function isDocument(value: Json | undefined): value is SandstormDocument {
   return isJsonObject(value) && typeof value["type"] === "string";
+}
+
+/** A single SSE line or event outgrew what may be held in memory. */
+export class EventTooLargeError extends Error {}
+
+// A file of 16 MiB in base64, with room around it. Documents of the agent come in smaller pieces.
+const MAX_EVENT_CHARS = 24 * 1024 * 1024;
+
+/**
+ * Reads SSE (CRLF, LF or CR, chunks cut anywhere) and yields what its events hold. Ends with the stream; throws what
+ * the stream throws, and `EventTooLargeError`.
+ */
+export async function* readDocuments(
+  body: AsyncIterable<Uint8Array>,
+  options: { readonly onBytes: () => void; readonly maxEventChars?: number },
+): AsyncGenerator<Decoded> {
+  const utf8 = new TextDecoder();
+  const documents = createDocumentDecoder();
+  const arrived: string[] = [];
+  let isTooLarge = false;
+  const parser = createParser({
+    maxBufferSize: options.maxEventChars ?? MAX_EVENT_CHARS,
+    onEvent: (event) => arrived.push(event.data),
+    onError: (error) => {
+      isTooLarge ||= error.type === "max-buffer-size-exceeded";
+    },
+  });
+
+  for await (const chunk of body) {
+    // Comments are bytes too: a server that pings is alive.
+    options.onBytes();
+    parser.feed(utf8.decode(chunk, { stream: true }));
+    for (const data of arrived.splice(0)) yield* documents.push(data);
+    if (isTooLarge) throw new EventTooLargeError();
+  }
+
+  // A last event without its blank line counts: half a document would not parse anyway.
+  parser.feed(`${utf8.decode()}\n\n`);
+  for (const data of arrived) yield* documents.push(data);
+  yield* documents.end();
 }

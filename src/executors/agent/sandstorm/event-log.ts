@@ -3,7 +3,7 @@ import type { Decoded, SandstormDocument } from "./document-decoder.ts";
 
 /** The attempt's log: what was heard, bounded. */
 export interface EventLog {
-  heard(decoded: Decoded): void;
+  add(decoded: Decoded): void;
   note(message: string): void;
 }
 
@@ -28,7 +28,7 @@ export function createEventLog(emit: (event: Json) => void): EventLog {
   }
 
   return {
-    heard: (decoded) =>
+    add: (decoded) =>
       write(decoded.kind === "noise" ? { type: "noise", text: decoded.text } : withoutContent(decoded.document)),
     note: (message) => write({ type: "note", message }),
   };
@@ -44,7 +44,7 @@ function shorten(event: JsonObject): { readonly event: JsonObject; readonly char
   };
 }
 
-/** How it ended is recorded even when the log is full. */
+/** The end is recorded even when the log is full. */
 function isLastWord(event: JsonObject): boolean {
   return event["type"] === "result" || event["type"] === "error";
 }

@@ -13,7 +13,7 @@ export interface HttpAnswer {
 
 const MAX_SHOWN_CHARS = 2_000;
 
-/** What an HTTP status other than 200 means for the attempt. */
+/** Turns an HTTP status other than 200 into a failure of the attempt. */
 export function toRefusal(answer: HttpAnswer, server: Server): Failed {
   const { status } = answer;
   const reason = readReason(answer);

@@ -6,7 +6,7 @@ import { readAgentInput } from "../agent-input.ts";
 import { ask } from "./ask.ts";
 import { chooseServer, type ServerOptions } from "./choose-server.ts";
 import { createEventLog } from "./event-log.ts";
-import { watchLife } from "./life-watch.ts";
+import { startTimeouts } from "./request-timeouts.ts";
 
 export interface SandstormOptions extends ServerOptions {
   /** Without a byte (a ping is one) for this long the attempt fails with `AGENT_IDLE`. Default 120,000. */
@@ -58,17 +58,17 @@ async function answer({ task, signal, options, redactor, validators }: Query): P
   const log = createEventLog((event) => task.emit({ type: "log", event }));
   if (server.keysWithheld)
     log.note("The definition names another server than the configured one: no keys are sent to it.");
-  const life = watchLife(signal, {
+  const timeouts = startTimeouts(signal, {
     connectMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     idleMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
   });
   try {
     return await ask(
       input,
-      { task, server, life, log, redactor, afterResultMs: options.afterResultMs ?? AFTER_RESULT_MS },
+      { task, server, timeouts, log, redactor, afterResultMs: options.afterResultMs ?? AFTER_RESULT_MS },
       schema?.validate,
     );
   } finally {
-    life.close();
+    timeouts.close();
   }
 }

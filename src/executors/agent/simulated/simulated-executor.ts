@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
 import { type SimulatedAnswer, type SimulationOptions, simulateTurn } from "../../models/mock/simulate-turn.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
-import { toFailed, toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
+import { toFailed, toInterrupted, toRefused, toSchemaInvalid } from "../../output/failure.ts";
 import { readAnswer } from "../../output/read-answer.ts";
 import { createSchemaValidators, type SchemaValidators, type Validate } from "../../output/schema-validators.ts";
 import { toAgentOutput } from "../inline/agent-output.ts";
@@ -46,7 +46,7 @@ interface Attempt {
   readonly validate: Validate | undefined;
 }
 
-/** From here on it goes as with a real agent: a log, a limit, and an answer that must fit. */
+/** Treats the answer like that of a real agent: it is logged, limited, and must fit the schema. */
 function conclude(answer: SimulatedAnswer, { task, request, validate }: Attempt): Outcome {
   const { costMicro, turns, usage: tokens } = answer.spent;
   if (costMicro !== null && task.maxCostMicro !== undefined && costMicro > task.maxCostMicro)
@@ -121,5 +121,5 @@ function toStoppedByBudget(costMicro: number): Failed {
 function toToolless(): Failed {
   const message =
     "A simulated agent has no tools to call. Give the agent the model `mock:FILE`, which can call those that it has.";
-  return toFailed("SCRIPT_INVALID", { message, retryable: false, effect: "none" });
+  return toRefused("SCRIPT_INVALID", message);
 }

@@ -28,7 +28,7 @@ interface Use {
   readonly column: number;
 }
 
-/** What the carets point at. They may leave out its beginning; and they count characters, not halves of them. */
+/** Finds the path that the carets point at. They may begin late, and they count code points. */
 function findUse(template: string, { line = 1, column = 1, length = 0 }: TemplateFault): Use | undefined {
   const text = template.split("\n")[line - 1] ?? "";
   const end = [...text].slice(0, column - 1 + length).join("").length;
@@ -37,7 +37,7 @@ function findUse(template: string, { line = 1, column = 1, length = 0 }: Templat
   return { path: found[0], line, column: [...text.slice(0, found.index)].length + 1 };
 }
 
-/** Where a filter that takes a missing value for an empty one is given a path that leads nowhere. */
+/** Finds a missing value that is given to a filter which would treat it as empty. */
 function findLostUse({ template, input }: RenderRequest, filters: readonly string[]): Use | undefined {
   for (const [index, text] of template.split("\n").entries()) {
     if (text.length > LONGEST_LINE) continue;

@@ -6,7 +6,7 @@ import { toPromptInvalid } from "./prompt-invalid.ts";
 import type { RenderReply, RenderRequest } from "./render-message.ts";
 
 export interface RendererOptions {
-  /** Of one prompt. Default 5 seconds. */
+  /** The time limit of one prompt. Default 5 seconds. */
   readonly timeoutMs?: number;
   /** Characters of a rendered prompt. Default 8 million, which no model reads. */
   readonly maxLength?: number;

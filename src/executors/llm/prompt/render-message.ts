@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../../core/json.ts";
 
-/** What is sent to the thread that renders. */
+/** The request to the thread that renders. */
 export interface RenderRequest {
   readonly template: string;
   readonly input: JsonObject;
 }
 
-/** What it answers. */
+/** Its answer. */
 export type RenderReply =
   | {
       readonly type: "rendered";

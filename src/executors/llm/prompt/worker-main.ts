@@ -27,7 +27,7 @@ function answer({ template, input }: RenderRequest): RenderReply {
     if (text.length > maxLength) return { type: "tooLarge", length: text.length };
     return { type: "rendered", text, lostIn: usesLenient(template) ? findLost(template, input) : [] };
   } catch (error) {
-    // What the engine says is a plain `Error`; a trap has a name of its own and leaves the engine in ruins.
+    // The engine reports faults of a template as plain `Error`s. Any other error is a trap, after which the engine is unusable.
     if (error instanceof Error && error.name === "Error") return { type: "fault", error: error.message };
     return { type: "broken" };
   }

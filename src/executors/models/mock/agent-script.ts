@@ -11,7 +11,7 @@ import type { Json } from "../../../core/json.ts";
  */
 export type AgentScript = z.infer<typeof SCRIPT>;
 
-/** What happens on one try. An entry that names no act (`reply`, `call`, `fail`, `hang`) makes an answer up. */
+/** One try of a step. An entry without `reply`, `call`, `fail` and `hang` gives a plain answer. */
 export type ScriptedTurn = z.infer<typeof TURN>;
 
 export type ParsedScript =

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../core/json.ts";
 import { createSchemaValidators } from "../../output/schema-validators.ts";
-import type { AskedStep } from "../asked-step.ts";
 import {
+  type AskedStep,
   type CallOptions,
   type GenerateResult,
   KNOWN_COST,

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 
-/** Where a value will stand. */
+/** The place of a value. */
 interface Site {
   readonly root: JsonObject;
   /** The name of the nearest property around it. */

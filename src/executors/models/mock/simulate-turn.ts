@@ -1,14 +1,14 @@
 import { setTimeout } from "node:timers/promises";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
-import { toFailed } from "../../output/failure.ts";
+import { toRefused } from "../../output/failure.ts";
 import { describeViolations, type SchemaViolation, type Validate } from "../../output/schema-validators.ts";
 import type { AgentScript, ScriptedTurn } from "./agent-script.ts";
 import { toSchemaValue } from "./schema-value.ts";
 
-/** What is asked, of a simulated agent or of a mock model. */
+/** One question to a simulated agent or a mock model. */
 export interface SimulatedQuestion {
-  /** As in the run: `score`, `enrich[3]`, `batch[2]/fetch[7]`, `poll#7`. */
+  /** The path in the run: `score`, `enrich[3]`, `batch[2]/fetch[7]`, `poll#7`. */
   readonly path: string;
   readonly stepId: string;
   /** A script may name the step by its agent too. */
@@ -123,8 +123,7 @@ function shorten(prompt: string): string {
 function toUnsolvable(violations: readonly SchemaViolation[]): Failed {
   const reasons = describeViolations(violations.slice(0, 3), "the value");
   const message = `No answer could be made up for this output schema (${reasons}). Script a reply for the step.`;
-  const details = { errors: violations.map((violation) => ({ ...violation })) };
-  return toFailed("OUTPUT_INVALID", { message, details, retryable: false, effect: "none" });
+  return toRefused("OUTPUT_INVALID", message, { errors: violations.map((violation) => ({ ...violation })) });
 }
 
 const NOT_RETRYABLE = new Set(["AGENT_UNAUTHORIZED", "AGENT_REFUSED", "MODEL_UNAUTHORIZED", "MODEL_REFUSED"]);
@@ -146,7 +145,7 @@ const PRICES = [
 const CHARS_PER_TOKEN = 4;
 const SYSTEM_PROMPT_TOKENS = 1_200;
 
-/** What the script says goes before what is estimated. */
+/** Values of the script replace the estimated ones. */
 function toSpending(turn: ScriptedTurn, text: string, { prompt, model = "" }: SimulatedQuestion): SimulatedSpending {
   const {
     turns = 1,

@@ -3,19 +3,19 @@ import { isJsonObject } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
 import { streamTurn, type TurnCall, type TurnReply } from "../../models/stream-turn.ts";
 
-export interface Patience {
+export interface RetryOptions {
   /** How long one turn may wait for its provider, in all. */
   readonly totalMs: number;
-  /** Tells of a try that has failed, before the next. */
+  /** Called for a failed try before the next one. */
   onFailure(failed: Failed, delayMs: number): void;
-  /** Told of each try, answered or not. */
+  /** Called for each try, answered or not. */
   onReply(call: TurnCall, reply: TurnReply, startedAt: number): void;
 }
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 15_000;
 
-/** What passes by itself: the turns that were taken before are worth waiting for. */
+/** Failures that pass by themselves. Waiting keeps the turns that are already paid. */
 const PASSING: ReadonlySet<string> = new Set(["MODEL_RATE_LIMITED", "MODEL_UNAVAILABLE", "MODEL_UNREACHABLE"]);
 
 /**
@@ -23,9 +23,9 @@ const PASSING: ReadonlySet<string> = new Set(["MODEL_RATE_LIMITED", "MODEL_UNAVA
  * 0.5 s and then twice as long each time. One that wants more time than there is left is a failure, for the step's own
  * retry policy. `call` gets the number of the try, from 0.
  */
-export async function askPatiently(
+export async function askWithRetries(
   call: (tries: number) => TurnCall,
-  { totalMs, onFailure, onReply }: Patience,
+  { totalMs, onFailure, onReply }: RetryOptions,
   signal: AbortSignal,
 ): Promise<TurnReply> {
   let waitedMs = 0;

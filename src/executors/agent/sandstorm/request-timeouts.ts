@@ -1,23 +1,23 @@
 /** Why a request was cut off from our side. */
 export type CutOff = "stopped" | "unconnected" | "idle" | "late";
 
-/** Ends a request when the host lays it down or the server gives no sign of life. */
-export interface LifeWatch {
+/** Ends a request when the host stops it or the server gives no sign of life. */
+export interface RequestTimeouts {
   /** Aborts when the request must end. */
   readonly signal: AbortSignal;
   cutOff(): CutOff | undefined;
   connected(): void;
-  seen(): void;
-  /** From here on the request has this long, whatever is seen. */
+  refresh(): void;
+  /** Ends the request after this time, also when more bytes arrive. */
   endWithin(ms: number): void;
   isConnected(): boolean;
   close(): void;
 }
 
-export function watchLife(
+export function startTimeouts(
   hostSignal: AbortSignal,
   limits: { readonly connectMs: number; readonly idleMs: number },
-): LifeWatch {
+): RequestTimeouts {
   const controller = new AbortController();
   let cutOff: CutOff | undefined;
   let isConnected = false;
@@ -41,7 +41,7 @@ export function watchLife(
       clearTimeout(silence);
       silence = setTimeout(end, limits.idleMs, "idle");
     },
-    seen: () => {
+    refresh: () => {
       silence.refresh();
     },
     endWithin(ms) {
