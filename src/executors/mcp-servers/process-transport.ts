@@ -77,7 +77,7 @@ export class ProcessTransport implements Transport {
     return new Promise((resolve, reject) => {
       child.stdin.write(serializeMessage(message), (error) => {
         // A broken pipe may come before the exit, which says more.
-        if (error) this.#hasEndedWithin(END_GRACE_MS).finally(() => reject(error));
+        if (error) this.#hasEndedWithin(END_GRACE_MS).then(() => reject(error), reject);
         else resolve();
       });
     });
