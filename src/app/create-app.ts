@@ -18,8 +18,8 @@ import type {
 import type { ServiceRecords } from "../operations/application/service-records.ts";
 import type { CompiledTexts } from "../operations/definitions/compiled-texts.ts";
 import type { DefinitionLibrary } from "../operations/definitions/definition-library.ts";
-import { KeptTexts } from "../operations/definitions/kept-texts.ts";
 import { loadOptionsOf } from "../operations/definitions/load-options.ts";
+import { TextFileCache } from "../operations/definitions/read-text-file.ts";
 import { RunObservers } from "../operations/events/run-observers.ts";
 import type { AgentToolbox } from "../ports/agent-toolbox.ts";
 import type { Budgets } from "../ports/budgets.ts";
@@ -71,7 +71,7 @@ class App implements OpenApplication {
   readonly mask: (text: string) => string;
   library: DefinitionLibrary | undefined;
   compiledTexts: CompiledTexts | undefined;
-  readonly keptTexts = new KeptTexts();
+  readonly textFiles = new TextFileCache();
   readonly #options: AppOptions;
   readonly #secrets: KnownSecrets;
   readonly #parts: OpenedParts;

@@ -15,7 +15,7 @@ import type { TerminalViews } from "../../ports/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../../ports/workflow-library.ts";
 import type { CompiledTexts } from "../definitions/compiled-texts.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
-import type { KeptTexts } from "../definitions/kept-texts.ts";
+import type { TextFileCache } from "../definitions/read-text-file.ts";
 import type { ServiceRecords } from "./service-records.ts";
 
 /** What operations work with. Whatever costs time to open is behind a method and opened when first asked for. */
@@ -57,7 +57,7 @@ export interface Application {
   /** What clients have sent, compiled. Undefined: each text is compiled when it comes. */
   readonly compiledTexts?: CompiledTexts | undefined;
   /** Scripts of simulated agents. Undefined: each is read when a run begins. */
-  readonly keptTexts?: KeptTexts | undefined;
+  readonly textFiles?: TextFileCache | undefined;
   /** A file of an application that lives behind an MCP endpoint. Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`. */
   fetchDefinitionFile(wanted: WantedFile): Promise<string>;
   /** Puts values into prompt templates. */

@@ -7,12 +7,12 @@ import type { Application } from "../application/application.ts";
 type TaskStep = Extract<Step, { readonly kind: "task" }>;
 
 interface Spending {
-  /** Of the run, where whoever starts it limits it. */
+  /** The limit of the run, if the caller sets one. */
   readonly maxCostMicro?: number;
   /** It shares one that limits money. */
   readonly hasBudget?: boolean;
   readonly options: JsonObject;
-  /** Of who names none. */
+  /** For steps that name none. */
   readonly defaultModel?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ function certainTasksOf(flow: Flow): readonly TaskStep[] {
   });
 }
 
-/** Of a machine those that come one after the other before it may choose. */
+/** For a machine: the steps that follow each other before it may choose. */
 function certainStepsOf(flow: Flow): readonly Step[] {
   if (flow.kind === "dag") return flow.steps;
   const steps = new Map(flow.steps.map((step) => [step.id, step]));

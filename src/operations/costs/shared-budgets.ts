@@ -15,7 +15,7 @@ export interface BudgetDescription {
   readonly per: Budget["per"];
   readonly on_exceeded: Budget["onExceeded"];
   readonly webhook: string | null;
-  /** Of a daily budget: the day in UTC that `uses` is about. */
+  /** For a daily budget: the day of `uses`, in UTC. */
   readonly day: string | null;
   readonly uses: readonly BudgetUseDescription[];
   /** Something had no known price: the cost is a lower bound. */

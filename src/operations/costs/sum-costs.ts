@@ -9,7 +9,7 @@ export const COST_GROUPS = ["workflow", "model", "day", "tenant"] as const;
 
 export interface CostsWanted {
   readonly by: (typeof COST_GROUPS)[number];
-  /** Of the start of runs, in milliseconds since the epoch. Default: 30 days ago. */
+  /** Runs that started at this time or later, in milliseconds since the epoch. Default: 30 days ago. */
   readonly since?: number;
   readonly until?: number;
 }
@@ -46,7 +46,7 @@ const MOST_RUNS = 20_000;
 const PAGE = 200;
 const EVENTS = 1_000;
 
-/** What runs have cost that were started in a time, whether they have ended or not. */
+/** The cost of runs that were started in a time, whether they have ended or not. */
 export async function sumCosts(app: Application, { by, since, until }: CostsWanted): Promise<Costs> {
   const { journal } = await app.records();
   const from = since ?? app.clock.now() - USUAL_DAYS_MS;

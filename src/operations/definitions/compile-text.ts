@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
 import { ERRORS } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
@@ -5,12 +7,11 @@ import { checkGraph } from "../../core/graph/check-graph.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { GraphProblem } from "../../core/graph/graph-problem.ts";
 import { liftControls } from "../../core/graph/lift-controls.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Compiled, DefinitionPart, LoadOptions, Selection } from "../../dialects/definition.ts";
 import { loadDefinition } from "../../dialects/load-definition.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import { locateServers } from "./locate-servers.ts";
 import { pinFiles } from "./pin-files.ts";
 import type { ShownProblem } from "./shown-problem.ts";
 
@@ -20,11 +21,11 @@ export interface DefinitionReport {
   readonly problems: readonly ShownProblem[];
 }
 
-/** Where a text comes from, and what holds for whatever it leaves open. */
+/** The origin of a text, and the defaults for what it leaves open. */
 export interface TextOrigin {
-  /** As a person knows it; shown with every problem. */
+  /** Its name for people, shown with every problem. */
   readonly source?: string;
-  /** Where scripts and prompts that steps name are looked for, in this order. None: there are none to be found. */
+  /** The folders of scripts and prompts that steps name, in this order. If empty, none are found. */
   readonly folders: readonly string[];
   /** Fetches them from where the text comes from, instead of from folders. */
   read?(path: string): Promise<string>;
@@ -37,13 +38,13 @@ export interface TextOrigin {
   hasChromium?(): boolean;
   /** Which part of a file of agents is meant. */
   readonly select?: Exclude<Selection, "all">;
-  /** What a file of agents may name beside its own. Absent: nothing. */
+  /** Definitions that a file of agents may name beside its own. Absent: none. */
   readonly around?: Pick<LoadOptions, "agentFiles" | "hasWorkflow">;
 }
 
 /** A text with everything in it that can be run by its name. */
 export interface WholeReport {
-  /** Of a file of agents its workflows, else the only one. Empty where a problem is an error. */
+  /** The workflows of a file of agents, else the only one. Empty if a problem is an error. */
   readonly definitions: readonly CompiledDefinition[];
   /** Of a file of agents. */
   readonly parts?: readonly DefinitionPart[];
@@ -112,7 +113,7 @@ async function finish(
   return { definition: compiled, problems: all };
 }
 
-/** What a dialect has let through and the interpreter cannot do, at the step that it is about. */
+/** Problems that a dialect has let through and the interpreter cannot handle, at their steps. */
 function toProblem({ code, message, path }: GraphProblem, { flow }: Graph): Problem {
   const place = flow.steps.find(({ id }) => id === path?.split("/")[0])?.place;
   const { remedy } = ERRORS[code];
@@ -133,7 +134,7 @@ export async function compileText(text: string, origin: TextOrigin): Promise<Com
 export function definitionInvalid(source: string | undefined, problems: readonly ShownProblem[]): PawlError {
   const errors = problems.filter(({ severity }) => severity === "error");
   const [first] = errors;
-  // What is asked for is wrong then, not what is written.
+  // Then the request is wrong, not the definition.
   if (first !== undefined && ABOUT_THE_QUESTION.has(first.code)) {
     const { code, message, remedy } = first;
     return new PawlError(code, { message: source === undefined ? message : `${source}: ${message}`, remedy });
@@ -162,4 +163,46 @@ export function describeProblem({ code, severity, message, remedy, place, render
       ...(endColumn === undefined ? {} : { endColumn }),
     },
   };
+}
+
+/**
+ * Writes into the graph which folder the relative paths of its MCP servers start from: the one that has most of them, the
+ * first where several have as many. So files beside the agents file are found, and those of the application are.
+ */
+function locateServers(graph: Graph, folders: readonly string[]): Graph {
+  const { mcp_servers: servers } = graph.settings;
+  const [first] = folders;
+  if (graph.dialect !== "agents" || first === undefined) return graph;
+  const paths = isJsonObject(servers) ? Object.values(servers).flatMap(pathsOf) : [];
+  let folder = first;
+  let most = 0;
+  for (const each of folders) {
+    const found = paths.filter((path) => existsSync(join(each, path))).length;
+    if (found <= most) continue;
+    folder = each;
+    most = found;
+  }
+  return { ...graph, settings: { ...graph.settings, folder } };
+}
+
+function pathsOf(server: Json): readonly string[] {
+  if (!isJsonObject(server)) return [];
+  const { args } = server;
+  const named = [...["server_path", "command", "cwd", "venv"].map((key) => own(server, key)), ...listOf(args)];
+  return named.filter((path): path is string => typeof path === "string" && isRelativePath(path));
+}
+
+function own(server: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(server, key) ? server[key] : undefined;
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A bare word is a command or an argument, unless it has the ending of a file. */
+function isRelativePath(text: string): boolean {
+  if (text === "" || text.includes("\0") || text.includes("${") || text.startsWith("-") || isAbsolute(text))
+    return false;
+  return /[\\/]/.test(text) ? !/^[a-z]+:\/\//i.test(text) : /\.[A-Za-z0-9]{1,5}$/.test(text);
 }

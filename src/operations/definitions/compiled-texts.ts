@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type DefinitionReport, reportOnText, type TextOrigin } from "./compile-text.ts";
 
-/** What says all of a text that has no folders: it pins no files, so that it compiles to the same graph each time. */
+/** The origin of a text without folders. It pins no files, so it compiles to the same graph each time. */
 type SentOrigin = Pick<TextOrigin, "source" | "maxSteps" | "envAllowed">;
 
 const MAX_TEXTS = 200;
@@ -13,12 +13,12 @@ interface KeptReport {
   readonly characters: number;
 }
 
-/** Definitions that clients send as text, again and again: each is compiled once, and the oldest are forgotten. */
+/** A cache of definitions that clients send as text. Each is compiled once, and the oldest are dropped. */
 export class CompiledTexts {
   readonly #kept = new Map<string, KeptReport>();
   #characters = 0;
 
-  /** As `reportOnText`. */
+  /** See `reportOnText`. */
   async report(text: string, { source, maxSteps, envAllowed }: SentOrigin): Promise<DefinitionReport> {
     const key = hash("sha256", JSON.stringify([text, source, maxSteps, envAllowed]));
     const known = this.#kept.get(key);
@@ -26,7 +26,7 @@ export class CompiledTexts {
     const origin = { source, maxSteps, envAllowed };
     const report = reportOnText(text, { folders: [], ...origin });
     this.#keep(key, { report, characters: text.length });
-    // What is wrong is asked for once and then put right.
+    // A faulty text is not cached: it is corrected before it is sent again.
     const isGood = await report.then(
       ({ definition }) => definition !== undefined,
       () => false,

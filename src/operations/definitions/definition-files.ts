@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { glob } from "node:fs/promises";
-import { basename, extname, join, resolve } from "node:path";
+import { basename, dirname, extname, join, resolve, sep } from "node:path";
 import { listNames } from "../../dialects/list-names.ts";
 import { readTextFile } from "./read-text-file.ts";
 
-/** Where an application has its definitions. */
+/** The places of an application's definitions. */
 export interface FilePlaces {
   readonly appDir: string;
   /** Relative to the application. Absent: `agents.json`, where there is one. */
@@ -34,7 +34,7 @@ export function agentsFileOf({ appDir, agentsFile }: FilePlaces): string {
 }
 
 export interface NamePlaces extends FilePlaces {
-  /** Whoever knows the names already. */
+  /** A cache of names, if there is one. */
   readonly library?: { list(): readonly { readonly name: string }[] } | undefined;
 }
 
@@ -52,4 +52,15 @@ export async function hasWorkflowNamed(places: NamePlaces, name: string, asking:
 
 export function stemOf(file: string): string {
   return basename(file, extname(file));
+}
+
+/**
+ * Where scripts and prompts of a definition are looked for: in the application, in the folder that holds the `workflows/`
+ * in which the file lies, beside the file.
+ */
+export function foldersOf(file: string, appDir: string): readonly string[] {
+  const parts = file.split(sep);
+  const workflows = parts.lastIndexOf("workflows", parts.length - 2);
+  const around = workflows > 0 ? [parts.slice(0, workflows).join(sep) || sep] : [];
+  return [...new Set([appDir, ...around, dirname(file)])];
 }

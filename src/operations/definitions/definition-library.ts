@@ -33,7 +33,7 @@ interface Entry {
   readonly read: RegisteredFile;
   /** The last version without errors. */
   readonly good: RegisteredFile | undefined;
-  /** Of the file and of what it pins: equal stamps, equal texts. */
+  /** The stamps of the file and of those that it pins. Equal stamps mean equal texts. */
   readonly stamps: ReadonlyMap<string, string>;
   readonly text: string;
 }
@@ -57,7 +57,7 @@ export class DefinitionLibrary {
     return this.#list;
   }
 
-  /** Where files lie that definitions pin beside their own text. */
+  /** The folders of files that definitions pin beside their own text. */
   pinnedFiles(): readonly string[] {
     return [...this.#entries.values()].flatMap(({ read, stamps }) =>
       // A file of agents may lie outside of the folders that are watched anyway.
@@ -134,7 +134,7 @@ function toBroken({ read, good }: Entry): BrokenDefinition {
   return { file: read.file, problems: read.problems, hasGoodVersion: good !== undefined };
 }
 
-/** What is broken may be so because a file is missing that has no stamp: it is looked at every time. */
+/** A definition may be broken because a file is missing, which has no stamp. So it is looked at every time. */
 async function isUnchanged({ read, stamps }: Entry): Promise<boolean> {
   if (!read.isValid) return false;
   const now = await stampAll([...stamps.keys()]);

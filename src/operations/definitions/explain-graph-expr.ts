@@ -1,7 +1,7 @@
 import type { Expr, PathExpr, TextPart } from "../../core/expressions/expr.ts";
 import type { Step } from "../../core/graph/graph.ts";
 
-/** Where `liftControls` has put what a control expression reads. */
+/** The place where `liftControls` has put the value that a control expression reads. */
 export interface KnownPlaces {
   readonly input: { readonly [key: string]: Expr } | undefined;
   /** Steps as seen from the expression: own flow first, then outwards. */

@@ -6,7 +6,7 @@ import { toUsd } from "../costs/micro-dollars.ts";
 import { describeRunLimits, type RunLimitsDescription } from "../costs/use-limits.ts";
 import { type KnownPlaces, showExpr } from "./explain-graph-expr.ts";
 
-/** What `pawl graph` says about a workflow. Plain JSON. */
+/** The answer of `pawl graph`. Plain JSON. */
 export interface GraphExplanation {
   readonly name: string;
   readonly dialect: string;
@@ -41,7 +41,7 @@ export interface FlowExplanation {
 export interface StepExplanation {
   readonly id: string;
   readonly kind: Step["kind"];
-  /** Who does the work of a task. */
+  /** The executor of a task. */
   readonly executor?: string;
   readonly description?: string;
   readonly place?: Place;

@@ -3,7 +3,7 @@ import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
 import { compileText } from "./compile-text.ts";
 
-/** Where a definition lies that is not in the application's folder. */
+/** The place of a definition outside of the application's folder. */
 export interface Remote {
   readonly endpoint: string;
   readonly appId: string;
@@ -13,7 +13,7 @@ export interface Remote {
 
 interface Fetched {
   readonly text: string;
-  /** What its steps name, as it was when the definition was compiled. */
+  /** The files that its steps name, as they were when the definition was compiled. */
   readonly files: ReadonlyMap<string, string>;
   readonly definition: CompiledDefinition;
 }

@@ -6,7 +6,7 @@ export async function stampAll(files: readonly string[]): Promise<ReadonlyMap<st
   return new Map(await Promise.all(files.map(async (file) => [file, await stampOf(file)] as const)));
 }
 
-/** Of one file, at once: a look is so short that waiting for it takes longer. Undefined: it cannot be looked at. */
+/** The stamp of one file, read synchronously, which is faster than waiting for it. Undefined if it cannot be read. */
 export function stampNow(file: string): string | undefined {
   try {
     return toStamp(statSync(file, { bigint: true }));

@@ -3,15 +3,15 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { surroundingsOf } from "../agents/agent-surroundings.ts";
-import { foldersOf } from "./application-folders.ts";
 import { compileText, type TextOrigin } from "./compile-text.ts";
+import { foldersOf } from "./definition-files.ts";
 import { findNamed, type NamedPlaces } from "./find-named.ts";
 import { looksLikeFile } from "./looks-like-file.ts";
 import { readTextFile } from "./read-text-file.ts";
 import type { RegistryPlaces } from "./registry.ts";
 
 export interface DefinitionPlaces {
-  /** What relative paths are relative to, tried in this order. */
+  /** The folders that relative paths are relative to, tried in this order. */
   readonly folders: readonly string[];
   readonly appDir: string;
   readonly maxSteps?: number;
@@ -31,7 +31,7 @@ export interface FoundDefinition {
   readonly file: string;
 }
 
-/** What a reference leads to: a file, or what was saved through the service, which has none. */
+/** The definition behind a reference: a file, or one saved through the service, which has no file. */
 export interface ReferredDefinition extends Omit<FoundDefinition, "file"> {
   readonly file?: string;
 }

@@ -8,7 +8,7 @@ export interface NamedPlaces extends RegistryPlaces {
   readonly findSaved?: ((name: string) => Promise<StoredDefinition | undefined>) | undefined;
 }
 
-/** What goes by a name: a definition in a file of the application, or one that a client has saved. */
+/** The definition behind a name: in a file of the application, or saved by a client. */
 export type NamedDefinition =
   | { readonly in: "file"; readonly registered: RegisteredDefinition }
   | { readonly in: "storage"; readonly stored: StoredDefinition };

@@ -1,7 +1,7 @@
 import { findChromium } from "../../config/find-chromium.ts";
 import type { Config } from "../../config/load-config.ts";
 
-/** What the configuration says about whatever a definition leaves open, and about where definitions live. */
+/** The configured defaults of definitions, and their places. */
 export interface ConfiguredOptions {
   readonly maxSteps: number;
   /** Environment variables that terminal workflows may read. */

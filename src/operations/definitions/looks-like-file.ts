@@ -1,4 +1,4 @@
-/** What looks like a file is one, and no registered name: where it is missing, that is said. */
+/** A reference that looks like a file is never a registered name, so that a missing file is reported as such. */
 export function looksLikeFile(reference: string): boolean {
   return /[\\/]/.test(reference) || /\.(ya?ml|json|md)$/i.test(reference);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Graph } from "../../core/graph/graph.ts";
-import { foldersOf } from "./application-folders.ts";
+import { foldersOf } from "./definition-files.ts";
 import { pinFiles } from "./pin-files.ts";
 
 const GRAPH: Graph = {

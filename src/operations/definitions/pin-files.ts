@@ -11,7 +11,7 @@ import { refuseOutOfFiles } from "../service/refuse-out-of-files.ts";
 import type { ShownProblem } from "./shown-problem.ts";
 
 export interface FilesToPin {
-  /** Of the definition, for the places of problems. */
+  /** The definition's own name, for the places of problems. */
   readonly text: string;
   readonly files: readonly NeededFile[];
   readonly folders: readonly string[];

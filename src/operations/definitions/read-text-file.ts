@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { BoundedMap } from "../../core/bounded-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { refuseOutOfFiles } from "../service/refuse-out-of-files.ts";
+import { stampNow } from "./file-stamps.ts";
 
 /** The text of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */
 export async function readTextFile(path: string): Promise<string> {
@@ -14,5 +16,28 @@ export async function readTextFile(path: string): Promise<string> {
     }
     const reason = code === "EISDIR" ? "it is a folder" : cause instanceof Error ? cause.message : String(cause);
     throw new PawlError("FILE_NOT_FOUND", { message: `${path} cannot be read: ${reason}.`, cause });
+  }
+}
+
+interface Kept {
+  readonly stamp: string;
+  readonly text: string;
+}
+
+const MAX_KEPT = 50;
+
+/** A cache of files that every start of a run needs. A file is read again only if it has changed. */
+export class TextFileCache {
+  readonly #kept = new BoundedMap<string, Kept>(MAX_KEPT);
+
+  /** See `readTextFile`. */
+  async read(path: string): Promise<string> {
+    const stamp = stampNow(path);
+    const known = this.#kept.get(path);
+    if (known !== undefined && known.stamp === stamp) return known.text;
+    const text = await readTextFile(path);
+    // The stamp is older than the text, so a write in between is noticed the next time.
+    if (stamp !== undefined) this.#kept.set(path, { stamp, text });
+    return text;
   }
 }

@@ -4,15 +4,14 @@ import { listNames } from "../../dialects/list-names.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { listAgentFiles } from "../agents/agent-files.ts";
 import { surroundingsOf } from "../agents/agent-surroundings.ts";
-import { foldersOf } from "./application-folders.ts";
 import { checkWholeText, type DefinitionReport } from "./compile-text.ts";
-import { type FilePlaces, listDefinitionFiles, stemOf } from "./definition-files.ts";
+import { type FilePlaces, foldersOf, listDefinitionFiles, stemOf } from "./definition-files.ts";
 import { readTextFile } from "./read-text-file.ts";
 import type { ShownProblem } from "./shown-problem.ts";
 
 /** A definition of the application, found where definitions live. */
 export interface RegisteredDefinition {
-  /** What its text says, else the name of its file. */
+  /** The name in its text, else the name of its file. */
   readonly name: string;
   readonly file: string;
   readonly report: DefinitionReport;
@@ -27,14 +26,14 @@ export interface RegisteredFile {
   readonly problems: readonly ShownProblem[];
   /** Names that it gives to workflows, where it is not valid. */
   readonly names: readonly string[];
-  /** What it was compiled with beside itself: where that changes, it has to be compiled again. */
+  /** The other files it was compiled with. If they change, it is compiled again. */
   readonly beside: readonly string[];
 }
 
 export interface RegistryPlaces extends FilePlaces {
   readonly maxSteps?: number;
   readonly envAllowed?: readonly string[];
-  /** Whoever holds them all ready already; else they are read and compiled for every question. */
+  /** A cache of all definitions. Without it they are read and compiled for every question. */
   readonly library?: { list(): readonly RegisteredDefinition[] } | undefined;
 }
 

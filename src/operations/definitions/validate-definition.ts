@@ -5,8 +5,8 @@ import type { DefinitionPart } from "../../dialects/definition.ts";
 import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import type { Application } from "../application/application.ts";
 import { chooseAgent } from "../start/choose-agent.ts";
-import { foldersOf } from "./application-folders.ts";
 import { checkWholeText } from "./compile-text.ts";
+import { foldersOf } from "./definition-files.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { readTextFile } from "./read-text-file.ts";
 import type { ShownProblem } from "./shown-problem.ts";
@@ -16,7 +16,7 @@ export interface Validation {
   readonly isValid: boolean;
   /** Warnings too. */
   readonly problems: readonly ShownProblem[];
-  /** What can be run: one workflow, or those of a file of agents. */
+  /** The workflows that can be run: one, or those of a file of agents. */
   readonly graphs: readonly Graph[];
   /** Of a file of agents. */
   readonly parts?: readonly DefinitionPart[];
@@ -41,7 +41,7 @@ export async function validateDefinition(
   return { file, isValid, problems, graphs, parts };
 }
 
-/** As the configuration alone decides it; what a command asks for is not known here. */
+/** The provider by configuration alone. Options of a command are not known here. */
 async function hasInlineAgents(config: Application["config"], folder: string): Promise<boolean> {
   try {
     return (await chooseAgent({ settings: {}, folder, readText: readTextFile }, config)).agent === "inline";

@@ -3,7 +3,7 @@ import type { Application } from "../application/application.ts";
 import { checkWholeText, describeProblem } from "./compile-text.ts";
 import { loadOptionsOf } from "./load-options.ts";
 
-/** What is wrong with a text, and what could be run. */
+/** The problems of a text, and what could be run. */
 export interface TextValidation {
   readonly valid: boolean;
   /** Warnings too. */

@@ -4,7 +4,7 @@ import type { LoggedEvent } from "../../ports/journal.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
 import { showLimit } from "../costs/use-limits.ts";
 
-/** What has happened in some run, as followers of all runs are told it. */
+/** An event of any run, for followers of all runs. */
 export interface ToldEvent {
   readonly event: string;
   readonly data: JsonObject;

@@ -19,7 +19,7 @@ export interface FeedOptions {
 }
 
 export interface FollowOptions {
-  /** Whose runs. Absent: everybody's. */
+  /** The tenant whose runs are followed. Absent: all tenants. */
   readonly tenantId: string | undefined;
   /** The id of the last event that the follower has seen. Absent: from now on. */
   readonly after: string | undefined;
@@ -32,7 +32,7 @@ interface FedEvent extends ToldEvent {
 
 const PAGE = 200;
 
-/** What may be an id of this stream, also one of an older version. */
+/** Whether a text may be an id of this stream, or of an older version's. */
 export const EVENT_ID = /^[\w.-]{1,64}$/;
 
 /**
@@ -51,7 +51,7 @@ export class EventFeed implements RunObserver {
     this.#options = options;
   }
 
-  /** What it is told of is read from the journal, as everything else is. */
+  /** It only reports that there is something new, which is then read from the journal. */
   committed(): void {
     this.#tail?.look().catch(this.#options.onDefect);
   }
@@ -140,7 +140,7 @@ interface Begin {
   readonly cursor: LogCursor;
   readonly newest: LogPosition;
   readonly position: LogPosition;
-  /** What is said first, where it is not the next event. */
+  /** The first message, if it is not the next event. */
   readonly first: ToldEvent | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Application } from "../application/application.ts";
 import type { EventFeed, StreamedEvent } from "./event-feed.ts";
 
-/** What happens in all runs that the caller may see, as `EventFeed.follow` tells it. */
+/** Follows all runs that the caller may see. See `EventFeed.follow`. */
 export function streamEvents(
   app: Pick<Application, "tenantId">,
   feed: EventFeed,

@@ -1,14 +1,14 @@
-/** What is taken for what nobody can know before a run: tokens where a definition sets no limit and a value is not there yet. */
+/** Assumed numbers of tokens, where a definition sets no limit and a value is not known before a run. */
 export interface Assumptions {
-  /** Of one answer of a model, where no `max_tokens` says it. */
+  /** For one answer of a model without `max_tokens`. */
   readonly output_tokens: number;
-  /** Of a value that is not known yet: an output of code or a tool, a variable. */
+  /** For a value that is not known yet: an output of code or a tool, a variable. */
   readonly value_tokens: number;
-  /** That the result of a tool adds to an agent's conversation, each turn. */
+  /** For the result of a tool, which each turn adds to an agent's conversation. */
   readonly tool_tokens: number;
-  /** Of instructions and descriptions of tools around a prompt. */
+  /** For instructions and descriptions of tools around a prompt. */
   readonly overhead_tokens: number;
-  /** Of UTF-8: fewer make a plan dearer. */
+  /** Bytes of UTF-8. Fewer make a plan dearer. */
   readonly bytes_per_token: number;
 }
 

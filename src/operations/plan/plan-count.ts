@@ -13,7 +13,7 @@ export function unknown(because: string): Count {
   return { is: "unknown", count: null, because };
 }
 
-/** What is never reached is known not to happen, whatever is unknown inside it. */
+/** A step that is never reached happens 0 times, even if something inside it is unknown. */
 export function times(outer: Count, inner: Count): Count {
   if (outer.count === 0 || inner.count === 0) return exactly(0);
   if (outer.is === "unknown") return outer;

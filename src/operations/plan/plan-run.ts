@@ -9,7 +9,7 @@ import { StepPlanner } from "./plan-steps.ts";
 import type { PlannedCost, PlannedStep } from "./planned-step.ts";
 
 export interface PlanRequest {
-  /** What paths of scripts are relative to. */
+  /** The folder that paths of scripts are relative to. */
   readonly folder: string;
   readonly agent?: string;
   readonly maxCostUsd?: number;
@@ -20,7 +20,7 @@ export interface PlanRequest {
 export interface Plan {
   readonly workflow: string;
   readonly dialect: string;
-  /** Who answers agent steps. `null`: no step needs anybody, or nobody is configured. */
+  /** The provider of agent steps. `null` if no step needs one, or none is configured. */
   readonly agent: string | null;
   readonly steps: readonly PlannedStep[];
   readonly total: PlannedTotal;

@@ -8,20 +8,17 @@ import type { ModelPrice, ModelPrices } from "../../ports/model-prices.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
 import { isMessage } from "../start/read-message.ts";
 import type { Assumptions } from "./plan-assumptions.ts";
-import { readCallInput } from "./plan-call-input.ts";
-import { costOf, describePrice } from "./plan-cost.ts";
 import { atMost, type Count, exactly, ONCE, times } from "./plan-count.ts";
-import { countItems } from "./plan-items.ts";
 import { type Asking, costOfAttempt, readAsking } from "./plan-task.ts";
-import { type KnownValues, knownValueOf, tokensOf } from "./plan-values.ts";
+import { countItems, type KnownValues, knownValueOf, readCallInput, tokensOf } from "./plan-values.ts";
 import { visitsOf } from "./plan-visits.ts";
-import { type PlannedStep, rowOf } from "./planned-step.ts";
+import { costOf, describePrice, type PlannedStep, rowOf } from "./planned-step.ts";
 
 interface PlannerParts {
   readonly prices: ModelPrices;
   readonly assumptions: Assumptions;
   readonly repairs: number;
-  /** Who answers agent steps. Undefined: nobody is configured. */
+  /** The provider of agent steps. Undefined if none is configured. */
   readonly agent: string | undefined;
   findCalled(workflow: Json, onlyNames: boolean): Promise<CompiledDefinition>;
 }

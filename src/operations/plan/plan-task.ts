@@ -6,20 +6,20 @@ import { toMicro } from "../costs/micro-dollars.ts";
 import type { Assumptions } from "./plan-assumptions.ts";
 import { type KnownValues, knownValueOf, tokensOf } from "./plan-values.ts";
 
-/** What one attempt of a task asks of a model at most. */
+/** The most that one attempt of a task asks of a model. */
 export interface Asking {
-  /** As the definition names it. */
+  /** The definition's name for it. */
   readonly model: string | undefined;
   readonly forAgent: boolean;
   /** Calls of the model: turns of an agent, or an answer and its repairs. */
   readonly calls: number;
   /** Set where the definition limits turns, or its executor does. */
   readonly turns: number | undefined;
-  /** Of the first call. Undefined: nothing bounds it. */
+  /** Tokens of the first call. Undefined if nothing bounds them. */
   readonly inputTokens: number | undefined;
-  /** Of each call. */
+  /** Tokens of each answer. */
   readonly outputTokens: number;
-  /** What each call adds to the next beside the answer. */
+  /** Tokens that each call adds to the next beside its answer. */
   readonly addedTokens: number;
   /** The task's own limits, over all attempts of one instance. */
   readonly maxCostMicro: number | undefined;
@@ -34,7 +34,7 @@ interface Place {
   readonly repairs: number;
 }
 
-/** Of steps of agents that set no `max_turns`, and of described agents that set no `max_iterations`. */
+/** The turns of agents that set no `max_turns` or `max_iterations`. */
 const STEP_TURNS = 25;
 const AGENT_TURNS = 10;
 const AGENT_TOKENS = 4_096;

@@ -2,10 +2,12 @@ import { evaluate } from "../../core/expressions/evaluate.ts";
 import type { Expr, PathExpr } from "../../core/expressions/expr.ts";
 import { readPath } from "../../core/expressions/read-path.ts";
 import { childrenOf, walkPaths } from "../../core/expressions/walk-paths.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import type { CallStep, Each, Graph } from "../../core/graph/graph.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Assumptions } from "./plan-assumptions.ts";
+import { type Count, exactly, unknown } from "./plan-count.ts";
 
-/** What a step's expressions can know before anything has run. */
+/** The values that a step's expressions can read before anything has run. */
 export interface KnownValues {
   readonly input: JsonObject;
   /** Names of the input whose values come from outputs. */
@@ -17,7 +19,7 @@ export interface KnownValues {
 }
 
 /** Whether the expression reads nothing but what is known. */
-export function isKnown(expr: Expr, known: KnownValues): boolean {
+function isKnown(expr: Expr, known: KnownValues): boolean {
   let isAll = !hasRecorded(expr);
   walkPaths(expr, (path) => {
     isAll &&= isKnownPath(path, known);
@@ -26,7 +28,7 @@ export function isKnown(expr: Expr, known: KnownValues): boolean {
 }
 
 /** The values that a known expression has: one for each item where it reads the item, else one. */
-export function valuesOf(expr: Expr, known: KnownValues): readonly (Json | undefined)[] {
+function valuesOf(expr: Expr, known: KnownValues): readonly (Json | undefined)[] {
   let readsItem = false;
   walkPaths(expr, ({ root }) => {
     readsItem ||= root === "item";
@@ -85,4 +87,51 @@ function isKnownPath({ root, path }: PathExpr, { unknownInputs, items }: KnownVa
 
 function hasRecorded(expr: Expr): boolean {
   return expr.op === "known" || childrenOf(expr).some(hasRecorded);
+}
+
+/** The input of a called workflow, as far as it is known before a run. */
+export function readCallInput(
+  step: CallStep,
+  graph: Graph,
+  known: KnownValues,
+): Pick<KnownValues, "input" | "unknownInputs"> {
+  if (step.input.op !== "object") {
+    const value = knownValueOf(step.input, known);
+    return isJsonObject(value)
+      ? { input: toInput(value, graph), unknownInputs: new Set() }
+      : { input: {}, unknownInputs: "all" };
+  }
+  const values: { [name: string]: Json } = {};
+  const unknownInputs = new Set<string>();
+  for (const [name, expr] of Object.entries(step.input.entries)) {
+    const value = knownValueOf(expr, known);
+    if (value !== undefined) values[name] = value;
+    else if (!isKnown(expr, known) || valuesOf(expr, known).length > 1) unknownInputs.add(name);
+  }
+  // A UHLP workflow reads the payload of a request.
+  if (graph.dialect === "uhlp" && unknownInputs.size > 0) return { input: {}, unknownInputs: "all" };
+  return { input: toInput(values, graph), unknownInputs };
+}
+
+function toInput(values: JsonObject, { dialect, input: { defaults } }: Graph): JsonObject {
+  const input = { ...defaults, ...values };
+  return dialect === "uhlp" ? { requestData: { source: "internal", payload: input }, context: {} } : input;
+}
+
+/** A list that is known is counted; one that a step makes is not known before. */
+export function countItems(
+  { list, coerce = false }: Each,
+  known: KnownValues,
+): { readonly count: Count; readonly items: readonly Json[] | undefined } {
+  if (!isKnown(list, known))
+    return { count: unknown("the list of its fan-out comes from an earlier step"), items: undefined };
+  const lists = valuesOf(list, known).map((value) => toItems(value, coerce));
+  const lengths = new Set(lists.map(({ length }) => length));
+  const count = Math.max(0, ...lengths);
+  return { count: lengths.size <= 1 ? exactly(count) : { is: "at_most", count }, items: lists.flat() };
+}
+
+function toItems(value: Json | undefined, coerce: boolean): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  return coerce && value !== undefined && value !== null ? [value] : [];
 }

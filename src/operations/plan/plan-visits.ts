@@ -1,7 +1,7 @@
 import type { MachineFlow, Step } from "../../core/graph/graph.ts";
 import { type Count, exactly, ONCE } from "./plan-count.ts";
 
-/** As the core has it where a graph sets none. */
+/** The core's limit where a graph sets none. */
 const USUAL_MAX_VISITS = 100_000;
 
 /** How often each step of a machine is visited in one pass: those on a loop until no visit is left. */

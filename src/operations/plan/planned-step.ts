@@ -1,4 +1,6 @@
 import type { Step } from "../../core/graph/graph.ts";
+import type { ModelPrice } from "../../ports/model-prices.ts";
+import { toUsd } from "../costs/micro-dollars.ts";
 import type { Count } from "./plan-count.ts";
 
 /** A step of a plan. Everything that is not known says so; `usd` is `null` then, never 0. */
@@ -8,7 +10,7 @@ export interface PlannedStep {
   readonly kind: Step["kind"];
   readonly executor: string | null;
   readonly instances: Count;
-  /** Of a fan-out: instances in flight at once. */
+  /** For a fan-out: the most instances at once. */
   readonly max_concurrent: number | null;
   /** Tries of one instance, the first included. */
   readonly attempts: number;
@@ -18,7 +20,7 @@ export interface PlannedStep {
   /** Of one attempt. */
   readonly tokens: { readonly calls: number; readonly first_input: number | null; readonly output: number } | null;
   readonly attempt_usd: number | null;
-  /** What the definition allows one instance. */
+  /** The definition's limit for one instance. */
   readonly max_cost_usd: number | null;
   readonly cost: PlannedCost;
 }
@@ -37,7 +39,7 @@ export interface PlannedCost {
   readonly because?: string;
 }
 
-/** What the definition says of a step; what it costs is for others to add. */
+/** The row of a step, as the definition describes it. Its cost is added later. */
 export function rowOf(step: Step, name: string, instances: Count, attempts: number): Omit<PlannedStep, "cost"> {
   return {
     step: name,
@@ -53,4 +55,43 @@ export function rowOf(step: Step, name: string, instances: Count, attempts: numb
     attempt_usd: null,
     max_cost_usd: null,
   };
+}
+
+interface Priced {
+  readonly price: ModelPrice;
+  readonly count: Count;
+  readonly attempts: number;
+  readonly perAttempt: number | undefined;
+  readonly cap: number | undefined;
+}
+
+/** At worst: every instance, with every attempt, and never more than its limit. */
+export function costOf({ price, count, attempts, perAttempt, cap }: Priced): PlannedCost {
+  if (price.kind === "simulated") return { is: "simulated", usd: 0 };
+  const whole = perAttempt === undefined ? undefined : perAttempt * attempts;
+  const instance = whole === undefined || (cap !== undefined && cap < whole) ? cap : whole;
+  if (instance === undefined && price.kind !== "priced") {
+    return {
+      is: "unpriced",
+      usd: null,
+      because: price.kind === "unknown" ? price.reason : "its model has no known price",
+    };
+  }
+  if (instance === undefined) {
+    return { is: "unbounded", usd: null, because: "its prompt holds all outputs of a fan-out of unknown length" };
+  }
+  if (count.is === "unknown") return { is: "unbounded", usd: null, because: count.because };
+  return { is: "bounded", usd: toUsd(instance * count.count) };
+}
+
+const USUAL_CALL = { input: 10_000, output: 10_000 };
+
+export async function describePrice(price: ModelPrice): Promise<PlannedPrice> {
+  if (price.kind !== "priced") {
+    return { is: price.kind === "simulated" ? "simulated" : "unpriced", input: null, output: null };
+  }
+  // Dollars for a million tokens are micro-dollars for one.
+  const input = await price.costMicro({ input: USUAL_CALL.input, output: 0 });
+  const output = await price.costMicro({ input: 0, output: USUAL_CALL.output });
+  return { is: "priced", input: input / USUAL_CALL.input, output: output / USUAL_CALL.output };
 }

@@ -25,7 +25,7 @@ export async function changeDefinition(definition: CompiledDefinition, changes: 
   return { ...definition, graph };
 }
 
-/** Where a step stands: the ids of the steps around it and its own, e.g. `batch/fetch`. */
+/** The address of a step: the ids of the steps around it and its own, e.g. `batch/fetch`. */
 function findAddress({ name: workflow, flow }: Graph, name: string): string {
   const all = [...addressesIn(flow, "")];
   if (all.some(({ address }) => address === name)) return innermost(all, name);

@@ -3,7 +3,7 @@ import type { RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import { readRunStarted } from "../runs/read-run-started.ts";
 
-/** What is done about a change, as the end of a sentence. */
+/** The consequence of a change, as the end of a sentence. */
 export interface Consequence {
   readonly definition: string;
   readonly script: string;
@@ -14,7 +14,7 @@ const GOES_ON: Consequence = {
   script: "the run goes on with the script that it began with",
 };
 
-/** What has changed since a run began, in sentences. A run that goes on does so with what it pinned. */
+/** Changes since a run began, in sentences. A resumed run uses what it pinned. */
 export async function compareWithSource(
   app: Pick<Application, "records">,
   record: RunRecord,

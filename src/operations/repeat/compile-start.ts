@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import type { Application } from "../application/application.ts";
-import { foldersOf } from "../definitions/application-folders.ts";
 import { compileText } from "../definitions/compile-text.ts";
+import { foldersOf } from "../definitions/definition-files.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { narrowDefinition } from "../start/narrow-definition.ts";
 import { withWorkflowLimits } from "../start/workflow-limits.ts";
@@ -11,7 +11,7 @@ import { readPinnedGraph } from "./read-pinned-graph.ts";
 
 export interface SentStart {
   readonly text: string;
-  /** As a person knows it. */
+  /** Its name for people. */
   readonly source: string | undefined;
   /** Of the run: the application and the file that the text comes from, and which part of it is meant. */
   readonly options: JsonObject;
@@ -64,7 +64,7 @@ async function compileSent(
   return withWorkflowLimits(narrowed, options);
 }
 
-/** As the graph of a part says which it is. */
+/** The part's own name, as its graph has it. */
 function readSelection(part: Json | undefined): { readonly workflow: string } | { readonly agent: string } | undefined {
   const { workflow, agent } = isJsonObject(part) ? part : {};
   if (typeof workflow === "string") return { workflow };

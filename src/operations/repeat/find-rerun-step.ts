@@ -11,7 +11,7 @@ export function findRerunStep(reading: RunReading, wanted: string | undefined): 
   return wanted === undefined ? firstToRepeat(reading) : findStep(reading, wanted);
 }
 
-/** What failed first; where nothing has failed, what was not done; of a run that has completed all of it. */
+/** The step that failed first. If none has failed, the first one not done; for a completed run, everything. */
 function firstToRepeat({ history, record }: RunReading): string {
   if (record.status === "completed") return "";
   const [failed] = history.failures.keys();

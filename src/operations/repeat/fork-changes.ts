@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 
-/** What a fork does differently in one step, with the names that definitions and clients use. */
+/** The changes of a fork in one step, with the names that definitions and clients use. */
 export interface StepChange {
   readonly model?: string;
   readonly prompt?: string;
@@ -12,19 +12,19 @@ export interface StepChange {
   readonly timeout?: number;
 }
 
-/** What a fork does differently in all. */
+/** All changes of a fork. */
 export interface ForkChanges {
   /** Values that take the place of those in the run's input, name by name. */
   readonly input: JsonObject;
-  /** Of the run; what was taken over from the old one uses nothing. */
+  /** The limit of the new run. Reused steps count nothing. */
   readonly limits: ChangedLimits;
-  /** Of the run, in seconds. */
+  /** The time limit of the run, in seconds. */
   readonly timeout: number | undefined;
   /** By id, or by the path of ids where an id stands more than once. */
   readonly steps: ReadonlyMap<string, StepChange>;
 }
 
-/** As a request writes them; what is absent stays as it was. */
+/** The changes as a request writes them. Absent ones stay as they were. */
 export interface ChangedLimits {
   readonly max_cost_usd?: number;
   readonly max_tokens?: number;

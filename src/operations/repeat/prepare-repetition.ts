@@ -26,7 +26,7 @@ import { type ChangedLimits, type ForkChanges, readForkChanges } from "./fork-ch
 type DefinitionChoice = "pinned" | "current";
 
 export interface RepetitionRequest {
-  /** Of a run that has ended. */
+  /** The id of a run that has ended. */
   readonly run: string;
   /** A path, or a step's id; see `findRerunStep` for what is meant where it is absent. */
   readonly fromStep?: string;
@@ -39,7 +39,7 @@ export interface PreparedRepetition {
   readonly start: PreparedRun;
   /** Empty: the whole run. */
   readonly fromPath: string;
-  /** What has changed since the old run began, and what is done about it, in sentences. */
+  /** Changes since the old run began, and their consequences, in sentences. */
   readonly notices: readonly string[];
 }
 
@@ -115,7 +115,7 @@ interface NextDefinition {
   readonly notices: readonly string[];
 }
 
-/** What the new run is compiled from stands in its options, so that whichever process owns the data compiles the same. */
+/** The source of the new run is part of its options, so that any process that owns the data compiles the same. */
 async function findDefinition(app: Application, record: RunRecord, asked: DefinitionWanted): Promise<NextDefinition> {
   const { pinned: _, changes: __, schedule_id: ___, traceparent: ____, ...kept } = asked.options;
   const isPinned = asked.choice === "pinned";
@@ -167,7 +167,7 @@ function addressOf(path: string): string {
   return parts.map((part) => unescapeId(part.replaceAll(/#\d+|\[\d+\]/g, ""))).join("/");
 }
 
-/** What is inside a call stands in another definition. */
+/** Steps inside a call belong to another definition. */
 function refuseMissing({ name, flow }: Graph, fromPath: string): void {
   if (fromPath === "") return;
   let here: Flow | undefined = flow;
@@ -194,7 +194,7 @@ async function readInput(reading: RunReading): Promise<JsonObject> {
 
 interface InputChange {
   readonly graph: Graph;
-  /** What of the old run's input is hidden in what was read of it. */
+  /** The secret fields of the old run's input. */
   readonly sealed: string | undefined;
   readonly change: JsonObject;
 }

@@ -11,7 +11,7 @@ export interface OneStepWork {
   readonly kind: "jit" | "llm";
   /** The request's `taskDetails`. */
   readonly details: JsonObject;
-  /** Where scripts and prompt templates lie, unless `read` fetches them. */
+  /** The folders of scripts and prompt templates, unless `read` fetches them. */
   readonly appDir: string;
   read?(path: string): Promise<string>;
 }
@@ -37,7 +37,7 @@ export async function oneStepDefinition(work: OneStepWork): Promise<CompiledDefi
   throw invalid(faultOf(problems.find(({ severity }) => severity === "error")));
 }
 
-/** Where the application lies is no business of whoever asks. */
+/** Callers must not learn the application's folder. */
 function faultOf(problem: Problem | undefined): string {
   if (problem?.code === "FILE_NOT_FOUND") return "the application has no such file.";
   return problem?.message ?? "a file that it names cannot be used.";

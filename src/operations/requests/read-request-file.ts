@@ -7,7 +7,7 @@ import { type ExecuteRequest, readRequest } from "./read-request.ts";
 export interface RequestFile {
   readonly file: string;
   readonly folder: string;
-  /** What it asks for where it does not say. */
+  /** The default where the file does not say. */
   readonly workflowId: string;
 }
 
@@ -16,7 +16,7 @@ export async function readRequestFile(file: RequestFile): Promise<ExecuteRequest
   return readRequest(await readRequestBody(file));
 }
 
-/** As it is sent. */
+/** The request as it is sent. */
 export async function readRequestBody({ file, folder, workflowId }: RequestFile): Promise<Json> {
   return withWorkflow(parseJson(await readTextFile(resolve(folder, file)), file), workflowId);
 }

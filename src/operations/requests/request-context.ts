@@ -8,7 +8,7 @@ import { prepareStart } from "../start/prepare-run.ts";
 import { toRunInput } from "../start/to-run-input.ts";
 import type { RequestRunner } from "./request-runner.ts";
 
-/** What a caller of the server can be known by. */
+/** The data by which a caller of the server is known. */
 export interface Caller {
   readonly method: string;
   readonly path: string;

@@ -11,7 +11,7 @@ export interface RequestRunnerOptions {
   readonly maxInFlight: number;
 }
 
-/** What of a host runs for callers need. */
+/** The part of a host that runs for callers need. */
 export type RunningHost = Pick<RunHost, "startRun" | "settled" | "watch">;
 
 export type Ran =
@@ -36,10 +36,10 @@ export class RequestRunner {
   /** Why nothing is taken at the moment. */
   #refusal: PawlError | undefined;
   #isStopping = false;
-  /** Whoever waits, to be told why that ends early. */
+  /** Waiting callers, which must learn why their wait ends early. */
   readonly #waiting = new Set<(error: PawlError) => void>();
   #idle: (() => void)[] = [];
-  /** Of runs that nobody waits for: two starts of one id at the same moment are one after the other. */
+  /** Starts of runs that nobody waits for. Two starts of one id at the same time follow each other. */
   readonly #starting = new Map<string, Promise<unknown>>();
 
   constructor(app: Pick<Application, "records" | "clock">, host: RunningHost, options: RequestRunnerOptions) {

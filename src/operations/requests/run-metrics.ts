@@ -1,7 +1,7 @@
 import type { Event } from "../../core/history/events.ts";
 import type { Json } from "../../core/json.ts";
 
-/** What a run took, in the words of the sandbox protocol. */
+/** The metrics of a run, in the words of the sandbox protocol. */
 export interface RunMetrics {
   readonly run_id: string;
   readonly execution_time_ms: number;

@@ -10,7 +10,7 @@ export interface ExecuteResponse {
   readonly metrics: RunMetrics;
 }
 
-/** What a run has come to, as its workflow has shaped it. */
+/** The answer of a run, as its workflow has shaped it. */
 export interface ShapedResult {
   readonly resultType: string;
   readonly data: Json;

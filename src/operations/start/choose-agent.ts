@@ -5,17 +5,17 @@ import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { JsonObject } from "../../core/json.ts";
 
 export interface AgentQuestion {
-  /** As asked for by the command. */
+  /** The command's choice. */
   readonly asked?: string;
   /** The definition's settings. */
   readonly settings: JsonObject;
-  /** What a script's path is relative to. */
+  /** The folder that a script's path is relative to. */
   readonly folder: string;
-  /** Of a file; as `readTextFile`. */
+  /** Reads a file. See `readTextFile`. */
   readText(path: string): Promise<string>;
 }
 
-/** What a run keeps of the choice: who answers, and the text of a script, so that editing it changes no run. */
+/** The choice as a run stores it: the provider, and the text of a script, so that editing the file changes no run. */
 export interface ChosenAgent {
   readonly agent: string;
   readonly script?: string;

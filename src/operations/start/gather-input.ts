@@ -8,7 +8,7 @@ export interface GivenInput {
   readonly pairs: readonly string[];
   /** A JSON file with the whole input. */
   readonly file?: string;
-  /** What files are relative to. */
+  /** The folder that files are relative to. */
   readonly folder: string;
 }
 
@@ -46,7 +46,7 @@ function wantsText(schema: JsonObject | undefined, name: string): boolean {
   return isJsonObject(property) && property["type"] === "string";
 }
 
-/** Where no name is declared and any may be a text, a value is one, so that `007` stays `007`. */
+/** Without declared names a value that may be a text is one, so that `007` stays `007`. */
 function mayBeText(others: Json | undefined): boolean {
   const type = isJsonObject(others) ? others["type"] : undefined;
   return type === "string" || (Array.isArray(type) && type.includes("string"));

@@ -15,7 +15,7 @@ export function matchesGlob(name: string, pattern: string): boolean {
       at += 1;
       inGlob += 1;
     } else if (star !== undefined) {
-      // What the last star stands for is one character longer.
+      // The last star now matches one character more.
       star.at += 1;
       at = star.at;
       inGlob = star.inGlob + 1;

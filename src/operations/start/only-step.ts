@@ -50,7 +50,7 @@ function alone(step: Step): Step {
 
 const RUN_INPUT: Expr = { op: "path", root: "input", path: [] };
 
-/** What the executor gets beside the mapped input (script, prompt, tool) stays as it is written. */
+/** The executor's other settings (script, prompt, tool) stay as they are. */
 function givenInput(input: Expr): Expr {
   if (input.op !== "object") return input;
   for (const name of ["input", "arguments"]) {

@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Graph, UseLimits } from "../../core/graph/graph.ts";
+import type { Flow, Graph, UseLimits } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RunStart } from "../../hosts/run-host.ts";
 import { newRunId } from "../../hosts/session/new-run-id.ts";
@@ -15,7 +15,6 @@ import { readTextFile } from "../definitions/read-text-file.ts";
 import { readRequestFile } from "../requests/read-request-file.ts";
 import { findSaved } from "../workflows/saved-definitions.ts";
 import { chooseAgent } from "./choose-agent.ts";
-import { executorKindsOf } from "./executor-kinds.ts";
 import { fillDirectories } from "./fill-directories.ts";
 import { type GivenInput, gatherInput } from "./gather-input.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
@@ -24,7 +23,7 @@ import { toRequestInput, toRunInput } from "./to-run-input.ts";
 export interface RunRequest {
   /** A file, `FILE#NAME` or a registered name. */
   readonly workflow: string;
-  /** What paths are relative to. */
+  /** The folder that paths are relative to. */
   readonly folder: string;
   readonly inputPairs?: readonly string[];
   readonly inputFile?: string;
@@ -35,7 +34,7 @@ export interface RunRequest {
   readonly agent?: string;
   readonly maxCostUsd?: number;
   readonly uses?: UseLimits;
-  /** Where a limit is used up. Absent: as the definition says, else the run stops. */
+  /** The reaction to a used-up limit. Absent: the definition's, else the run stops. */
   readonly onExceeded?: "stop" | "ask";
   readonly callbackUrl?: string;
 }
@@ -53,7 +52,7 @@ export async function prepareRun(app: Application, request: RunRequest): Promise
   return prepared;
 }
 
-/** What a request means: which definition, with which input. */
+/** Resolves a request to a definition and its input. */
 export async function findStartable(app: Application, request: RunRequest): Promise<Startable> {
   const { workflow, folder } = request;
   const places = {
@@ -175,12 +174,12 @@ async function decideAgent(
   { agent, folder }: Pick<RunRequest, "agent" | "folder">,
 ): Promise<JsonObject> {
   const { kinds, hasCalls } = executorKindsOf(graph);
-  // What the configuration names is relative to the application, what a person types to where they stand.
+  // Configured paths are relative to the application, typed ones to the current folder.
   const question = {
     settings: graph.settings,
     folder: agent === undefined ? app.appDir : folder,
     ...(agent === undefined ? {} : { asked: agent }),
-    readText: (path: string) => app.keptTexts?.read(path) ?? readTextFile(path),
+    readText: (path: string) => app.textFiles?.read(path) ?? readTextFile(path),
   };
   // Agents of Pawl itself answer by themselves, except where answers are made up.
   const isSimulated = kinds.has("inline") && (app.config.settings.agent.provider ?? "").startsWith("simulated");
@@ -197,4 +196,21 @@ async function decideAgent(
 async function findExecutors(app: Application, graph: Graph, options: JsonObject): Promise<void> {
   const run = { options, settings: graph.settings };
   await Promise.all([...executorKindsOf(graph).kinds].map((kind) => app.findExecutor(kind, run)));
+}
+
+/** The kinds of executors that a graph's own steps need, and whether it calls workflows that may need others. */
+function executorKindsOf(graph: Graph): { readonly kinds: ReadonlySet<string>; readonly hasCalls: boolean } {
+  const kinds = new Set<string>();
+  let hasCalls = false;
+  const visit = (flow: Flow) => {
+    for (const step of flow.steps) {
+      if (step.kind === "task") kinds.add(step.executor);
+      if (step.kind === "call") hasCalls = true;
+      if (step.kind === "flow") visit(step.flow);
+      if (step.catch !== undefined) visit(step.catch);
+      if (step.finally !== undefined) visit(step.finally);
+    }
+  };
+  visit(graph.flow);
+  return { kinds, hasCalls };
 }

@@ -12,13 +12,13 @@ import { fillDirectories } from "./fill-directories.ts";
 import { type PreparedRun, prepareStart, type Startable } from "./prepare-run.ts";
 import { toRunInput } from "./to-run-input.ts";
 
-/** What a client of the service asks for. */
+/** The request of a client of the service. */
 export interface Submission {
   /** A registered name, or the text of a definition. Never a path: a client does not choose files of this machine. */
   readonly workflow: string;
-  /** Of a text of agents: which of its workflows or agents is meant. */
+  /** For a text of agents: the name of one of its workflows or agents. */
   readonly part?: string;
-  /** Of a definition saved through the service. Absent: the newest. */
+  /** The version of a definition saved through the service. Absent: the newest. */
   readonly version?: number;
   readonly input: JsonObject;
   readonly callbackUrl?: string;
@@ -26,7 +26,7 @@ export interface Submission {
   readonly maxCostUsd?: number;
   readonly uses?: UseLimits;
   readonly onExceeded?: "stop" | "ask";
-  /** Who answers agent steps, by name; scripts are files, which a client does not name. */
+  /** The provider of agent steps, by name. Scripts are files, which a client cannot name. */
   readonly agent?: "sandstorm" | "inline" | "simulated";
   readonly runId?: string;
 }
@@ -52,7 +52,7 @@ export async function prepareSubmission(app: Application, submission: Submission
   return { ...prepared, options: { ...prepared.options, callback_headers: sealed } };
 }
 
-/** What a client's request means: which definition, with which input. */
+/** Resolves a client's request to a definition and its input. */
 export async function toStartable(
   app: Application,
   submission: Pick<Submission, "workflow" | "part" | "version" | "input">,

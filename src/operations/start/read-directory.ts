@@ -5,9 +5,9 @@ import type { JsonObject } from "../../core/json.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import { matchesGlob } from "./matches-glob.ts";
 
-/** Where files are read from. */
+/** The folder that files are read from. */
 export interface FileSource {
-  /** As a person knows it. */
+  /** Its name for people. */
   readonly shown: string;
   list(options: { readonly recursive: boolean }): Promise<readonly FoundFile[]>;
   read(path: string): Promise<Uint8Array>;
@@ -20,7 +20,7 @@ interface FoundFile {
 }
 
 export interface Wanted {
-  /** Of names, with `*` and `?`. None: every name. */
+  /** Patterns of names, with `*` and `?`. Empty: every name. */
   readonly include: readonly string[];
   readonly recursive: boolean;
   readonly maxFiles: number;

@@ -3,7 +3,7 @@ import type { Graph } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 
-/** What the original calls it in its requests, beside our own word. */
+/** The original's word for it, beside our own. */
 const MESSAGE_NAMES = ["message", "initial_user_message", "user_message", "initial_input"];
 
 /** The input of a sequence of agents, by whichever name the message goes; that of every other workflow as it is. */

@@ -15,7 +15,7 @@ import { onlyStep } from "./only-step.ts";
 export interface PromptRequest {
   /** A prompt file, or `WORKFLOW:STEP`. */
   readonly reference: string;
-  /** What paths are relative to. */
+  /** The folder that paths are relative to. */
   readonly folder: string;
   readonly inputPairs: readonly string[];
   readonly inputFile?: string;
@@ -23,7 +23,7 @@ export interface PromptRequest {
 
 export interface RenderedPrompt {
   readonly text: string;
-  /** What is written beside the template: model, parameters, form of the answer. */
+  /** The settings beside the template: model, parameters, form of the answer. */
   readonly settings: JsonObject;
 }
 
@@ -83,7 +83,7 @@ async function readPromptFile(file: string, text: string): Promise<FoundPrompt> 
   });
 }
 
-/** What the step says goes before what its prompt file says. */
+/** Settings of the step go before those of its prompt file. */
 function readStepPrompt(step: JsonObject, graphSettings: JsonObject): FoundPrompt {
   const { prompt, promptTemplate, ...own } = step;
   const files = graphSettings["prompts"];
@@ -94,7 +94,7 @@ function readStepPrompt(step: JsonObject, graphSettings: JsonObject): FoundPromp
   return { template: String(template), settings: { ...settings, ...own } };
 }
 
-/** What is written in the step itself; its values are given. */
+/** The prompt that is written in the step itself, with the given values. */
 function literalsOf(input: Expr): JsonObject {
   if (input.op === "literal") return isJsonObject(input.value) ? input.value : {};
   if (input.op !== "object") return {};

@@ -5,8 +5,8 @@ import { withMaxStates } from "../../dialects/terminal/lower.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import type { Application } from "../application/application.ts";
-import { foldersOf } from "../definitions/application-folders.ts";
 import { compileText } from "../definitions/compile-text.ts";
+import { foldersOf } from "../definitions/definition-files.ts";
 import { type DefinitionPlaces, findDefinition } from "../definitions/find-definition.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { findSaved } from "../workflows/saved-definitions.ts";
@@ -24,7 +24,7 @@ interface Call {
   readonly terms?: Json;
   /** Those of the calling run. */
   readonly options: JsonObject;
-  /** Whose run calls. */
+  /** The tenant of the calling run. */
   readonly tenantId?: string | undefined;
   /** The name comes from an input or an output, and not from whoever wrote the workflow. */
   readonly isComputed?: boolean;
@@ -71,7 +71,7 @@ export async function findCalled(
   const appDir = typeof kept === "string" ? kept : app.appDir;
   const loading = loadOptionsOf(app.config);
   const file = typeof source === "string" ? source : undefined;
-  // Whoever sends a text does not choose files of this machine, neither directly nor through a call.
+  // A text that a client has sent must not choose files of this machine, neither directly nor through a call.
   const isSent = file === undefined;
   const origin = {
     folders: isSent ? [] : foldersOf(file, appDir),

@@ -9,7 +9,7 @@ import type { PreparedRun } from "./prepare-run.ts";
 import { prepareSubmission, type Submission } from "./prepare-submission.ts";
 import { withTrace } from "./with-trace.ts";
 
-/** What a client asks for with a run of its own for an answer. It may ask again, with the same key. */
+/** A client's request for a run. The client may repeat it with the same key. */
 export interface RunRequest<Prepared extends Startable = Startable> {
   /** All of it: the same key with something else is a mistake. */
   readonly asked: object;
@@ -25,7 +25,7 @@ interface Startable {
   readonly start: PreparedRun;
 }
 
-/** What became of a request: a run of its own, or the run that an equal request has had. */
+/** The outcome of a request: a new run, or the run of an equal request. */
 export type Submitted<Prepared extends Startable = Startable> =
   | { readonly is: "new"; readonly prepared: Prepared }
   | { readonly is: "known"; readonly record: RunRecord };
@@ -39,7 +39,7 @@ export function toRunRequest(app: Application, submission: Submission): Pick<Run
   };
 }
 
-/** As answers tell it. */
+/** The outcome in answers. */
 export function describeSubmitted(submitted: Submitted): { readonly run_id: string; readonly status: RunStatus } {
   if (submitted.is === "new") return { run_id: submitted.prepared.start.runId, status: "queued" };
   const { id, status } = submitted.record;

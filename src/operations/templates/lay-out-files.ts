@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { makeFolder } from "./make-folder.ts";
 
-/** What was made of files in a folder. Paths are relative to it. */
+/** The outcome for files in a folder. Paths are relative to it. */
 export interface LaidOut {
   readonly folder: string;
   readonly written: readonly string[];

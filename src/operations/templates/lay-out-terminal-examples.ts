@@ -10,7 +10,7 @@ export interface LaidOutExamples extends LaidOut {
 
 /** Beside this file's layer in the sources as in the package. */
 const EXAMPLES = fileURLToPath(new URL("../../../examples/terminal/", import.meta.url));
-/** Whoever tries the examples where they lie leaves other things beside them. */
+/** Trying the examples in place leaves other files beside them. */
 const TO_LAY_OUT = [
   "README.md",
   ".mcp.json",

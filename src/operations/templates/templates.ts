@@ -13,7 +13,7 @@ export interface Template {
   readonly title: string;
   readonly description: string;
   readonly dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
-  /** What to run, relative to its folder. */
+  /** The file to run, relative to its folder. */
   readonly workflow: string;
   /** An input to try it with. */
   readonly input: string;
@@ -74,7 +74,7 @@ const head = z.strictObject({
   needs: z.array(z.string()),
 });
 
-/** What is to be known of a template stands above its README, as in Markdown files of other programs. */
+/** A template's metadata is the front matter of its README. */
 async function readTemplate(name: string): Promise<Template & { readonly readme: string }> {
   const text = await readFile(join(TEMPLATES, name, "README.md"), "utf8");
   const [, front = "", readme = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(text) ?? [];

@@ -11,7 +11,7 @@ import { withTrace } from "../start/with-trace.ts";
 import type { TriggerTarget } from "./trigger-table.ts";
 
 export interface Delivery {
-  /** Who is triggered. */
+  /** The triggered definitions. */
   readonly targets: readonly TriggerTarget[];
   readonly requestId: string;
   readonly traceParent?: string | undefined;
@@ -60,7 +60,7 @@ export async function deliverMessage(parts: DeliveryParts, delivery: Delivery): 
   );
 }
 
-/** What the server knows of who asks is for files of the application: whoever saves a definition may not even see its runs. */
+/** Only files of the application get the caller's context. A tenant that saves a definition may not even see its runs. */
 function contextFor({ file }: TriggerTarget, context: JsonObject): JsonObject {
   return file === undefined ? withoutTrusted(context) : context;
 }

@@ -1,6 +1,6 @@
 import { decodeSegment, type PathPattern, splitPath } from "./path-pattern.ts";
 
-/** What a request is matched against. */
+/** The routes that a request is matched against. */
 export interface Route<Target> {
   /** In capitals. */
   readonly method: string;

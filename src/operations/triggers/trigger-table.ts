@@ -9,13 +9,13 @@ import { RouteTable } from "./route-table.ts";
 
 type TriggerOf<Kind extends Trigger["kind"]> = Trigger & { readonly kind: Kind };
 
-/** What a trigger starts: a definition in a file, or one that a client has saved. */
+/** The definition that a trigger starts: in a file, or saved by a client. */
 export interface TriggerTarget extends ReferredDefinition {
-  /** Where it stands, for people. */
+  /** Its place, for people. */
   readonly shownAs: string;
-  /** Of who has saved it. */
+  /** The tenant that saved it. */
   readonly tenantId?: string;
-  /** What each of its runs may cost at most, as whoever saved it may spend no more. */
+  /** The most that one of its runs may cost: the limit of the key that saved it. */
   readonly maxCostMicro?: number;
 }
 
@@ -33,7 +33,7 @@ export interface TriggerProblem {
   readonly target: TriggerTarget;
 }
 
-/** What starts workflows by itself, as their definitions say. */
+/** The triggers that definitions name. */
 export interface TriggerTable {
   readonly routes: RouteTable<TriggerTarget>;
   readonly queues: ReadonlyMap<string, readonly Armed<"queue">[]>;
@@ -47,7 +47,7 @@ export interface TableOptions {
   readonly isAtRoot?: boolean;
 }
 
-/** What files of the application have, those that cannot be used left out. */
+/** The triggers of the application's files, without those that cannot be used. */
 export function targetsIn(
   definitions: readonly RegisteredDefinition[],
   appDir: string,

@@ -104,7 +104,7 @@ async function listFiles(app: WorkflowsApplication): Promise<readonly Registered
   return listRegistered({ appDir, library, ...loadOptionsOf(config) });
 }
 
-/** What cannot be compiled by this version of the program starts nothing; asking for it by its name says why. */
+/** A definition that this version cannot compile starts nothing. A request by its name says why. */
 export async function targetsOfSaved(
   app: Pick<WorkflowsApplication, "config" | "compiledTexts">,
   saved: readonly StoredDefinition[],

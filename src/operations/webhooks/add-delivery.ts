@@ -4,7 +4,7 @@ import type { Application } from "../application/application.ts";
 
 /** A message that somebody elsewhere is to get. */
 export interface WantedDelivery extends Omit<NewDelivery, "id" | "lane" | "sealedHeaders"> {
-  /** What makes it this message: asked for again with equal names, it is not sent again. */
+  /** Identifies the message. A message with equal names is not sent again. */
   readonly names: readonly (string | number)[];
   readonly sealedHeaders?: string;
 }
@@ -35,7 +35,7 @@ export async function readBodyOf(app: Pick<Application, "records" | "service">, 
   return Buffer.from(await (await app.records()).blobs.get(stored.slice(1))).toString();
 }
 
-/** Who receives it, as far as that can be told before variables are put in. */
+/** The receiver, as far as it is known before variables are resolved. */
 function laneOf(url: string): string {
   return URL.parse(url)?.origin ?? url;
 }

@@ -2,14 +2,14 @@ import { toIsoTime } from "../../core/iso-time.ts";
 import type { ToldApproval } from "../../hosts/session/approvals/approval-webhooks.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 
-/** What a webhook tells of a question. What is shown to the person is not in it: it may be large, and not for every receiver. */
+/** The webhook about a question. It leaves out the data shown to the person, which may be large and not for every receiver. */
 export interface ApprovalRequest {
   readonly event: "approval.requested";
   readonly run_id: string;
   readonly workflow: string;
   readonly status: "awaiting_approval";
   readonly approval: {
-    /** As the routes of approvals take it. */
+    /** The address, as the routes of approvals take it. */
     readonly approval_id: string;
     readonly path: string;
     /** An answer that names it answers this question and no later one at the path. */

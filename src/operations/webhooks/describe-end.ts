@@ -5,7 +5,7 @@ import { toUsd } from "../costs/micro-dollars.ts";
 import { describeHead, type ErrorDescription } from "../runs/describe-run.ts";
 import type { RunReading } from "../runs/describe-run-reading.ts";
 
-/** What a webhook tells of a run's end. */
+/** The webhook about a run's end. */
 export interface EndDescription {
   readonly event: string;
   readonly run_id: string;

@@ -2,7 +2,7 @@ import type { NewDelivery } from "../../ports/deliveries.ts";
 import { showSlackUrl } from "../schedules/schedule-notify.ts";
 import { showUrl } from "./show-url.ts";
 
-/** Who gets a message, as people may see it. */
+/** The receiver of a message, as people may see it. */
 export function showReceiver(
   { channel, url }: Pick<NewDelivery, "channel" | "url">,
   mask: (text: string) => string,

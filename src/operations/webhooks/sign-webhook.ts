@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 interface SignedMessage {
   readonly secret: string;
-  /** What receivers that have not changed over yet still check with. */
+  /** The secret of receivers that have not changed over yet. */
   readonly previousSecret?: string | undefined;
   readonly id: string;
   /** Of this try. */
@@ -32,7 +32,7 @@ export function signWebhook({
   };
 }
 
-/** What one scheme says of a message. `absent`: the message does not bear its headers. */
+/** The verdict of one scheme. `absent`: the message does not have its headers. */
 export interface SignatureCheck {
   readonly scheme: "x-sandcastle-signature" | "webhook-signature";
   readonly is: "right" | "wrong" | "absent";

@@ -24,7 +24,7 @@ async function readEnd(app: NoticeApplication, entry: OutboxRecord): Promise<rea
   const record = await sources.journal.readRun(entry.run);
   const { schedule: scheduleId } = JSON.parse(entry.body) as { readonly schedule: string };
   const schedule = await (await app.service()).schedules.find(scheduleId);
-  // Who has removed the schedule, or its `notify`, wants to hear nothing more of it.
+  // The schedule or its `notify` was removed, so nobody is notified.
   if (record === undefined || schedule?.notify === undefined) return [];
   const notify = readNotify(schedule.notify);
   if (!isWanted(notify, record.status)) return [];

@@ -1,15 +1,16 @@
+import type { PolicyDecision } from "../../core/graph/policy.ts";
+import { toIsoTime } from "../../core/iso-time.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { ToldApproval } from "../../hosts/session/approvals/approval-webhooks.ts";
 import type { ToldWarning } from "../../hosts/session/budgets/limit-warnings.ts";
 import type { ToldAlert } from "../../hosts/session/policies/output-policies.ts";
 import type { OutboxRecord, RunRecord } from "../../ports/journal.ts";
 import type { Application, Records } from "../application/application.ts";
+import { type LimitDescription, showLimit } from "../costs/use-limits.ts";
 import { readRunHistory } from "../runs/describe-run-reading.ts";
 import type { WantedDelivery } from "./add-delivery.ts";
-import { describeAlert } from "./describe-alert.ts";
 import { describeApprovalRequest } from "./describe-approval-request.ts";
 import { describeEnd } from "./describe-end.ts";
-import { describeWarning } from "./describe-warning.ts";
 import { takeUpEntries } from "./take-up-entries.ts";
 
 /** Makes deliveries of the webhooks that were committed with ends of runs, questions to people and warnings. */
@@ -36,7 +37,7 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
   const options = await readOptions(app, record);
   const description = await describe(sources, record, told);
   const isCallback = options["callback_url"] === url;
-  // Who is told of a budget that runs share has nothing to do with this run's client.
+  // The webhook of a shared budget is not the one of this run's client.
   const isForeign = event === "budget.warning" && told["budget"] !== "run";
   // An alert may be told elsewhere than the run's client had in mind for what it sends along.
   const isElsewhere = isForeign || (event === "policy.alert" && !isCallback);
@@ -70,8 +71,53 @@ async function describe(sources: Records, record: RunRecord, told: JsonObject): 
   }
 }
 
-/** As the run was started with. */
+/** The options that the run was started with. */
 async function readOptions(app: Pick<Application, "records">, { no }: RunRecord): Promise<JsonObject> {
   const [first] = await (await app.records()).journal.readEvents(no, { afterSeq: 0, limit: 1 });
   return first?.event.type === "runStarted" ? (first.event.options ?? {}) : {};
+}
+
+/** The webhook about a policy alert. It counts findings and never shows them. */
+interface PolicyAlert {
+  readonly event: "policy.alert";
+  readonly run_id: string;
+  readonly workflow: string;
+  readonly path: string;
+  readonly policy: string;
+  readonly found: NonNullable<PolicyDecision["found"]>;
+  readonly why: string;
+  readonly timestamp: string;
+}
+
+/** Deterministic, so that a repeated delivery has the same text. */
+function describeAlert({ id, workflow }: RunRecord, { path, at, decision }: ToldAlert): PolicyAlert {
+  const { policy, found = {}, why } = decision;
+  return { event: "policy.alert", run_id: id, workflow, path, policy, found, why, timestamp: toIsoTime(at) };
+}
+
+/** The webhook about a limit of which 80 % are used. */
+interface BudgetWarning {
+  readonly event: "budget.warning";
+  /** The run whose step has used it. */
+  readonly run_id: string;
+  readonly workflow: string;
+  /** `run`: its own limits; else the id of a budget that runs share. */
+  readonly budget: string;
+  readonly name: string;
+  readonly limit: LimitDescription;
+  readonly timestamp: string;
+}
+
+/** Deterministic, so that a repeated delivery has the same text. */
+function describeWarning({ id, workflow }: RunRecord, told: ToldWarning): BudgetWarning {
+  const { budget, name, of, limit, used, at } = told;
+  return {
+    event: "budget.warning",
+    run_id: id,
+    workflow,
+    budget,
+    name,
+    limit: showLimit({ of, limit, used }),
+    timestamp: toIsoTime(at),
+  };
 }

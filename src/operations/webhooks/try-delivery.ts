@@ -19,7 +19,7 @@ export interface TryParts {
   random(): number;
 }
 
-/** What came of it: a try to be recorded, an end without one, or nothing because `signal` aborted. */
+/** The outcome: a try to record, an end without one, or nothing because `signal` aborted. */
 export type Tried =
   | ({ readonly is: "made" } & MadeTry)
   | { readonly is: "skipped"; readonly reason: string }
@@ -119,7 +119,7 @@ async function post(
   return { is: "made", ...judge(result, { delivery, at, parts, sent: headers }) };
 }
 
-/** What says who sends this, and what it is: nothing that Slack would want to know. */
+/** Headers that say who sends this and what it is. Slack gets none of them. */
 async function ownHeaders({ delivery, at, body }: Posted, app: TryParts["app"]): Promise<Record<string, string>> {
   const { id, event, runId } = delivery;
   const { secret, previous_secret: previousSecret } = app.config.settings.webhook;

@@ -42,7 +42,7 @@ export interface WebhookWithAttempts extends WebhookDescription {
 interface WebhookAttempt {
   readonly at: string;
   readonly duration_seconds: number;
-  /** Of the answer. Null: there was none. */
+  /** The HTTP status of the answer. Null if there was none. */
   readonly status: number | null;
   readonly error: string | null;
   /** The beginning of the answer. */
