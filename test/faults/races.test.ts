@@ -3,6 +3,7 @@ import { isPawlError } from "../../src/core/errors/pawl-error.ts";
 import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
 import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { quiet } from "../fakes/fake-clock.ts";
+import { rounds } from "../properties/rounds.ts";
 import { Random } from "../simulation/random.ts";
 import { literal, path, task, toGraph } from "./graphs.ts";
 import { fail, journalWith, succeed, untilAborted, World } from "./world.ts";
@@ -19,7 +20,7 @@ const RUNS = 8;
 const OPERATIONS = 120;
 
 /** Who is told that something was done finds it in the record; who is told no gets an error that has a code. */
-test.each(Array.from({ length: 25 }, (_, seed) => seed))(
+test.each(Array.from({ length: rounds(3) }, (_, seed) => seed))(
   "whatever comes in while runs leave memory and return is kept or refused, and every run ends (seed %i)",
   async (seed) => {
     const random = new Random(seed);
