@@ -6,9 +6,8 @@ import { applyBudgetExhausted, applyLimitRaised, applyStepHeld } from "./budget/
 import { applyCancelRequested } from "./run/cancel.ts";
 import { applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run/run-life.ts";
 import { applyTimerFired } from "./run/timer-fired.ts";
-import { applyApprovalAnswered, applyApprovalAsked } from "./step-kinds/approve.ts";
+import { applyApprovalAnswered, applyApprovalAsked, applyQuestionAsked } from "./step-kinds/approve.ts";
 import { applyCallResolved } from "./step-kinds/call.ts";
-import { applyQuestionAsked } from "./step-kinds/questions.ts";
 import { applySignalReceived, applyWaitBegun } from "./step-kinds/wait.ts";
 import type { Turn } from "./turn.ts";
 

@@ -4,8 +4,7 @@ import { readKey, readPath } from "../expressions/read-path.ts";
 import type { Scope as ExpressionScope } from "../expressions/scope.ts";
 import { type RunState, SINGLE_ITEM } from "../history/run-state.ts";
 import type { Json } from "../json.ts";
-import { describeRun } from "./describe-run.ts";
-import { hasEnded, seeFailure, seeItem, seeStep, seeVariable, type Viewpoint } from "./lookup.ts";
+import { describeRun, hasEnded, seeFailure, seeItem, seeStep, seeVariable, type Viewpoint } from "./lookup.ts";
 
 /** Evaluates a lifted control expression on what state knows. */
 export function evaluateControl(state: RunState, from: Viewpoint, expr: Expr): Json | undefined {

@@ -1,13 +1,12 @@
 import type { Instance } from "../history/run-state.ts";
 import { unblock } from "./attempt/admission.ts";
-import { beginInstance } from "./attempt/begin-instance.ts";
 import { concludeInstance } from "./attempt/conclude.ts";
-import { reserveRemainder } from "./budget/share-remainder.ts";
+import { reserveRemainder } from "./budget/reservations.ts";
 import { closeScope } from "./flow/close-scope.ts";
 import { endScope } from "./flow/end-scope.ts";
 import { openStep } from "./flow/open-step.ts";
 import { settleItem, settleStep } from "./flow/settle.ts";
-import { startItem } from "./flow/start-item.ts";
+import { beginInstance, startItem } from "./flow/start-item.ts";
 import { visitStep } from "./flow/visit-step.ts";
 import type { Turn, Work } from "./turn.ts";
 

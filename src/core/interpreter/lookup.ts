@@ -3,10 +3,13 @@ import {
   type Handle,
   type Instance,
   type InstanceStatus,
+  type RunState,
   type Scope,
   SINGLE_ITEM,
   type StepState,
 } from "../history/run-state.ts";
+import { toIsoTime } from "../iso-time.ts";
+import type { JsonObject } from "../json.ts";
 
 /** From where an expression looks: an instance, or a step before its instances exist. */
 export interface Viewpoint {
@@ -101,4 +104,10 @@ function domainOf(view: Viewpoint): number {
   // In a machine every fan-out is a step's own.
   if (view.scope.flow.flow.kind === "machine") return view.item >= 0 ? view.step : SINGLE;
   return view.scope.shape[view.step] ?? SINGLE;
+}
+
+/** `run` in expressions. `date` is the day on which the run began, so that a run over midnight does not change it. */
+export function describeRun(state: RunState): JsonObject {
+  const startedAt = toIsoTime(state.startedAt);
+  return { id: state.runId, workflow: state.workflow, startedAt, date: startedAt.slice(0, 10) };
 }

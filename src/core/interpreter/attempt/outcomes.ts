@@ -1,9 +1,9 @@
-import type { StepFailed, StepInterrupted, StepSucceeded } from "../../history/events.ts";
+import type { Outspent, StepFailed, StepInterrupted, StepSucceeded } from "../../history/events.ts";
 import type { Failure, Instance } from "../../history/run-state.ts";
 import type { Turn } from "../turn.ts";
+import { stopForBudget } from "./admission.ts";
 import { concludeInstance, failInstance, succeedProjected } from "./conclude.ts";
 import { bookAttempt, bookLate, giveUp, release } from "./costs.ts";
-import { goOnOutspent } from "./outspent.ts";
 
 /** After this many crashes with the attempt in flight it is the attempt that is suspected. */
 const POISON_CRASHES = 3;
@@ -34,6 +34,22 @@ export function applyStepFailed(turn: Turn, event: StepFailed): void {
   const isSafe = instance.step.step.atMostOnce !== true || event.effect === "none";
   const failure: Failure = { code: event.code, message: event.message, seq: turn.seq };
   failInstance(turn, instance, failure, { mayRetry: event.retryable && isSafe, projected: event });
+}
+
+/**
+ * The attempt was promised too little of a budget. That is no failure of the step, so neither its retry policy nor its failure
+ * handling applies. It waits for more with all others, and if there is no more, the budget stops the run.
+ */
+function goOnOutspent(turn: Turn, instance: Instance, event: StepFailed & { readonly outspent: Outspent }): void {
+  const { goesOn, promisedMicro } = event.outspent;
+  const mayRepeat = goesOn || instance.step.step.atMostOnce !== true || event.effect === "none";
+  if (!mayRepeat) {
+    turn.state.budget.exhausted ??= `What was left for "${instance.path}" was too little, and it may not be repeated.`;
+    return stopForBudget(turn, instance);
+  }
+  if (!goesOn) instance.tooLittleMicro = promisedMicro;
+  instance.phase = "blocked";
+  turn.work.push({ type: "redispatch", instance });
 }
 
 /** Neither a success nor a failure: nobody knows. The same generation is tried again, unless that is forbidden. */

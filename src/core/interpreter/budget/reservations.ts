@@ -1,4 +1,6 @@
-import type { Budget, Instance } from "../../history/run-state.ts";
+import type { Command } from "../../history/commands.ts";
+import type { Budget, Instance, RunState } from "../../history/run-state.ts";
+import type { Turn } from "../turn.ts";
 import { decideReservation, type ReservationDecision } from "./decide-reservation.ts";
 
 /** What the next attempt of a task may spend of the run's own budget. Undefined: there is none. */
@@ -31,4 +33,40 @@ const LARGEST_WINDOW = 4096;
 export function bookOutcome(budget: Budget, stepKey: string, costMicro: number): void {
   if (costMicro > (budget.maxSeenMicro.get(stepKey) ?? -1)) budget.maxSeenMicro.set(stepKey, costMicro);
   if (budget.window < LARGEST_WINDOW) budget.window *= 2;
+}
+
+type StartTask = Extract<Command, { type: "startTask" }>;
+
+/**
+ * Gives money that nobody waits for to the tasks that begin now, so that a step is not cut off at a part of a budget
+ * that has room for it. A task that flies alone gets all of it; beside others, a task whose price nobody knows gets
+ * its share of one half, and those that come later find the other. What is given is reserved like the rest.
+ */
+export function reserveRemainder({ state, commands }: Turn): void {
+  const { budget, blocked } = state;
+  if (budget.limitMicro === undefined || blocked.size > 0) return;
+  const free = budget.limitMicro - budget.spentMicro - budget.reservedMicro;
+  const started = commands.flatMap((command, index) => (isPaid(command) ? [{ command, index }] : []));
+  if (free <= 0 || started.length === 0) return;
+  const isAlone = state.tasksInFlight === started.length;
+  const takers = isAlone ? started : started.filter(({ command }) => isUnknown(state, command));
+  const share = takers.length === 0 ? 0 : Math.floor((isAlone ? free : free / 2) / takers.length);
+  if (share === 0) return;
+  for (const { command, index } of takers) commands[index] = give(state, command, share);
+}
+
+function isPaid(command: Command): command is StartTask {
+  return command.type === "startTask" && command.instance.reservedMicro > 0;
+}
+
+function isUnknown({ budget }: RunState, { instance }: StartTask): boolean {
+  return !budget.maxSeenMicro.has(instance.step.key);
+}
+
+function give({ budget }: RunState, command: StartTask, share: number): StartTask {
+  const { instance } = command;
+  instance.reservedMicro += share;
+  budget.reservedMicro += share;
+  const maxCostMicro = computeCap(instance, instance.reservedMicro);
+  return maxCostMicro === undefined ? command : { ...command, maxCostMicro };
 }

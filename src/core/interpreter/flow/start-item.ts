@@ -1,8 +1,13 @@
 import { stepPath } from "../../graph/step-path.ts";
 import { type Instance, type Scope, SINGLE_ITEM } from "../../history/run-state.ts";
 import { Queue } from "../../queue.ts";
-import { beginInstance } from "../attempt/begin-instance.ts";
+import { admitTask } from "../attempt/admission.ts";
+import { beginBinding } from "../attempt/begin-binding.ts";
+import { succeedInstance } from "../attempt/conclude.ts";
 import { evaluateControl } from "../control-scope.ts";
+import { beginCall } from "../step-kinds/call.ts";
+import { beginFlow } from "../step-kinds/flow.ts";
+import { beginWait } from "../step-kinds/wait.ts";
 import type { Turn } from "../turn.ts";
 import { settleItem } from "./settle.ts";
 import { fillPlace, hasPlace } from "./window.ts";
@@ -55,4 +60,27 @@ export function startItem(turn: Turn, scope: Scope, step: number, item: number):
   turn.state.active.set(instance.path, instance);
   scope.live.add(instance);
   beginInstance(turn, instance);
+}
+
+/** Begins an attempt of an instance, by the kind of its step. */
+export function beginInstance(turn: Turn, instance: Instance): void {
+  const { step } = instance.step;
+  switch (step.kind) {
+    case "task":
+      return admitTask(turn, instance);
+    case "flow":
+      return beginFlow(turn, instance);
+    case "call":
+      return beginCall(turn, instance);
+    case "wait":
+      return beginWait(turn, instance, step.wait);
+    case "approve":
+      return beginBinding(turn, instance, "askApproval");
+    case "set":
+      if (step.value !== undefined) return beginBinding(turn, instance, "evaluateStep");
+      instance.attempt += 1;
+      return succeedInstance(turn, instance, 0);
+    case "respond":
+      return beginBinding(turn, instance, "evaluateStep");
+  }
 }

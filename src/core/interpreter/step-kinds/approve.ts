@@ -1,12 +1,13 @@
-import type { ApprovalAnswered, ApprovalAsked } from "../../history/events.ts";
+import type { ApprovalAnswered, ApprovalAsked, QuestionAsked } from "../../history/events.ts";
 import type { Instance } from "../../history/run-state.ts";
 import { stopForBudget } from "../attempt/admission.ts";
 import { concludeInstance, failInstance, succeedInstance } from "../attempt/conclude.ts";
-import { asksForBudget } from "../budget/budget-question.ts";
-import { takePlace } from "../flow/window.ts";
+import { bookAttempt, bookLate } from "../attempt/costs.ts";
+import { currentAttempt } from "../attempt/outcomes.ts";
+import { asksForBudget, isBudgetKey } from "../budget/budget-question.ts";
+import { leavePlace, returnToPlace, takePlace } from "../flow/window.ts";
 import { startTimer, stopTimer, timerOf } from "../timers.ts";
 import type { Turn } from "../turn.ts";
-import { goOnWithAnswer } from "./questions.ts";
 
 export function applyApprovalAsked(turn: Turn, event: ApprovalAsked): void {
   const instance = turn.state.active.get(event.path);
@@ -17,6 +18,22 @@ export function applyApprovalAsked(turn: Turn, event: ApprovalAsked): void {
   const { approvalTimeoutMs } = instance.step.step;
   if (approvalTimeoutMs !== undefined)
     startTimer(turn, timerOf(instance, "approval"), turn.state.now + approvalTimeoutMs);
+}
+
+/** A task asks a person. Its attempt is over and paid for; neither a failure nor a crash is put down to it. */
+export function applyQuestionAsked(turn: Turn, event: QuestionAsked): void {
+  const instance = currentAttempt(turn, event);
+  if (instance?.phase !== "dispatched") return bookLate(turn, event);
+  bookAttempt(turn, instance, event);
+  // The attempt after the answer is the rest of this one.
+  turn.state.budget.tries -= 1;
+  // Nothing starts here any more, so that no answer could make it go on.
+  if (instance.scope.phase !== "open") return concludeInstance(turn, instance, { status: "cancelled" });
+  instance.phase = "approval";
+  instance.askedSeq = turn.seq;
+  turn.state.approvalsOpen += 1;
+  if (isBudgetKey(event.key)) turn.state.budget.question = instance.path;
+  leavePlace(turn, instance, { key: event.key, allowEdit: event.allowEdit === true });
 }
 
 /** The first answer in the journal wins; the host tells later ones who was first. */
@@ -79,4 +96,11 @@ function noteAnswer({ state }: Turn, { path, askedSeq }: Instance, { answer, by,
   const before = state.answers.get(path);
   if (before === undefined) state.answers.set(path, [noted]);
   else before.push(noted);
+}
+
+/** Whatever the answer is: what follows from it is the task's to say. The same generation goes on, with all its records. */
+function goOnWithAnswer(turn: Turn, instance: Instance, key: string): void {
+  instance.records ??= new Map();
+  instance.records.set(key, turn.seq);
+  returnToPlace(turn, instance);
 }

@@ -1,7 +1,7 @@
 import type { Event } from "../../../core/history/events.ts";
 import type { Budget, RunShare } from "../../../ports/budgets.ts";
 import type { LiveRun } from "../live-run.ts";
-import type { OwnAccount } from "./own-account.ts";
+import type { OwnAccount } from "./budget-account.ts";
 import { NOTHING, type UseTracker } from "./use-tracker.ts";
 
 /** A shared budget that binds a run. One that is removed and set again is another one. */
