@@ -1,6 +1,6 @@
 import type { Amounts } from "./history/events.ts";
 
-/** What can be limited. Inside, money is in micro-dollars and time in milliseconds. */
+/** The amounts that can be limited. Inside, money is in micro-dollars and time in milliseconds. */
 export const AMOUNTS = ["cost", "tokens", "tries", "duration"] as const satisfies readonly (keyof Amounts)[];
 
 /** The names and units that people use. */
@@ -13,7 +13,7 @@ export const SHOWN_AMOUNTS = {
 
 export type ShownAmount = (typeof SHOWN_AMOUNTS)[keyof Amounts]["of"];
 
-/** Where people are warned. */
+/** People are warned at this part of a limit. */
 const NEAR = 0.8;
 
 /** From 80 % on. What is used up is near as well. */
@@ -21,7 +21,7 @@ export function isNear(used: number, limit: number): boolean {
   return used >= NEAR * limit;
 }
 
-/** As sentences have it. */
+/** Dollars as they stand in sentences. */
 export function writeMicro(micro: number): string {
   return `$${(micro / 1_000_000).toFixed(4)}`;
 }

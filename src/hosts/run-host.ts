@@ -6,7 +6,7 @@ import type { CompiledDefinition } from "./compiled-definition.ts";
 
 /** Drives runs: reads, decides, appends, performs. One per data directory, held by the process that owns it. */
 export interface RunHost {
-  /** Takes up what must go on now, in slices. Resolves when every such run is under way again. */
+  /** Loads every run that must go on now, in slices. Resolves when all of them go on. */
   recover(): Promise<{ readonly resumed: number }>;
   /** Resolves when the start is durable; the run goes on by itself. */
   startRun(start: RunStart): Promise<RunRecord>;
@@ -16,17 +16,17 @@ export interface RunHost {
   /** The first answer wins; a later one gets `APPROVAL_CONFLICT` with who was first. Durable when it resolves. */
   answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void>;
   sendSignal(runId: string, name: string, payload: Json): Promise<void>;
-  /** Takes a run away that has ended. Throws `RUN_NOT_ENDED`, and `RUN_NEEDED` while a rerun of it goes on. */
+  /** Deletes a run that has ended. Throws `RUN_NOT_ENDED`, and `RUN_NEEDED` while a rerun of it goes on. */
   deleteRun(runId: string): Promise<void>;
   /** Calls `listen` with every event of a run from now on, after its commit, and with progress in between. */
   watch(runId: string, listen: (notice: RunNotice) => void): () => void;
   /** Resolves when the run has ended, or when it only waits for a person or an event. */
   settled(runId: string): Promise<RunRecord>;
-  /** Runs that this process drives right now. */
+  /** How many runs are in memory here. */
   readonly driving: number;
   /**
-   * Lays everything down, durably, so that the next owner goes on. Steps that may run only once are waited for until
-   * `force` aborts. The run named `hold` stays down until `resumeRun`.
+   * Parks all runs, durably, so that the next owner goes on. Steps that may run only once are waited for until `force`
+   * aborts. The run named `hold` stays parked until `resumeRun`.
    */
   park(force: AbortSignal, hold?: string): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface RunStart {
   readonly input: JsonObject;
   readonly maxCostMicro?: number;
   readonly uses?: UseLimits;
-  /** Where a limit is used up a person is asked to raise it. Absent: the run stops. */
+  /** A person is asked to raise a limit that is used up. Absent: the run stops. */
   readonly onExceeded?: "ask";
   /** Kept with the run: who answers agent steps, and whatever else a resume must know. */
   readonly options?: JsonObject;
@@ -54,7 +54,7 @@ export interface ApprovalAnswer {
   readonly answer: "approve" | "reject" | "skip";
   readonly by?: string;
   readonly comment?: string;
-  /** The event that asked, as whoever answers has seen it: an answer to an earlier question at the path is a conflict. */
+  /** The event that asked, as the person has seen it: an answer to an earlier question at the path is a conflict. */
   readonly asked?: number;
   /** Replaces what was shown. Only where the approval allows edits. */
   readonly edited?: Json;
@@ -66,9 +66,9 @@ export type RunNotice =
   /** An attempt has been handed to its executor; its `stepStarted` may follow, or never be written. */
   | { readonly type: "dispatched"; readonly path: string; readonly attempt: number; readonly at: number }
   | { readonly type: "progress"; readonly path: string; readonly attempt: number; readonly event: Json }
-  /** Of the moment and stored nowhere; whoever reads too slowly misses some. */
+  /** Stored nowhere. A slow reader misses some. */
   | { readonly type: "live"; readonly path: string; readonly attempt: number; readonly event: JsonObject }
-  /** The process lays the run down; it goes on with the next owner. */
+  /** The process parks the run, and the next owner goes on with it. */
   | { readonly type: "parked" }
   /** Nothing can be written at the moment: the run stands still and will go on. */
   | { readonly type: "stalled"; readonly code: string; readonly message: string }

@@ -2,18 +2,18 @@ import { hash } from "node:crypto";
 import type { JsonObject } from "../core/json.ts";
 import type { RunTrace } from "../ports/run-observer.ts";
 
-/** Under this name a run's options keep what it was asked with. */
+/** A run's options keep the trace context of its request under this name. */
 export const TRACE_OPTION = "traceparent";
 
-/** W3C trace context: nothing but its own form counts. */
+/** W3C trace context. */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Undefined: it is none, and is left out as if it had not been sent. */
+/** Undefined: the text is not a trace context, and is ignored. */
 export function readTraceParent(text: string | undefined): string | undefined {
   return text !== undefined && TRACEPARENT.test(text) ? text : undefined;
 }
 
-/** Without a trace to go on with, the trace has the run's id. */
+/** Continues the trace of the request. Without one, the trace has the run's id. */
 export function traceOf(runId: string, options: JsonObject): RunTrace {
   const given = options[TRACE_OPTION];
   const [, asked, parentSpanId] = TRACEPARENT.exec(typeof given === "string" ? given : "") ?? [];
@@ -27,7 +27,7 @@ export function traceOf(runId: string, options: JsonObject): RunTrace {
   };
 }
 
-/** For whom works for an attempt: with spans of our own its span is the parent, else whoever asked for the run. */
+/** The parent of the work for an attempt: the attempt's own span if spans are exported, else the span of the request. */
 export function traceParentOf(
   { runId, options }: { readonly runId: string; readonly options: JsonObject },
   { tracing, path, attempt }: { readonly tracing: boolean; readonly path?: string; readonly attempt?: number },

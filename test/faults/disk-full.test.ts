@@ -138,7 +138,7 @@ test("an output that finds no room in the blob store waits for it; the step is n
   expect(world.calls).toHaveLength(1);
 });
 
-test("a host whose blobs find no room can still be laid down; the step is done again", async () => {
+test("a host whose blobs find no room can still be parked; the step is done again", async () => {
   const memory = new MemoryBlobs();
   const full: Blobs = {
     put: async () => {
@@ -160,7 +160,7 @@ test("a host whose blobs find no room can still be laid down; the step is done a
   expect(next.calls).toHaveLength(1);
 });
 
-test("a host that cannot write can still be laid down; the next one goes on", async () => {
+test("a host that cannot write can still be parked; the next one goes on", async () => {
   const memory = new MemoryJournal();
   let isFull = false;
   const journal = journalWith(memory, async (entries, append) => {

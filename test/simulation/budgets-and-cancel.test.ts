@@ -21,7 +21,7 @@ test("while nothing is known the budget is cut into four parts", () => {
   expect(host.calls.map(({ maxCostMicro }) => maxCostMicro)).toEqual([250, 250, 250, 250]);
 });
 
-test("a task that flies alone may spend all that is left, however many have flown before it", () => {
+test("a task that runs alone may spend all that is left, however many have run before it", () => {
   const flow = dag(task("a"), task("b", { after: ["a"] }), task("c", { after: ["b"] }));
   const host = hostOf(flow, { maxCostMicro: 1_000, script: { a: costs(100), b: costs(300), c: costs(600) } }).run();
   expect(host.calls.map(({ maxCostMicro }) => maxCostMicro)).toEqual([1_000, 900, 600]);
@@ -67,7 +67,7 @@ test("who has cancelled a run is told so, even if its time is over before it has
   expect(endingOf(host.run())).toEqual({ status: "cancelled", code: "RUN_CANCELLED" });
 });
 
-test("cancel stops what flies, starts nothing more and books what it has cost", () => {
+test("cancel stops running tasks, starts nothing more and books what they have cost", () => {
   const flow = dag(task("a"), task("b", { after: ["a"] }));
   const host = hostOf(flow, { script: { a: { ...costs(70), delayMs: 1_000 } } }).later(10, () => host.cancel());
   expect(endingOf(host.run())).toEqual({ status: "cancelled", code: "RUN_CANCELLED" });

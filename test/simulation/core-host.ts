@@ -156,7 +156,7 @@ export class CoreHost {
     this.apply({ type: "approvalAnswered", at: this.now, path, answer, by: "eve", ...isEdited }, value);
   }
 
-  /** The process lays its tasks down on purpose. */
+  /** The process parks its tasks on purpose. */
   park(): void {
     for (const { path, attempt, phase } of [...this.state.active.values()]) {
       if (phase !== "dispatched") continue;

@@ -195,7 +195,7 @@ test("a nested flow is retried as a whole, under paths of its own", () => {
   expect(host.state.failures).toEqual([]);
 });
 
-test("a nested flow that takes longer than its time-out fails with TIMEOUT, and what flies is told to stop", () => {
+test("a nested flow that takes longer than its time-out fails with TIMEOUT, and running tasks are told to stop", () => {
   const flow = dag({ kind: "flow", id: "in", timeoutMs: 10, flow: dag(task("slow")) });
   const host = hostOf(flow, { script: { slow: { output: 1, delayMs: 1_000 } } }).run();
   expect(endingOf(host)).toEqual({ status: "failed", code: "TIMEOUT" });

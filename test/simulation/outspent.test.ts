@@ -58,7 +58,7 @@ describe("a task that has spent what it was promised of a budget", () => {
     expect(endingOf(host)?.status).toBe("partial");
   });
 
-  test("waits for those that fly where they leave more than it has had, and then has all of it", () => {
+  test("waits for running attempts that may leave more than it has had, and then has all of it", () => {
     const cheap = { output: 1, costMicro: 10, delayMs: 50 };
     const script = { a: needs(500), b: cheap, c: cheap };
     const host = hostOf(dag(task("a"), task("b"), task("c")), { maxCostMicro: 1_200, script }).run();

@@ -92,7 +92,7 @@ export const PROPERTIES: readonly Property[] = [
     },
   },
   {
-    name: "a run that is laid down and taken up again ends",
+    name: "a run that is parked and taken up again ends",
     check: (drawn) => {
       const random = new Random(drawn.seed);
       const host = drawHost(drawn, WILD).later(random.int(0, 30), () => {
@@ -197,7 +197,7 @@ function drawHost(
   return new CoreHost({ ...randomRun(seed, size, traits), behaviour, ...limits });
 }
 
-/** Who only asks, or is laid down, goes on later. */
+/** An attempt that only asks, or is parked, goes on later. */
 function endsTry(event: Event): event is StepSucceeded | StepFailed | StepInterrupted {
   const isOutcome = event.type === "stepSucceeded" || event.type === "stepFailed";
   return isOutcome || (event.type === "stepInterrupted" && event.cause === "crash");

@@ -217,7 +217,7 @@ test("a nested flow's time-out goes on while a person is asked", () => {
   expect(endingOf(playing(flow, { a: asking(["q"]) }).run())?.code).toBe("TIMEOUT");
 });
 
-test("a run that is laid down with an open question goes on with the answer once it is resumed", () => {
+test("a run that is parked with an open question goes on with the answer once it is resumed", () => {
   const flow = dag(task("a"), task("b"));
   const host = playing(flow, { a: asking(["q"]), b: () => ({ output: 1, delayMs: 100 }) });
   host.later(50, () => {

@@ -126,7 +126,7 @@ test("a crash during a backoff waits for the rest of it", () => {
   expect(host.now - host.state.startedAt).toBe(1_002);
 });
 
-test("a run that is laid down starts nothing until it is taken up, and that is no crash", () => {
+test("a run that is parked starts nothing until it is taken up, and that is no crash", () => {
   const host = hostOf(dag(task("a"), task("b")), { limits: { maxInFlight: 1 } }).start();
   host.park();
   expect([...host.state.active.values()].map(({ phase }) => phase)).toEqual(["parked", "blocked"]);
@@ -136,7 +136,7 @@ test("a run that is laid down starts nothing until it is taken up, and that is n
   expect(pathsOf(host)).toEqual(["a", "b", "a"]);
 });
 
-test("a step that may be done only once begins later if it was laid down before it began", () => {
+test("a step that may be done only once begins later if it was parked before it began", () => {
   const host = hostOf(dag(task("a", { atMostOnce: true }))).start();
   host.apply({ type: "stepInterrupted", at: host.now, path: "a", attempt: 1, cause: "parked", hasBegun: false });
   host.crash();

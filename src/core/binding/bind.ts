@@ -17,7 +17,7 @@ export interface Values {
   file(path: string): string | undefined;
   env(name: string): string | undefined;
   matches?(text: string, pattern: string): boolean;
-  /** As `parseJson`, from a memory of texts that were parsed before. */
+  /** Like `parseJson`, with a cache. */
   parse?(text: string): Json | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Expr, PathExpr } from "../expressions/expr.ts";
 import { type Handle, SINGLE_ITEM } from "../history/run-state.ts";
 import { handleOf, type SeenStep, type seeItem, seeStep, type Viewpoint } from "../interpreter/lookup.ts";
 
-/** Where a step's output is, seen from an instance; undefined while it has none. */
+/** Finds a step's output as seen from an instance. Undefined: it has none yet. */
 export function locateStep(from: Viewpoint, path: PathExpr): Handle | undefined {
   const seen = seeStep(from, path.name ?? "");
   return seen === undefined ? undefined : locateSeen(seen, path.path[0]);

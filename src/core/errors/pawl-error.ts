@@ -4,7 +4,7 @@ import { ERRORS, type ErrorCode } from "./error-table.ts";
 /** An error that a user can meet. Bugs are plain assertions instead. */
 export class PawlError extends Error {
   readonly code: ErrorCode;
-  /** What to do next. The table's remedy unless the thrower knows a better one. */
+  /** The next thing to do: the table's remedy, unless the thrower knows a better one. */
   readonly remedy: string;
   readonly details: Json | undefined;
 

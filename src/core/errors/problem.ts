@@ -1,7 +1,7 @@
 import type { Place } from "../graph/graph.ts";
 import type { ErrorCode } from "./error-table.ts";
 
-/** What a loader found in a definition. Loaders return problems, all at once, and never throw on bad input. */
+/** A fault in a definition. Loaders return problems, all at once, and never throw on bad input. */
 export interface Problem {
   readonly code: ErrorCode;
   readonly severity: "error" | "warning";

@@ -1,4 +1,4 @@
-/** What is wrong with a template, and where; lines and columns start at 1. */
+/** A fault in a template, and its place. Lines and columns start at 1. */
 export interface TemplateFault {
   readonly reason: string;
   readonly line?: number;
@@ -16,7 +16,7 @@ export function readTemplateFault(text: string): TemplateFault {
   const first = text.slice(0, LONGEST_REASON).split("\n", 1)[0] ?? "";
   const [, reason = first, line] = /^(.*?)(?: \(in [^()]*:(\d+)\))?$/.exec(first) ?? [];
   if (line === undefined) return { reason };
-  // Where lines have their number, the carets' line has an `i`.
+  // The line with the carets begins with an `i` instead of a line number.
   const [, blanks, carets] = /^ {5}i ( *)(\^+)/m.exec(text) ?? [];
   if (blanks === undefined || carets === undefined) return { reason, line: Number(line) };
   return { reason, line: Number(line), column: blanks.length + 1, length: carets.length };

@@ -10,7 +10,7 @@ export function isEqual(left: Json | undefined, right: Json | undefined): boolea
   return true;
 }
 
-/** What the two contain is still to be compared. */
+/** The contents of the two are still to be compared. */
 function hasEqualShape(
   a: Json | undefined,
   b: Json | undefined,

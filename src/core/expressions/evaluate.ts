@@ -9,7 +9,7 @@ import { joinTexts, toText } from "./to-text.ts";
 
 /**
  * Evaluates without side effects. Deterministic; a path that leads nowhere is undefined; different types are unequal.
- * What would take more than `MAX_WORK` is undefined as a whole: nobody waits for a filter in a filter over a million elements.
+ * An evaluation that takes more than `MAX_WORK` is undefined as a whole, e.g. a filter in a filter over a million elements.
  */
 export function evaluate(expr: Expr, scope: Scope): Json | undefined {
   const work: Work = { scope, left: MAX_WORK };
@@ -23,7 +23,7 @@ interface Work {
   left: number;
 }
 
-/** What `map` and `filter` have bound, the innermost first. */
+/** The names that `map` and `filter` have bound, the innermost first. */
 interface Local {
   readonly name: string;
   readonly value: Json;
@@ -130,7 +130,7 @@ function searchSize([text, pattern]: readonly (Json | undefined)[]): number {
   return typeof text === "string" && typeof pattern === "string" ? Math.ceil((text.length * pattern.length) / 16) : 0;
 }
 
-/** What a function has to look at, in the measure of `MAX_WORK`. Large objects in a loop are rare enough to be left out. */
+/** The work of a function, in the measure of `MAX_WORK`. Large objects in a loop are rare and left out. */
 function sizeOf(value: Json | undefined): number {
   if (typeof value === "string") return value.length >> 5;
   return Array.isArray(value) ? value.length >> 2 : 0;

@@ -75,7 +75,7 @@ export interface KnownExpr {
   readonly column?: boolean;
   /** The path named one instance of a fan-out by its index. */
   readonly at?: number;
-  /** What it is where the step was skipped, so that its output is null; where it has not run, so that it has none. */
+  /** The value if the step was skipped (`ifNull`), or has not run (`ifMissing`). */
   readonly ifNull?: Json;
   readonly ifMissing?: Json;
 }
@@ -108,6 +108,6 @@ export type FunctionName =
   | "toMilliseconds"
   /** The value as a text, written so that a regular expression finds exactly that text. */
   | "escapeRegex"
-  /** A text in which every backslash stands twice, so that whoever reads escapes reads it as it is. */
+  /** A text with every backslash doubled, so that a reader of escapes reads the text as it is. */
   | "escapeBackslashes"
   | "matches";

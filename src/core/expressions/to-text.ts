@@ -23,7 +23,7 @@ export function joinTexts(texts: Iterable<string | undefined>, separator: string
  */
 export function writeJson(value: Json, blank: "" | " "): string | undefined {
   let text = "";
-  // What is still to be written, last first: texts as they are, values in a box.
+  // The rest to be written, last first: texts as they are, values in a box.
   const pending: (string | { readonly value: Json })[] = [{ value }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (typeof next === "string") text += next;

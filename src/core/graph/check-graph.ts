@@ -9,7 +9,7 @@ const MAX_EXPRESSION_DEPTH = 200;
 const MAX_FLOW_DEPTH = 50;
 
 /**
- * What is inconsistent in a graph, whichever dialect made it: the interpreter relies on all of this and checks none of
+ * Finds inconsistencies in a graph of any dialect: the interpreter relies on all of this and checks none of
  * it again. Everything is reported at once. Takes graphs before and after `liftControls`; what control cannot decide is
  * only seen before.
  */

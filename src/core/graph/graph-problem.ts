@@ -1,4 +1,4 @@
-/** What is wrong with a graph, and at which step. */
+/** A fault in a graph, and its step. */
 export interface GraphProblem {
   readonly code: "GRAPH_INVALID" | "CONTROL_TOO_COMPLEX";
   readonly message: string;

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../json.ts";
 import type { Policy } from "./policy.ts";
 
 /**
- * What every dialect compiles to: plain JSON, stored under its SHA-256, shown by `pawl graph`.
+ * The form that every dialect compiles to: plain JSON, stored under its SHA-256, shown by `pawl graph`.
  * A run keeps the graph that it began with.
  */
 export interface Graph {
@@ -18,11 +18,11 @@ export interface Graph {
   readonly ending: Ending;
   /** A cron expression (UTC) from the definition, checked but not yet armed. */
   readonly schedule?: string;
-  /** What starts the workflow beside a person; armed by `pawl serve`. */
+  /** Triggers that start the workflow; armed by `pawl serve`. */
   readonly trigger?: Trigger;
   /** Names of environment variables that prompts may read. */
   readonly envAllowed: readonly string[];
-  /** What executors of this dialect need beside a step's own input, e.g. `sandstorm_url`. `${NAME}` is still unresolved. */
+  /** Settings for executors of this dialect, e.g. `sandstorm_url`. `${NAME}` is still unresolved. */
   readonly settings: JsonObject;
 }
 
@@ -43,7 +43,7 @@ export interface RunLimits {
   readonly maxCostMicro?: number;
   /** Beside money. Whoever starts a run merges them with what is asked for. */
   readonly uses?: UseLimits;
-  /** Where a limit is used up. Absent: the run stops. */
+  /** What happens when a limit is used up. Absent: the run stops. */
   readonly onExceeded?: "stop" | "ask";
   /** Visits of machine steps in the whole run. Default 100,000. */
   readonly maxVisits?: number;
@@ -54,9 +54,9 @@ export interface RunLimits {
   readonly timeoutMs?: number;
 }
 
-/** What a run may use beside money. */
+/** Limits of a run beside money. */
 export interface UseLimits {
-  /** Of models, in and out, as far as they are counted. */
+  /** Tokens of models, in and out, as far as they are counted. */
   readonly maxTokens?: number;
   /** Every try of a task counts. */
   readonly maxTries?: number;
@@ -64,9 +64,9 @@ export interface UseLimits {
   readonly maxDurationMs?: number;
 }
 
-/** What must happen after the end. It becomes outbox rows in the commit that ends the run. */
+/** Work for after the end. It becomes outbox rows in the commit that ends the run. */
 export interface Ending {
-  /** Where the outputs are written on completion, in the application's storage. */
+  /** The path in the application's storage that the outputs are written to on completion. */
   readonly storagePath?: Expr;
   /** Raw URL, `${NAME}` unresolved; an empty result after resolving means "not configured". */
   readonly completionWebhook?: string;
@@ -103,7 +103,7 @@ export interface MachineFlow {
   readonly steps: readonly Step[];
   /** Visits in one pass through this flow. Absent: only the run's limit. */
   readonly maxVisits?: number;
-  /** What the failure says where `maxVisits` does not allow another visit. Absent: the core's own words. */
+  /** The message of the failure if `maxVisits` does not allow another visit. Absent: the core's own. */
   readonly tooManyVisits?: string;
   /** Scope variables and their first values. */
   readonly variables?: { readonly [name: string]: Json };
@@ -131,7 +131,7 @@ interface StepCommon {
   readonly when?: Expr;
   readonly retry?: RetryPolicy;
   readonly timeoutMs?: number;
-  /** What a final failure means for the flow. Default `abort`. */
+  /** The effect of a final failure on the flow. Default `abort`. */
   readonly onFailure?: "abort" | "skip" | "continue";
   /** Runs on a final failure, sees `error`; if it succeeds, its output becomes the step's. */
   readonly catch?: Flow;
@@ -143,7 +143,7 @@ interface StepCommon {
   readonly maxCostMicro?: number;
   /** Scope variables, set together with the outcome and before transitions are read. */
   readonly assign?: { readonly [name: string]: Expr };
-  /** Writes down what another step has brought: its own output is not among those of its flow. */
+  /** The step records the output of another one, so its own output is not among those of the flow. */
   readonly isAside?: boolean;
   /** In a machine: the first that holds is taken. None: the flow ends on success, fails on failure. */
   readonly transitions?: readonly Transition[];
@@ -156,7 +156,7 @@ export interface TaskStep extends StepCommon {
   readonly kind: "task";
   readonly executor: string;
   readonly input: Expr;
-  /** What its output must satisfy before it is recorded. */
+  /** Policies for its output, applied before it is recorded. */
   readonly policies?: readonly Policy[];
 }
 
@@ -172,7 +172,7 @@ export interface CallStep extends StepCommon {
   /** A registered name or file, or a whole definition. */
   readonly workflow: Expr;
   readonly input: Expr;
-  /** An object for whoever resolves the call, e.g. the limits of the called run. Bound with the input, not stored. */
+  /** Terms for the resolver of the call, e.g. the limits of the called run. Bound with the input, not stored. */
   readonly terms?: Expr;
   /**
    * The output is a report on the called run instead of the run's own output, and the step never fails:
@@ -197,7 +197,7 @@ export type Wait =
 export interface ApproveStep extends StepCommon {
   readonly kind: "approve";
   readonly message: Expr;
-  /** What the person sees and, approved unchanged, the step's output. Absent: `{"approved": true}`. */
+  /** Shown to the person and, approved unchanged, the step's output. Absent: `{"approved": true}`. */
   readonly show?: Expr;
   readonly allowEdit?: boolean;
   /** JSON Schema that edited data must satisfy. */
@@ -254,7 +254,7 @@ export interface End {
   readonly end: "success" | "failure";
 }
 
-/** Where a step stands in its source. Lines and columns start at 1. */
+/** The place of a step in its source. Lines and columns start at 1. */
 export interface Place {
   readonly file?: string;
   readonly line: number;

@@ -133,7 +133,7 @@ class Lifter {
   }
 }
 
-/** Where a control value comes from. */
+/** The origin of a control value. */
 interface Home {
   readonly source: Source;
   /** Set where it is a column over the items of this list. */

@@ -1,11 +1,11 @@
-/** What is to be done about a task's output before it is recorded. */
+/** A rule for a task's output, applied before the output is recorded. */
 export interface Policy {
   readonly id: string;
   readonly when: PolicyTrigger;
   readonly action: "redact" | "block" | "approve" | "alert";
-  /** What stands in the place of what was found. Absent: `[KIND]`. */
+  /** Replaces a match. Absent: `[KIND]`. */
   readonly replacement?: string;
-  /** Who is told of an alert. Raw URL, `${NAME}` unresolved. Absent: whoever is told of the run's end. */
+  /** The webhook for alerts. Raw URL, `${NAME}` unresolved. Absent: the webhook of the run's end. */
   readonly webhook?: string;
 }
 
@@ -25,10 +25,10 @@ export type BuiltInPattern = "email" | "phone" | "card" | "secret";
 
 export type PolicyPattern =
   | { readonly kind: BuiltInPattern }
-  /** In the syntax of RE2, searched in linear time by whoever hosts the core. */
+  /** In the syntax of RE2. The host searches in linear time. */
   | { readonly kind: "regex"; readonly name: string; readonly pattern: string };
 
-/** What a policy has found, as it is recorded: never the text itself. */
+/** A match as it is recorded: never the text itself. */
 export interface PolicyDecision {
   readonly policy: string;
   readonly action: Policy["action"];

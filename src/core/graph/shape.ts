@@ -11,7 +11,7 @@ export const SINGLE = -1;
  */
 export type Shape = readonly number[];
 
-/** What the shape is computed from. */
+/** The input of the computation. */
 interface ShapedFlow {
   readonly order: readonly number[];
   readonly steps: readonly { readonly step: Step; readonly after: readonly number[] }[];

@@ -124,7 +124,7 @@ function isPlain({
   return more === undefined && UPCASTERS.stepSucceeded.length === 0;
 }
 
-/** As `toBody` would write it. */
+/** Equal to the result of `toBody`. */
 function toPlainBody({ startedAt, inputHash }: StepSucceeded): string | null {
   if (startedAt === undefined || inputHash === undefined) return toBody("stepSucceeded", { startedAt, inputHash });
   return `{"startedAt":${startedAt},"inputHash":${JSON.stringify(inputHash)}}`;

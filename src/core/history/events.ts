@@ -3,7 +3,7 @@ import type { PolicyDecision } from "../graph/policy.ts";
 import type { Json, JsonObject } from "../json.ts";
 
 /**
- * What has happened in a run, in the order of its journal. Every event carries its time (`at`, milliseconds since the
+ * Events are what has happened in a run, in the order of its journal. Every event carries its time (`at`, milliseconds since the
  * epoch) and the decisions that the core took on it, so that a rebuild reads decisions and evaluates nothing.
  * Values (inputs, outputs) are not in the event: they lie beside it in the journal, and their handle is the sequence number.
  */
@@ -49,24 +49,24 @@ export interface RunStarted extends EventCommon {
   /** Top-level names of the input: they settle what `{input.NAME}` means inside a fan-out. */
   readonly inputNames: readonly string[];
   readonly projected?: JsonObject;
-  /** What of the input is secret, so that only this installation can read it. */
+  /** The secrets of the input, sealed so that only this installation can read them. */
   readonly sealed?: string;
   /** Limits of this run, over those of the graph. */
   readonly maxCostMicro?: number;
   readonly uses?: UseLimits;
-  /** Where a limit is used up a person is asked to raise it. Then the host holds the limits, not the core. Absent: the run stops. */
+  /** A person is asked to raise a limit that is used up. Then the host holds the limits, not the core. Absent: the run stops. */
   readonly onExceeded?: "ask";
-  /** What the host needs to go on with the run elsewhere, e.g. who answers agent steps. */
+  /** Needed by a host to go on with the run elsewhere, e.g. the agent that answers its steps. */
   readonly options?: JsonObject;
   readonly lineage?: { readonly kind: "rerun" | "fork"; readonly run: string; readonly fromPath: string };
 }
 
-/** A person has laid the run down: it stays down until somebody resumes it, whatever starts and ends meanwhile. */
+/** A person has suspended the run. It stays so until somebody resumes it, even if processes start and end meanwhile. */
 interface RunHeld extends EventCommon {
   readonly type: "runHeld";
 }
 
-/** The run goes on after it was laid down on purpose. */
+/** The run goes on after it was parked or held. */
 interface RunResumed extends EventCommon {
   readonly type: "runResumed";
 }
@@ -98,7 +98,7 @@ export interface StepSucceeded extends EventCommon {
   readonly assigned?: JsonObject;
   /** Taken over from another run: nothing was done or paid. */
   readonly reused?: { readonly run: string; readonly seq: number };
-  /** What policies have said of the output: a rebuild asks none of them. */
+  /** Decisions of policies about the output: a rebuild asks no policy. */
   readonly policies?: readonly PolicyDecision[];
 }
 
@@ -119,17 +119,17 @@ export interface StepFailed extends EventCommon {
   readonly projected?: JsonObject;
   readonly assigned?: JsonObject;
   readonly policies?: readonly PolicyDecision[];
-  /** What it was promised of a budget was too little. */
+  /** The reservation of the attempt was too little. */
   readonly outspent?: Outspent;
 }
 
 export interface Outspent {
   readonly promisedMicro: number;
-  /** Another attempt goes on with what this one has on record. Else it begins from its start again. */
+  /** The next attempt goes on from the records of this one. Else it begins again. */
   readonly goesOn: boolean;
 }
 
-/** What control and scope variables read of an outcome that came without an executor: of a nested flow, a call, a wait, an approval. */
+/** The projection of an outcome without an executor: a nested flow, a call, a wait, an approval. */
 export interface StepProjected extends EventCommon {
   readonly type: "stepProjected";
   readonly path: string;
@@ -137,10 +137,10 @@ export interface StepProjected extends EventCommon {
   readonly assigned?: JsonObject;
 }
 
-/** What a failed attempt has done outside. Only `none` is safe to repeat for an `at_most_once` step. */
+/** The effect of a failed attempt outside. Only `none` is safe to repeat for an `at_most_once` step. */
 export type Effect = "none" | "unknown" | "done";
 
-/** The process that ran the attempt is gone (`crash`), or it laid the attempt down on purpose (`parked`). */
+/** The process that ran the attempt is gone (`crash`), or it parked the attempt on purpose (`parked`). */
 export interface StepInterrupted extends EventCommon {
   readonly type: "stepInterrupted";
   readonly path: string;
@@ -181,13 +181,13 @@ export interface CallResolved extends EventCommon {
   readonly workflow: string;
   readonly inputNames: readonly string[];
   readonly projected?: JsonObject;
-  /** What of the input is secret, so that only this installation can read it. */
+  /** The secrets of the input, sealed so that only this installation can read them. */
   readonly sealed?: string;
   /** How long the called run may take, where the call's terms say so. */
   readonly timeoutMs?: number;
 }
 
-/** What a wait waits for, where it had to be computed. */
+/** The target of a wait, if it had to be computed. */
 export interface WaitBegun extends EventCommon {
   readonly type: "waitBegun";
   readonly path: string;
@@ -245,7 +245,7 @@ export interface SignalReceived extends EventCommon {
   readonly name: string;
 }
 
-/** A second one ends the run without waiting for what flies. */
+/** A second one ends the run without waiting for running tasks. */
 interface CancelRequested extends EventCommon {
   readonly type: "cancelRequested";
   readonly by?: string;

@@ -32,14 +32,14 @@ export interface RunState {
   readonly signals: Map<string, number[]>;
   /** By signal, longest waiting first. */
   readonly waiters: Map<string, Set<Instance>>;
-  /** Approvals that were answered, by path and in order, for whoever answers second. */
+  /** Approvals that were answered, by path and in order, to refuse a second answer. */
   readonly answers: Map<string, Answer[]>;
-  /** Tasks that were given up while they flew: what of their cost is booked already. */
+  /** Tasks that were given up while they ran: the part of their cost that is booked already. */
   readonly orphans: Map<string, number>;
   readonly blocked: Queue<Instance>;
-  /** Between being laid down on purpose and being resumed: no task is dispatched. */
+  /** Parked with its process, or held by a person, until it is resumed: no task is dispatched. */
   isSuspended: boolean;
-  /** Laid down by a person: only `runResumed` makes it go on. */
+  /** Held by a person: only `runResumed` makes it go on. */
   isHeld: boolean;
   readonly budget: Budget;
   /** A rerun or fork: another run may have done already what a task would do. */
@@ -59,7 +59,7 @@ export interface FailedStep {
   readonly message: string;
 }
 
-/** What went wrong in a flow and would be forgotten if the flow is caught or tried again. */
+/** Failures of a flow. They are forgotten if the flow is caught or tried again. */
 export interface Losses {
   partial: boolean;
   readonly failures: FailedStep[];
@@ -78,9 +78,9 @@ export interface Budget {
   limitMicro: number | undefined;
   spentMicro: number;
   reservedMicro: number;
-  /** Into how many parts the remainder is cut while little is known; doubles with every outcome. */
+  /** The remainder is divided into so many parts while little is known. Doubles with every outcome. */
   window: number;
-  /** The dearest outcome by step key. */
+  /** The most expensive outcome by step key. */
   readonly maxSeenMicro: Map<string, number>;
   unpriced: boolean;
   uses: UseLimits;
@@ -90,11 +90,11 @@ export interface Budget {
   set: Amounts;
   /** Questions whose answer has raised them. */
   readonly raisedBy: string[];
-  /** Path of whoever asks a person to raise a limit: until there is an answer no task begins. */
+  /** The path of the task that asks a person to raise a limit. Until there is an answer no task begins. */
   question: string | undefined;
-  /** What the host said when a budget that it holds had nothing left. */
+  /** The host's message when a budget that it holds had nothing left. */
   exhausted: string | undefined;
-  /** Of attempts that are over. */
+  /** Used by attempts that are over. */
   tokens: number;
   tries: number;
 }
@@ -133,9 +133,9 @@ export interface Scope {
   /** Machine: the step visited last. */
   visited: number | undefined;
   failure: Failure | undefined;
-  /** Of a scope inside another one; those of the root are the run's. */
+  /** Only in a scope inside another one: the losses of the root are the run's. */
   losses: Losses | undefined;
-  /** What the scope's value is where a step decides it. */
+  /** The scope's value, if a step has set it. */
   result: Handle | undefined;
 }
 
@@ -186,7 +186,7 @@ export const SINGLE_ITEM = -1;
 export const UNOPENED = -2;
 
 /**
- * What has become of an instance. `lost`: failed for good and skipped; `resumed`: failed for good, dependants run with
+ * The status of an instance. `lost`: failed for good and skipped; `resumed`: failed for good, dependants run with
  * null; `skipped`: not run, or skipped by a person.
  */
 export type InstanceStatus =
@@ -199,7 +199,7 @@ export type InstanceStatus =
   | "skipped"
   | "cancelled";
 
-/** Where a value is: the event that brought it (0: null), a failure, a fan-out's outputs, or those of a flow's steps. */
+/** The place of a value: its event (0: null), a failure, a fan-out's outputs, or those of a flow's steps. */
 export type Handle =
   | number
   | { readonly kind: "failure"; readonly failure: Failure }
@@ -207,7 +207,7 @@ export type Handle =
   | { readonly kind: "list"; readonly handles: readonly Handle[] }
   | { readonly kind: "steps"; readonly steps: readonly (readonly [id: string, handle: Handle])[] };
 
-/** What became of a call, for a caller that wants to know rather than to fail with it. */
+/** The end of a call, for a caller that wants a report instead of a failure. */
 export interface CallReport {
   readonly output: Handle;
   /** Undefined: the called run succeeded. */
@@ -248,21 +248,21 @@ export interface Instance {
   /** With an attempt in flight, since something new was put on record. */
   crashes: number;
   generation: number;
-  /** Of all attempts, and of the one in flight as far as it is known. */
+  /** The cost of all attempts. `attemptCostMicro`: of the one in flight, as far as it is known. */
   costMicro: number;
   attemptCostMicro: number;
   reservedMicro: number;
-  /** What an attempt was promised and found too little, where the next one begins from its start again. */
+  /** A reservation that was too little, if the next attempt begins from its start again. */
   tooLittleMicro: number | undefined;
   startedAt: number;
-  /** Of a nested flow, call, catch or finally. */
+  /** The scope of a nested flow, call, catch or finally. */
   child: Scope | undefined;
   failure: Failure | undefined;
   /** The outcome, while it is projected or `finally` runs. */
   outcome: InstanceOutcome | undefined;
   /** The event with what a person is shown; 0: not asked yet. */
   askedSeq: number;
-  /** What a task has asked a person. Until it goes on, it holds no place in the window of its fan-out. */
+  /** The question of a task to a person. Until the task goes on, it holds no place in the window of its fan-out. */
   question: Question | undefined;
   /** Sequence numbers of durable records inside the step, by key. */
   records: Map<string, number> | undefined;
@@ -279,7 +279,7 @@ export type InstancePhase =
   | "blocked"
   /** Handed to the host: a task runs. */
   | "dispatched"
-  /** Laid down on purpose; goes on when the run is resumed. */
+  /** Parked on purpose; goes on when the run is resumed. */
   | "parked"
   /** Handed to the host to be bound: set, respond, call, approval, wait. */
   | "binding"

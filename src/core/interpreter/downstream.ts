@@ -2,7 +2,7 @@ import { SINGLE } from "../graph/shape.ts";
 import type { Instance, Scope } from "../history/run-state.ts";
 
 /**
- * What depends on the target of a rerun or fork. An old outcome may be taken over only where this is false (and where
+ * The steps that depend on the target of a rerun or fork. An old outcome may be reused only where this is false (and where
  * the bound input is the same). Decided on live instances, when they are about to be dispatched: their scopes know which
  * items follow which fan-out, and how far a machine has come. The target is a path; a fan-out's step means all its items,
  * and the empty path the whole run.
@@ -102,7 +102,7 @@ function segmentIn(scope: Scope, target: string): Segment | undefined {
 const CATCH = Number.MAX_SAFE_INTEGER - 1;
 const FINALLY = Number.MAX_SAFE_INTEGER;
 
-/** Where in the life of an instance a path inside it lies: its tries, then `catch`, then `finally`. */
+/** The order of a path inside an instance: its tries, then `catch`, then `finally`. */
 function sideRank(instance: string, path: string): number | undefined {
   if (!path.startsWith(instance)) return undefined;
   const match = /^(?:~(retry(\d+)|catch|finally))?\//.exec(path.slice(instance.length));

@@ -4,7 +4,7 @@ import { isBudgetAsked } from "./budget/budget-question.ts";
 
 export type OpenStatus = "queued" | "running" | "waiting" | "awaiting_approval";
 
-/** What a person is told the run does now. */
+/** The status of the run as people see it. */
 export function runStatus(state: RunState): OpenStatus | FinalStatus {
   if (state.phase === "new") return "queued";
   if (state.phase === "finished" && state.ending !== undefined) return state.ending.status;
@@ -24,7 +24,7 @@ export function isParked(state: RunState): boolean {
   return true;
 }
 
-/** Parked, and no hour of the clock alone will change that: only a person or an event from outside. */
+/** Parked, and only a person or an event from outside can change that, not time alone. */
 export function waitsForOthers(state: RunState): boolean {
   if (!isParked(state)) return false;
   if (state.isHeld) return true;
@@ -40,7 +40,7 @@ export function nextTimerAt(state: RunState): number | undefined {
   return earliest;
 }
 
-/** What it waits for is an instance too: one inside it, or one that holds the place which it is to have. */
+/** It waits for another instance: one inside it, or one that holds its place. */
 function dependsOnOthers(phase: InstancePhase): boolean {
   return phase === "body" || phase === "catch" || phase === "finally" || phase === "answered";
 }

@@ -9,11 +9,11 @@ export interface Turn {
   /** Sequence number of the event: the handle of the value that came with it. */
   readonly seq: number;
   readonly commands: Command[];
-  /** What the event makes ready. A list, never recursion: chains may be as long as a run. */
+  /** The work that the event makes ready. A list, never recursion: chains may be as long as a run. */
   readonly work: Queue<Work>;
   /** Scopes whose phase has been set and in which what still lives is to be ended. They go before all other work. */
   readonly closing: Queue<Scope>;
-  /** A place or money has become free. Looked at last, so that nothing starts in what the event closes. */
+  /** A place or money has become free. Checked last, so that nothing starts in a scope that the event closes. */
   hasRoom: boolean;
   readonly decisions: Decisions;
 }

@@ -2,14 +2,14 @@ import type { Policy } from "../graph/policy.ts";
 import type { Instance } from "../history/run-state.ts";
 
 /**
- * What a task's output must satisfy: the policies of its own step, and those of every call around it, innermost first.
- * What a workflow asks of its steps cannot be evaded by moving one of them into another workflow.
+ * The policies that a task's output must satisfy: those of its own step, and of every call around it, innermost first.
+ * So a step does not evade the policies of a workflow by moving into another one.
  */
 export function bindingPolicies(instance: Instance): readonly Policy[] {
   const { step } = instance.step;
   if (step.kind !== "task") return [];
   const own = step.policies ?? [];
-  // What it writes down has been judged where it came in.
+  // The output that it records was judged already.
   if (step.isAside === true) return own;
   let bound: Policy[] | undefined;
   for (let around = instance.scope.parent; around !== undefined; around = around.scope.parent) {

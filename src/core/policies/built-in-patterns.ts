@@ -3,7 +3,7 @@ import { findCards } from "./find-cards.ts";
 import type { Found } from "./found.ts";
 
 const KEYS = [
-  // Of many makers; words that are joined by hyphens have neither digits nor capitals.
+  // Keys of many vendors. Words that are joined by hyphens have neither digits nor capitals.
   String.raw`(?:sk|pk|rk)[-_](?=[a-z_-]{0,80}[A-Z0-9])[\w-]{16,9000}`,
   "(?:AKIA|ASIA)[0-9A-Z]{16}",
   "gh[pousr]_[A-Za-z0-9]{20,9000}",
@@ -24,7 +24,7 @@ const KEYS = [
 const PEM = String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[\s\S]{0,8000}?-----END [A-Z ]{0,30}PRIVATE KEY-----|[\s\S]{0,8000})`;
 
 /**
- * A text takes time in proportion to its length, whoever wrote it: what repeats is bounded. In doubt
+ * A search takes time in proportion to the length of any text: repetitions are bounded. In doubt
  * they take more: what surrounds a find is cheaper to lose than to show.
  */
 const PATTERNS: Readonly<Record<Exclude<BuiltInPattern, "card">, RegExp>> = {

@@ -3,7 +3,7 @@ import type { Found } from "./found.ts";
 /** Neither part of a word or of a longer number, nor places behind a point. */
 const GROUP = /(?<![A-Za-z0-9]|\d\.)\d{1,19}(?![A-Za-z0-9])/gu;
 
-/** What cards begin with. */
+/** The first digits of cards. */
 const ISSUED = /[2-6]/u;
 
 const MIN_DIGITS = 13;

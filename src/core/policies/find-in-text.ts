@@ -6,11 +6,11 @@ import type { Found } from "./found.ts";
 export type FindAll = (text: string, pattern: string) => readonly Found[] | undefined;
 
 export interface FoundKind extends Found {
-  /** As people read it. */
+  /** The name as people read it. */
   readonly kind: string;
 }
 
-/** What a trigger looks for in one text, in order, without overlaps. Undefined: it cannot be told. */
+/** The matches of a trigger in one text, in order, without overlaps. Undefined: the text cannot be searched. */
 export function findInText(
   { patterns = [], contains = [] }: PolicyTrigger,
   text: string,
@@ -52,7 +52,7 @@ function findPart(text: string, part: string): readonly FoundKind[] {
   return found;
 }
 
-/** What overlaps is one: nothing of either may stay. */
+/** Overlapping matches become one: nothing of either may stay. */
 function withoutOverlaps(found: readonly FoundKind[]): readonly FoundKind[] {
   const kept: FoundKind[] = [];
   for (const next of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {

@@ -1,4 +1,4 @@
-/** Where something stands in a text; the end is behind it. */
+/** The place of a match in a text. The end is exclusive. */
 export interface Found {
   readonly start: number;
   readonly end: number;

@@ -22,7 +22,7 @@ export interface Verdict {
   readonly asks: PolicyDecision | undefined;
 }
 
-/** What the policies say of an output. Pure: what it says is recorded, and nobody asks again. */
+/** Applies the policies to an output. Pure: the verdict is recorded, and policies are not asked again. */
 export function judgeOutput(policies: readonly Policy[], judged: Judged, findAll: FindAll): Verdict {
   const texts = textsOf(judged.output);
   const decisions: PolicyDecision[] = [];
@@ -38,7 +38,7 @@ export function judgeOutput(policies: readonly Policy[], judged: Judged, findAll
     if (policy.action === "redact") redacting.push(policy);
   }
   const redacted = redacting.length === 0 ? judged.output : redactValue(redacting, judged.output, findAll);
-  // What one policy puts in may be what the next cannot search.
+  // The replacement of one policy may be something that the next cannot search.
   const [last] = redacting.slice(-1);
   if (redacted === undefined && last !== undefined) decisions.push(unsearchable(last));
   return {

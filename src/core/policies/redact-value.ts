@@ -2,7 +2,7 @@ import type { Policy } from "../graph/policy.ts";
 import { isJsonObject, type Json } from "../json.ts";
 import { type FindAll, findInText, replaceFound } from "./find-in-text.ts";
 
-/** A value without what the policies look for, in texts, names and numbers, however deep. `undefined`: it cannot be told. */
+/** A value without what the policies look for, in texts, names and numbers, however deep. `undefined`: it cannot be searched. */
 export function redactValue(policies: readonly Policy[], value: Json, findAll: FindAll): Json | undefined {
   try {
     return redact(value, (text) => redactText(policies, text, findAll));
@@ -14,7 +14,7 @@ export function redactValue(policies: readonly Policy[], value: Json, findAll: F
 
 class Unsearchable extends Error {}
 
-/** What is taken out may leave bare what stood beside it; a replacement may itself be found, for ever. */
+/** A removal may create a new match beside it, and a replacement may match itself for ever. */
 const MAX_ROUNDS = 5;
 
 function redactText(policies: readonly Policy[], text: string, findAll: FindAll): string {

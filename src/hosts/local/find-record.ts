@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
 
-/** By its id or the beginning of it. Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`. */
+/** Finds a run by its id or the beginning of it. Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`. */
 export async function findRecord(journal: Journal, runId: string): Promise<RunRecord> {
   const record = await journal.findRun(runId);
   if (record === "ambiguous") throw new PawlError("RUN_AMBIGUOUS", { message: `"${runId}" fits more than one run.` });
@@ -9,7 +9,7 @@ export async function findRecord(journal: Journal, runId: string): Promise<RunRe
   return record;
 }
 
-/** Of a run that is there. */
+/** The record of a run that must exist. */
 export async function readRecord(journal: Journal, no: RunNo): Promise<RunRecord> {
   const record = await journal.readRun(no);
   if (record === undefined) throw new Error(`Run ${no} has no record.`);

@@ -19,7 +19,7 @@ async function layDown(world: World, hold: boolean): Promise<string> {
   return id;
 }
 
-test("a run that a person laid down stays down when another process starts", async () => {
+test("a run that a person holds stays parked when another process starts", async () => {
   const world = new World({ plays: hangs });
   const id = await layDown(world, true);
   const next = world.next({ plays: {} });
@@ -28,7 +28,7 @@ test("a run that a person laid down stays down when another process starts", asy
   expect(await next.recordOf(id)).toMatchObject({ status: "waiting", parked: true });
 });
 
-test("a run that a person laid down goes on when it is resumed, and no crash is counted", async () => {
+test("a run that a person holds goes on when it is resumed, and no crash is counted", async () => {
   const world = new World({ plays: hangs });
   const id = await layDown(world, true);
   const next = world.next({ plays: { slow: () => succeed("done") } });
@@ -39,7 +39,7 @@ test("a run that a person laid down goes on when it is resumed, and no crash is 
   expect(interrupted).toMatchObject([{ cause: "parked" }]);
 });
 
-test("a run that was laid down with its process goes on by itself with the next one", async () => {
+test("a run that was parked with its process goes on by itself with the next one", async () => {
   const world = new World({ plays: hangs });
   const id = await layDown(world, false);
   const next = world.next({ plays: { slow: () => succeed("done") } });
@@ -47,7 +47,7 @@ test("a run that was laid down with its process goes on by itself with the next 
   expect(await next.host.settled(id)).toMatchObject({ status: "completed" });
 });
 
-test("a run that a person laid down can be cancelled without doing anything more", async () => {
+test("a run that a person holds can be cancelled without doing anything more", async () => {
   const world = new World({ plays: hangs });
   const id = await layDown(world, true);
   const next = world.next({ plays: {} });

@@ -18,7 +18,7 @@ export const STALL_RETRY_MS = 5_000;
 
 const MEBIBYTE = 1024 * 1024;
 
-/** What all runs of a host share. */
+/** Shared by all runs of a host. */
 export interface HostParts {
   readonly queue: CommitQueue;
   readonly blobs: RetryingBlobs;

@@ -10,7 +10,7 @@ import type { WantedObserver } from "../session/live-run.ts";
 import type { ResolveCall } from "../session/steps/step-parts.ts";
 import type { PieceMask } from "../session/tasks/live-text.ts";
 
-/** What a host of runs is given by the process that it is in. */
+/** Given to the host by the process that it is in. */
 export interface LocalHostOptions {
   readonly journal: Journal;
   readonly blobs: Blobs;
@@ -18,25 +18,25 @@ export interface LocalHostOptions {
   readonly clock: Clock;
   readonly findExecutor: FindExecutor;
   readonly resolveCall: ResolveCall;
-  /** Takes secrets out of everything that is stored or shown. */
+  /** Masks the secrets in everything that is stored or shown. */
   mask(text: string): string;
   /** The same for a text that comes in pieces. Without it a secret is found only within one of them. */
   maskPieces?(): PieceMask;
-  /** Without it, secret inputs of a run are known only while it is in this memory. */
+  /** Without it, secret inputs of a run are known only while it is in memory here. */
   readonly secrets?: RunSecrets;
   /** The value of an environment variable, for prompts whose definition allows the name. */
   env(name: string): string | undefined;
   matches?(text: string, pattern: string): boolean;
   /** Absent: nothing can be searched for, and steps whose policies have patterns of their own are blocked. */
   readonly findAll?: FindAll;
-  /** Budgets that runs share. Undefined: nobody has set any so far. */
+  /** Opens the budgets that runs share. Undefined: nobody has set a budget so far. */
   openBudgets?(): Promise<Budgets | undefined>;
   readonly maxOutputBytes?: number;
   readonly maxRowsPerCommit?: number;
   readonly cacheBytes?: number;
   /** Told of everything that happens in the runs of this host, while it is wanted. */
   readonly observer?: WantedObserver;
-  /** Spans are told somewhere. Absent: what a run was asked with is passed on as it came. */
+  /** Spans are exported. Absent: the trace context of the request is passed on unchanged. */
   readonly isTracing?: boolean;
   /** A defect: reported, never hidden. */
   onDefect(error: unknown): void;

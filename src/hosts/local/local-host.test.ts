@@ -178,7 +178,7 @@ describe("answers to an approval", () => {
 describe("cancel", () => {
   const flying = (_: unknown, signal: AbortSignal) => untilAborted(signal).then(() => fail("STOPPED"));
 
-  test("stops what flies and ends the run", async () => {
+  test("stops running tasks and ends the run", async () => {
     const world = new World({ plays: { a: flying } });
     const { id } = await world.start(pair);
     await quiet();
@@ -189,7 +189,7 @@ describe("cancel", () => {
     expect(world.calls).toHaveLength(1);
   });
 
-  test("a second time ends the run without waiting for what flies", async () => {
+  test("a second time ends the run without waiting for running tasks", async () => {
     const world = new World({ plays: { a: () => new Promise(() => undefined) } });
     const { id } = await world.start(pair);
     await quiet();
@@ -322,7 +322,7 @@ describe("settled", () => {
 describe("laying runs down", () => {
   const never = new AbortController().signal;
 
-  test("gives what flies back; it goes on later without a crash being counted", async () => {
+  test("gives running tasks back; they go on later without a crash being counted", async () => {
     const world = new World({
       plays: { a: (_, signal) => untilAborted(signal).then(() => fail("STOPPED", { costMicro: 3 })) },
     });

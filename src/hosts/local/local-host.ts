@@ -366,7 +366,7 @@ export class LocalHost implements RunHost {
   }
 
   #refuseWhenParking(): void {
-    if (this.#isParking) throw new PawlError("OWNER_GONE", { message: "This process is laying its runs down." });
+    if (this.#isParking) throw new PawlError("OWNER_GONE", { message: "This process is parking its runs." });
   }
 
   async #refuseTaken(runId: string): Promise<void> {

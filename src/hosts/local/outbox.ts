@@ -12,7 +12,7 @@ export interface OutboxParts {
   readonly clock: Clock;
   readonly retryMs: number;
   outputsOf(run: RunNo): Promise<{ readonly record: RunRecord; readonly outputs: Json }>;
-  /** What could not be done. It is tried again, here or with the next start, as long as it can succeed at all. */
+  /** An entry has failed. It is tried again, here or with the next start, as long as it can succeed at all. */
   failed(error: unknown): void;
 }
 
@@ -42,7 +42,7 @@ export class Outbox {
     this.#draining ??= this.#drainAll();
   }
 
-  /** Resolves when nothing is being done any more. */
+  /** Resolves when no entry is being worked on. */
   async idle(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining;
   }
@@ -52,7 +52,7 @@ export class Outbox {
     await this.idle();
   }
 
-  /** Finishes what is being done and begins nothing more. */
+  /** Finishes the current entries and begins no more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopRetry?.();
@@ -60,7 +60,7 @@ export class Outbox {
   }
 
   async #drainAll(): Promise<void> {
-    // Never at once: whoever schedules goes on first.
+    // Not at once: the caller goes on first.
     await Promise.resolve();
     try {
       while (this.#isWanted) {
@@ -98,7 +98,7 @@ export class Outbox {
     }
   }
 
-  /** Throws where the storage fails as a whole: then the others would fail too. */
+  /** Throws if the storage fails as a whole: then the others would fail too. */
   async #isDone(entry: OutboxRecord): Promise<boolean> {
     try {
       await this.#store(entry);

@@ -1,7 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { LiveRun } from "../session/live-run.ts";
 
-/** Timers of the runs in memory. They live in the journal; here they only ring. */
+/** Timers of the runs in memory. The journal keeps them; here they only fire. */
 export class RunTimers {
   readonly #clock: Clock;
   readonly #fire: (run: LiveRun, timer: string) => void;

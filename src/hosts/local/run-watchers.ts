@@ -2,7 +2,7 @@ import type { RunNotice } from "../run-host.ts";
 
 type Listen = (notice: RunNotice) => void;
 
-/** Who watches which run. Who listens badly harms neither the run nor other listeners. */
+/** The watchers of each run. A listener that throws harms neither the run nor other listeners. */
 export class RunWatchers {
   readonly #byRun = new Map<string, Set<Listen>>();
   readonly #onDefect: (error: unknown) => void;
@@ -15,7 +15,7 @@ export class RunWatchers {
     return this.#byRun.has(runId);
   }
 
-  /** The returned function ends it. */
+  /** Returns a function that removes the listener. */
   add(runId: string, listen: Listen): () => void {
     const listeners = this.#byRun.get(runId) ?? new Set();
     this.#byRun.set(runId, listeners);

@@ -1,7 +1,7 @@
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { LiveRun } from "../session/live-run.ts";
 
-/** Who waits until a run settles. By run and not by driver: it may leave memory and come back meanwhile. */
+/** Callers that wait until a run settles. Kept by run id: the run may leave memory and come back meanwhile. */
 export class SettledRuns {
   readonly #byRun = new Map<string, PromiseWithResolvers<void>[]>();
 
@@ -36,7 +36,7 @@ export class SettledRuns {
   }
 }
 
-/** Ended, or nothing left but waiting for a person or an event. */
+/** The run has ended, or only waits for a person or an event. */
 export function isSettled({ state, isBusy }: LiveRun): boolean {
   if (isBusy) return false;
   return state.phase === "finished" || waitsForOthers(state);

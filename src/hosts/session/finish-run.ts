@@ -22,7 +22,7 @@ export interface FinishParts {
   env(name: string): string | undefined;
 }
 
-/** Ends a run: the end and everything that must happen after it are one commit. */
+/** Ends a run. The end is in one commit with the outbox: all that must happen after it. */
 export async function finishRun(run: LiveRun, command: FinishRun, parts: FinishParts): Promise<void> {
   recordEnd(run, command, {
     ...parts,
@@ -31,8 +31,8 @@ export async function finishRun(run: LiveRun, command: FinishRun, parts: FinishP
 }
 
 /**
- * Ends a run in the commit of the event that ends it, where nothing has to be read for that. Nothing happens outside
- * before that commit, so it is as safe as the next one, and saves it. False: nothing was done.
+ * Ends a run in the commit of the event that caused the end, if nothing has to be read for that. It saves a commit, and is as
+ * safe as the next one: nothing happens outside before it. False: nothing was done.
  */
 export function finishRunAtOnce(run: LiveRun, command: FinishRun, parts: FinishParts): boolean {
   if (storagePathOf(run, command) !== undefined) return false;
@@ -50,7 +50,7 @@ function recordEnd(
   run.apply({ type: "runFinished", at: clock.now(), ...storage.problem, ...end });
 }
 
-/** The run's outputs: by step id, or what a step shaped. Loaded from the journal, never kept. */
+/** The run's outputs by step id, or the result that a step has made. Loaded from the journal, never kept. */
 export async function loadOutputs(run: Pick<LiveRun, "state" | "values">): Promise<Json> {
   const { root } = run.state;
   if (root === undefined) return {};
@@ -71,14 +71,14 @@ function storagePathOf(run: LiveRun, { status }: FinishRun): Expr | undefined {
   return hasCompleted(status) ? run.state.graph.graph.ending.storagePath : undefined;
 }
 
-/** Where the outputs cannot be stored, the run still ends as it did, and its record says what is missing. */
+/** If the outputs cannot be stored, the run still ends with its status, and its record says what is missing. */
 async function collectStorage(run: LiveRun, command: FinishRun, files: FileStorage): Promise<Storage> {
   const { root } = run.state;
   const storagePath = storagePathOf(run, command);
   if (storagePath === undefined || root === undefined) return NOT_STORED;
   try {
     const path = toPath(await bindStoragePath(run, root, storagePath));
-    // Looks at the path as a write would: afterwards nobody waits for the answer any more.
+    // Checks the path as a write would: after the end nobody could be told.
     await files.read(path);
     return { entries: [entry("storage", { path })] };
   } catch (error) {
@@ -102,7 +102,7 @@ function collectOutbox(run: LiveRun, { status }: FinishRun, env: FinishParts["en
   const isComplete = hasCompleted(status);
   const event = isComplete ? "workflow.completed" : "workflow.failed";
   for (const url of webhooksOf(run, isComplete)) {
-    // An unset variable means "not configured". What is stored is the text with the name, never the value.
+    // An unset variable means "not configured". The stored text has the name of the variable, never its value.
     if (resolveEnv(url, env).trim() !== "") outbox.push(entry("webhook", { event, url }));
   }
   const schedule = run.options["schedule_id"];

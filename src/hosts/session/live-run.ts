@@ -35,7 +35,7 @@ export interface LiveRunHooks {
   perform(run: LiveRun, command: Command): void;
   /** An event has changed the state. */
   applied(run: LiveRun, event: Event): void;
-  /** Records the end with the event that brought it, if that can be done without reading anything. */
+  /** Records the end with the event that caused it, if that can be done without reading anything. */
   finishAtOnce(run: LiveRun, command: Extract<Command, { type: "finishRun" }>): boolean;
   notify(run: LiveRun, notice: RunNotice): void;
   hasWatchers(runId: string): boolean;
@@ -90,7 +90,7 @@ export class LiveRun implements Committer, ObservedRun {
   readonly #about: NewRun;
   readonly #hooks: LiveRunHooks;
   readonly #row: RunRow;
-  /** Who did the work, by the event with the outcome. Kept while somebody observes. */
+  /** The executor that did the work, by the event with the outcome. Kept while there is an observer. */
   readonly #executors = new WeakMap<Event, string>();
   readonly #outbox: NewOutbox[] = [];
   readonly #pins: { hash: string; text: string }[] = [];
@@ -154,7 +154,7 @@ export class LiveRun implements Committer, ObservedRun {
       const stored = this.session.apply(event, value);
       if (executor !== undefined) this.#executors.set(stored, executor);
     } catch (error) {
-      // Where the core fails half-way its state is worth nothing: the record decides again, elsewhere or later.
+      // The core has failed half-way, so its state is worth nothing. The record decides again, elsewhere or later.
       this.#break(error);
       return 0;
     }

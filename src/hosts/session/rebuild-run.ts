@@ -24,7 +24,7 @@ interface SealedSecrets {
   readonly text: string;
 }
 
-/** A run's state from its events: decisions are read, no value is loaded, nothing is evaluated. */
+/** Folds a run's state from its events: decisions are read, no value is loaded, nothing is evaluated. */
 export async function rebuildRun(
   journal: Journal,
   record: RunRecord,

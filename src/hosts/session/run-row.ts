@@ -2,13 +2,13 @@ import type { RunState } from "../../core/history/run-state.ts";
 import { nextTimerAt, runStatus } from "../../core/interpreter/run-status.ts";
 import type { NewEvent, NewRun, RunPatch, RunRecord } from "../../ports/journal.ts";
 
-/** What the runs table says of a run. */
+/** The columns of the runs table that change. */
 export type RunRowFields = Omit<RunRecord, keyof NewRun | "no" | "lastSeq">;
 
-/** A run's cost is brought up to date this often while it runs: each time is a second page in the commit. */
+/** The cost in the row is updated this often while the run goes on: each update is a second page in the commit. */
 const SHOW_COST_EVERY_MS = 1_000;
 
-/** The row of a run in the runs table, as the commits of its driver have left it. */
+/** The row of a run in the runs table, as its last commit has left it. */
 export class RunRow {
   #shown: RunRowFields;
   #costShownAt = 0;
@@ -21,7 +21,7 @@ export class RunRow {
     return this.#shown;
   }
 
-  /** Only what a reader of the runs table would see change. */
+  /** The columns that have changed. Undefined: none has. */
   takePatch(state: RunState, events: readonly NewEvent[]): RunPatch | undefined {
     const last = events.at(-1)?.event;
     const end = last?.type === "runFinished" ? last : undefined;

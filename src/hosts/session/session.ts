@@ -10,7 +10,7 @@ export interface SessionEvent<Value> {
   readonly value?: Value;
 }
 
-/** What one commit holds. */
+/** The content of one commit. */
 export interface Batch<Value> {
   readonly firstSeq: number;
   readonly events: readonly SessionEvent<Value>[];
@@ -32,7 +32,7 @@ export class Session<Value = string> {
   #commands: Command[] = [];
   #takenSeq: number;
 
-  /** `finish` may end the run together with the event that brought the end. It returns true if it has. */
+  /** `finish` may end the run together with the event that caused the end. It returns true if it has. */
   constructor(state: RunState, finish: (command: FinishRun) => boolean = () => false) {
     this.state = state;
     this.#finish = finish;
@@ -68,8 +68,8 @@ export class Session<Value = string> {
   }
 
   /**
-   * What a new owner does with a run whose process is gone: it applies the events, and then performs the commands, which
-   * were durable before the crash.
+   * For a new owner of a run whose process is gone: it applies the events, and then performs the commands, which were
+   * durable before the crash.
    */
   recovery(at: number): { readonly events: readonly Event[]; readonly commands: readonly Command[] } {
     return { events: recoveryEvents(this.state, at), commands: pendingCommands(this.state) };

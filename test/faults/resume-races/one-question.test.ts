@@ -125,7 +125,7 @@ test("fifty who resume a run at the same moment, while it waits and while it wor
   expect(world.done).toEqual(["send"]);
 });
 
-test("a run that was laid down with a question open is asked and answered once it is taken up, by however many", async () => {
+test("a run that was parked with a question open is asked and answered once it is taken up, by however many", async () => {
   const world = new RaceWorld([GATED]);
   const { runId, open } = await world.startAsking("gated");
   await world.http.world.host.park(AbortSignal.abort());

@@ -7,7 +7,7 @@ import { failScope } from "../flow/fail-scope.ts";
 import type { Turn } from "../turn.ts";
 import { failInstance } from "./conclude.ts";
 
-/** Lets a task fly, or holds it back until there is a place and money for it. Nobody overtakes. */
+/** Dispatches a task, or holds it back until there is a place and money for it. In the order of asking. */
 export function admitTask(turn: Turn, instance: Instance): void {
   const { blocked } = turn.state;
   // Those before may have been given up meanwhile: `unblock` looks.
@@ -17,7 +17,7 @@ export function admitTask(turn: Turn, instance: Instance): void {
   blocked.push(instance);
 }
 
-/** A place or money may have become free: those who wait may go, in their order. */
+/** A place or money may have become free: waiting tasks are dispatched in their order. */
 export function unblock(turn: Turn): void {
   const { blocked, active } = turn.state;
   for (let instance = blocked.peek(); instance !== undefined; instance = blocked.peek()) {
@@ -51,9 +51,9 @@ function tryToPay(turn: Turn, instance: Instance): "decided" | "held" {
   const share = isUsedUp ? ({ kind: "exceeded" } as const) : computeReservation(state.budget, instance);
   if (share === undefined) dispatch(turn, instance, {});
   else if (share.kind === "reserved") dispatch(turn, instance, { reservedMicro: share.amount });
-  // What an earlier run has done costs nothing.
+  // Reusing an outcome of an earlier run costs nothing.
   else if (state.reusesOutcomes && instance.attempt === 0) dispatch(turn, instance, { onlyReuse: true });
-  // What flies is paid for and may end.
+  // Running tasks are paid for and may end.
   else if (share.kind === "hold" || (isUsedUp && state.tasksInFlight > 0)) return "held";
   else stopForOwnBudget(turn, instance);
   return "decided";

@@ -34,7 +34,7 @@ export function failInstance(
   failure: Failure,
   options: { readonly mayRetry: boolean; readonly projected?: Projected; readonly body?: Scope },
 ): void {
-  // It was told to stop: how it came down is no failure of its own.
+  // It was told to stop: its end is no failure of its own.
   if (instance.scope.phase === "cancelling") return concludeInstance(turn, instance, { status: "cancelled" });
   if (options.mayRetry && retries(turn, instance)) return;
   if (isReported(instance)) {

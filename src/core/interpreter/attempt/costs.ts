@@ -58,7 +58,7 @@ export function giveUp(turn: Turn, instance: Instance): void {
   release(turn, instance);
 }
 
-/** What an attempt cost that no longer counts. */
+/** Books the cost of an attempt that no longer counts. */
 export function bookLate(
   turn: Turn,
   event: Cost & { readonly type: string; readonly path: string; readonly attempt: number },

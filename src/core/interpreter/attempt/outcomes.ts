@@ -81,7 +81,7 @@ function failOnce(turn: Turn, instance: Instance, code: string, what: string): v
   failInstance(turn, instance, { code, message: `"${instance.path}" ${what}.`, seq: 0 }, { mayRetry: false });
 }
 
-/** What control reads of an outcome cannot be read: the instance fails, whatever its outcome was. False if none waits. */
+/** The projection of an outcome has failed, so the instance fails. False: no instance waits for one. */
 function failProjection(turn: Turn, event: StepFailed): boolean {
   const instance = turn.state.active.get(event.path);
   if (instance?.phase !== "projecting" || instance.attempt !== event.attempt) return false;

@@ -27,7 +27,7 @@ describe("a share of a budget", () => {
     );
   });
 
-  test("is only waited for where something flies that may leave some", () => {
+  test("is only waited for if a running attempt may leave some", () => {
     fc.assert(fc.property(amount, (given) => decideReservation(given).kind !== "hold" || given.reserved > 0));
   });
 

@@ -1,14 +1,14 @@
-/** One amount of a budget (money, tokens or time), as somebody finds it who wants to begin. */
+/** One amount of a budget (money, tokens or time), as an attempt that is to begin finds it. */
 export interface Amount {
   readonly limit: number;
   readonly used: number;
-  /** Promised to attempts that fly. */
+  /** Reserved for running attempts. */
   readonly reserved: number;
-  /** Into how many parts the rest is cut at most. */
+  /** The rest is divided into at most so many parts. */
   readonly window: number;
   /** The most that an attempt of this step has used. Absent: there was none. */
   readonly seen?: number | undefined;
-  /** What the attempt before was promised and found too little, where this one begins from its start again. */
+  /** A reservation that was too little for the attempt before, if this one begins from its start again. */
   readonly tooLittle?: number | undefined;
   /** A person can be asked for more. */
   readonly asks?: boolean;
@@ -16,19 +16,19 @@ export interface Amount {
 
 export type ReservationDecision =
   | { readonly kind: "reserved"; readonly amount: number }
-  /** Those that fly may leave something. */
+  /** Running attempts may leave something. */
   | { readonly kind: "hold" }
   | { readonly kind: "exceeded" };
 
-/** Into how many parts the rest is cut for who may need any amount of it. */
+/** The rest is divided into so many parts for attempts that may need any amount. */
 const FEW = 4;
 
 /**
- * What the next attempt may use. What is used and promised together never exceeds the limit, so that no two can spend the
- * same rest: an attempt is promised a part of what is left, or twice the most that one of its step has used if that is more;
- * who finds less waits for those that fly, and where nothing flies it has all that is left. Whoever comes back because its
- * share was too little needs twice as much at least, and nothing is spent on a try that is sure to need more than is left.
- * Where a person can give more, not even on one that will hardly end.
+ * Decides what the next attempt may use. Used and reserved amounts together never exceed the limit, so no two attempts can
+ * spend the same rest. An attempt gets a part of what is left, or twice the most that an attempt of its step has used if that
+ * is more. If there is less, it waits for running attempts, and if none runs it gets all that is left. An attempt whose
+ * reservation was too little gets at least twice as much. Nothing is spent on a try that is sure to need more than is left, and
+ * if a person can give more, not even on one that will hardly end.
  */
 export function decideReservation({
   limit,
@@ -39,7 +39,7 @@ export function decideReservation({
   tooLittle = 0,
   asks = false,
 }: Amount): ReservationDecision {
-  // Of what is unspent, not of what is left: parts that shrink would let any number start.
+  // A part of what is unspent, not of what is left: shrinking parts would let any number start.
   const unspent = limit - used;
   if (unspent <= tooLittle) return { kind: "exceeded" };
   const isKnown = seen !== undefined && tooLittle === 0;

@@ -5,7 +5,7 @@ import { release } from "../attempt/costs.ts";
 import { currentAttempt } from "../attempt/outcomes.ts";
 import type { Turn } from "../turn.ts";
 
-/** Limits that the host holds: it says when one is used up, and what a person has added to it. */
+/** For limits that the host holds: it reports when one is used up, and what a person has added to it. */
 export function applyBudgetExhausted(turn: Turn, event: BudgetExhausted): void {
   const instance = currentAttempt(turn, event);
   if (instance?.phase !== "dispatched") return;
@@ -13,12 +13,12 @@ export function applyBudgetExhausted(turn: Turn, event: BudgetExhausted): void {
   release(turn, instance);
   budget.tries -= 1;
   budget.exhausted ??= event.message;
-  // The run is coming down already.
+  // The run is ending already.
   if (instance.scope.phase !== "open") return concludeInstance(turn, instance, { status: "cancelled" });
   stopForBudget(turn, instance);
 }
 
-/** It waits with all others, in the order of coming. */
+/** The attempt waits with all others, in the order of asking. */
 export function applyStepHeld(turn: Turn, event: StepHeld): void {
   const instance = currentAttempt(turn, event);
   if (instance?.phase !== "dispatched") return;
@@ -38,7 +38,7 @@ export function applyLimitRaised({ state: { budget, now, startedAt } }: Turn, { 
     ...add("cost", cost, by),
     ...add("tokens", tokens, by),
     ...add("tries", tries, by),
-    // What has passed while a person was asked is not theirs to pay for.
+    // The time that has passed while a person was asked does not count.
     ...add("duration", by.duration === undefined ? duration : Math.max(duration ?? 0, now - startedAt), by),
   };
 }

@@ -3,7 +3,7 @@ import type { Budget, Instance, RunState } from "../../history/run-state.ts";
 import type { Turn } from "../turn.ts";
 import { decideReservation, type ReservationDecision } from "./decide-reservation.ts";
 
-/** What the next attempt of a task may spend of the run's own budget. Undefined: there is none. */
+/** Computes what the next attempt may spend of the run's own budget. Undefined: there is none. */
 export function computeReservation(
   budget: Budget,
   { step, tooLittleMicro }: Instance,
@@ -20,7 +20,7 @@ export function computeReservation(
   });
 }
 
-/** What one attempt may spend: what is reserved for it, and no more than is left of the step's own limit. */
+/** Computes what one attempt may spend: its reservation, and no more than is left of the step's own limit. */
 export function computeCap({ step, costMicro }: Instance, reservedMicro: number | undefined): number | undefined {
   const own = step.step.maxCostMicro;
   const ownLeft = own === undefined ? Number.POSITIVE_INFINITY : own - costMicro;
@@ -38,9 +38,9 @@ export function bookOutcome(budget: Budget, stepKey: string, costMicro: number):
 type StartTask = Extract<Command, { type: "startTask" }>;
 
 /**
- * Gives money that nobody waits for to the tasks that begin now, so that a step is not cut off at a part of a budget
- * that has room for it. A task that flies alone gets all of it; beside others, a task whose price nobody knows gets
- * its share of one half, and those that come later find the other. What is given is reserved like the rest.
+ * Gives money that no task waits for to the tasks that begin now, so that a step is not cut off at a part of a budget that
+ * has room for it. A task that runs alone gets all of it. Beside others, tasks whose cost is not known divide one half, and
+ * those that come later find the other half. The money is reserved like the rest.
  */
 export function reserveRemainder({ state, commands }: Turn): void {
   const { budget, blocked } = state;

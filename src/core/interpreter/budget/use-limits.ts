@@ -26,7 +26,7 @@ export function toAmounts(cost: number | undefined, uses: UseLimits): Amounts {
   return { cost, tokens, tries, duration };
 }
 
-/** What allows no other task to begin. Money is reserved before and is not among it, time has a timer of its own. */
+/** The limit that allows no other task to begin. Not money, which is reserved before, and not time, which has a timer. */
 export function findUsedUp({ uses, tokens, tries }: Budget): LimitUse | undefined {
   const { maxTokens, maxTries } = uses;
   return [...limit("tokens", maxTokens, tokens), ...limit("tries", maxTries, tries)].find(
@@ -34,7 +34,7 @@ export function findUsedUp({ uses, tokens, tries }: Budget): LimitUse | undefine
   );
 }
 
-/** What counts of an attempt's usage: the tokens of models, whether they came from a cache or not. */
+/** The tokens of an attempt's usage, whether they came from a cache or not. */
 export function countTokens(usage: JsonObject | undefined): number {
   return ["input_tokens", "output_tokens"].reduce((sum, name) => {
     const tokens = usage?.[name];

@@ -11,7 +11,7 @@ export function markLosses(turn: Turn, scope: Scope): LossMark {
   return { failures: losses?.failures.length ?? 0, partial: losses?.partial ?? false };
 }
 
-/** What was lost since the mark is mended: tried again, caught, or answered by a transition. */
+/** The losses since the mark are mended: tried again, caught, or answered by a transition. */
 export function forgetLosses(turn: Turn, scope: Scope, { failures, partial }: LossMark): void {
   const losses = knownLosses(turn, scope);
   if (losses === undefined) return;
@@ -24,7 +24,7 @@ export function notePartial(turn: Turn, scope: Scope): void {
   lossesOf(turn, scope).partial = true;
 }
 
-/** What a flow has lost is lost for the flow around it too. */
+/** The losses of a flow are losses of the flow around it too. */
 export function passLossesOn(turn: Turn, scope: Scope): void {
   const { losses, parent } = scope;
   if (losses === undefined || parent === undefined) return;

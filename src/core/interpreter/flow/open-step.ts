@@ -8,7 +8,7 @@ import { noteFailure, notePartial } from "./losses.ts";
 import { newStepState } from "./open-scope.ts";
 import { leaveStep } from "./settle.ts";
 
-/** What a step needs is there: it becomes one instance, or one per item. */
+/** A step whose dependencies have ended becomes one instance, or one per item. */
 export function openStep(turn: Turn, scope: Scope, step: number): void {
   if (scope.phase !== "open") return;
   const state = stateOf(scope, step);

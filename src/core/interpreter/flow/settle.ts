@@ -35,7 +35,7 @@ export function settleInstance(turn: Turn, instance: Instance, outcome: Instance
   if (scope.phase === "open") fillPlace(turn, scope, step.index);
 }
 
-/** Records how an instance ended and passes it on to whoever waited for it. */
+/** Records the outcome of an instance and starts what has waited for it. */
 export function settleItem(turn: Turn, { scope, step, item }: Item, outcome: InstanceOutcome): void {
   const state = scope.steps[step];
   const indexed = scope.flow.steps[step];
@@ -50,7 +50,7 @@ export function settleItem(turn: Turn, { scope, step, item }: Item, outcome: Ins
     state.known[index] = outcome.known;
   }
   state.settled += 1;
-  // Of a fan-out the whole list, filled as its items end: the result must not depend on which one is last.
+  // A fan-out responds with its whole list, filled as items end: the result must not depend on which one is last.
   if (indexed.step.kind === "respond" && outcome.status === "succeeded") {
     scope.result = state.items === SINGLE_ITEM ? outcome.handle : { kind: "list", handles: state.handle };
   }
@@ -87,14 +87,14 @@ function handleOf(scope: Scope, outcome: InstanceOutcome): StepState["handle"][n
   return 0;
 }
 
-/** What a final failure means for the flow. */
+/** The effect of a final failure on the flow. */
 function applyFailure(turn: Turn, { scope, step }: Item, failure: Failure, status: InstanceStatus): void {
   if (status !== "failed") notePartial(turn, scope);
   else if (scope.flow.flow.kind === "dag") failScope(turn, scope, failure);
   else failVisit(scope.steps[step], failure);
 }
 
-/** What of the fan-out runs may finish, nothing more of it starts. */
+/** Running items of the fan-out may finish, and no more start. */
 function failVisit(state: StepState | undefined, failure: Failure): void {
   if (state === undefined) return;
   state.failure ??= failure;

@@ -13,7 +13,7 @@ export function hasPlace(scope: Scope, step: number): boolean {
   return state !== undefined && state.running - state.asking < windowOf(scope, step);
 }
 
-/** A place may have become free: whoever has an answer goes before those that have not begun. */
+/** A place may have become free. Instances with an answer go before items that have not begun. */
 export function fillPlace(turn: Turn, scope: Scope, step: number): void {
   const state = scope.steps[step];
   if (state === undefined || !hasPlace(scope, step)) return;
@@ -53,7 +53,7 @@ export function returnToPlace(turn: Turn, instance: Instance): void {
   state.answered.push(instance);
 }
 
-/** It counts as running again, be it only to end. Without effect on an instance that has not asked. */
+/** The instance counts as running again, even if only to end. No effect on one that has not asked. */
 export function takePlace(instance: Instance): void {
   const state = instance.scope.steps[instance.step.index];
   if (state === undefined || instance.question === undefined) return;

@@ -6,7 +6,7 @@ import { GRACE_TIMER, LAST_TIMER, startTimer } from "../timers.ts";
 import type { Turn } from "../turn.ts";
 import { endRun } from "./end-run.ts";
 
-/** How long what flies may take to come down before the run ends without it. */
+/** How long running tasks may take to stop before the run ends without them. */
 const GRACE_MS = 30_000;
 
 /** How long after that `finally` may go on. */
@@ -27,7 +27,7 @@ export function stopRun(turn: Turn, why: NonNullable<RunState["stopping"]>): voi
   cancelScope(turn, state.root);
 }
 
-/** Their cost is still booked if it ever comes; their outcome no longer counts. */
+/** Gives up the tasks in flight: their cost is still booked if it ever comes, but their outcome no longer counts. */
 export function dropTasksInFlight(turn: Turn): void {
   for (const instance of [...turn.state.active.values()]) {
     if (instance.phase !== "dispatched" || instance.scope.phase !== "cancelling") continue;

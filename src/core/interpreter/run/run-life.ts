@@ -46,7 +46,7 @@ export function applyRunHeld({ state }: Turn): void {
   state.isHeld = true;
 }
 
-/** What was laid down on purpose goes on, in the order in which it had begun. */
+/** Parked tasks go on, in the order in which they had begun. */
 export function applyRunResumed(turn: Turn): void {
   turn.state.isSuspended = false;
   turn.state.isHeld = false;

@@ -10,7 +10,7 @@ import { dropTasksInFlight, killRun, stopRun } from "./cancel.ts";
 export function applyTimerFired(turn: Turn, event: TimerFired): void {
   if (!turn.state.timers.delete(event.timer)) return;
   if (event.timer === RUN_TIMER) return stopRun(turn, "timeout");
-  // Who has cancelled the run is told that it is cancelled.
+  // A run that was cancelled before stays cancelled.
   if (event.timer === BUDGET_TIMER) return turn.state.stopping === undefined ? stopRun(turn, "budget") : undefined;
   if (event.timer === GRACE_TIMER) return dropTasksInFlight(turn);
   if (event.timer === LAST_TIMER) return killRun(turn);

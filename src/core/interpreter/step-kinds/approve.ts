@@ -20,14 +20,14 @@ export function applyApprovalAsked(turn: Turn, event: ApprovalAsked): void {
     startTimer(turn, timerOf(instance, "approval"), turn.state.now + approvalTimeoutMs);
 }
 
-/** A task asks a person. Its attempt is over and paid for; neither a failure nor a crash is put down to it. */
+/** A task asks a person. Its attempt is over and paid for, and counts neither as a failure nor as a crash. */
 export function applyQuestionAsked(turn: Turn, event: QuestionAsked): void {
   const instance = currentAttempt(turn, event);
   if (instance?.phase !== "dispatched") return bookLate(turn, event);
   bookAttempt(turn, instance, event);
   // The attempt after the answer is the rest of this one.
   turn.state.budget.tries -= 1;
-  // Nothing starts here any more, so that no answer could make it go on.
+  // Nothing starts in the scope any more, so no answer could make the task go on.
   if (instance.scope.phase !== "open") return concludeInstance(turn, instance, { status: "cancelled" });
   instance.phase = "approval";
   instance.askedSeq = turn.seq;
@@ -36,7 +36,7 @@ export function applyQuestionAsked(turn: Turn, event: QuestionAsked): void {
   leavePlace(turn, instance, { key: event.key, allowEdit: event.allowEdit === true });
 }
 
-/** The first answer in the journal wins; the host tells later ones who was first. */
+/** The first answer in the journal wins. The host refuses later ones with the name of the first. */
 export function applyApprovalAnswered(turn: Turn, event: ApprovalAnswered): void {
   const instance = turn.state.active.get(event.path);
   if (instance?.phase !== "approval") return;
@@ -67,13 +67,13 @@ export function timeOutApproval(turn: Turn, instance: Instance): void {
   failInstance(turn, instance, failure, { mayRetry: false });
 }
 
-/** Nobody is asked any more. */
+/** Withdraws the question. */
 export function closeApproval(turn: Turn, instance: Instance): void {
   endApproval(turn, instance);
   takePlace(instance);
 }
 
-/** Nobody wants to pay for more. */
+/** The limit was not raised. */
 function stopUnraised(turn: Turn, instance: Instance, { by, comment }: ApprovalAnswered): void {
   takePlace(instance);
   const who = by === undefined ? "" : ` by ${by}`;
@@ -98,7 +98,7 @@ function noteAnswer({ state }: Turn, { path, askedSeq }: Instance, { answer, by,
   else before.push(noted);
 }
 
-/** Whatever the answer is: what follows from it is the task's to say. The same generation goes on, with all its records. */
+/** The task decides what follows from the answer. The same generation goes on, with all its records. */
 function goOnWithAnswer(turn: Turn, instance: Instance, key: string): void {
   instance.records ??= new Map();
   instance.records.set(key, turn.seq);

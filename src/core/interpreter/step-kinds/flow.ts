@@ -15,7 +15,7 @@ export function beginFlow(turn: Turn, instance: Instance): void {
 export interface Body {
   readonly flow: IndexedFlow;
   readonly frame: Frame;
-  /** Of the body itself, beside the time-out of its step. */
+  /** The time-out of the body itself, beside that of its step. */
   readonly timeoutMs: number | undefined;
 }
 

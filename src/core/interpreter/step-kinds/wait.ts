@@ -6,7 +6,7 @@ import { failInstance, succeedInstance } from "../attempt/conclude.ts";
 import { startTimer, stopTimer, timerOf } from "../timers.ts";
 import type { Turn } from "../turn.ts";
 
-/** What is written plainly is decided here; what must be computed is bound by the host. */
+/** Literals are decided here. The host binds what must be computed. */
 export function beginWait(turn: Turn, instance: Instance, wait: Wait): void {
   if (wait.for === "duration" && wait.durationMs.op === "literal" && typeof wait.durationMs.value === "number") {
     instance.attempt += 1;
@@ -37,7 +37,7 @@ export function applyWaitOver(turn: Turn, instance: Instance): void {
   failInstance(turn, instance, { code: "WAIT_TIMED_OUT", message, seq: 0 }, { mayRetry: true });
 }
 
-/** Each signal is read once, by whoever has waited longest; one that nobody waits for is kept. */
+/** Each signal is read once, by the step that has waited longest. A signal that no step waits for is kept. */
 export function applySignalReceived(turn: Turn, event: SignalReceived): void {
   const { waiters, signals } = turn.state;
   const first = waiters.get(event.name)?.values().next().value;

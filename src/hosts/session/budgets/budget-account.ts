@@ -4,20 +4,20 @@ import type { RunState } from "../../../core/history/run-state.ts";
 import type { Budget, BudgetUse } from "../../../ports/budgets.ts";
 import { addUse } from "./use-tracker.ts";
 
-/** What a run pays from: a budget that it shares, on one day, or limits of its own. */
+/** An account that a run pays from: a shared budget on one day, or limits of its own. */
 export interface BudgetAccount {
-  /** As questions and events name it. */
+  /** Its name in questions and events. */
   readonly id: string;
   readonly name: string;
   readonly onExceeded: "stop" | "ask";
-  /** In UTC; empty where it knows no days. */
+  /** In UTC. Empty if the budget has no days. */
   readonly day: string;
-  /** As they were set: what a raise adds where nobody says how much. */
+  /** The limits as they were set: a raise adds as much by default. */
   readonly set: Amounts;
-  /** With what people have added. */
+  /** The limits with what people have added. */
   readonly limits: Amounts;
   readonly used: Amounts;
-  /** Promised to attempts that fly, by whom they are for. */
+  /** Reserved for running attempts. */
   readonly reserved: Map<object, Amounts>;
 }
 
@@ -92,7 +92,7 @@ export class OwnAccount implements BudgetAccount {
   }
 }
 
-/** What is not limited stays so. */
+/** Adds to the amounts that are limited. */
 function addAmounts(limits: Amounts, by: Amounts): Amounts {
   return Object.fromEntries(
     AMOUNTS.flatMap((of) => {
@@ -107,7 +107,7 @@ export function writeLimits(limits: Amounts, of: readonly (keyof Amounts)[]): st
   return of.map((each) => `${each}=${limits[each] ?? 0}`).join(",");
 }
 
-/** What of them nobody has raised since. */
+/** The limits that nobody has raised since. */
 export function findUnraised(limits: Amounts, written: string): readonly (keyof Amounts)[] {
   const then = new Map(written.split(",").map((each) => each.split("=") as [string, string]));
   return AMOUNTS.filter((of) => then.has(of) && (limits[of] ?? 0) <= Number(then.get(of)));
@@ -119,7 +119,7 @@ export function sumReserved({ reserved }: BudgetAccount, of: keyof Amounts): num
   return sum;
 }
 
-/** As people read it. */
+/** The name as people read it. */
 function nameOf({ workflow, tenantId, per }: Pick<Budget, "workflow" | "tenantId" | "per">): string {
   const what = workflow === undefined ? "all workflows" : `the workflow "${workflow}"`;
   const whose = tenantId === undefined ? "" : ` of the tenant "${tenantId}"`;

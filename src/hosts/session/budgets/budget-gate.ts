@@ -6,25 +6,25 @@ import { type BudgetAccount, writeLimits } from "./budget-account.ts";
 import type { Admission, BudgetLedger } from "./budget-ledger.ts";
 import { askToRaise, explainExceeded, showAccount, usualRaise } from "./explain-account.ts";
 
-/** What may become of an attempt that has not begun. */
+/** What happens to an attempt at the gate. */
 export interface GateActions {
   go(task: RunningTask): void;
   /** A person is asked to raise the limit. */
   ask(task: RunningTask, question: Asks): void;
-  /** Back to where it waits for the answer. */
+  /** It goes back to wait for the answer about the budget. */
   hold(task: RunningTask): void;
   /** Nothing is left. */
   stop(task: RunningTask, message: string): void;
-  /** It was told to stop while it waited. */
+  /** The attempt was told to stop while it waited. */
   stopped(task: RunningTask): void;
 }
 
-/** Lets attempts begin as far as the budgets of their runs allow. Who comes first goes first, among those who share one. */
+/** Lets attempts begin as far as the budgets of their runs allow: first come, first served among those that share a budget. */
 export class BudgetGate {
   readonly #ledger: BudgetLedger;
   readonly #actions: GateActions;
   readonly #waiting = new Set<RunningTask>();
-  /** They have something promised. */
+  /** Attempts with a reservation. */
   readonly #admitted = new Set<RunningTask>();
   #isLooking = false;
   #mustLookAgain = false;
@@ -37,7 +37,7 @@ export class BudgetGate {
   /** False: nothing limits its run, and the gate has nothing to do with it. */
   takes(task: RunningTask): boolean {
     if (!this.#ledger.has(task.run)) return false;
-    // It cleans up, even when the money is gone.
+    // `finally` cleans up, even when the money is gone.
     if (isInFinally(task.instance.scope)) {
       this.#ledger.begun(task);
       return false;
@@ -59,7 +59,7 @@ export class BudgetGate {
     if (this.#waiting.size > 0) this.look();
   }
 
-  /** Something may have become free. */
+  /** Called when something may have become free. */
   look(): void {
     this.#mustLookAgain = true;
     if (this.#isLooking) return;

@@ -12,7 +12,7 @@ import { type Bound, givesTryBack, type PayingRun, toRunShares } from "./paying-
 import { type OfAttempt, PeakUse } from "./peak-use.ts";
 import { NOTHING, UseTracker } from "./use-tracker.ts";
 
-/** An attempt that wants to begin. */
+/** An attempt that is to begin. */
 export interface Applicant {
   readonly run: LiveRun;
   readonly path: string;
@@ -20,7 +20,7 @@ export interface Applicant {
 }
 
 export type Admission =
-  /** With what it may spend, where money is limited. */
+  /** `maxCostMicro`: what it may spend. Absent: money is not limited. */
   | { readonly kind: "go"; readonly maxCostMicro?: number }
   | { readonly kind: "hold"; readonly accounts: readonly BudgetAccount[] }
   | { readonly kind: "exceeded"; readonly account: BudgetAccount; readonly of: readonly (keyof Amounts)[] };
@@ -32,12 +32,12 @@ export interface BudgetNear {
   readonly used: number;
 }
 
-/** What a run in memory has used is written down this often, for those who look. */
+/** The use of a run in memory is written to the records this often. */
 const NOTE_EVERY_MS = 1_000;
 
 /**
- * What is left of budgets that runs share, in the process that drives all of them: the record of what runs have used, and what
- * is promised to attempts that fly. Promises die with the process; what was used comes from the journal.
+ * The accounts of budgets that runs share, in the process that drives all of them: what runs have used, and what is reserved
+ * for running attempts. Reservations end with the process. What was used comes from the journal.
  */
 export class BudgetLedger {
   readonly #clock: Clock;
@@ -54,7 +54,7 @@ export class BudgetLedger {
     this.#failed = failed;
   }
 
-  /** Before the first commit of a run: from now on its shares are looked for after a crash. */
+  /** Called before the first commit of a run: from now on its use is reconciled after a crash. */
   bind(run: {
     readonly runId: string;
     readonly workflow: string;
@@ -71,7 +71,7 @@ export class BudgetLedger {
     return [...ids].flatMap((id) => this.records?.find(id) ?? []);
   }
 
-  /** `isNew`: none of its tries has begun. */
+  /** `isNew`: no try of the run has begun. */
   enroll(
     run: LiveRun,
     { budgets, tracker, isNew }: { budgets: readonly Bound[]; tracker: UseTracker; isNew: boolean },
@@ -86,14 +86,14 @@ export class BudgetLedger {
     return this.#payers.has(run);
   }
 
-  /** Books what an event has used. */
+  /** Books the use of an event. */
   applied(run: LiveRun, event: Event): void {
     const payer = this.#payers.get(run);
     if (payer === undefined) return;
     const added = payer.tracker.observe(run.state, event);
     if ("path" in event && "attempt" in event && event.attempt !== undefined) this.#settle(payer, event);
     if (added === undefined) return;
-    // Tries count when they are let go.
+    // Tries are counted when they begin.
     this.#add(payer, added.day, { ...added.use, tries: 0 });
   }
 
@@ -124,7 +124,7 @@ export class BudgetLedger {
     }
   }
 
-  /** Lets an attempt go and promises it its share of everything it pays from, or says why not. */
+  /** Reserves what an attempt may use of each of its accounts, or says why it may not begin. */
   admit(applicant: Applicant, heldAccounts: ReadonlySet<BudgetAccount>): Admission {
     const payer = this.#payers.get(applicant.run);
     if (payer === undefined) return { kind: "go" };
@@ -146,7 +146,7 @@ export class BudgetLedger {
     return this.#go(applicant, shares);
   }
 
-  /** Of a shared budget only whether there is more than one: nobody counts all runs for each of their tasks. */
+  /** For a shared budget only whether there is more than one: counting all runs for each task would be slow. */
   #tasksAt(account: BudgetAccount, payer: PayingRun): number {
     if (account === payer.own) return payer.run.state.tasksInFlight;
     let tasks = 0;
@@ -164,7 +164,7 @@ export class BudgetLedger {
     return costs.length === 0 ? { kind: "go" } : { kind: "go", maxCostMicro: Math.min(...costs) };
   }
 
-  /** Counts a try that begins, whatever is left. */
+  /** Counts a try that begins, even if nothing is left. */
   begun({ run, path, attempt }: Applicant): void {
     const payer = this.#payers.get(run);
     if (payer === undefined) return;
@@ -173,7 +173,7 @@ export class BudgetLedger {
     this.#add(payer, this.#today(), { ...NOTHING, tries: 1 });
   }
 
-  /** What was promised is free again. */
+  /** Ends the reservations. */
   release(applicant: Applicant): void {
     const payer = this.#payers.get(applicant.run);
     payer?.own?.reserved.delete(applicant);
@@ -191,14 +191,14 @@ export class BudgetLedger {
     this.records?.raise(id, { budget, day: dayOf(found.per, this.#today()), by });
   }
 
-  /** What the purse that a question was about has, as it is now. */
+  /** The account that a question was about. */
   accountFor(run: LiveRun, id: string): BudgetAccount | undefined {
     const payer = this.#payers.get(run);
     if (payer === undefined) return undefined;
     return this.#accountsOf(payer).find((account) => account.id === id);
   }
 
-  /** After a commit: from time to time what was used is written down. */
+  /** Called after a commit. Writes the use to the records from time to time. */
   note(run: LiveRun, isUrgent = false): void {
     const payer = this.#payers.get(run);
     if (payer === undefined || payer.budgets.length === 0 || !run.isDurable) return;
@@ -211,7 +211,7 @@ export class BudgetLedger {
     });
   }
 
-  /** The journals have it all: where it cannot be written down now no run is to suffer, and the next start counts again. */
+  /** A failing write harms no run: the journals have it all, and the next start counts again. */
   #tryTo(write: () => void): void {
     try {
       write();
@@ -248,7 +248,7 @@ export class BudgetLedger {
     return own === undefined ? shared : [own, ...shared];
   }
 
-  /** Limits may have been changed by anybody. */
+  /** Another process may have changed the limits. */
   #refreshed(bound: Bound): SharedAccount | undefined {
     const account = this.#accountOf(bound, this.#today());
     const budget = this.#find(bound);
@@ -258,7 +258,7 @@ export class BudgetLedger {
     return account;
   }
 
-  /** As it is now. Undefined: it was removed, and binds nobody any more. */
+  /** The budget as it is set now. Undefined: it was removed. */
   #find({ id, createdAt }: Bound): Budget | undefined {
     const found = this.records?.find(id);
     return found?.createdAt === createdAt ? found : undefined;

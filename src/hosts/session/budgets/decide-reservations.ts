@@ -3,30 +3,30 @@ import type { Amounts } from "../../../core/history/events.ts";
 import { decideReservation } from "../../../core/interpreter/budget/decide-reservation.ts";
 import { type BudgetAccount, sumReserved } from "./budget-account.ts";
 
-/** What is known of an attempt that wants to begin. */
+/** What is known of an attempt that is to begin. */
 interface Wish {
   /** The most that attempts of its step have used. */
   readonly seen: Amounts | undefined;
-  /** Of money: what the attempt before was promised and found too little. */
+  /** The reservation that was too little for the attempt before. */
   readonly tooLittleMicro: number | undefined;
 }
 
 interface Reservations {
   readonly exceeded: readonly (keyof Amounts)[];
-  /** Those that fly may leave something. */
+  /** Running attempts may leave something. */
   readonly mustWait: boolean;
   readonly share: Amounts;
 }
 
 /**
- * What an attempt may use of each amount that a purse limits. `tasks`: of all runs that pay from it, those that have begun or
- * want to, itself among them. One alone is not cut off at a part of what is left.
+ * Decides what an attempt may use of each amount that an account limits. `tasks`: the tasks of all runs that pay from it, this
+ * one included. A task that is alone may use all that is left.
  */
 export function decideReservations(account: BudgetAccount, wish: Wish, tasks: number): Reservations {
   const exceeded: (keyof Amounts)[] = [];
   const share: [string, number][] = [];
   let mustWait = false;
-  // Nobody but its own tasks comes to the limits of a run. To others more may come at any time, and find room.
+  // Only a run's own tasks use its own limits. A shared budget must leave room for tasks that come later.
   const window = account.id === "run" || tasks === 1 ? Math.max(1, tasks) : Number.POSITIVE_INFINITY;
   for (const of of AMOUNTS) {
     const limit = account.limits[of];
@@ -38,7 +38,7 @@ export function decideReservations(account: BudgetAccount, wish: Wish, tasks: nu
       continue;
     }
     const amount = { limit, used, reserved: sumReserved(account, of), window, seen: wish.seen?.[of] };
-    // Only money is a limit that attempts keep to, so that too little of it is spent for nothing.
+    // Attempts can keep to a limit of money only, so an attempt with too little of it would be paid for nothing.
     const ofMoney = of === "cost" ? { asks: account.onExceeded === "ask", tooLittle: wish.tooLittleMicro } : {};
     const found = decideReservation({ ...amount, ...ofMoney });
     if (found.kind === "exceeded") exceeded.push(of);

@@ -4,14 +4,14 @@ import type { Amounts } from "../../../core/history/events.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { BudgetAccount } from "./budget-account.ts";
 
-/** Why nothing more begins. */
+/** Explains why nothing more begins. */
 export function explainExceeded(account: BudgetAccount, of: readonly (keyof Amounts)[]): string {
   const parts = of.map((each) => `${textOf(each, account.used[each])} of ${textOf(each, account.limits[each])}`);
   const isUsedUp = of.every((each) => (account.used[each] ?? 0) >= (account.limits[each] ?? 0));
   return `${account.name} is ${isUsedUp ? "used up" : "too little for another try"}: ${parts.join(", ")}.`;
 }
 
-/** What a person sees who is asked to raise it. */
+/** Shown to the person who is asked to raise the limit. */
 export function showAccount(account: BudgetAccount, raise: Amounts): JsonObject {
   return {
     budget: account.id,
@@ -28,12 +28,12 @@ export function askToRaise(account: BudgetAccount, of: readonly (keyof Amounts)[
   return `${explainExceeded(account, of)} Raise it by ${by} and go on?`;
 }
 
-/** As much again as was set. */
+/** The default raise: as much again as was set. */
 export function usualRaise(account: BudgetAccount, of: readonly (keyof Amounts)[]): Amounts {
   return Object.fromEntries(of.map((each) => [each, Math.max(1, account.set[each] ?? 0)]));
 }
 
-/** What a person wants to add: `{"cost_usd": 5}`. Throws `APPROVAL_EDIT_REFUSED`. */
+/** Reads the raise that a person has written: `{"cost_usd": 5}`. Throws `APPROVAL_EDIT_REFUSED`. */
 export function readRaise(edited: Json): Amounts {
   const given = isJsonObject(edited) && isJsonObject(edited["raise_by"]) ? edited["raise_by"] : edited;
   if (!isJsonObject(given) || Object.keys(given).length === 0) throw notARaise();

@@ -78,7 +78,7 @@ describe("a budget that is too little for an agent", () => {
     expect(world.calls.map(({ path }) => path)).toEqual(["a", "a", "b"]);
   });
 
-  test("of the run itself asks after all of it was not enough for a step that flies alone", async () => {
+  test("of the run itself asks after all of it was not enough for a step that runs alone", async () => {
     const world = new World({ plays: { a: needs(1_500), b: () => succeed("y") } });
     const { id, status } = await world.run(SKIPPED, {}, { maxCostMicro: 1_000, onExceeded: "ask" });
     expect(status).toBe("awaiting_approval");

@@ -7,7 +7,7 @@ import { NOTHING, type UseTracker } from "./use-tracker.ts";
 /** A shared budget that binds a run. One that is removed and set again is another one. */
 export type Bound = Pick<Budget, "id" | "createdAt">;
 
-/** What one run in memory pays from, and what it has used. */
+/** One run in memory: the accounts that it pays from, and its use. */
 export interface PayingRun {
   readonly run: LiveRun;
   /** The shared budgets that bind it. */
@@ -15,13 +15,13 @@ export interface PayingRun {
   readonly tracker: UseTracker;
   /** Limits of its own that a person may raise. */
   readonly own: OwnAccount | undefined;
-  /** Attempts that were let go, `path@attempt`. */
+  /** Attempts that have begun, `path@attempt`. */
   readonly begun: Set<string>;
   notedAt: number;
   notedSeq: number;
 }
 
-/** As they are stored: a budget that knows no days has one for all of them. */
+/** The use of a run as it is stored: by day, or in one row for a budget without days. */
 export function toRunShares(
   tracker: UseTracker,
   budgets: readonly { readonly id: string; readonly per: "day" | "total" }[],
@@ -33,7 +33,7 @@ export function toRunShares(
   );
 }
 
-/** Tries that count for nothing after all: they were laid down, have only asked, or took over what another run had. */
+/** The try does not count: it was parked, has only asked, or reused an outcome of another run. */
 export function givesTryBack(event: Event): boolean {
   if (event.type === "approvalAsked") return event.attempt !== undefined;
   if (event.type === "stepInterrupted") return event.cause === "parked" || event.hasBegun === false;

@@ -12,8 +12,8 @@ interface Told {
 }
 
 /**
- * The most that an attempt of a step has used, as far as this process has seen. Lost with it, which costs a few shares that are
- * larger or smaller than they need be: none is more than is left.
+ * The most that an attempt of a step has used, as far as this process has seen. After a restart a few reservations are larger or
+ * smaller than they need be. None exceeds what is left.
  */
 export class PeakUse {
   readonly #byStep = new Map<string, Amounts>();
@@ -30,7 +30,7 @@ export class PeakUse {
     });
   }
 
-  /** Of money what the run itself knows as well. */
+  /** The highest cost is also known to the run itself. */
   of(run: LiveRun, path: string): Amounts | undefined {
     const seen = this.#byStep.get(stepOf(run, path));
     const { active, budget } = run.state;
@@ -39,7 +39,7 @@ export class PeakUse {
   }
 }
 
-/** Whichever item or visit of it. */
+/** The same for all items and visits of a step. */
 function stepOf({ state }: LiveRun, path: string): string {
   return `${state.workflow} ${path.replaceAll(/\[\d+\]|#\d+|~retry\d+/g, "")}`;
 }

@@ -10,13 +10,13 @@ interface Raise {
   readonly instance: Instance;
   readonly key: string;
   readonly at: number;
-  /** What a person has written; absent: as much again as was set. */
+  /** The amounts that a person has written. Absent: as much again as was set. */
   readonly edited: Json | undefined;
 }
 
 /**
- * A person has answered yes to a question about a budget: before the answer is recorded the limit is higher. An answer raises
- * once, however often it is given, for its question gives it a name. Throws `APPROVAL_EDIT_REFUSED`.
+ * Raises the limit that a person has allowed to be raised, before the answer is recorded. The raise has an id made of its
+ * question, so that an answer raises once, however often it is given. Throws `APPROVAL_EDIT_REFUSED`.
  */
 export function raiseLimit(run: LiveRun, ledger: BudgetLedger, { instance, key, at, edited }: Raise): void {
   if (!isBudgetKey(key)) return;
@@ -24,7 +24,7 @@ export function raiseLimit(run: LiveRun, ledger: BudgetLedger, { instance, key, 
   const account = ledger.accountFor(run, budget);
   const wanted = edited === undefined ? undefined : readRaise(edited);
   if (account === undefined) return;
-  // What was asked about another day is over: the new one has its own.
+  // A question about an earlier day raises nothing: the new day has its own limits.
   const unraised = account.day === day ? findUnraised(account.limits, asked) : [];
   const by = wanted ?? usualRaise(account, unraised);
   const id = `${run.runId} ${instance.path} ${instance.askedSeq}`;

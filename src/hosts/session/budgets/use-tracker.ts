@@ -5,20 +5,20 @@ import type { BudgetUse } from "../../../ports/budgets.ts";
 
 export const NOTHING: BudgetUse = { cost: 0, tokens: 0, tries: 0, duration: 0, unpriced: false };
 
-/** What an event has added. */
+/** The use that an event has added. */
 export interface Added {
   readonly day: string;
   readonly use: BudgetUse;
 }
 
-/** What a run uses, day by day in UTC: from its events as they come, and from its history the same. */
+/** Adds up the use of a run by day in UTC, from its events as they come or from its history. */
 export class UseTracker {
   readonly #byDay = new Map<string, BudgetUse>();
   #cost = 0;
   #tokens = 0;
   #tries = 0;
 
-  /** After `event` was applied to `state`. Undefined: it has used nothing. */
+  /** Called after `event` was applied to `state`. Undefined: it has used nothing. */
   observe({ budget }: RunState, event: Event): Added | undefined {
     const cost = budget.spentMicro - this.#cost;
     const tokens = budget.tokens - this.#tokens;

@@ -97,7 +97,7 @@ function findCandidate({ byPath, downstream }: ReusableOutcomes, instance: Insta
 
 export interface AskedBefore {
   readonly message: string;
-  /** As it is stored. */
+  /** The shown data, as it is stored. */
   readonly shown: string;
 }
 

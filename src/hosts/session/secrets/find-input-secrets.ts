@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts"
 import { parseJson } from "../../../core/parse-json.ts";
 import { findSecretLeaves, type SecretLeaf } from "./secret-leaves.ts";
 
-/** Where a request has what the schema of a UHLP workflow is about. */
+/** The places in a request that the schema of a UHLP workflow describes. */
 const PAYLOADS = [
   ["requestData", "payload"],
   ["requestData", "queueDetails", "payload"],
@@ -12,7 +12,7 @@ const PAYLOADS = [
   ["requestData", "callbackDetails", "body"],
 ] as const;
 
-/** The secret values of a run's input, in the form that the dialect reads it. */
+/** Finds the secret values of a run's input, in the form that the dialect reads. */
 export function findInputSecrets(graph: Pick<Graph, "dialect" | "input">, input: JsonObject): readonly SecretLeaf[] {
   const { schema } = graph.input;
   if (schema === undefined) return [];
@@ -20,7 +20,7 @@ export function findInputSecrets(graph: Pick<Graph, "dialect" | "input">, input:
   return PAYLOADS.flatMap((place) => findIn(schema, input, place));
 }
 
-/** A text is hidden as a whole where it holds a secret; what is secret in it is named as well, so that it is masked elsewhere. */
+/** A text with a secret is hidden as a whole. The secrets in it are returned as well, so that they are masked elsewhere. */
 function findIn(schema: JsonObject, input: JsonObject, place: readonly string[]): readonly SecretLeaf[] {
   const value = valueAt(input, place);
   if (value === undefined) return [];

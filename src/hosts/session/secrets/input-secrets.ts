@@ -5,7 +5,7 @@ import type { RunStart } from "../../run-host.ts";
 import { findInputSecrets } from "./find-input-secrets.ts";
 import { findReusedSecrets, type SecretLeaf, textsOf } from "./secret-leaves.ts";
 
-/** Secret inputs of the runs in memory: found, masked for as long as the run goes on, and sealed for the next process. */
+/** Secret inputs of the runs in memory: masked for as long as the run goes on, and sealed for the next process. */
 export class InputSecrets {
   readonly #secrets: RunSecrets | undefined;
   readonly #journal: Journal;
@@ -16,7 +16,7 @@ export class InputSecrets {
     this.#journal = journal;
   }
 
-  /** Whoever repeats a run has read its input with the secrets hidden, and means the same ones. */
+  /** The input of a rerun was read with the secrets hidden: hidden places stand for the same secrets. */
   find({ definition, input, lineage }: RunStart): readonly SecretLeaf[] | Promise<readonly SecretLeaf[]> {
     const declared = findInputSecrets(definition.graph, input);
     if (lineage === undefined || this.#secrets === undefined) return declared;
@@ -28,14 +28,14 @@ export class InputSecrets {
     });
   }
 
-  /** As they may be stored. Undefined: there are none, or nothing can be sealed. */
+  /** Masks the secrets, and returns them sealed. Undefined: there are none, or they cannot be sealed. */
   keep(no: RunNo, leaves: readonly SecretLeaf[]): string | undefined {
     if (leaves.length === 0) return undefined;
     this.#learn(no, leaves);
     return this.#secrets?.seal(JSON.stringify(leaves));
   }
 
-  /** What was sealed, or why it cannot be read: then only steps that need it fail. */
+  /** Opens sealed secrets. With an error only the steps that read them fail. */
   open(no: RunNo, sealed: string): readonly SecretLeaf[] | PawlError {
     try {
       const leaves = this.#parse(sealed);

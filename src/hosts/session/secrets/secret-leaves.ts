@@ -10,7 +10,7 @@ const HIDDEN = "[redacted]";
 
 const MAX_DEPTH = 100;
 
-/** What an input holds where its schema says `secret: true`, `writeOnly: true` or `format: password`. */
+/** Finds the values of an input whose schema says `secret: true`, `writeOnly: true` or `format: password`. */
 export function findSecretLeaves(schema: JsonObject | undefined, input: Json): SecretLeaf[] {
   const found: SecretLeaf[] = [];
   if (schema !== undefined) collect(schema, input, [], found);
@@ -38,7 +38,7 @@ function collect(schema: Json | undefined, value: Json | undefined, at: SecretLe
   }
 }
 
-/** Where a masked value differs from the one that it was made of. */
+/** Finds the places where a masked value differs from the plain one. */
 export function findMaskedLeaves(plain: Json, masked: Json, at: SecretLeaf["at"] = []): SecretLeaf[] {
   if (plain === masked) return [];
   if (Array.isArray(plain) && Array.isArray(masked) && plain.length === masked.length) {
@@ -71,12 +71,12 @@ export function hideLeaves<Value extends Json>(value: Value, leaves: readonly Se
   return leaves.reduce<Json>((hidden, { at }) => replace(hidden, at, () => HIDDEN), value) as Value;
 }
 
-/** What is hidden in the value is itself again. */
+/** Puts the hidden values back. */
 export function showLeaves(value: Json, leaves: readonly SecretLeaf[]): Json {
   return leaves.reduce<Json>((shown, leaf) => replace(shown, leaf.at, () => leaf.value), value);
 }
 
-/** Those of another run's input that this one has taken over as they are shown: hidden. */
+/** The secrets of another run's input that are still hidden in this one. */
 export function findReusedSecrets(value: Json, leaves: readonly SecretLeaf[]): SecretLeaf[] {
   return leaves.filter(({ at }) => {
     let found: Json | undefined = value;
@@ -90,7 +90,7 @@ function childOf(value: Json | undefined, key: string | number): Json | undefine
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** A copy in which one place holds something else; what does not lead there is shared. */
+/** A copy in which one place is replaced. All other parts are shared. */
 function replace(value: Json, at: SecretLeaf["at"], by: () => Json): Json {
   const [key, ...rest] = at;
   if (key === undefined) return by();

@@ -98,7 +98,7 @@ export class EngineSteps {
     if (projection.assigned !== undefined) run.values.keepAssigned(seq, projection.assigned);
   }
 
-  /** Where the projection itself has failed, the failure is not projected. */
+  /** If the projection itself has failed, the failure is not projected. */
   async #projectFailure(run: LiveRun, instance: Instance, error: StepError): Promise<Projection> {
     if (instance.phase === "projecting") return {};
     const { code, message } = error;

@@ -7,7 +7,7 @@ import type { SecretLeaf } from "../secrets/secret-leaves.ts";
 import type { TextTools } from "../values/input-projection.ts";
 import type { ValueWriter } from "../values/stored-value.ts";
 
-/** What steps that the engine does itself need from the host. */
+/** Given by the host to the steps that the engine does itself. */
 export interface StepParts {
   readonly clock: Clock;
   readonly writer: ValueWriter;

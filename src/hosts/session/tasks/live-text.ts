@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../../core/json.ts";
 import { maskJson } from "../values/mask-json.ts";
 
-/** Takes secrets out of a text that comes in pieces, wherever they are cut. */
+/** Masks secrets in a text that comes in pieces, wherever it is cut. */
 export interface PieceMask {
-  /** What of the text so far is certain: an end that could be the beginning of a secret is kept back. */
+  /** Returns the masked text so far, without an end that could be the beginning of a secret. */
   push(piece: string): string;
-  /** What was kept back. */
+  /** Returns the rest. */
   end(): string;
 }
 
@@ -14,17 +14,17 @@ export interface LiveMasks {
   readonly text: PieceMask;
 }
 
-/** An event that is larger than this is not of the moment. */
+/** Larger events are not shown. */
 const MAX_EVENT_CHARS = 64 * 1024;
 
 /**
- * Shows the events of one attempt that are of the moment. Where an event has a `text`, it goes on from that of the event
- * before, as long as the rest of the event stays the same: so a secret is found even where two pieces share it.
+ * Shows the live events of one attempt. The `text` of an event continues that of the event before, as long as the rest of the
+ * event stays the same. So a secret is found even if it is cut between two pieces.
  */
 export class LiveText {
   readonly #masks: LiveMasks;
   readonly #show: (event: JsonObject) => void;
-  /** The rest of the event whose text is under way. */
+  /** The event whose text is being shown, without the text. */
   #frame: { readonly rest: JsonObject; readonly json: string } | undefined;
 
   constructor(masks: LiveMasks, show: (event: JsonObject) => void) {
@@ -44,7 +44,7 @@ export class LiveText {
     this.#showText(this.#masks.text.push(text));
   }
 
-  /** The attempt is over, or its next text is another one. */
+  /** The attempt is over, or another text begins. */
   end(): void {
     this.#showText(this.#masks.text.end());
     this.#frame = undefined;

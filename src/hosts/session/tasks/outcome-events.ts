@@ -7,7 +7,7 @@ import type { RunningTask } from "./running-task.ts";
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
-// Written field by field: for most outcomes none of the later ones is there, and this runs for every step.
+// Written field by field: most outcomes have none of the later fields, and this runs for every step.
 export function toSucceededEvent(
   { path, attempt, startedAt, inputHash, decisions }: RunningTask,
   { costMicro, usage, repaired }: Succeeded,
@@ -72,7 +72,7 @@ export function toAskedEvent(
   };
 }
 
-/** A key that has its answer already would have the person asked for ever. */
+/** A key that is answered already would be asked for ever. */
 export function refuseQuestion({ path, instance }: RunningTask, { key, costMicro }: Asks): Failed | undefined {
   if (instance.records?.has(key) !== true) return undefined;
   const message = `"${path}" asks again what is recorded as "${key}".`;
@@ -99,7 +99,7 @@ export function tooLarge({ costMicro, usage, status }: Succeeded | Asks, maxByte
   return { status: "failed", code: "OUTPUT_TOO_LARGE", message, retryable: false, effect: "done", ...spent };
 }
 
-/** An executor that throws has a defect, unless it says what a user can do. */
+/** An executor that throws has a defect, unless its error has a remedy. */
 export function toFailed(error: unknown): Failed {
   const code = isPawlError(error) ? error.code : "EXECUTOR_FAULT";
   const message = error instanceof Error ? error.message : String(error);
@@ -110,7 +110,7 @@ function policiesOf({ decisions }: RunningTask): Pick<StepFailed, "policies"> {
   return decisions === undefined ? {} : { policies: decisions };
 }
 
-/** Whoever has used up its step's own limit has failed as any other. */
+/** An attempt that has used up its step's own limit is an ordinary failure. */
 function outspentOf({ promisedMicro }: RunningTask, { outspent }: Failed): Pick<StepFailed, "outspent"> {
   if (outspent === undefined || promisedMicro === undefined) return {};
   return { outspent: { promisedMicro, goesOn: outspent.goesOn } };

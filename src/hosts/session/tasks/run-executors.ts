@@ -9,11 +9,11 @@ interface RunExecutorsParts {
   broken(run: LiveRun, error: unknown): void;
 }
 
-/** The executors that the steps of each run have asked for. They are found once a run, and told of its end. */
+/** The executors of each run. Each is looked up once a run, and notified when the run ends. */
 export class RunExecutors {
   readonly #parts: RunExecutorsParts;
   readonly #found = new Map<LiveRun, Map<string, Executor | Promise<Executor>>>();
-  /** Executors that want to know when a run ends, by its id: a run may leave memory and come back before that. */
+  /** Executors that keep something for a run, by its id: the run may leave memory and come back before it ends. */
   readonly #keepers = new Map<string, Set<Executor>>();
 
   constructor(parts: RunExecutorsParts) {
@@ -48,7 +48,7 @@ export class RunExecutors {
     this.#found.delete(run);
   }
 
-  /** Executors let go of what they keep for the run. */
+  /** Executors release what they keep for the run. */
   endRun(run: LiveRun): void {
     const { runId, options, state } = run;
     const keepers = this.#keepers.get(runId);

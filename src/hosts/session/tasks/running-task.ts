@@ -18,10 +18,10 @@ import { LiveText, type PieceMask } from "./live-text.ts";
 /** Why an attempt is told to stop. */
 export type Stop = "timeout" | "cancel" | "park";
 
-/** What all tasks of a host share. */
+/** Shared by all tasks of a host. */
 export interface TaskParts {
   readonly clock: Clock;
-  /** Where the files that steps produce become artifacts. */
+  /** Files that steps produce become artifacts here. */
   readonly files: FileStorage;
   readonly writer: ValueWriter;
   /** Makes a mask for each text that comes in pieces. */
@@ -60,9 +60,9 @@ export class RunningTask implements Task, StartNote {
   awaitsBudget = false;
   reportedMicro = 0;
   log: Json[] | undefined;
-  /** What its output must satisfy. */
+  /** The policies that its output must satisfy. */
   readonly policies: readonly Policy[];
-  /** What the policies have decided about its output. */
+  /** Decisions of the policies about its output. */
   decisions: readonly PolicyDecision[] | undefined;
   /** A person has said what may be used of its output. */
   answered: "as it is" | "edited" | undefined;
@@ -72,7 +72,7 @@ export class RunningTask implements Task, StartNote {
   /** Lets the next suspect run. */
   endTurn: (() => void) | undefined;
   readonly #parts: TaskParts;
-  /** What the step's own limit leaves. */
+  /** The rest of the step's own limit. */
   readonly #ownLeftMicro: number;
   #maxCostMicro: number | undefined;
 
@@ -126,7 +126,7 @@ export class RunningTask implements Task, StartNote {
     return this.#maxCostMicro;
   }
 
-  /** What it may spend, where budgets decide that and not its step's own limit. */
+  /** Its reservation, if a budget limits it more than the step's own limit does. */
   get promisedMicro(): number | undefined {
     const most = this.#maxCostMicro;
     return most !== undefined && most < this.#ownLeftMicro ? most : undefined;

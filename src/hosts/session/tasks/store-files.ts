@@ -5,7 +5,7 @@ import type { RunningTask, TaskParts } from "./running-task.ts";
 
 export interface FileKeeping {
   readonly files: FileStorage;
-  /** Of one file. */
+  /** The limit for one file. */
   readonly maxBytes: number;
   mask(text: string): string;
 }

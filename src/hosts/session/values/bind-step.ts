@@ -14,7 +14,7 @@ export async function bindAll(run: LiveRun, instance: Instance, exprs: readonly 
   return exprs.map((expr) => bind({ state: run.state, from, values }, expr));
 }
 
-/** What control reads of an output that was not an executor's. */
+/** Projects an output that did not come from an executor. */
 export async function projectValue(run: LiveRun, instance: Instance, arrival: Arrival): Promise<Projection> {
   if (!instance.step.needsProjection) return {};
   const values = await run.values.load(viewOf(instance), projectionExprs(instance));

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json } from "../../../core/json.ts";
 
 /**
- * A value without secrets, and its text. Text is searched as a whole, which is fast and finds a secret across rows of a
- * screen; where that tears the JSON apart, e.g. since the secret is written as a number, each part is masked on its own.
+ * Masks the secrets in a value, and returns its text too. The text is searched as a whole, which is fast and finds a secret
+ * across rows of a screen. If that breaks the JSON, e.g. since the secret is a number, each part is masked on its own.
  */
 export function maskJson<Value extends Json>(
   value: Value,

@@ -1,19 +1,19 @@
 import type { Json } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
 
-/** Shorter texts are parsed again sooner than they are found. */
+/** Shorter texts are parsed faster than they are found. */
 const MIN_CHARS = 1_024;
 const MAX_CHARS = 8 * 1024 * 1024;
 
 /**
- * JSON texts that were parsed lately. A loop over the orders in a request's body reads the same text once for every order:
- * parsed each time, a body twice as long would take four times as long.
+ * A cache of parsed JSON texts. A loop over the orders in a request's body reads the same text once for every order: without
+ * the cache, a body twice as long would take four times as long.
  */
 export class ParsedJsonCache {
   readonly #parsed = new Map<string, Json | undefined>();
   #chars = 0;
 
-  /** As `parseJson`. */
+  /** Like `parseJson`. */
   parse(text: string): Json | undefined {
     if (text.length < MIN_CHARS) return parseJson(text);
     const isKnown = this.#parsed.has(text);

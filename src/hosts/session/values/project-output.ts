@@ -5,13 +5,13 @@ import { viewOf } from "../../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { maskJson } from "./mask-json.ts";
 
-/** What control and scope variables read of an output: small, and recorded with it. */
+/** The small values that control and scope variables read of an output. They are recorded with it. */
 export interface Projection {
   readonly projected?: JsonObject;
   readonly assigned?: JsonObject;
 }
 
-/** A condition reads small things; what is larger than this is not carried in events. */
+/** A condition reads small values. Larger ones are not put into events. */
 const MAX_CONTROL_CHARS = 64 * 1024;
 
 const NO_EXPRS: readonly Expr[] = [];
@@ -23,7 +23,7 @@ export function projectionExprs(instance: Instance): readonly Expr[] {
   return [...Object.values(project), ...Object.values(assign)];
 }
 
-/** What a step's instance has brought. Of a failure it is `{error}`. */
+/** The output of an instance; `{error}` for a failure. */
 export interface Arrival {
   readonly output: Json;
   readonly hasFailed: boolean;
@@ -51,7 +51,7 @@ export function projectOutput(
   };
 }
 
-/** Outputs come masked; what is read beside them, e.g. a variable of the environment, does not. */
+/** Outputs are masked already, but other values are not, e.g. a variable of the environment. */
 export function maskProjection(projection: Projection, mask: (text: string) => string): Projection {
   return maskJson(projection as JsonObject, mask).value as Projection;
 }

@@ -7,13 +7,13 @@ export interface RetryingBlobsParts {
   readonly blobs: Blobs;
   readonly clock: Clock;
   readonly retryMs: number;
-  /** Nothing can be written or read: what there is is kept and tried again. `undefined`: it went through. */
+  /** Nothing can be written or read, and it is tried again. `undefined`: it has succeeded. */
   stalled(error: PawlError | undefined): void;
 }
 
 /**
- * Blobs that wait for room: while the disk is full or fails, a finished step's output is neither lost nor paid for
- * twice, only written later; and a step whose input cannot be read yet waits for it.
+ * Retries while the disk is full or fails: the output of a finished step is written later, neither lost nor paid for twice,
+ * and a step whose input cannot be read waits for it.
  */
 export class RetryingBlobs implements Blobs {
   readonly #parts: RetryingBlobsParts;
@@ -40,7 +40,7 @@ export class RetryingBlobs implements Blobs {
     return this.#parts.blobs.remove(sha256);
   }
 
-  /** One last try each, and from then on failures are failures. */
+  /** Tries each once more at once. From then on errors are thrown. */
   giveUpRetries(): void {
     this.#hasGivenUp = true;
     for (const wake of [...this.#waiting]) wake();

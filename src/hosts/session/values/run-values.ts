@@ -17,7 +17,7 @@ export interface ValueSources {
   readonly cache: ValueCache;
   env(name: string): string | undefined;
   matches(text: string, pattern: string): boolean;
-  /** As `parseJson`, from a memory of texts that were parsed before. */
+  /** Like `parseJson`, with a cache. */
   parse?(text: string): Json | undefined;
 }
 
@@ -39,9 +39,9 @@ export class RunValues {
   readonly #run: RunNo;
   readonly #sources: ValueSources;
   readonly #envAllowed: readonly string[];
-  /** For expressions that read nothing: most steps of a workflow are asked for such, and twice. */
+  /** For expressions that read nothing. Most steps have such, and load them twice. */
   readonly #none: Values;
-  /** By the event that holds it: what is hidden in a stored input, or why it cannot be shown. */
+  /** Secrets of stored inputs by the event that holds the input, or the reason why they cannot be read. */
   #hidden: Map<number, readonly SecretLeaf[] | PawlError> | undefined;
 
   /** `envAllowed`: the variables that this run's prompts may read. */
@@ -56,7 +56,7 @@ export class RunValues {
     this.#sources.cache.set(this.#keyOf(seq), value, bytes);
   }
 
-  /** For steps of this run the value is whole again. With an error, reading it throws that. */
+  /** Steps of this run read the value with its secrets. An error is thrown when the value is read. */
   reveal(seq: number, hidden: readonly SecretLeaf[] | PawlError): void {
     this.#hidden ??= new Map();
     this.#hidden.set(seq, hidden);
@@ -66,13 +66,13 @@ export class RunValues {
     this.#sources.cache.set(this.#assignedKeyOf(seq), assigned, JSON.stringify(assigned).length);
   }
 
-  /** The run's record on disk is not the one in memory: what was kept under its numbers may be another event's. */
+  /** The run's record on disk may differ from the one in memory: cached values may be those of other events. */
   forget(): void {
     const run = this.#run;
     this.#sources.cache.dropWhere((key) => Math.floor(Number.parseInt(String(key), 10) / 2 ** 24) === run);
   }
 
-  /** Everything that the expressions read from here. Immediate where all of it is in memory. */
+  /** Loads everything that the expressions read from here. Returns no promise if all of it is in memory. */
   load(from: Viewpoint, exprs: readonly Expr[], handles: ReadonlySet<number> = NOTHING): Values | Promise<Values> {
     if (handles.size === 0 && areLiterals(exprs)) return this.#none;
     const found: Found = { values: new Map(), assigned: new Map(), files: new Map() };

@@ -3,13 +3,13 @@ import type { Blobs } from "../../../ports/blobs.ts";
 import { maskJson } from "./mask-json.ts";
 import { BLOB_MARK } from "./run-values.ts";
 
-/** Larger values lie in the blob store, beside the journal. */
+/** Larger values are kept in the blob store. */
 const INLINE_BYTES = 64 * 1024;
 
 /** A value as it is stored: secrets masked, as JSON text or as the name of a blob. */
 export interface StoredValue {
   readonly stored: string;
-  /** What a reader will get: the value itself, or its masked form. */
+  /** The value as it is read back: itself, or its masked form. */
   readonly value: Json;
   readonly bytes: number;
 }
@@ -20,7 +20,7 @@ export interface ValueWriter {
   mask(text: string): string;
 }
 
-/** Immediate for values that stay inline. `too large` where it is over the limit: then nothing is stored. */
+/** Returns no promise for values that stay inline. `too large`: it is over the limit, and nothing is stored. */
 export function toStoredValue(value: Json, writer: ValueWriter): StoredValue | "too large" | Promise<StoredValue> {
   const { text, value: seen } = maskJson(value, (plain) => writer.mask(plain));
   const bytes = text.length < INLINE_BYTES / 3 ? text.length : Buffer.byteLength(text);
