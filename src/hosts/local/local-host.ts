@@ -6,14 +6,6 @@ import { waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
-import {
-  type Asked,
-  openApproval,
-  recordAnswer,
-  refuseAnswered,
-  refuseForbiddenEdit,
-  storeAnswer,
-} from "../session/approvals/answer-approval.ts";
 import { queueApprovalWebhooks } from "../session/approvals/approval-webhooks.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { finishRun, finishRunAtOnce } from "../session/finish-run.ts";
@@ -21,18 +13,18 @@ import type { LiveRun } from "../session/live-run.ts";
 import { toNewRun, toRunStarted } from "../session/new-run.ts";
 import { newRunId } from "../session/new-run-id.ts";
 import { OutputPolicies } from "../session/policies/output-policies.ts";
-import { rebuildRun } from "../session/rebuild-run.ts";
 import { loadReusable } from "../session/reuse/reuse.ts";
 import { hideLeaves } from "../session/secrets/secret-leaves.ts";
 import { EngineSteps } from "../session/steps/engine-steps.ts";
 import { TaskRunner } from "../session/task-runner.ts";
 import { toStoredValue } from "../session/values/stored-value.ts";
 import { deleteRun, RerunGuard } from "./delete-run.ts";
-import { findRecord, readRecord } from "./find-record.ts";
+import { findRecord } from "./find-record.ts";
 import { type HostParts, openHostParts, STALL_RETRY_MS } from "./host-parts.ts";
 import { LoadedRuns } from "./loaded-runs.ts";
 import type { LocalHostOptions } from "./local-host-options.ts";
 import { Outbox } from "./outbox.ts";
+import { RunRequests } from "./run-requests.ts";
 import { RunTimers } from "./run-timers.ts";
 import { RunWatchers } from "./run-watchers.ts";
 import { isSettled, SettledRuns } from "./settled-runs.ts";
@@ -40,13 +32,13 @@ import { WakeUps } from "./wake-ups.ts";
 
 /** A run that is due and yet parked on disk goes on here, and its commit is under way: it is not looked at again at once. */
 const LOOK_AGAIN_MS = 100;
-const MAX_UNREAD_SIGNALS = 1_000;
 
 /** Drives runs in this process: sessions with a commit queue over a journal, a clock and executors. */
 export class LocalHost implements RunHost {
   readonly #options: LocalHostOptions;
   readonly #parts: HostParts;
   readonly #runs: LoadedRuns;
+  readonly #requests: RunRequests;
   readonly #tasks: TaskRunner;
   readonly #steps: EngineSteps;
   readonly #timers: RunTimers;
@@ -94,6 +86,8 @@ export class LocalHost implements RunHost {
       },
       parked: () => void this.#wakeUps.setAlarm().catch((error: unknown) => this.#wakeUps.retryLater(error)),
     });
+    const refuseWhenParking = () => this.#refuseWhenParking();
+    this.#requests = new RunRequests({ ...this.#parts, journal, clock, runs: this.#runs, refuseWhenParking });
     this.#tasks = new TaskRunner({
       ledger,
       policies: new OutputPolicies({ findAll: options.findAll ?? (() => undefined), env }),
@@ -242,66 +236,20 @@ export class LocalHost implements RunHost {
     return this.#watchers.add(runId, listen);
   }
 
-  // --- What people and programs do with a run ---
-
-  async resumeRun(runId: string): Promise<RunRecord> {
-    const { journal, clock } = this.#options;
-    const record = await findRecord(journal, runId);
-    if (record.completedAt === undefined) {
-      this.#refuseWhenParking();
-      const run = await this.#runs.load(record);
-      if (run.state.isHeld) run.apply({ type: "runResumed", at: clock.now() });
-      this.#runs.parkIfIdle(run);
-    }
-    return readRecord(journal, record.no);
+  resumeRun(runId: string): Promise<RunRecord> {
+    return this.#requests.resume(runId);
   }
 
-  async cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
-    return this.#runs.with(runId, async (run) => {
-      run.apply({ type: "cancelRequested", at: this.#options.clock.now(), ...options });
-      await run.durable();
-      return run.toRecord();
-    });
+  cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
+    return this.#requests.cancel(runId, options);
   }
 
-  async answerApproval(runId: string, path: string, { asked: seq, ...answer }: ApprovalAnswer): Promise<void> {
-    const asked = { path, asked: seq };
-    const { ledger, writer } = this.#parts;
-    try {
-      // Checked before the data is stored: it may be large, and a refused answer should leave no trace.
-      if (answer.edited !== undefined)
-        await this.#runs.with(runId, async ({ state }) => refuseForbiddenEdit(openApproval(state, asked)));
-      const stored = await storeAnswer(answer, writer);
-      await this.#runs.with(runId, async (run) => {
-        recordAnswer(run, asked, { answer, stored, at: this.#options.clock.now(), ledger });
-        await run.durable();
-      });
-    } catch (error) {
-      // An answer that comes after the first one has ended the run gets the same refusal as a moment before.
-      if (isPawlError(error) && error.code === "RUN_FINISHED") await this.#refuseAnswered(runId, asked);
-      throw error;
-    }
+  answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void> {
+    return this.#requests.answer(runId, path, answer);
   }
 
-  async #refuseAnswered(runId: string, asked: Asked): Promise<void> {
-    const { journal } = this.#options;
-    const record = await findRecord(journal, runId);
-    refuseAnswered((await rebuildRun(journal, record, this.#parts.graphs.byHash)).state, asked);
-  }
-
-  async sendSignal(runId: string, name: string, payload: Json): Promise<void> {
-    const stored = await toStoredValue(payload, this.#parts.writer);
-    if (stored === "too large") throw new PawlError("OUTPUT_TOO_LARGE", { message: "The payload is too large." });
-    await this.#runs.with(runId, async (run) => {
-      if ((run.state.signals.get(name)?.length ?? 0) >= MAX_UNREAD_SIGNALS) {
-        throw new PawlError("SIGNALS_FULL", {
-          message: `The run holds ${MAX_UNREAD_SIGNALS} unread signals "${name}".`,
-        });
-      }
-      const seq = run.apply({ type: "signalReceived", at: this.#options.clock.now(), name }, stored.stored);
-      run.values.keep(seq, stored.value, stored.bytes);
-      await run.durable();
-    });
+  sendSignal(runId: string, name: string, payload: Json): Promise<void> {
+    return this.#requests.signal(runId, name, payload);
   }
 
   async deleteRun(runId: string): Promise<void> {

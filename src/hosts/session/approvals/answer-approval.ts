@@ -8,7 +8,7 @@ import type { LiveRun } from "../live-run.ts";
 import { type StoredValue, toStoredValue, type ValueWriter } from "../values/stored-value.ts";
 
 /** An approval, as the person who answers has seen it. */
-export interface Asked {
+interface Asked {
   readonly path: string;
   /** The event that asked. Absent: any approval that is open at the path. */
   readonly asked: number | undefined;

@@ -1,0 +1,95 @@
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import type { Json } from "../../core/json.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Journal, RunRecord } from "../../ports/journal.ts";
+import type { ApprovalAnswer } from "../run-host.ts";
+import {
+  openApproval,
+  recordAnswer,
+  refuseAnswered,
+  refuseForbiddenEdit,
+  storeAnswer,
+} from "../session/approvals/answer-approval.ts";
+import { rebuildRun } from "../session/rebuild-run.ts";
+import { toStoredValue } from "../session/values/stored-value.ts";
+import { findRecord, readRecord } from "./find-record.ts";
+import type { HostParts } from "./host-parts.ts";
+import type { LoadedRuns } from "./loaded-runs.ts";
+
+const MAX_UNREAD_SIGNALS = 1_000;
+
+interface RunRequestsParts extends HostParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly runs: LoadedRuns;
+  /** Throws if the process is parking its runs. */
+  refuseWhenParking(): void;
+}
+
+/** What people and other programs ask of a run that goes on: resume, cancel, answer, signal. Durable when a promise resolves. */
+export class RunRequests {
+  readonly #parts: RunRequestsParts;
+
+  constructor(parts: RunRequestsParts) {
+    this.#parts = parts;
+  }
+
+  async resume(runId: string): Promise<RunRecord> {
+    const { journal, clock, runs, refuseWhenParking } = this.#parts;
+    const record = await findRecord(journal, runId);
+    if (record.completedAt === undefined) {
+      refuseWhenParking();
+      const run = await runs.load(record);
+      if (run.state.isHeld) run.apply({ type: "runResumed", at: clock.now() });
+      runs.parkIfIdle(run);
+    }
+    return readRecord(journal, record.no);
+  }
+
+  cancel(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
+    const { clock, runs } = this.#parts;
+    return runs.with(runId, async (run) => {
+      run.apply({ type: "cancelRequested", at: clock.now(), ...options });
+      await run.durable();
+      return run.toRecord();
+    });
+  }
+
+  async answer(runId: string, path: string, { asked: seq, ...answer }: ApprovalAnswer): Promise<void> {
+    const { journal, clock, runs, ledger, writer, graphs } = this.#parts;
+    const asked = { path, asked: seq };
+    try {
+      // Checked before the data is stored: it may be large, and a refused answer should leave no trace.
+      if (answer.edited !== undefined)
+        await runs.with(runId, async ({ state }) => refuseForbiddenEdit(openApproval(state, asked)));
+      const stored = await storeAnswer(answer, writer);
+      await runs.with(runId, async (run) => {
+        recordAnswer(run, asked, { answer, stored, at: clock.now(), ledger });
+        await run.durable();
+      });
+    } catch (error) {
+      // An answer that comes after the first one has ended the run gets the same refusal as a moment before.
+      if (isPawlError(error) && error.code === "RUN_FINISHED") {
+        const { state } = await rebuildRun(journal, await findRecord(journal, runId), graphs.byHash);
+        refuseAnswered(state, asked);
+      }
+      throw error;
+    }
+  }
+
+  async signal(runId: string, name: string, payload: Json): Promise<void> {
+    const { clock, runs, writer } = this.#parts;
+    const stored = await toStoredValue(payload, writer);
+    if (stored === "too large") throw new PawlError("OUTPUT_TOO_LARGE", { message: "The payload is too large." });
+    await runs.with(runId, async (run) => {
+      if ((run.state.signals.get(name)?.length ?? 0) >= MAX_UNREAD_SIGNALS) {
+        throw new PawlError("SIGNALS_FULL", {
+          message: `The run holds ${MAX_UNREAD_SIGNALS} unread signals "${name}".`,
+        });
+      }
+      const seq = run.apply({ type: "signalReceived", at: clock.now(), name }, stored.stored);
+      run.values.keep(seq, stored.value, stored.bytes);
+      await run.durable();
+    });
+  }
+}
