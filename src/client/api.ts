@@ -482,230 +482,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/dead-letter": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the steps that have failed for good, oldest first */
-        get: operations["listDeadLetters"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/dead-letter/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show one dead letter */
-        get: operations["getDeadLetter"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/dead-letter/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Do the run again from the step that has failed */
-        post: operations["retryDeadLetter"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/dead-letter/{id}/resolve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Note that nothing more is to be done */
-        post: operations["resolveDeadLetter"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/webhooks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List deliveries of webhooks, newest first */
-        get: operations["listWebhooks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/webhooks/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show a delivery and its tries */
-        get: operations["getWebhook"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/webhooks/{id}/resend": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Deliver it again, with the same id */
-        post: operations["resendWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/violations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List what policies had to say, over all runs, newest first */
-        get: operations["listViolations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/costs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What runs have cost */
-        get: operations["sumCosts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/budgets": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List budgets and how much of them is used */
-        get: operations["listBudgets"];
-        put?: never;
-        /** Set what runs of a workflow, a tenant or everybody may use together; set again, it is changed */
-        post: operations["setBudget"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/budgets/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show a budget and how much of it is used */
-        get: operations["getBudget"];
-        put?: never;
-        post?: never;
-        /** Remove a budget, with what was counted */
-        delete: operations["removeBudget"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the keys */
-        get: operations["listKeys"];
-        put?: never;
-        /** Make a key; it is shown this once */
-        post: operations["createKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/keys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Revoke a key: from now on it opens nothing */
-        delete: operations["revokeKey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/storage": {
         parameters: {
             query?: never;
@@ -810,6 +586,144 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dead-letter/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show one dead letter */
+        get: operations["getDeadLetter"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dead-letter": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the steps that have failed for good, oldest first */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dead-letter/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Note that nothing more is to be done */
+        post: operations["resolveDeadLetter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dead-letter/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do the run again from the step that has failed */
+        post: operations["retryDeadLetter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/budgets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a budget and how much of it is used */
+        get: operations["getBudget"];
+        put?: never;
+        post?: never;
+        /** Remove a budget, with what was counted */
+        delete: operations["removeBudget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List budgets and how much of them is used */
+        get: operations["listBudgets"];
+        put?: never;
+        /** Set what runs of a workflow, a tenant or everybody may use together; set again, it is changed */
+        post: operations["setBudget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what runs have cost */
+        get: operations["sumCosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/violations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what policies had to say, over all runs, newest first */
+        get: operations["listViolations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/schedules/{id}": {
         parameters: {
             query?: never;
@@ -875,6 +789,92 @@ export interface paths {
         put?: never;
         /** Start a run of a schedule now, beside its slots */
         post: operations["runSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the keys */
+        get: operations["listKeys"];
+        put?: never;
+        /** Make a key; it is shown this once */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a key: from now on it opens nothing */
+        delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a delivery and its tries */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List deliveries of webhooks, newest first */
+        get: operations["listWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver it again, with the same id */
+        post: operations["resendWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1335,6 +1335,35 @@ export interface components {
             /** @description What edited data must satisfy. */
             schema: JsonObject | null;
         };
+        Template: {
+            name: string;
+            title: string;
+            description: string;
+            /** @enum {string} */
+            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
+            /** @description What to run, relative to its folder. */
+            workflow: string;
+            /** @description A file with an input to try it with. */
+            input: string;
+            needs: string[];
+        };
+        TemplateDetails: {
+            name: string;
+            title: string;
+            description: string;
+            /** @enum {string} */
+            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
+            /** @description What to run, relative to its folder. */
+            workflow: string;
+            /** @description A file with an input to try it with. */
+            input: string;
+            needs: string[];
+            readme: string;
+            files: {
+                path: string;
+                text: string;
+            }[];
+        };
         /** @description A step that has failed for good. */
         DeadLetter: {
             /** @description `RUN:PATH`. */
@@ -1355,79 +1384,6 @@ export interface components {
             note: string | null;
             /** @description The run that repeats from there. */
             retried_as: string | null;
-        };
-        /** @description A message to one receiver. */
-        Webhook: {
-            /** @description What its receiver gets as `webhook-id`, the same with each try. */
-            webhook_id: string;
-            /**
-             * @description `slack` and `email`: what a schedule tells people.
-             * @enum {string}
-             */
-            channel: "webhook" | "slack" | "email";
-            event: string;
-            run_id: string | null;
-            workflow_name: string;
-            /** @description Without what gives access. */
-            url: string;
-            /**
-             * @description `skipped`: nothing was sent, because the receiver has said that nobody is there any more.
-             * @enum {string}
-             */
-            status: "pending" | "delivered" | "failed" | "skipped";
-            /** @description Tries so far. */
-            attempt: number;
-            next_attempt_at: string | null;
-            error: components["schemas"]["ErrorDescription"] | null;
-            tenant_id: string | null;
-            /** Format: date-time */
-            created_at: string;
-            completed_at: string | null;
-        };
-        /** @description What a policy had to say about a step's output. */
-        RecordedViolation: {
-            run_id: string;
-            workflow_name: string;
-            tenant_id: string | null;
-            path: string;
-            /** @description Number of the event in the run; with `run_id` it names the outcome for ever. */
-            seq: number;
-            policy: string;
-            /** @enum {string} */
-            action: "redact" | "block" | "approve" | "alert";
-            /** @description How often, by kind. What was found is never told. */
-            found: {
-                [key: string]: number;
-            };
-            why: string;
-            /** Format: date-time */
-            at: string;
-        };
-        Costs: {
-            /** @enum {string} */
-            by: "workflow" | "model" | "day" | "tenant";
-            /** Format: date-time */
-            since: string;
-            until: string | null;
-            items: {
-                runs: number;
-                /** @description With `unpriced_attempts` a lower bound; `null`: nothing of it is known. */
-                cost_usd: number | null;
-                unpriced_attempts: number;
-                input_tokens: number;
-                output_tokens: number;
-                key: string | null;
-            }[];
-            total: {
-                runs: number;
-                /** @description With `unpriced_attempts` a lower bound; `null`: nothing of it is known. */
-                cost_usd: number | null;
-                unpriced_attempts: number;
-                input_tokens: number;
-                output_tokens: number;
-            };
-            /** @description Set where there are too many runs: the sums hold from then on. */
-            counted_from: string | null;
         };
         /** @description What runs may use together. */
         Budget: {
@@ -1466,47 +1422,50 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
-        /** @description A key, without what opens anything. */
-        Key: {
-            key_id: string;
-            name: string;
-            scopes: ("read" | "run" | "write" | "admin")[];
-            tenant_id: string | null;
-            /** @description What one run that it starts may cost. */
-            max_cost_usd: number | null;
+        Costs: {
+            /** @enum {string} */
+            by: "workflow" | "model" | "day" | "tenant";
             /** Format: date-time */
-            created_at: string;
-            expires_at: string | null;
-            revoked_at: string | null;
-        };
-        Template: {
-            name: string;
-            title: string;
-            description: string;
-            /** @enum {string} */
-            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
-            /** @description What to run, relative to its folder. */
-            workflow: string;
-            /** @description A file with an input to try it with. */
-            input: string;
-            needs: string[];
-        };
-        TemplateDetails: {
-            name: string;
-            title: string;
-            description: string;
-            /** @enum {string} */
-            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
-            /** @description What to run, relative to its folder. */
-            workflow: string;
-            /** @description A file with an input to try it with. */
-            input: string;
-            needs: string[];
-            readme: string;
-            files: {
-                path: string;
-                text: string;
+            since: string;
+            until: string | null;
+            items: {
+                runs: number;
+                /** @description With `unpriced_attempts` a lower bound; `null`: nothing of it is known. */
+                cost_usd: number | null;
+                unpriced_attempts: number;
+                input_tokens: number;
+                output_tokens: number;
+                key: string | null;
             }[];
+            total: {
+                runs: number;
+                /** @description With `unpriced_attempts` a lower bound; `null`: nothing of it is known. */
+                cost_usd: number | null;
+                unpriced_attempts: number;
+                input_tokens: number;
+                output_tokens: number;
+            };
+            /** @description Set where there are too many runs: the sums hold from then on. */
+            counted_from: string | null;
+        };
+        /** @description What a policy had to say about a step's output. */
+        RecordedViolation: {
+            run_id: string;
+            workflow_name: string;
+            tenant_id: string | null;
+            path: string;
+            /** @description Number of the event in the run; with `run_id` it names the outcome for ever. */
+            seq: number;
+            policy: string;
+            /** @enum {string} */
+            action: "redact" | "block" | "approve" | "alert";
+            /** @description How often, by kind. What was found is never told. */
+            found: {
+                [key: string]: number;
+            };
+            why: string;
+            /** Format: date-time */
+            at: string;
         };
         ScheduleChange: {
             /** @description Five fields, for example `0 6 * * 1-5`. */
@@ -1616,6 +1575,47 @@ export interface components {
             count: number;
             /** Format: date-time */
             recorded_at: string;
+        };
+        /** @description A key, without what opens anything. */
+        Key: {
+            key_id: string;
+            name: string;
+            scopes: ("read" | "run" | "write" | "admin")[];
+            tenant_id: string | null;
+            /** @description What one run that it starts may cost. */
+            max_cost_usd: number | null;
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            revoked_at: string | null;
+        };
+        /** @description A message to one receiver. */
+        Webhook: {
+            /** @description What its receiver gets as `webhook-id`, the same with each try. */
+            webhook_id: string;
+            /**
+             * @description `slack` and `email`: what a schedule tells people.
+             * @enum {string}
+             */
+            channel: "webhook" | "slack" | "email";
+            event: string;
+            run_id: string | null;
+            workflow_name: string;
+            /** @description Without what gives access. */
+            url: string;
+            /**
+             * @description `skipped`: nothing was sent, because the receiver has said that nobody is there any more.
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "failed" | "skipped";
+            /** @description Tries so far. */
+            attempt: number;
+            next_attempt_at: string | null;
+            error: components["schemas"]["ErrorDescription"] | null;
+            tenant_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            completed_at: string | null;
         };
     };
     responses: {
@@ -2778,570 +2778,6 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    listDeadLetters: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                offset?: number;
-                status?: "open" | "retried" | "resolved";
-                workflow?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["DeadLetter"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    getDeadLetter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["DeadLetter"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    retryDeadLetter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["AcceptedRun"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    resolveDeadLetter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    note?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["DeadLetter"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listWebhooks: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                offset?: number;
-                run?: string;
-                status?: "pending" | "delivered" | "failed" | "skipped";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["Webhook"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    getWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            /** @description What its receiver gets as `webhook-id`, the same with each try. */
-                            webhook_id: string;
-                            /**
-                             * @description `slack` and `email`: what a schedule tells people.
-                             * @enum {string}
-                             */
-                            channel: "webhook" | "slack" | "email";
-                            event: string;
-                            run_id: string | null;
-                            workflow_name: string;
-                            /** @description Without what gives access. */
-                            url: string;
-                            /**
-                             * @description `skipped`: nothing was sent, because the receiver has said that nobody is there any more.
-                             * @enum {string}
-                             */
-                            status: "pending" | "delivered" | "failed" | "skipped";
-                            /** @description Tries so far. */
-                            attempt: number;
-                            next_attempt_at: string | null;
-                            error: components["schemas"]["ErrorDescription"] | null;
-                            tenant_id: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            completed_at: string | null;
-                            attempts: {
-                                /** Format: date-time */
-                                at: string;
-                                duration_seconds: number;
-                                /** @description Of the answer. Null: there was none. */
-                                status: number | null;
-                                error: string | null;
-                                /** @description The beginning of the answer. */
-                                excerpt: string | null;
-                            }[];
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    resendWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Webhook"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listViolations: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                run?: string;
-                workflow?: string;
-                policy?: string;
-                action?: "redact" | "block" | "approve" | "alert";
-                since?: string;
-                until?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["RecordedViolation"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    sumCosts: {
-        parameters: {
-            query?: {
-                by?: "workflow" | "model" | "day" | "tenant";
-                since?: string;
-                until?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Costs"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listBudgets: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["Budget"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    setBudget: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description By name. Absent: of every workflow. */
-                    workflow?: string;
-                    tenant_id?: string;
-                    /**
-                     * @default day
-                     * @enum {string}
-                     */
-                    per?: "day" | "total";
-                    max_cost_usd?: number;
-                    max_tokens?: number;
-                    max_steps?: number;
-                    max_seconds?: number;
-                    /**
-                     * @default stop
-                     * @enum {string}
-                     */
-                    on_exceeded?: "stop" | "ask";
-                    /**
-                     * Format: uri
-                     * @description Is told when 80 % are used.
-                     */
-                    webhook?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Budget"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    getBudget: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Budget"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    removeBudget: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            budget_id: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listKeys: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["Key"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    createKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                    /**
-                     * @default [
-                     *       "run"
-                     *     ]
-                     */
-                    scopes?: ("read" | "run" | "write" | "admin")[];
-                    tenant_id?: string;
-                    max_cost_usd?: number;
-                    /** @description A day or a time in ISO 8601; in UTC where it names no zone. */
-                    expires_at?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Made. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            key_id: string;
-                            name: string;
-                            scopes: ("read" | "run" | "write" | "admin")[];
-                            tenant_id: string | null;
-                            /** @description What one run that it starts may cost. */
-                            max_cost_usd: number | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            expires_at: string | null;
-                            revoked_at: string | null;
-                            /** @description What requests must bear. It is stored nowhere. */
-                            key: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    revokeKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            key_id: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
     listStoredFiles: {
         parameters: {
             query?: {
@@ -3586,6 +3022,340 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
+    getDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DeadLetter"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+                status?: "open" | "retried" | "resolved";
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["DeadLetter"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    resolveDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Why, for whoever looks later. */
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DeadLetter"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    retryDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AcceptedRun"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    getBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Budget"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    removeBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            budget_id: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listBudgets: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["Budget"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    setBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description By name. Absent: of every workflow. */
+                    workflow?: string;
+                    /** @description Of this tenant alone. */
+                    tenant_id?: string;
+                    /**
+                     * @description A day in UTC, or in all.
+                     * @default day
+                     * @enum {string}
+                     */
+                    per?: "day" | "total";
+                    /** @description US dollars. */
+                    max_cost_usd?: number;
+                    /** @description Of models, in and out. */
+                    max_tokens?: number;
+                    /** @description Tries of steps. */
+                    max_steps?: number;
+                    /** @description That tries took, added up. */
+                    max_seconds?: number;
+                    /**
+                     * @description Stop runs, or ask a person.
+                     * @default stop
+                     * @enum {string}
+                     */
+                    on_exceeded?: "stop" | "ask";
+                    /**
+                     * Format: uri
+                     * @description Is told when 80 % are used.
+                     */
+                    webhook?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Budget"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    sumCosts: {
+        parameters: {
+            query?: {
+                by?: "workflow" | "model" | "day" | "tenant";
+                since?: string;
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Costs"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listViolations: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                run?: string;
+                workflow?: string;
+                policy?: string;
+                action?: "redact" | "block" | "approve" | "alert";
+                since?: string;
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["RecordedViolation"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
     getSchedule: {
         parameters: {
             query?: never;
@@ -3817,6 +3587,278 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AcceptedRun"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["Key"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who it is for. */
+                    name: string;
+                    /**
+                     * @description Some of read, run, write and admin; each includes those before it.
+                     * @default [
+                     *       "run"
+                     *     ]
+                     */
+                    scopes?: ("read" | "run" | "write" | "admin")[];
+                    /** @description It sees and starts runs of this tenant only. */
+                    tenant_id?: string;
+                    /** @description What one run that it starts may cost, in US dollars. */
+                    max_cost_usd?: number;
+                    /** @description A day or a time in ISO 8601; in UTC where it names no zone. */
+                    expires_at?: string;
+                    /** @description It expires after so many days. */
+                    expires_in_days?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            key_id: string;
+                            name: string;
+                            scopes: ("read" | "run" | "write" | "admin")[];
+                            tenant_id: string | null;
+                            /** @description What one run that it starts may cost. */
+                            max_cost_usd: number | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            expires_at: string | null;
+                            revoked_at: string | null;
+                            /** @description What requests must bear. It is stored nowhere. */
+                            key: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            key_id: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description What its receiver gets as `webhook-id`, the same with each try. */
+                            webhook_id: string;
+                            /**
+                             * @description `slack` and `email`: what a schedule tells people.
+                             * @enum {string}
+                             */
+                            channel: "webhook" | "slack" | "email";
+                            event: string;
+                            run_id: string | null;
+                            workflow_name: string;
+                            /** @description Without what gives access. */
+                            url: string;
+                            /**
+                             * @description `skipped`: nothing was sent, because the receiver has said that nobody is there any more.
+                             * @enum {string}
+                             */
+                            status: "pending" | "delivered" | "failed" | "skipped";
+                            /** @description Tries so far. */
+                            attempt: number;
+                            next_attempt_at: string | null;
+                            error: components["schemas"]["ErrorDescription"] | null;
+                            tenant_id: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            completed_at: string | null;
+                            attempts: {
+                                /** Format: date-time */
+                                at: string;
+                                duration_seconds: number;
+                                /** @description Of the answer. Null: there was none. */
+                                status: number | null;
+                                error: string | null;
+                                /** @description The beginning of the answer. */
+                                excerpt: string | null;
+                            }[];
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+                run?: string;
+                status?: ("pending" | "delivered" | "failed" | "skipped")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["Webhook"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    resendWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description What its receiver gets as `webhook-id`, the same with each try. */
+                            webhook_id: string;
+                            /**
+                             * @description `slack` and `email`: what a schedule tells people.
+                             * @enum {string}
+                             */
+                            channel: "webhook" | "slack" | "email";
+                            event: string;
+                            run_id: string | null;
+                            workflow_name: string;
+                            /** @description Without what gives access. */
+                            url: string;
+                            /**
+                             * @description `skipped`: nothing was sent, because the receiver has said that nobody is there any more.
+                             * @enum {string}
+                             */
+                            status: "pending" | "delivered" | "failed" | "skipped";
+                            /** @description Tries so far. */
+                            attempt: number;
+                            next_attempt_at: string | null;
+                            error: components["schemas"]["ErrorDescription"] | null;
+                            tenant_id: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            completed_at: string | null;
+                            /** @description That no server delivers at the moment. */
+                            note?: string;
+                        };
                         error: null;
                     };
                 };

@@ -46,17 +46,22 @@ function describe(input: z.ZodObject): readonly Field[] {
   });
 }
 
-/** What a caller sends, as a JSON Schema. A schema with a name of its own stands in place of its reference. */
+/** What a caller sends, as a JSON Schema. */
 export function toInputSchema(input: z.ZodType): JsonObject {
-  const { $schema: _, ...written } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
+  return toPlainSchema(input, "input");
+}
+
+/** As a JSON Schema whose root is no reference. */
+export function toPlainSchema(schema: z.ZodType, io: "input" | "output"): JsonObject {
+  const { $schema: _, ...written } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   // The generator writes JSON.
-  const { $ref: reference, $defs, ...schema } = written as JsonObject;
+  const { $ref: reference, $defs, ...root } = written as JsonObject;
   const definitions = isJsonObject($defs) ? $defs : {};
   const name = typeof reference === "string" ? reference.replace("#/$defs/", "") : undefined;
   const named = name === undefined ? undefined : definitions[name];
   const others = Object.entries(definitions).filter(([each]) => each !== name);
   return {
-    ...(isJsonObject(named) ? named : schema),
+    ...(isJsonObject(named) ? named : root),
     ...(others.length === 0 ? {} : { $defs: Object.fromEntries(others) }),
   };
 }

@@ -90,14 +90,24 @@ export interface CliVerb<Output = unknown> {
   readonly optional?: readonly string[];
   /** Fields with a value that the verb itself gives. */
   readonly fixed?: Readonly<Record<string, Json>>;
+  /** Fields with a value where the command line gives none. */
+  readonly usual?: Readonly<Record<string, Json>>;
+  /** Fields that are the text of the file that is named; `-` is stdin. */
+  readonly files?: readonly string[];
   /** Options with another spelling than `--field-name <value>`: `{ jitter_seconds: "--jitter <seconds>" }`. `false`: not offered. */
   readonly options?: Readonly<Record<string, string | false>>;
   /** Options that set a part of a field: `--notify-webhook <url>`. */
   readonly parts?: readonly PartOption[];
   /** Shows a list. */
-  readonly table?: Table<Output extends { readonly items: readonly (infer Item)[] } ? Item : unknown>;
-  /** What a person reads instead of a table. */
+  readonly table?: Table<Output extends { readonly items: readonly (infer Item)[] } ? Item : Output>;
+  /** A picture that is no table, by its name among the pictures of the command line. */
+  readonly view?: View;
+  /** What a person reads instead of a table, or below it. */
   show?(output: Output): Shown;
+  /** Absent: 0. */
+  exitCodeOf?(output: Output): number;
+  /** The run that it starts is shown to its end. Its start in this process is by hand. */
+  readonly follows?: true;
   /** A command line that works, without the program's name. */
   readonly example?: string;
 }
@@ -109,7 +119,11 @@ export interface PartOption {
   readonly at: readonly string[];
   readonly isList?: true;
   readonly choices?: readonly string[];
+  /** It has no value: it takes the usual one away. */
+  readonly clears?: true;
 }
+
+export type View = "costs" | "dead-letters" | "violations" | "webhook";
 
 /** `data` goes to stdout, so that programs can read it; each line of `told` to stderr. */
 export interface Shown {
@@ -120,11 +134,13 @@ export interface Shown {
 export interface Table<Item = unknown> {
   /** Instead of a table without rows. */
   readonly empty: string;
-  /** The title of each column, and what it shows of an item. */
-  columns(item: Item, now: number): Readonly<Record<string, Cell>>;
+  /** The title of each column, and what it shows of an item; a list where an item has several rows. */
+  columns(item: Item, now: number): Row | readonly Row[];
   /** Columns of numbers. */
   readonly right?: readonly string[];
 }
+
+type Row = Readonly<Record<string, Cell>>;
 
 /** The surface decides how wide, in which colour and in whose time it is shown. */
 export type Cell =
@@ -133,8 +149,10 @@ export type Cell =
   | null
   /** `whole`: not shortened where the line has room for it. */
   | { readonly id: string | null; readonly whole?: boolean }
-  | { readonly time: string | null; readonly never?: string }
-  | { readonly usd: number | null; readonly unpriced?: boolean }
+  /** `label`: a word before it. */
+  | { readonly time: string | null; readonly never?: string; readonly label?: string }
+  | { readonly usd: number | null; readonly unpriced?: boolean; readonly warns?: boolean }
+  | { readonly text: string | number; readonly warns: boolean }
   | { readonly ms: number | null }
   | { readonly status: string }
   /** A status as one sign, in a column without a title. */
@@ -149,6 +167,8 @@ export interface McpTool<Output = unknown> {
   readonly names?: Readonly<Record<string, string>>;
   /** Fields with a value that the tool itself gives. */
   readonly fixed?: Readonly<Record<string, Json>>;
+  /** Fields with a value where a model gives none. */
+  readonly usual?: Readonly<Record<string, Json>>;
   /** Fields that a model is not offered. */
   readonly without?: readonly string[];
   /** Other defaults and bounds of a page than those of programs. */

@@ -4,12 +4,22 @@ import type { Operation } from "./operation.ts";
  * The topics of operations, in the order of the documents. Each names the first words of its verbs, so that a command line
  * loads the topic that it is about and no other.
  */
-const TOPICS = [{ words: ["schedules"], load: () => import("./schedules/schedules.ts") }] as const;
+const TOPICS = [
+  { words: ["dead-letter"], load: () => import("./dead-letters/dead-letters.ts") },
+  { words: ["budgets"], load: () => import("./costs/budgets.ts") },
+  { words: ["costs"], load: () => import("./costs/costs.ts") },
+  { words: ["violations"], load: () => import("./runs/violations.ts") },
+  { words: ["schedules"], load: () => import("./schedules/schedules.ts") },
+  { words: ["keys"], load: () => import("./keys/keys.ts") },
+  { words: ["webhooks"], load: () => import("./webhooks/webhooks.ts") },
+] as const;
 
 type TopicOperations = Awaited<ReturnType<(typeof TOPICS)[number]["load"]>>;
 
 /** The type of each operation, for who infers more from it. */
-export type AnyOperation = TopicOperations extends infer Topic ? Topic[keyof Topic] : never;
+export type AnyOperation = OperationsOf<TopicOperations>;
+
+type OperationsOf<Topic> = Topic extends unknown ? Topic[keyof Topic] : never;
 
 /** Every operation. */
 export function loadOperations(): Promise<readonly Operation[]> {

@@ -29,13 +29,20 @@ export const errorSchema = z
   .meta({ id: "ErrorDescription", description: "What went wrong, and what to do next." });
 
 /** How many rows of a list are given at once. */
-const MAX_PAGE = 200;
+export const MAX_PAGE = 200;
 const USUAL_PAGE = 50;
 
 export const pageQuery = {
-  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(USUAL_PAGE),
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(USUAL_PAGE).describe("At most so many."),
   cursor: z.string().min(1).max(1_100).optional().describe("`next_cursor` of the page before."),
 };
+
+/** A cursor of lists whose rows are numbered. */
+export const numberCursor = z
+  .string()
+  .regex(/^\d{1,15}$/, "is no cursor")
+  .optional()
+  .describe("`next_cursor` of the page before.");
 
 export const offsetQuery = {
   offset: z.coerce.number().int().min(0).max(1_000_000).optional().describe("For clients that page by number."),

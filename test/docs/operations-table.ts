@@ -13,10 +13,7 @@ export interface OperationRow {
 }
 
 const local = { no: "It works on files and processes of this machine." };
-const budgets = { no: "Who is limited does not say how far." };
-const keys = { no: "Who may use the service is not decided by a model." };
 const bytes = { no: "Files of any size and kind; models are given what runs put out." };
-const care = { no: "Webhooks are between servers; people look after them." };
 const unused = { no: "Nothing that a model would ask for: `get_run_status` and `get_workflow` tell more." };
 
 /** Every operation, and where it is to be had. A test holds it against the endpoints, the verbs, the tools and the files. */
@@ -132,50 +129,6 @@ export const OPERATIONS: readonly OperationRow[] = [
     http: ["approve", "reject", "skip"],
     cli: ["approve", "reject", "skip", "runs approve", "runs reject", "runs skip"],
     mcp: ["respond_to_run"],
-  },
-  {
-    files: ["dead-letters/list-dead-letters.ts", "dead-letters/find-dead-letter.ts"],
-    http: ["listDeadLetters", "getDeadLetter"],
-    cli: ["dead-letter ls"],
-    mcp: ["list_dead_letters"],
-  },
-  {
-    files: ["dead-letters/retry-dead-letter.ts"],
-    http: ["retryDeadLetter"],
-    cli: ["dead-letter retry"],
-    mcp: ["retry_dead_letter"],
-  },
-  {
-    files: ["dead-letters/resolve-dead-letter.ts"],
-    http: ["resolveDeadLetter"],
-    cli: ["dead-letter resolve"],
-    mcp: ["resolve_dead_letter"],
-  },
-  {
-    files: ["webhooks/webhook-deliveries.ts"],
-    http: ["listWebhooks", "getWebhook", "resendWebhook"],
-    cli: ["webhooks ls", "webhooks show", "webhooks resend"],
-    mcp: care,
-  },
-  {
-    files: ["webhooks/sign-webhook.ts"],
-    http: { no: "Whoever receives checks." },
-    cli: ["webhooks verify"],
-    mcp: care,
-  },
-  { files: ["runs/list-violations.ts"], http: ["listViolations"], cli: ["violations"], mcp: ["list_violations"] },
-  { files: ["costs/sum-costs.ts"], http: ["sumCosts"], cli: ["costs"], mcp: ["get_costs"] },
-  {
-    files: ["keys/api-keys.ts"],
-    http: ["createKey", "listKeys", "revokeKey"],
-    cli: ["keys create", "keys ls", "keys revoke"],
-    mcp: keys,
-  },
-  {
-    files: ["costs/shared-budgets.ts"],
-    http: ["setBudget", "listBudgets", "getBudget", "removeBudget"],
-    cli: ["budgets ls", "budgets show", "budgets set", "budgets rm"],
-    mcp: budgets,
   },
   {
     files: ["storage/stored-files.ts"],

@@ -185,3 +185,9 @@ export interface AppHost extends RunHost {
 export type Owner =
   | { readonly state: "free" }
   | { readonly state: "held"; readonly pid?: number; readonly host?: string; readonly url?: string };
+
+/** Whether a server is there, which delivers webhooks and fires schedules. */
+export async function isServed(app: Pick<Application, "findOwner">): Promise<boolean> {
+  const owner = await app.findOwner();
+  return owner.state === "held" && owner.url !== undefined;
+}

@@ -1,41 +1,45 @@
+import { z } from "zod";
 import type { StepFailed, StepSucceeded } from "../../core/history/events.ts";
 import { toIsoDay } from "../../core/iso-time.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
+import type { Frozen } from "../operation.ts";
+import { timeSchema } from "../schemas.ts";
 import { toUsd } from "./micro-dollars.ts";
 
 export const COST_GROUPS = ["workflow", "model", "day", "tenant"] as const;
 
-export interface CostsWanted {
+interface CostsWanted {
   readonly by: (typeof COST_GROUPS)[number];
   /** Runs that started at this time or later, in milliseconds since the epoch. Default: 30 days ago. */
   readonly since?: number;
   readonly until?: number;
 }
 
-export interface CostGroup {
-  /** `null`: runs of no tenant; what no model is known for. */
-  readonly key: string | null;
-  readonly runs: number;
-  /** With `unpriced_attempts` a lower bound; `null` where nothing of it is known. */
-  readonly cost_usd: number | null;
-  /** Attempts whose price is not known. */
-  readonly unpriced_attempts: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-}
+const sumSchema = z.object({
+  runs: z.number(),
+  cost_usd: z.number().nullable().describe("With `unpriced_attempts` a lower bound; `null`: nothing of it is known."),
+  unpriced_attempts: z.number(),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+});
 
-export interface Costs {
-  readonly by: CostsWanted["by"];
-  readonly since: string;
-  readonly until: string | null;
-  /** The dearest first; days in their order. */
-  readonly items: readonly CostGroup[];
-  readonly total: Omit<CostGroup, "key">;
-  /** Set where there are more runs than are read at once: the sums hold for runs from then on. */
-  readonly counted_from: string | null;
-}
+const groupSchema = sumSchema.extend({ key: z.string().nullable() });
+
+export const costsSchema = z
+  .object({
+    by: z.enum(COST_GROUPS),
+    since: timeSchema,
+    until: timeSchema.nullable(),
+    items: z.array(groupSchema),
+    total: sumSchema,
+    counted_from: timeSchema.nullable().describe("Set where there are too many runs: the sums hold from then on."),
+  })
+  .meta({ id: "Costs" });
+
+export type Costs = Frozen<z.output<typeof costsSchema>>;
+export type CostGroup = Frozen<z.output<typeof groupSchema>>;
 
 const USUAL_DAYS_MS = 30 * 24 * 3_600_000;
 /**

@@ -1,29 +1,34 @@
+import { z } from "zod";
 import { toIsoTime } from "../../core/iso-time.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import type { DeadLetterNote } from "../../ports/dead-letter-notes.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
+import type { Frozen } from "../operation.ts";
+import { timeSchema } from "../schemas.ts";
 import { findDeadLetterNote } from "./find-dead-letter-note.ts";
 
-/** A step that has failed for good, of a workflow that keeps such failures. Times are ISO 8601. */
-export interface DeadLetter {
-  /** `RUN:PATH`. */
-  readonly dead_letter_id: string;
-  readonly run_id: string;
-  readonly workflow_name: string;
-  readonly path: string;
-  readonly code: string;
-  readonly message: string;
-  readonly failed_at: string;
-  /** What was done about it. The run stays as it ended. */
-  readonly status: "open" | "retried" | "resolved";
-  readonly closed_at: string | null;
-  readonly note: string | null;
-  /** The run that repeats from there. */
-  readonly retried_as: string | null;
-}
+export const deadLetterStatusSchema = z.enum(["open", "retried", "resolved"]);
 
-export interface DeadLettersWanted {
+export const deadLetterSchema = z
+  .object({
+    dead_letter_id: z.string().describe("`RUN:PATH`."),
+    run_id: z.string(),
+    workflow_name: z.string(),
+    path: z.string(),
+    code: z.string(),
+    message: z.string(),
+    failed_at: timeSchema,
+    status: deadLetterStatusSchema.describe("What was done about it. The run stays as it ended."),
+    closed_at: timeSchema.nullable(),
+    note: z.string().nullable(),
+    retried_as: z.string().nullable().describe("The run that repeats from there."),
+  })
+  .meta({ id: "DeadLetter", description: "A step that has failed for good." });
+
+export type DeadLetter = Frozen<z.output<typeof deadLetterSchema>>;
+
+interface DeadLettersWanted {
   readonly status?: DeadLetter["status"];
   readonly workflow?: string;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Application } from "../application/application.ts";
+import { type Application, isServed } from "../application/application.ts";
 import { defineOperation, type Shown } from "../operation.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
 import { aliasOf, idField, jsonObjectSchema, listOf, numberedPage, pageQuery, takePage } from "../schemas.ts";
@@ -138,8 +138,7 @@ export const createSchedule = defineOperation({
 });
 
 async function noteOf(app: Application): Promise<{ readonly note?: string }> {
-  const owner = await app.findOwner();
-  if (owner.state === "held" && owner.url !== undefined) return {};
+  if (await isServed(app)) return {};
   return { note: "No server runs at the moment, and only a server fires schedules: pawl serve" };
 }
 

@@ -1,12 +1,16 @@
+import { text } from "node:stream/consumers";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson as readJson } from "../../core/parse-json.ts";
 import { readTextFile } from "../../operations/definitions/read-text-file.ts";
 import { type Field, fieldsOf, fromText } from "../../operations/fields.ts";
 import type { CliVerb, Operation } from "../../operations/operation.ts";
+import { MAX_PAGE } from "../../operations/schemas.ts";
 import { gatherInput } from "../../operations/start/gather-input.ts";
 import type { Caller } from "./caller.ts";
 import { type CommonOptions, formatOf, pageOptions } from "./cli-context.ts";
 import { print, printEnvelope, tell } from "./print.ts";
+import { io } from "./process-io.ts";
+import { VIEWS } from "./render/views.ts";
 import { optionNameOf, partNameOf } from "./verbs/option-names.ts";
 
 /** What was written on the command line: positional arguments, and options by their names in camel case. */
@@ -15,43 +19,73 @@ export interface Written {
   readonly options: CommonOptions & Readonly<Record<string, unknown>>;
 }
 
+export interface Described {
+  readonly operation: Operation;
+  readonly verb: CliVerb;
+}
+
 /** Calls an operation with what was written, and shows the answer. Returns the exit code. */
-export async function performVerb(
-  caller: Caller,
-  { operation, verb }: { readonly operation: Operation; readonly verb: CliVerb },
-  written: Written,
-): Promise<number> {
-  const output = await caller.call(operation, await toInput(operation, verb, written));
+export async function performVerb(caller: Caller, { operation, verb }: Described, written: Written): Promise<number> {
+  const output = await callFor(caller, operation, await toInput(operation, verb, written));
   if (formatOf(written.options) !== "text") printEnvelope(output);
   else await show(verb, output);
-  return 0;
+  return verb.exitCodeOf?.(output) ?? 0;
 }
 
-async function show({ table, show }: CliVerb, output: unknown): Promise<void> {
-  if (show !== undefined) {
-    const { data, told = [] } = show(output);
-    if (data !== undefined) print(data);
-    for (const line of told) tell(line);
-  } else if (table !== undefined && isJsonObject(output)) {
-    const { renderList } = await import("./render/render-list.ts");
-    const items = Array.isArray(output["items"]) ? (output["items"] as readonly Json[]) : [];
-    print(renderList(table, items, pageOptions()));
-    if (typeof output["next_cursor"] === "string") tell(`There are more: --cursor ${output["next_cursor"]}`);
-  }
+/** A list longer than a page is read in several. */
+async function callFor(caller: Caller, operation: Operation, given: Given): Promise<unknown> {
+  const { limit: wanted } = given;
+  if (typeof wanted !== "number" || wanted <= MAX_PAGE || !("cursor" in operation.input.shape))
+    return caller.call(operation, given);
+  const items: Json[] = [];
+  let { cursor } = given;
+  do {
+    const limit = Math.min(MAX_PAGE, wanted - items.length);
+    const page = await caller.call(operation, { ...given, limit, cursor });
+    items.push(...itemsOf(page));
+    cursor = isJsonObject(page) ? page["next_cursor"] : null;
+  } while (cursor !== null && items.length < wanted);
+  return { items, next_cursor: cursor };
 }
+
+async function show({ table, view, show }: CliVerb, output: unknown): Promise<void> {
+  if (table !== undefined) {
+    const { renderList } = await import("./render/render-list.ts");
+    print(renderList(table, itemsOf(output), pageOptions()));
+  }
+  if (view !== undefined) {
+    const render = await VIEWS[view]();
+    // Each view is named by operations with the output that it shows.
+    print(render(output as never, pageOptions()));
+  }
+  const { data, told = [] } = show?.(output) ?? {};
+  if (data !== undefined) print(data);
+  for (const line of told) tell(line);
+  const more = isJsonObject(output) ? output["next_cursor"] : undefined;
+  if (typeof more === "string") tell(`There are more: --cursor ${more}`);
+}
+
+/** The items of a list; of any other output, that alone. */
+function itemsOf(output: unknown): readonly Json[] {
+  if (!isJsonObject(output)) return [];
+  return Array.isArray(output["items"]) ? (output["items"] as readonly Json[]) : [output];
+}
+
+type Given = Readonly<Record<string, unknown>>;
 
 /** The input of the operation, by the names of its fields. */
-async function toInput(operation: Operation, verb: CliVerb, { args, options }: Written) {
-  const { args: positions = [], fixed = {}, parts = [] } = verb;
+export async function toInput(operation: Operation, verb: CliVerb, { args, options }: Written): Promise<Given> {
+  const { args: positions = [], fixed = {}, usual = {}, files = [], parts = [] } = verb;
   const given: Record<string, unknown> = {};
   for (const field of fieldsOf(operation.input)) {
     const at = positions.indexOf(field.name);
-    const written = at === -1 ? options[optionNameOf(verb, field)] : args[at];
-    if (written !== undefined) given[field.name] = await toValue(field, written);
+    const written = (at === -1 ? options[optionNameOf(verb, field)] : args[at]) ?? usual[field.name];
+    if (written === undefined) continue;
+    given[field.name] = files.includes(field.name) ? await readSource(String(written)) : await toValue(field, written);
   }
   for (const part of parts) {
     const written = options[partNameOf(part)];
-    if (written !== undefined) put(given, part.at, written);
+    if (written !== undefined) put(given, part.at, part.clears === true ? undefined : written);
   }
   if ("input" in operation.input.shape) {
     const { i: pairs, input: file } = options as { readonly i?: readonly string[]; readonly input?: string };
@@ -61,13 +95,17 @@ async function toInput(operation: Operation, verb: CliVerb, { args, options }: W
   return { ...given, ...fixed };
 }
 
+function readSource(path: string): Promise<string> {
+  return path === "-" ? text(io().stdin) : readTextFile(path);
+}
+
 /** `@FILE` stands for the text of a file where a value is JSON. */
 async function toValue({ kind }: Field, written: unknown): Promise<unknown> {
   if (Array.isArray(written)) return written.flatMap((each) => fromText(kind, String(each)));
   if (typeof written !== "string") return written;
   if (kind !== "json") return fromText(kind, written);
-  const text = written.startsWith("@") ? await readTextFile(written.slice(1)) : written;
-  return readJson(text) ?? text;
+  const json = written.startsWith("@") ? await readTextFile(written.slice(1)) : written;
+  return readJson(json) ?? json;
 }
 
 function put(object: Record<string, unknown>, [name = "", ...rest]: readonly string[], value: unknown): void {

@@ -1,39 +1,24 @@
 import type { CostGroup, Costs } from "../../../operations/costs/sum-costs.ts";
-import { formatUsd } from "./format-usd.ts";
-import type { Paint } from "./paint.ts";
-import { sanitize } from "./sanitize.ts";
-import type { Segment } from "./segment.ts";
-import { renderTable } from "./table.ts";
+import { renderList } from "./render-list.ts";
+import type { PageOptions } from "./render-runs.ts";
 
 /** The table of `pawl costs`, with the sum below it. */
-export function renderCosts(
-  costs: Costs,
-  { paint, width }: { readonly paint: Paint; readonly width?: number | undefined },
-): string {
+export function renderCosts(costs: Costs, options: PageOptions): string {
   if (costs.items.length === 0) return `No runs were started since ${costs.since}.`;
-  const right = { align: "right" as const };
-  const columns = [
-    { title: costs.by.toUpperCase() },
-    { title: "RUNS", ...right },
-    { title: "COST", ...right },
-    { title: "UNPRICED", ...right },
-    { title: "TOKENS IN", ...right },
-    { title: "TOKENS OUT", ...right },
-  ];
-  const rows = [...costs.items, { key: "total", ...costs.total }].map((group) => rowOf(group));
-  const table = renderTable(columns, rows, { paint, width });
+  const table = {
+    empty: "",
+    right: ["RUNS", "COST", "UNPRICED", "TOKENS IN", "TOKENS OUT"],
+    columns: ({ key, runs, cost_usd, unpriced_attempts: unpriced, input_tokens, output_tokens }: CostGroup) => ({
+      [costs.by.toUpperCase()]: key ?? "-",
+      RUNS: runs,
+      COST: { usd: cost_usd ?? 0, unpriced: unpriced > 0 },
+      UNPRICED: unpriced === 0 ? "" : unpriced,
+      "TOKENS IN": input_tokens,
+      "TOKENS OUT": output_tokens,
+    }),
+  };
+  const rows = renderList(table, [...costs.items, { key: "total", ...costs.total }], options);
   const since = `Runs started since ${costs.counted_from ?? costs.since}`;
   const cut = costs.counted_from === null ? "" : "; there are more before. Narrow it with --since and --until";
-  return `${table}\n${paint("dim", `${since}${cut}.`)}`;
-}
-
-function rowOf({ key, runs, cost_usd, unpriced_attempts, input_tokens, output_tokens }: CostGroup): Segment[] {
-  return [
-    { text: key === null ? "-" : sanitize(key) },
-    { text: String(runs) },
-    { text: formatUsd(cost_usd ?? 0, { unpriced: unpriced_attempts > 0 }) },
-    { text: unpriced_attempts === 0 ? "" : String(unpriced_attempts) },
-    { text: String(input_tokens) },
-    { text: String(output_tokens) },
-  ];
+  return `${rows}\n${options.paint("dim", `${since}${cut}.`)}`;
 }

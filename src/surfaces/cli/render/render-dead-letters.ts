@@ -1,10 +1,10 @@
-import type { DeadLetter } from "../../../operations/dead-letters/list-dead-letters.ts";
+import type { DeadLetter, DeadLetterList } from "../../../operations/dead-letters/list-dead-letters.ts";
 import { formatTime } from "./format-time.ts";
 import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";
 
 /** What failed for good, and where to look. */
-export function renderDeadLetters(letters: readonly DeadLetter[], options: PageOptions): string {
+export function renderDeadLetters({ items: letters }: DeadLetterList, options: PageOptions): string {
   if (letters.length === 0) return "The dead-letter list is empty.";
   return letters.map((letter) => renderDeadLetter(letter, options)).join("\n\n");
 }

@@ -12,7 +12,7 @@ import { type Column, renderTable, tableWidth } from "./table.ts";
 
 /** A list as the description of its columns says. */
 export function renderList(table: Table, items: readonly Json[], { paint, now, width }: PageOptions): string {
-  const rows = items.map((item) => Object.entries(table.columns(item, now)));
+  const rows = items.flatMap((item) => [table.columns(item, now)].flat().map((row) => Object.entries(row)));
   const [first] = rows;
   if (first === undefined) return table.empty;
   const columns = first.map(
@@ -35,9 +35,18 @@ function toSegment(cell: Cell, { now, isWide }: Look): Segment {
   if (cell === null) return { text: "" };
   if (typeof cell !== "object") return { text: sanitize(String(cell)) };
   if ("id" in cell) return { text: cell.id === null ? "" : isWide && cell.whole === true ? cell.id : shortId(cell.id) };
-  if ("time" in cell) return { text: cell.time === null ? (cell.never ?? "") : formatTime(Date.parse(cell.time), now) };
-  if ("usd" in cell) return { text: cell.usd === null ? "" : formatUsd(cell.usd, cell) };
+  if ("time" in cell) {
+    if (cell.time === null) return { text: cell.never ?? "" };
+    const time = formatTime(Date.parse(cell.time), now);
+    return { text: cell.label === undefined ? time : `${cell.label} ${time}` };
+  }
+  if ("usd" in cell) return { text: cell.usd === null ? "" : formatUsd(cell.usd, cell), ...styleOf(cell) };
+  if ("text" in cell) return { text: sanitize(String(cell.text)), ...styleOf(cell) };
   if ("ms" in cell) return { text: cell.ms === null ? "" : formatDuration(cell.ms) };
   if ("sign" in cell) return statusSign(cell.sign);
   return { text: sanitize(cell.status.replaceAll("_", " ")), style: statusStyle(cell.status) };
+}
+
+function styleOf({ warns }: { readonly warns?: boolean }): Pick<Segment, "style"> {
+  return warns === true ? { style: "yellow" } : {};
 }

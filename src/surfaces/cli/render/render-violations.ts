@@ -1,10 +1,13 @@
-import type { Violation } from "../../../operations/runs/list-violations.ts";
+import type { Violation } from "../../../operations/runs/violations.ts";
 import { formatTime } from "./format-time.ts";
 import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";
 
 /** What policies had to say, and where to look. */
-export function renderViolations(violations: readonly Violation[], { paint, now }: PageOptions): string {
+export function renderViolations(
+  { items: violations }: { readonly items: readonly Violation[] },
+  { paint, now }: PageOptions,
+): string {
   if (violations.length === 0) return "No policy has had anything to say.";
   return violations
     .map(({ run_id, workflow_name, path, policy, action, why, at }) =>

@@ -2,14 +2,18 @@ import { type Command, Option } from "commander";
 import { type Field, fieldsOf } from "../../../operations/fields.ts";
 import type { CliVerb, Operation } from "../../../operations/operation.ts";
 import { callHere, callServer } from "../caller.ts";
-import { performVerb, type Written } from "../perform-verb.ts";
+import { type Described, performVerb, type Written } from "../perform-verb.ts";
 import { collect, withCommon } from "./common-options.ts";
 import { flagsOf } from "./option-names.ts";
 import type { Perform } from "./perform.ts";
 
 /** What stands above the verbs of a topic in the help. */
 const TOPICS: Readonly<Record<string, string>> = {
+  "dead-letter": "steps that have failed for good",
+  budgets: "what runs of a workflow, a tenant or all may use together",
   schedules: "workflows that start by the clock",
+  keys: "who may use the service over HTTP",
+  webhooks: "messages to other servers, and what became of them",
 };
 
 /** The verbs of operations. */
@@ -20,21 +24,17 @@ export function addOperations(program: Command, perform: Perform, operations: re
   }
 }
 
-interface Described {
-  readonly operation: Operation;
-  readonly verb: CliVerb;
-}
-
 function addVerb(program: Command, perform: Perform, described: Described): void {
   const { operation, verb } = described;
-  const { args = [], optional = [], parts = [], alias, example } = verb;
+  const { args = [], optional = [], files = [], parts = [], alias, example } = verb;
   const command = commandAt(program, verb.verb.split(" "));
   withCommon(command.description(verb.summary ?? lowerFirst(operation.summary)));
   if (alias !== undefined) command.alias(alias);
   const fields = fieldsOf(operation.input);
   for (const name of args) {
     const field = fields.find((each) => each.name === name);
-    command.argument(optional.includes(name) ? `[${name}]` : `<${name}>`, lowerFirst(field?.sentence ?? ""));
+    const shown = files.includes(name) ? "file" : name;
+    command.argument(optional.includes(name) ? `[${shown}]` : `<${shown}>`, toHelp(field?.sentence));
   }
   for (const field of fields) addOption(command, verb, field);
   for (const { flags, summary, isList, choices } of parts) {
@@ -53,8 +53,16 @@ function addVerb(program: Command, perform: Perform, described: Described): void
     const written: Written = { args: called.slice(0, args.length) as (string | undefined)[], options };
     await perform(
       options,
-      async (app) => performVerb(callHere(app), described, written),
-      "no" in operation.http ? undefined : async ({ client }) => performVerb(callServer(client), described, written),
+      async (app, voice) => {
+        if (verb.follows !== true) return performVerb(callHere(app), described, written);
+        return (await import("../follow-verb.ts")).followVerbHere({ app, voice }, described, written);
+      },
+      "no" in operation.http
+        ? undefined
+        : async (parts) => {
+            if (verb.follows !== true) return performVerb(callServer(parts.client), described, written);
+            return (await import("../follow-verb.ts")).followVerbThere(parts, described, written);
+          },
     );
   });
 }
@@ -62,9 +70,9 @@ function addVerb(program: Command, perform: Perform, described: Described): void
 function addOption(command: Command, verb: CliVerb, field: Field): void {
   const flags = flagsOf(verb, field);
   if (flags === undefined) return;
-  const usual =
-    field.usual === undefined || field.kind === "boolean" ? "" : ` (default: ${JSON.stringify(field.usual)})`;
-  const option = new Option(flags, lowerFirst(field.sentence ?? "").replace(/\.$/, "") + usual);
+  const value = verb.usual?.[field.name] ?? field.usual;
+  const usual = value === undefined || field.kind === "boolean" ? "" : ` (default: ${JSON.stringify(value)})`;
+  const option = new Option(flags, toHelp(field.sentence) + usual);
   if (field.choices !== undefined) option.choices([...field.choices]);
   if (field.kind === "list") option.argParser(collect);
   command.addOption(option);
@@ -75,6 +83,10 @@ function commandAt(parent: Command, [word = "", ...rest]: readonly string[]): Co
   const known = parent.commands.find((each) => each.name() === word);
   if (rest.length === 0) return parent.command(word);
   return commandAt(known ?? parent.command(word).description(TOPICS[word] ?? ""), rest);
+}
+
+function toHelp(sentence = ""): string {
+  return lowerFirst(sentence).replace(/\.$/, "");
 }
 
 function lowerFirst(text: string): string {

@@ -1,5 +1,4 @@
 import { InvalidArgumentError } from "commander";
-import { fromIsoTime } from "../../../core/iso-time.ts";
 
 export function toAmount(text: string): number {
   const amount = Number(text);
@@ -11,12 +10,6 @@ export function toCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
   throw new InvalidArgumentError("It must be a number from 1 to 1,000.");
-}
-
-export function toTime(text: string): number {
-  const at = fromIsoTime(text);
-  if (at !== undefined) return at;
-  throw new InvalidArgumentError("It must be a day or a time in ISO 8601, such as 2026-05-01.");
 }
 
 export function toWhole(text: string): number {

@@ -1,16 +1,7 @@
 import { loadOperations } from "../../../operations/operations.ts";
 import { approve, getApproval, listApprovalsEndpoint, reject, skip } from "./approvals/approvals.ts";
-import { getBudgetEndpoint, listBudgetsEndpoint, removeBudgetEndpoint, setBudgetEndpoint } from "./budgets/budgets.ts";
-import { sumCostsEndpoint } from "./costs/sum-costs.ts";
-import {
-  getDeadLetter,
-  listDeadLettersEndpoint,
-  resolveDeadLetterEndpoint,
-  retryDeadLetter,
-} from "./dead-letters/dead-letters.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { streamEventsEndpoint } from "./events/stream-events.ts";
-import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys/keys.ts";
 import { compareRunsEndpoint } from "./runs/compare-runs.ts";
 import { deleteRunEndpoint } from "./runs/delete-run.ts";
 import { readRunEventsEndpoint, readRunGraphEndpoint } from "./runs/read-history.ts";
@@ -26,8 +17,6 @@ import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndp
 import { getHealth } from "./system/health.ts";
 import { readMetrics } from "./system/metrics.ts";
 import { getTemplate, listTemplatesEndpoint } from "./templates/templates.ts";
-import { listViolationsEndpoint } from "./violations/list-violations.ts";
-import { getWebhook, listWebhooksEndpoint, resendWebhookEndpoint } from "./webhooks/webhooks.ts";
 import { putWorkflow, removeWorkflowEndpoint, saveWorkflowEndpoint } from "./workflows/change-workflows.ts";
 import { planRunEndpoint } from "./workflows/plan-run.ts";
 import {
@@ -71,22 +60,6 @@ const WRITTEN: readonly Endpoint[] = [
   approve,
   reject,
   skip,
-  listDeadLettersEndpoint,
-  getDeadLetter,
-  retryDeadLetter,
-  resolveDeadLetterEndpoint,
-  listWebhooksEndpoint,
-  getWebhook,
-  resendWebhookEndpoint,
-  listViolationsEndpoint,
-  sumCostsEndpoint,
-  setBudgetEndpoint,
-  listBudgetsEndpoint,
-  getBudgetEndpoint,
-  removeBudgetEndpoint,
-  createKeyEndpoint,
-  listKeysEndpoint,
-  revokeKeyEndpoint,
   listStorageEndpoint,
   getStoredFile,
   putStoredFile,

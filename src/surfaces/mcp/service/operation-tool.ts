@@ -1,7 +1,7 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
-import { type Field, fieldsOf, parseInput, toInputSchema } from "../../../operations/fields.ts";
+import { type Field, fieldsOf, parseInput, toInputSchema, toPlainSchema } from "../../../operations/fields.ts";
 import { effectOf, type McpTool, type Operation } from "../../../operations/operation.ts";
 import type { OfferedTool } from "../../../ports/tool-set.ts";
 import { fitResult } from "./fit-result.ts";
@@ -44,11 +44,17 @@ function offeredFields({ input }: Operation, { fixed = {}, without = [] }: McpTo
   return fieldsOf(input).filter(({ name }) => name !== "offset" && !(name in fixed) && !without.includes(name));
 }
 
+function usualOf({ usual, limit }: McpTool): JsonObject {
+  return limit === undefined ? { ...usual } : { limit: limit.usual, ...usual };
+}
+
 function toInput(operation: Operation, tool: McpTool): JsonObject {
   const { limit } = tool;
+  const usual = usualOf(tool);
   const fields = offeredFields(operation, tool).map((field): Field => {
-    if (field.name !== "limit" || limit === undefined) return field;
-    return { ...field, schema: { ...field.schema, maximum: limit.most, default: limit.usual } };
+    const most: JsonObject = field.name === "limit" && limit !== undefined ? { maximum: limit.most } : {};
+    const value = usual[field.name];
+    return { ...field, schema: { ...field.schema, ...most, ...(value === undefined ? {} : { default: value }) } };
   });
   const { $defs } = toInputSchema(operation.input);
   return {
@@ -64,14 +70,11 @@ function toInput(operation: Operation, tool: McpTool): JsonObject {
 
 /** What is always in a result: enough for a program to rely on, and few words of a model's context. */
 function toOutput(output: z.ZodType): JsonObject {
-  const { properties, required } = z.toJSONSchema(output, { io: "output", unrepresentable: "any" });
-  const always = Object.entries(properties ?? {}).filter(([name]) => required?.includes(name) === true);
-  return {
-    type: "object",
-    properties: Object.fromEntries(always.flatMap(([name, schema]) => toPlain(name, schema as Json))),
-    required: always.flatMap(([name, schema]) => toPlain(name, schema as Json)).map(([name]) => name),
-    additionalProperties: {},
-  };
+  const { properties, required } = toPlainSchema(output, "output");
+  const isAlways = (name: string) => Array.isArray(required) && required.includes(name);
+  const always = Object.entries(isJsonObject(properties) ? properties : {}).filter(([name]) => isAlways(name));
+  const plain = Object.fromEntries(always.flatMap(([name, schema]) => toPlain(name, schema)));
+  return { type: "object", properties: plain, required: Object.keys(plain), additionalProperties: {} };
 }
 
 function toPlain(name: string, schema: Json): [string, JsonObject][] {
@@ -81,7 +84,7 @@ function toPlain(name: string, schema: Json): [string, JsonObject][] {
 
 /** The input as the operation names it. An object may come as its text, as clients of the original send it. */
 function toGiven(operation: Operation, tool: McpTool, args: JsonObject): JsonObject {
-  const { fixed = {}, limit } = tool;
+  const { fixed = {} } = tool;
   const fields = offeredFields(operation, tool);
   const byName = new Map(fields.map((field): [string, Field] => [nameOf(tool, field.name), field]));
   const given = Object.entries(args).map(([name, value]): [string, Json] => {
@@ -90,8 +93,7 @@ function toGiven(operation: Operation, tool: McpTool, args: JsonObject): JsonObj
     if (field === undefined) return [name in operation.input.shape ? `${name} ` : name, value];
     return [field.name, field.schema["type"] === "object" ? fromObjectText(value) : value];
   });
-  const most: JsonObject = limit === undefined || "limit" in args ? {} : { limit: limit.usual };
-  return { ...most, ...Object.fromEntries(given), ...fixed };
+  return { ...usualOf(tool), ...Object.fromEntries(given), ...fixed };
 }
 
 function fromObjectText(value: Json): Json {

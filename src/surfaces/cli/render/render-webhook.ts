@@ -1,26 +1,8 @@
-import type { WebhookDescription, WebhookWithAttempts } from "../../../operations/webhooks/webhook-deliveries.ts";
+import type { WebhookWithAttempts } from "../../../operations/webhooks/webhooks.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";
 import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";
-import type { Segment } from "./segment.ts";
-import { renderTable } from "./table.ts";
-
-/** The table of `pawl webhooks ls`. */
-export function renderWebhooks(webhooks: readonly WebhookDescription[], { paint, now, width }: PageOptions): string {
-  if (webhooks.length === 0) return "No webhooks have been taken up for delivery.";
-  const columns = ["ID", "EVENT", "WORKFLOW", "STATUS", "TRIES", "CREATED", "URL"].map((title) => ({ title }));
-  const rows = webhooks.map((webhook): Segment[] => [
-    { text: webhook.webhook_id },
-    { text: sanitize(webhook.event) },
-    { text: sanitize(webhook.workflow_name) },
-    { text: webhook.status },
-    { text: String(webhook.attempt) },
-    { text: formatTime(Date.parse(webhook.created_at), now) },
-    { text: sanitize(webhook.url) },
-  ]);
-  return renderTable(columns, rows, { paint, width });
-}
 
 /** The page of `pawl webhooks show`. */
 export function renderWebhook(webhook: WebhookWithAttempts, { now }: PageOptions): string {

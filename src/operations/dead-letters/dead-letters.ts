@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { defineOperation } from "../operation.ts";
+import { acceptedRunSchema } from "../runs/run-schemas.ts";
+import { idField, listOf, numberCursor, offsetQuery, pageQuery } from "../schemas.ts";
+import { withTrace } from "../start/with-trace.ts";
+import { deadLetterClosed, findDeadLetter } from "./find-dead-letter.ts";
+import {
+  countDeadLetters,
+  deadLetterSchema,
+  deadLetterStatusSchema,
+  listDeadLetters as list,
+} from "./list-dead-letters.ts";
+import { prepareDeadLetterRetry } from "./retry-dead-letter.ts";
+
+const TOPIC = "dead letters";
+const id = idField("A `dead_letter_id`: RUN:PATH.");
+const names = { id: "dead_letter_id" };
+
+export const listDeadLetters = defineOperation({
+  id: "listDeadLetters",
+  summary: "List the steps that have failed for good, oldest first",
+  topic: TOPIC,
+  scope: "read",
+  effect: "reads",
+  input: z.strictObject({
+    ...pageQuery,
+    cursor: numberCursor,
+    ...offsetQuery,
+    status: deadLetterStatusSchema.optional().describe("What was done about them."),
+    workflow: z.string().min(1).optional().describe("Of runs of this workflow."),
+  }),
+  output: listOf(deadLetterSchema),
+  http: { method: "GET", path: "/dead-letter" },
+  cli: [
+    {
+      verb: "dead-letter ls",
+      summary: "list those that are open, oldest first",
+      usual: { status: "open" },
+      options: { status: false },
+      parts: [{ flags: "--all", summary: "also those that were retried or resolved", at: ["status"], clears: true }],
+      view: "dead-letters",
+    },
+  ],
+  mcp: {
+    tool: "list_dead_letters",
+    title: "List dead letters",
+    description: "Steps that have failed for good, of workflows that keep them, oldest first.",
+    usual: { status: "open" },
+    limit: { usual: 20, most: 100 },
+  },
+  handle: ({ app }, wanted) => list(app, wanted),
+  count: ({ app }, { status, workflow }) => countDeadLetters(app, { status, workflow }),
+});
+
+export const getDeadLetter = defineOperation({
+  id: "getDeadLetter",
+  summary: "Show one dead letter",
+  topic: TOPIC,
+  scope: "read",
+  effect: "reads",
+  input: z.strictObject({ id }),
+  output: deadLetterSchema,
+  errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "DEAD_LETTER_NOT_FOUND"],
+  http: { method: "GET", path: "/dead-letter/{id}" },
+  cli: { no: "`dead-letter ls` tells the same of each." },
+  mcp: { no: "`list_dead_letters` tells the same of each." },
+  handle: async ({ app }, given) => (await findDeadLetter(app, given.id)).letter,
+});
+
+export const retryDeadLetter = defineOperation({
+  id: "retryDeadLetter",
+  summary: "Do the run again from the step that has failed",
+  topic: TOPIC,
+  scope: "run",
+  effect: { does: "writes", beyond: true },
+  input: z.strictObject({ id }),
+  output: acceptedRunSchema,
+  errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "DEAD_LETTER_NOT_FOUND", "DEAD_LETTER_CLOSED"],
+  http: { method: "POST", path: "/dead-letter/{id}/retry", status: 202 },
+  cli: [{ verb: "dead-letter retry", args: ["id"], follows: true }],
+  mcp: {
+    tool: "retry_dead_letter",
+    title: "Retry a dead letter",
+    description: "Does the run again from the step that has failed; of several who ask one gets a run.",
+    names,
+  },
+  async handle({ app, submissions, traceParent }, given) {
+    const { prepared, begin } = await prepareDeadLetterRetry(app, given.id);
+    await begin(() => submissions.begin(withTrace(prepared.start, traceParent)));
+    return { run_id: prepared.start.runId, status: "queued" as const };
+  },
+});
+
+export const resolveDeadLetter = defineOperation({
+  id: "resolveDeadLetter",
+  summary: "Note that nothing more is to be done",
+  topic: TOPIC,
+  scope: "run",
+  effect: "destroys",
+  input: z.strictObject({ id, note: z.string().max(10_000).optional().describe("Why, for whoever looks later.") }),
+  output: deadLetterSchema,
+  errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "DEAD_LETTER_NOT_FOUND", "DEAD_LETTER_CLOSED"],
+  http: { method: "POST", path: "/dead-letter/{id}/resolve" },
+  cli: [
+    {
+      verb: "dead-letter resolve",
+      args: ["id"],
+      options: { note: "--note <text>" },
+      show: ({ run_id }) => ({
+        told: [`Resolved. The run stays as it ended; see it with: pawl runs show ${run_id}`],
+      }),
+    },
+  ],
+  mcp: {
+    tool: "resolve_dead_letter",
+    title: "Resolve a dead letter",
+    description: "Notes that nothing more is to be done about a failed step. The status of its run stays.",
+    names,
+  },
+  async handle({ app }, given) {
+    const { record, letter, claimed } = await findDeadLetter(app, given.id);
+    const { deadLetters } = await app.service();
+    if (claimed !== undefined) await deadLetters.reopen(record.id, letter.path, claimed);
+    const closed = await deadLetters.close({
+      run: record.id,
+      path: letter.path,
+      status: "resolved",
+      at: app.clock.now(),
+      note: given.note === undefined ? undefined : app.mask(given.note),
+    });
+    const after = (await findDeadLetter(app, given.id)).letter;
+    if (closed) return after;
+    throw deadLetterClosed(after);
+  },
+});

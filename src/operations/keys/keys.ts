@@ -1,0 +1,190 @@
+import { z } from "zod";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { toIsoTime } from "../../core/iso-time.ts";
+import type { StoredKey } from "../../ports/api-keys.ts";
+import type { Application } from "../application/application.ts";
+import { TENANT_ID, TENANT_ID_RULE } from "../application/tenant-id.ts";
+import { toUsd } from "../costs/micro-dollars.ts";
+import { defineOperation, type Frozen } from "../operation.ts";
+import { givenTimeSchema, idField, listOf, numberedPage, takePage, timeSchema } from "../schemas.ts";
+import { newKeySecret } from "./api-keys.ts";
+
+const scopeSchema = z
+  .enum(["read", "run", "write", "admin"])
+  .describe("Each includes those before it: see, start and answer, change definitions and schedules, manage keys.");
+
+const keySchema = z
+  .object({
+    key_id: z.string(),
+    name: z.string(),
+    scopes: z.array(scopeSchema),
+    tenant_id: z.string().nullable(),
+    max_cost_usd: z.number().nullable().describe("What one run that it starts may cost."),
+    created_at: timeSchema,
+    expires_at: timeSchema.nullable(),
+    revoked_at: timeSchema.nullable(),
+  })
+  .meta({ id: "Key", description: "A key, without what opens anything." });
+
+type KeyDescription = Frozen<z.output<typeof keySchema>>;
+
+const NO_MODEL = { no: "Who may use the service is not decided by a model." };
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+export const createKey = defineOperation({
+  id: "createKey",
+  summary: "Make a key; it is shown this once",
+  topic: "keys",
+  scope: "admin",
+  effect: "writes",
+  input: z
+    .strictObject({
+      name: z.string().min(1).max(200).describe("Who it is for."),
+      scopes: z
+        .array(scopeSchema)
+        .min(1)
+        .default(["run"])
+        .describe("Some of read, run, write and admin; each includes those before it."),
+      tenant_id: z
+        .string()
+        .regex(TENANT_ID, TENANT_ID_RULE)
+        .optional()
+        .describe("It sees and starts runs of this tenant only."),
+      max_cost_usd: z
+        .number()
+        .positive()
+        .max(1_000_000)
+        .optional()
+        .describe("What one run that it starts may cost, in US dollars."),
+      expires_at: givenTimeSchema.optional(),
+      expires_in_days: z.int().min(1).max(1_000).optional().describe("It expires after so many days."),
+    })
+    .refine(({ expires_at: at, expires_in_days: days }) => at === undefined || days === undefined, {
+      message: "`expires_at` and `expires_in_days` say the same: send one",
+    }),
+  output: keySchema.extend({ key: z.string().describe("What requests must bear. It is stored nowhere.") }),
+  http: { method: "POST", path: "/keys", status: 201 },
+  cli: [
+    {
+      verb: "keys create",
+      args: ["name"],
+      options: {
+        scopes: "--scopes <list>",
+        tenant_id: "--tenant <id>",
+        max_cost_usd: "--max-cost <usd>",
+        expires_in_days: "--days <n>",
+      },
+      // The key alone, so that it can be taken into a variable.
+      show: ({ key_id, key }) => ({
+        data: key,
+        told: [
+          `Keep it: it is not shown again. From now on every request needs a key. Revoke it: pawl keys revoke ${key_id}`,
+        ],
+      }),
+      example: "keys create ci --scopes read,run --days 90",
+    },
+  ],
+  mcp: NO_MODEL,
+  /** A tenant makes keys of its own only. */
+  async handle({ app }, { name, scopes, max_cost_usd: maxCostUsd, expires_in_days: days, ...given }) {
+    const now = app.clock.now();
+    const { id, secretHash, key } = newKeySecret();
+    const stored: StoredKey = {
+      id,
+      name,
+      secretHash,
+      scopes,
+      createdAt: now,
+      tenantId: app.tenantId ?? given.tenant_id,
+      maxCostMicro: maxCostUsd === undefined ? undefined : Math.round(maxCostUsd * 1_000_000),
+      expiresAt: days === undefined ? given.expires_at : now + days * DAY_MS,
+    };
+    await (await app.service()).keys.add(stored);
+    return { ...describeKey(stored), key };
+  },
+});
+
+export const listKeys = defineOperation({
+  id: "listKeys",
+  summary: "List the keys",
+  topic: "keys",
+  scope: "admin",
+  effect: "reads",
+  input: z.strictObject(numberedPage),
+  output: listOf(keySchema),
+  http: { method: "GET", path: "/keys" },
+  cli: [
+    {
+      verb: "keys ls",
+      summary: "list them, revoked and expired ones too",
+      table: {
+        empty: "There are no keys: whoever is on this machine may use the service.",
+        columns: (key, now) => ({
+          ID: key.key_id,
+          NAME: key.name,
+          SCOPES: key.scopes.join(","),
+          TENANT: key.tenant_id,
+          "A RUN": { usd: key.max_cost_usd },
+          CREATED: { time: key.created_at },
+          STATE: stateOf(key, now),
+        }),
+      },
+    },
+  ],
+  mcp: NO_MODEL,
+  handle: async ({ app }, page) => takePage(await keysOf(app), page),
+  count: async ({ app }) => (await keysOf(app)).length,
+});
+
+function stateOf({ revoked_at: revoked, expires_at: expires }: KeyDescription, now: number) {
+  if (revoked !== null) return { time: revoked, label: "revoked" };
+  if (expires === null) return "valid";
+  return Date.parse(expires) <= now ? { time: expires, label: "expired" } : `valid until ${expires.slice(0, 10)}`;
+}
+
+export const revokeKey = defineOperation({
+  id: "revokeKey",
+  summary: "Revoke a key: from now on it opens nothing",
+  topic: "keys",
+  scope: "admin",
+  effect: "destroys",
+  input: z.strictObject({ id: idField("The key's id.") }),
+  output: z.object({ key_id: z.string() }),
+  errors: ["KEY_NOT_FOUND"],
+  http: { method: "DELETE", path: "/keys/{id}" },
+  cli: [
+    {
+      verb: "keys revoke",
+      summary: "from now on it opens nothing",
+      args: ["id"],
+      show: ({ key_id }) => ({ told: [`Revoked ${key_id}: it opens nothing any more.`] }),
+    },
+  ],
+  mcp: NO_MODEL,
+  async handle({ app }, { id }) {
+    const { keys } = await app.service();
+    const key = await keys.find(id);
+    const isMine = key !== undefined && (app.tenantId === undefined || key.tenantId === app.tenantId);
+    if (isMine && (await keys.revoke(id, app.clock.now()))) return { key_id: id };
+    throw new PawlError("KEY_NOT_FOUND", { message: `There is no key "${id}" that could be revoked.` });
+  },
+});
+
+async function keysOf(app: Application): Promise<readonly KeyDescription[]> {
+  const { tenantId } = app;
+  return (await (await app.service()).keys.list(tenantId === undefined ? {} : { tenantId })).map(describeKey);
+}
+
+function describeKey(key: StoredKey): KeyDescription {
+  const { id, name, scopes, tenantId, maxCostMicro, createdAt, expiresAt, revokedAt } = key;
+  return {
+    key_id: id,
+    name,
+    scopes,
+    tenant_id: tenantId ?? null,
+    max_cost_usd: maxCostMicro === undefined ? null : toUsd(maxCostMicro),
+    created_at: toIsoTime(createdAt),
+    expires_at: expiresAt === undefined ? null : toIsoTime(expiresAt),
+    revoked_at: revokedAt === undefined ? null : toIsoTime(revokedAt),
+  };
+}

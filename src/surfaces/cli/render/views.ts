@@ -1,0 +1,13 @@
+import type { View } from "../../../operations/operation.ts";
+import type { PageOptions } from "./render-runs.ts";
+
+/** Draws the output of an operation. */
+type Render = (output: never, options: PageOptions) => string;
+
+/** Pictures that columns cannot describe. Each is loaded when it is shown. */
+export const VIEWS: Readonly<Record<View, () => Promise<Render>>> = {
+  costs: async () => (await import("./render-costs.ts")).renderCosts,
+  "dead-letters": async () => (await import("./render-dead-letters.ts")).renderDeadLetters,
+  violations: async () => (await import("./render-violations.ts")).renderViolations,
+  webhook: async () => (await import("./render-webhook.ts")).renderWebhook,
+};
