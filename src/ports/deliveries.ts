@@ -62,7 +62,7 @@ export type DeliveryState =
   | { readonly status: "delivered"; readonly endedAt: number }
   | { readonly status: "failed" | "skipped"; readonly endedAt: number; readonly reason: string };
 
-type DeliveryStatus = DeliveryState["status"];
+export type DeliveryStatus = DeliveryState["status"];
 
 export interface Delivery extends Omit<NewDelivery, "body"> {
   /** In order of creation. */
