@@ -35,7 +35,7 @@ const webhookSchema = z
 const attemptSchema = z.object({
   at: timeSchema,
   duration_seconds: z.number(),
-  status: z.number().int().nullable().describe("Of the answer. Null: there was none."),
+  status: z.number().int().nullable().describe("The HTTP status of the answer. Null if there was none."),
   error: z.string().nullable(),
   excerpt: z.string().nullable().describe("The beginning of the answer."),
 });
