@@ -29,8 +29,8 @@ export interface Operation<
   /** What it may throw besides the errors of any request. */
   readonly errors?: readonly ErrorCode[];
   readonly http: Http;
-  readonly cli: readonly CliVerb<z.output<Output>>[] | NotThere;
-  readonly mcp: McpTool<z.output<Output>> | NotThere;
+  readonly cli: readonly CliVerb<z.output<Output>>[] | NotThere | ByHand;
+  readonly mcp: McpTool<z.output<Output>, z.output<Input>> | NotThere | ByHand;
   /** The status of a success, where it depends on the output. Absent: that of `http`. */
   statusOf?(output: z.output<Output>): SuccessStatus;
   /** Throws `PawlError` only. */
@@ -57,6 +57,11 @@ export function effectOf({ effect }: Pick<Operation, "effect">): {
 /** Says why it is not to be had there. */
 export interface NotThere {
   readonly no: string;
+}
+
+/** Verbs or tools that cannot be derived: they wait, follow, or give a choice between several operations. */
+export interface ByHand {
+  readonly byHand: readonly string[];
 }
 
 export interface HttpPlace {
@@ -158,7 +163,7 @@ export type Cell =
   /** A status as one sign, in a column without a title. */
   | { readonly sign: string };
 
-export interface McpTool<Output = unknown> {
+export interface McpTool<Output = unknown, Input = unknown> {
   readonly tool: string;
   readonly title?: string;
   /** For a model. Absent: the summary. */
@@ -174,7 +179,7 @@ export interface McpTool<Output = unknown> {
   /** Other defaults and bounds of a page than those of programs. */
   readonly limit?: { readonly usual: number; readonly most: number };
   /** Forms of an output that is too long for one answer, the fullest first. */
-  shorter?(output: Output): readonly object[];
+  shorter?(output: Output, input: Input): readonly object[];
 }
 
 /** Who asks, and what the process lends to a handler. */

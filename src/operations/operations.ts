@@ -5,6 +5,12 @@ import type { Operation } from "./operation.ts";
  * loads the topic that it is about and no other.
  */
 const TOPICS = [
+  { words: [], load: () => import("./start/submissions.ts") },
+  { words: ["runs"], load: () => import("./runs/runs.ts") },
+  { words: ["runs"], load: () => import("./runs/follow-runs.ts") },
+  { words: ["runs"], load: () => import("./runs/steer-runs.ts") },
+  { words: ["runs"], load: () => import("./repeat/repetitions.ts") },
+  { words: ["runs", "approvals", "approve", "reject", "skip"], load: () => import("./approvals/approvals.ts") },
   { words: ["dead-letter"], load: () => import("./dead-letters/dead-letters.ts") },
   { words: ["budgets"], load: () => import("./costs/budgets.ts") },
   { words: ["costs"], load: () => import("./costs/costs.ts") },
@@ -28,7 +34,7 @@ export function loadOperations(): Promise<readonly Operation[]> {
 
 /** The operations whose verbs begin with this word. Undefined: there are none. */
 export async function loadTopic(word: string): Promise<readonly Operation[] | undefined> {
-  const topics = TOPICS.filter(({ words }) => words.some((each) => each === word));
+  const topics = TOPICS.filter(({ words }) => words.some((each: string) => each === word));
   return topics.length === 0 ? undefined : loadAll(topics);
 }
 

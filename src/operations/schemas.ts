@@ -78,3 +78,10 @@ export function idField(sentence: string) {
 export function aliasOf<Schema extends z.ZodType>(name: string, schema: Schema) {
   return schema.optional().meta({ description: `Another name of \`${name}\`.`, aliasOf: name });
 }
+
+/** Of operations that start what may be paid for: a client that has lost the answer asks again with the same key. */
+export const idempotencyKey = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,255}$/, "must have 1 to 255 printable ASCII characters")
+  .optional()
+  .describe("The same key with the same request has the same run for 24 hours; over HTTP also as a header.");

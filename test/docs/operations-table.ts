@@ -19,12 +19,6 @@ const unused = { no: "Nothing that a model would ask for: `get_run_status` and `
 /** Every operation, and where it is to be had. A test holds it against the endpoints, the verbs, the tools and the files. */
 export const OPERATIONS: readonly OperationRow[] = [
   {
-    files: ["start/prepare-run.ts", "start/prepare-submission.ts", "start/submit-run.ts"],
-    http: ["submitRun", "runSync"],
-    cli: ["run"],
-    mcp: ["run_workflow", "run_workflow_yaml"],
-  },
-  {
     files: ["start/prepare-run.ts"],
     http: { no: "A step alone is for whoever writes its files." },
     cli: ["step"],
@@ -68,67 +62,11 @@ export const OPERATIONS: readonly OperationRow[] = [
     mcp: ["delete_workflow"],
   },
   { files: ["workflows/rename-saved-workflow.ts"], http: local, cli: ["workflows rename"], mcp: local },
-  { files: ["runs/list-runs.ts"], http: ["listRuns"], cli: ["runs ls"], mcp: ["list_runs"] },
-  { files: ["runs/find-run.ts"], http: ["getRun"], cli: ["runs show"], mcp: ["get_run_status"] },
-  {
-    files: ["runs/stream-run.ts", "runs/follow-run.ts"],
-    http: ["streamRun"],
-    cli: ["runs watch"],
-    mcp: { no: "`run_workflow` waits where that is asked for, and tells how far the run is." },
-  },
-  {
-    files: ["events/stream-events.ts"],
-    http: ["streamEvents"],
-    cli: { no: "`runs watch` follows one run; programs read the stream itself." },
-    mcp: { no: "A model asks for what it wants to know." },
-  },
-  {
-    files: ["runs/page-run-logs.ts", "runs/describe-run-logs.ts"],
-    http: ["readRunLogs"],
-    cli: ["runs logs"],
-    mcp: ["get_run_logs"],
-  },
-  {
-    files: ["runs/read-run-events.ts"],
-    http: ["readRunEvents"],
-    cli: ["runs events"],
-    mcp: { no: "The journal is the inside of a run: `get_run_status` says what may be relied on." },
-  },
-  {
-    files: ["runs/read-run-graph.ts", "repeat/read-pinned-graph.ts"],
-    http: ["readRunGraph"],
-    cli: ["runs watch"],
-    mcp: { no: "For who draws a run: `get_workflow` says what it does in which order." },
-  },
-  { files: ["runs/cancel-run.ts"], http: ["cancelRun"], cli: ["runs cancel"], mcp: ["cancel_run"] },
-  {
-    files: ["runs/resume-run.ts", "runs/list-resumable.ts"],
-    http: ["resumeRun"],
-    cli: ["runs resume"],
-    mcp: ["resume_run"],
-  },
-  { files: ["runs/send-signal.ts"], http: ["signalRun"], cli: ["runs signal"], mcp: ["send_signal"] },
-  { files: ["repeat/rerun-run.ts"], http: ["rerunRun", "replayRun"], cli: ["runs rerun"], mcp: ["rerun_run"] },
-  { files: ["repeat/fork-run.ts"], http: ["forkRun"], cli: ["runs fork"], mcp: ["fork_run"] },
-  { files: ["runs/compare-runs.ts"], http: ["compareRuns"], cli: ["runs diff"], mcp: ["compare_runs"] },
-  { files: ["runs/delete-run.ts"], http: ["deleteRun"], cli: ["runs rm"], mcp: ["delete_run"] },
   {
     files: ["storage/list-artifacts.ts"],
     http: ["listArtifacts", "readArtifact"],
     cli: ["runs show", "storage get"],
     mcp: bytes,
-  },
-  {
-    files: ["approvals/list-open-approvals.ts", "approvals/answer-approval.ts"],
-    http: ["listApprovals", "getApproval"],
-    cli: ["approvals ls"],
-    mcp: ["list_approvals"],
-  },
-  {
-    files: ["approvals/answer-approval.ts"],
-    http: ["approve", "reject", "skip"],
-    cli: ["approve", "reject", "skip", "runs approve", "runs reject", "runs skip"],
-    mcp: ["respond_to_run"],
   },
   {
     files: ["storage/stored-files.ts"],

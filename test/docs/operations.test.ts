@@ -53,7 +53,10 @@ test("a tool needs the scope that the endpoint of its operation needs", () => {
   const scopes = new Map(ENDPOINTS.map(({ id, scope }) => [id, scope]));
   for (const { offered, scope } of SERVICE_TOOLS) {
     const row = OPERATIONS.find((each) => namesAt(each, "mcp").includes(offered.name));
-    const needed = new Set(row === undefined ? [] : namesAt(row, "http").map((id) => scopes.get(id)));
+    const described = ALL_OPERATIONS.filter((each) => placesOf(each).mcp.includes(offered.name)).map(({ id }) => id);
+    const needed = new Set(
+      [...described, ...(row === undefined ? [] : namesAt(row, "http"))].map((id) => scopes.get(id)),
+    );
     if (needed.size > 0) expect({ tool: offered.name, scope }).toEqual({ tool: offered.name, scope: [...needed][0] });
   }
 });
@@ -62,8 +65,8 @@ test("a tool needs the scope that the endpoint of its operation needs", () => {
 function placesOf({ id, http, cli, mcp }: Operation): Readonly<Record<Surface, readonly string[]>> {
   return {
     http: "no" in http ? [] : [id, ...(http.alias === undefined ? [] : [http.alias.id])],
-    cli: "no" in cli ? [] : cli.map(({ verb }) => verb),
-    mcp: "no" in mcp ? [] : [mcp.tool],
+    cli: "no" in cli ? [] : "byHand" in cli ? cli.byHand : cli.map(({ verb }) => verb),
+    mcp: "no" in mcp ? [] : "byHand" in mcp ? mcp.byHand : [mcp.tool],
   };
 }
 

@@ -4,7 +4,7 @@ import type { ApprovalAnswer } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import { findRun } from "../runs/find-run.ts";
-import { listApprovals, type OpenApproval } from "./describe-run-approvals.ts";
+import { listApprovals, type OpenApproval, placeOf } from "./describe-run-approvals.ts";
 
 /** What a person says to an open approval. */
 export type Answer = ApprovalAnswer;
@@ -39,11 +39,6 @@ export async function findApproval(app: Application, address: string): Promise<A
     remedy: `Name one of them: ${open.map((one) => `${record.id.slice(0, 13)}:${placeOf(one)}`).join(", ")}.`,
     details: { paths: open.map(({ path }) => path) },
   });
-}
-
-/** What stands after `RUN:`. The questions of a task, of which there may be several at one path, carry their number. */
-export function placeOf({ path, key, asked }: Pick<OpenApproval, "path" | "key" | "asked">): string {
-  return key === null ? path : `${path}@${asked}`;
 }
 
 /** An `@` of an id is escaped in its path. */

@@ -1,30 +1,38 @@
+import { z } from "zod";
 import type { ApprovalAsked, QuestionAsked } from "../../core/history/events.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import { timerOf } from "../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
+import type { Frozen } from "../operation.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "../runs/describe-run-reading.ts";
+import { jsonObjectSchema, jsonSchema, timeSchema } from "../schemas.ts";
+
+export const approvalSchema = z
+  .object({
+    approval_id: z.string().describe("`RUN:PATH`, of a task's question `RUN:PATH@ASKED`: what an answer names."),
+    run_id: z.string(),
+    workflow_name: z.string(),
+    path: z.string(),
+    step_id: z.string(),
+    asked: z.int().describe("The event that asked."),
+    key: z.string().nullable().describe("What a task calls its question; null for an approval step."),
+    message: z.string(),
+    shown: jsonSchema.describe("What the person is to judge; approved unchanged, it is an approval step's output."),
+    since: timeSchema,
+    times_out_at: timeSchema.nullable(),
+    on_timeout: z.enum(["abort", "skip"]).nullable(),
+    allow_edit: z.boolean(),
+    schema: jsonObjectSchema.nullable().describe("What edited data must satisfy."),
+  })
+  .meta({ id: "Approval", description: "A question that waits for a person." });
 
 /** A question that waits for a person: an approval step's, or one that a task has asked on its way. */
-export interface OpenApproval {
-  readonly run_id: string;
-  readonly workflow_name: string;
-  readonly path: string;
-  readonly step_id: string;
-  /** The event that asked. An answer that names it answers this question and no later one at the path. */
-  readonly asked: number;
-  /** What the task calls the question; null for an approval step. */
-  readonly key: string | null;
-  readonly message: string;
-  /** What the person is to judge; approved unchanged, it is an approval step's output. */
-  readonly shown: Json;
-  readonly since: string;
-  readonly times_out_at: string | null;
-  readonly on_timeout: "abort" | "skip" | null;
-  readonly allow_edit: boolean;
-  /** JSON Schema that edited data must satisfy. */
-  readonly schema: JsonObject | null;
+export type OpenApproval = Frozen<z.output<typeof approvalSchema>>;
+
+/** What stands after `RUN:`. The questions of a task, of which there may be several at one path, carry their number. */
+export function placeOf({ path, key, asked }: Pick<OpenApproval, "path" | "key" | "asked">): string {
+  return key === null ? path : `${path}@${asked}`;
 }
 
 /** The open approvals of one run, longest waiting first. */
@@ -58,13 +66,13 @@ async function describeApproval(
   const { record, history } = reading;
   const values = await readValues(reading, new Set([instance.askedSeq]));
   const timesOutAt = history.state.timers.get(timerOf(instance, "approval"));
+  const at = { path: instance.path, asked: instance.askedSeq, key: instance.question?.key ?? null };
   return {
+    approval_id: `${record.id}:${placeOf(at)}`,
     run_id: record.id,
     workflow_name: record.workflow,
-    path: instance.path,
     step_id: instance.step.step.id,
-    asked: instance.askedSeq,
-    key: instance.question?.key ?? null,
+    ...at,
     message: asked.message,
     shown: values.value(instance.askedSeq) ?? null,
     since: toIsoTime(asked.at),

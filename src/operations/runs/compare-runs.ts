@@ -1,39 +1,48 @@
+import { z } from "zod";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
-import { describeRun, type RunDescription, type StepDescription } from "./describe-run.ts";
+import type { Frozen } from "../operation.ts";
+import { describeRun } from "./describe-run.ts";
 import { findRun } from "./find-run.ts";
+import type { RunDescription, StepDescription } from "./run-schemas.ts";
 
 interface Pair<Value> {
   readonly a: Value;
   readonly b: Value;
 }
 
-/** How two runs differ. Diffs are unified, and null where there is none to show or it would be too large. */
-export interface RunComparison {
-  readonly run_id: Pair<string>;
-  readonly workflow_name: Pair<string>;
-  readonly status: Pair<string>;
-  readonly total_cost_usd: Pair<number> & { readonly delta: number };
-  readonly duration_seconds: Pair<number | null>;
-  readonly definition: { readonly changed: boolean; readonly diff: string | null };
-  readonly input: { readonly changed: boolean; readonly diff: string | null };
-  readonly outputs: { readonly changed: boolean; readonly diff: string | null };
-  /** In the order of `a`, then those that only `b` has; at most 1,000. */
-  readonly steps: readonly StepComparison[];
-  readonly steps_left_out: number;
-}
+const changeSchema = z.object({ changed: z.boolean(), diff: z.string().nullable() });
+const pairOf = <Value extends z.ZodType>(value: Value) => z.object({ a: value, b: value });
 
-export interface StepComparison {
-  readonly path: string;
-  readonly only_in: "a" | "b" | null;
-  readonly status: Pair<string | null>;
-  readonly output_changed: boolean;
-  readonly output_diff: string | null;
-  readonly prompt_changed: boolean;
-  /** Null where a price is unknown. */
-  readonly cost_usd_delta: number | null;
-}
+const stepComparisonSchema = z.object({
+  path: z.string(),
+  only_in: z.enum(["a", "b"]).nullable(),
+  status: pairOf(z.string().nullable()),
+  output_changed: z.boolean(),
+  output_diff: z.string().nullable().describe("Unified; null: none, or too large to be shown."),
+  prompt_changed: z.boolean(),
+  cost_usd_delta: z.number().nullable(),
+});
+
+/** Steps in the order of `a`, then those that only `b` has; at most 1,000. */
+export const comparisonSchema = z
+  .object({
+    run_id: pairOf(z.string()),
+    workflow_name: pairOf(z.string()),
+    status: pairOf(z.string()),
+    total_cost_usd: pairOf(z.number()).extend({ delta: z.number() }),
+    duration_seconds: pairOf(z.number().nullable()),
+    definition: changeSchema,
+    input: changeSchema,
+    outputs: changeSchema,
+    steps: z.array(stepComparisonSchema),
+    steps_left_out: z.int(),
+  })
+  .meta({ id: "RunComparison", description: "How two runs differ." });
+
+export type RunComparison = Frozen<z.output<typeof comparisonSchema>>;
+export type StepComparison = RunComparison["steps"][number];
 
 const MAX_STEPS = 1_000;
 

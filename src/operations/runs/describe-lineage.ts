@@ -1,33 +1,9 @@
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Journal, RunRecord, RunStatus } from "../../ports/journal.ts";
+import type { Journal, RunRecord } from "../../ports/journal.ts";
+import type { LineageDescription } from "./run-schemas.ts";
 
-/** The run that this one repeats. */
-interface Origin {
-  readonly run_id: string;
-  /** From where it was done again; empty: all of it. */
-  readonly from_path: string;
-  /** Of a fork: what it does differently. Of the input only the names. */
-  readonly changes?: JsonObject;
-  /** It was deleted since. */
-  readonly deleted?: true;
-}
-
-/** A run that repeats this one. */
-interface Repetition {
-  readonly run_id: string;
-  readonly kind: "rerun" | "fork";
-  readonly from_path: string;
-  readonly status: RunStatus;
-  readonly created_at: string;
-}
-
-export interface LineageDescription {
-  readonly rerun_of: Origin | null;
-  readonly forked_from: Origin | null;
-  /** Newest first, at most 50. */
-  readonly reruns: readonly Repetition[];
-}
+type Repetition = LineageDescription["reruns"][number];
 
 const MAX_SHOWN = 50;
 

@@ -1,18 +1,24 @@
+import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { parseStepPath } from "../../core/graph/step-path.ts";
 import type { StepLogged } from "../../core/history/events.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
+import type { Frozen } from "../operation.ts";
+import { jsonSchema, timeSchema } from "../schemas.ts";
 import { type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
 
-/** What an executor emitted during one attempt: for an agent its messages, as they came. */
-export interface StepLog {
-  readonly path: string;
-  readonly attempt: number;
-  readonly logged_at: string;
-  readonly events: readonly Json[];
-}
+export const stepLogSchema = z
+  .object({
+    path: z.string(),
+    attempt: z.number().int(),
+    logged_at: timeSchema,
+    events: z.array(jsonSchema).describe("For an agent its messages, as they came."),
+  })
+  .meta({ id: "StepLog", description: "What was said during one attempt." });
+
+export type StepLog = Frozen<z.output<typeof stepLogSchema>>;
 
 const PAGE = 1_000;
 

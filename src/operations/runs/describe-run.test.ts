@@ -12,8 +12,9 @@ import { MemoryBlobs } from "../../storage/memory/memory-blobs.ts";
 import { MemoryFileStorage } from "../../storage/memory/memory-file-storage.ts";
 import { MemoryJournal } from "../../storage/memory/memory-journal.ts";
 import { listApprovals } from "../approvals/describe-run-approvals.ts";
-import { describeRun, type StepDescription, summarizeRun } from "./describe-run.ts";
+import { describeRun, summarizeRun } from "./describe-run.ts";
 import { describeStepLogs } from "./describe-run-logs.ts";
+import type { StepDescription } from "./run-schemas.ts";
 
 const START = Date.UTC(2026, 0, 2, 3, 4, 5);
 

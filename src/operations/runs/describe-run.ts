@@ -1,81 +1,19 @@
 import { loadHandle, type Values } from "../../core/binding/bind.ts";
 import { collectOfHandle } from "../../core/binding/values-needed.ts";
 import { ERRORS, isErrorCode } from "../../core/errors/error-table.ts";
-import type { PolicyDecision } from "../../core/graph/policy.ts";
 import type { Handle } from "../../core/history/run-state.ts";
 import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import { runStatus } from "../../core/interpreter/run-status.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { RunRecord, RunStatus } from "../../ports/journal.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
+import type { RunRecord } from "../../ports/journal.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
-import { describeLimits, type LimitDescription } from "../costs/use-limits.ts";
-import { describeLineage, type LineageDescription } from "./describe-lineage.ts";
+import { describeLimits } from "../costs/use-limits.ts";
+import { describeLineage } from "./describe-lineage.ts";
 import { triesOf } from "./describe-run-history.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
-import { type StepEntry, type StepStatus, stepsInOrder } from "./describe-run-steps.ts";
-
-/** A run without its contents, as lists show it. The names are those of the seed's table `runs`. */
-export interface RunSummary {
-  readonly run_id: string;
-  readonly workflow_name: string;
-  readonly dialect: string;
-  readonly status: RunStatus;
-  readonly total_cost_usd: number;
-  readonly error: ErrorDescription | null;
-  readonly parent_run_id: string | null;
-  readonly tenant_id: string | null;
-  /** Times are ISO 8601 in UTC. */
-  readonly created_at: string;
-  readonly started_at: string | null;
-  readonly completed_at: string | null;
-}
-
-/** Everything about a run but its steps. */
-export interface RunHead extends RunSummary {
-  readonly input_data: Json;
-  /** Null while the run is under way. */
-  readonly outputs: Json;
-  readonly usage: JsonObject;
-  /** Something was used whose price is unknown: the total is a lower bound. */
-  readonly unpriced?: true;
-  /** Absent: it has none. */
-  readonly limits?: readonly LimitDescription[];
-}
-
-export interface RunDescription extends RunHead, LineageDescription {
-  readonly steps: readonly StepDescription[];
-}
-
-/** A step instance, with the names of the seed's table `run_steps`. */
-export interface StepDescription {
-  /** Its address, e.g. `enrich[3]`, `batch[2]/fetch[7]`, `poll#7`. */
-  readonly path: string;
-  readonly step_id: string;
-  readonly parallel_index: number | null;
-  readonly status: StepStatus;
-  /** Tries so far; 0: not begun. */
-  readonly attempt: number;
-  readonly input_prompt: string | null;
-  readonly output_data: Json;
-  /** Of this instance alone: what runs inside it has steps of its own. Null: the price is unknown. */
-  readonly cost_usd: number | null;
-  readonly unpriced?: true;
-  readonly usage: JsonObject;
-  /** From the start of the first attempt to the end of the last. */
-  readonly duration_seconds: number | null;
-  readonly error: ErrorDescription | null;
-  /** What policies had to say, over all its attempts. Absent: nothing. */
-  readonly violations?: readonly PolicyDecision[];
-  readonly started_at: string | null;
-  readonly completed_at: string | null;
-}
-
-export interface ErrorDescription {
-  readonly code: string;
-  readonly message: string;
-  readonly remedy: string;
-}
+import { type StepEntry, stepsInOrder } from "./describe-run-steps.ts";
+import type { ErrorDescription, RunDescription, RunHead, RunSummary, StepDescription } from "./run-schemas.ts";
 
 export interface DescribeOptions {
   /** Load the prompts (default true). */
@@ -95,6 +33,19 @@ export async function describeRun(
   const steps: StepDescription[] = [];
   for await (const step of describeSteps(reading, options)) steps.push(step);
   return { ...head, ...(await describeLineage(sources.journal, record)), steps };
+}
+
+/** Stands in answers that leave something out. */
+export const SHORTENED = "Too long for one answer. The CLI shows all of it: pawl runs show RUN_ID --json";
+
+/** Shorter forms of a run that is too long for one answer, the fullest first. */
+export function shortenRun(run: RunDescription): readonly object[] {
+  const steps = run.steps.map((step) => ({ ...step, output_data: null }));
+  const unfinished = steps.filter(({ status }) => status !== "completed").slice(0, 100);
+  return [
+    { ...run, outputs: null, steps, note: SHORTENED },
+    { ...run, outputs: null, input_data: null, steps: unfinished, note: SHORTENED },
+  ];
 }
 
 /** A run as a list shows it: from its record alone. */

@@ -8,8 +8,9 @@ import {
   type RunStatus,
 } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
-import { type RunSummary, summarizeRun } from "./describe-run.ts";
+import { summarizeRun } from "./describe-run.ts";
 import { listRetrying } from "./list-retrying.ts";
+import type { RunSummary } from "./run-schemas.ts";
 
 export interface RunsWanted {
   /** `retrying` as well: those that run, and have a step that failed and waits for its next try. */

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { RUN_STATUSES } from "../../ports/journal.ts";
+import type { Frozen } from "../operation.ts";
 import { errorSchema, jsonObjectSchema, jsonSchema, timeSchema } from "../schemas.ts";
+import { storedFileSchema } from "../storage/stored-files.ts";
 
 export const runStatusSchema = z.enum(RUN_STATUSES);
 
@@ -104,9 +106,26 @@ export const runSchema = runSummarySchema
       .optional()
       .describe("Absent: it has none."),
     steps: z.array(stepSchema),
+    artifacts: z.array(storedFileSchema).optional().describe("Files that it has produced. Absent: not asked for."),
   })
   .meta({ id: "Run", description: "A run with its steps." });
 
 export const acceptedRunSchema = z
   .object({ run_id: z.string(), status: runStatusSchema })
   .meta({ id: "AcceptedRun", description: "It is recorded, and goes on by itself." });
+
+export type ErrorDescription = Frozen<z.output<typeof errorSchema>>;
+
+/** A run without its contents, as lists show it. The names are those of the seed's table `runs`. */
+export type RunSummary = Frozen<z.output<typeof runSummarySchema>>;
+
+/** From which run this one comes, and which come from it. */
+export type LineageDescription = Pick<RunDescription, "rerun_of" | "forked_from" | "reruns">;
+
+/** Everything about a run but its steps. */
+export type RunHead = Omit<RunDescription, "steps" | "artifacts" | keyof LineageDescription>;
+
+export type RunDescription = Frozen<z.output<typeof runSchema>>;
+
+/** A step instance, with the names of the seed's table `run_steps`. */
+export type StepDescription = RunDescription["steps"][number];

@@ -1,12 +1,15 @@
+import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Application } from "../application/application.ts";
+import type { Frozen } from "../operation.ts";
+import { timeSchema } from "../schemas.ts";
 
-export interface StoredFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly modified_at: string;
-}
+export const storedFileSchema = z
+  .object({ path: z.string(), bytes: z.number().int(), modified_at: timeSchema })
+  .meta({ id: "StoredFile" });
+
+export type StoredFile = Frozen<z.output<typeof storedFileSchema>>;
 
 /** Those whose path begins like this; "" is all. */
 export async function listStoredFiles(app: Application, prefix: string): Promise<readonly StoredFile[]> {

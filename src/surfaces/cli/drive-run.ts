@@ -1,8 +1,9 @@
 import type { Graph } from "../../core/graph/graph.ts";
 import type { AppHost, OpenApplication } from "../../operations/application/application.ts";
-import { describeHead, describeRun, type RunHead } from "../../operations/runs/describe-run.ts";
+import { describeHead, describeRun } from "../../operations/runs/describe-run.ts";
 import { readRunHistory } from "../../operations/runs/describe-run-reading.ts";
 import { followRun } from "../../operations/runs/follow-run.ts";
+import type { RunHead } from "../../operations/runs/run-schemas.ts";
 import type { RunRecord, RunStatus } from "../../ports/journal.ts";
 import { CallGraphs } from "./call-graphs.ts";
 import { type Format, isInteractive } from "./cli-context.ts";

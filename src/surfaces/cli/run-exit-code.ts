@@ -1,4 +1,4 @@
-import type { RunSummary } from "../../operations/runs/describe-run.ts";
+import type { RunSummary } from "../../operations/runs/run-schemas.ts";
 
 /** How a command ends that followed a run. */
 export function runExitCode({ status, error }: Pick<RunSummary, "status" | "error">): number {

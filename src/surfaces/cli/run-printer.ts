@@ -1,7 +1,8 @@
 import type { Graph } from "../../core/graph/graph.ts";
 import type { Application } from "../../operations/application/application.ts";
-import { describeRun, type RunHead } from "../../operations/runs/describe-run.ts";
+import { describeRun } from "../../operations/runs/describe-run.ts";
 import { findRun } from "../../operations/runs/find-run.ts";
+import type { RunHead } from "../../operations/runs/run-schemas.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { type Format, hasLiveTerminal, paintFor } from "./cli-context.ts";
 import { print, printEnvelope, tell } from "./print.ts";

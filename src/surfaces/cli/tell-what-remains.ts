@@ -1,9 +1,8 @@
 import type { Application } from "../../operations/application/application.ts";
-import { placeOf } from "../../operations/approvals/answer-approval.ts";
-import { listApprovals, type OpenApproval } from "../../operations/approvals/describe-run-approvals.ts";
-import type { RunHead } from "../../operations/runs/describe-run.ts";
+import { listApprovals, type OpenApproval, placeOf } from "../../operations/approvals/describe-run-approvals.ts";
 import { findAwaited } from "../../operations/runs/find-awaited.ts";
 import { findRun } from "../../operations/runs/find-run.ts";
+import type { RunHead } from "../../operations/runs/run-schemas.ts";
 import { tell } from "./print.ts";
 import { sanitize } from "./render/sanitize.ts";
 import { shortId } from "./short-id.ts";

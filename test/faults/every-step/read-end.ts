@@ -1,6 +1,6 @@
 import type { Event } from "../../../src/core/history/events.ts";
 import type { Json } from "../../../src/core/json.ts";
-import type { RunDescription } from "../../../src/operations/runs/describe-run.ts";
+import type { RunDescription } from "../../../src/operations/runs/run-schemas.ts";
 import { findMarked, waitUntil } from "../../sandbox/marked-processes.ts";
 import { type LedgerCall, readLedger, showRun } from "./every-step-process.ts";
 import { JournalView } from "./journal-view.ts";

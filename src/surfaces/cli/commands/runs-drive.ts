@@ -6,12 +6,12 @@ import { readTextFile } from "../../../operations/definitions/read-text-file.ts"
 import { compareWithSource } from "../../../operations/repeat/compare-with-source.ts";
 import { readPinnedGraph } from "../../../operations/repeat/read-pinned-graph.ts";
 import { parseJson } from "../../../operations/requests/parse-json.ts";
-import { cancelRun } from "../../../operations/runs/cancel-run.ts";
-import { describeRun, type RunDescription } from "../../../operations/runs/describe-run.ts";
+import { cancelUnfinished, findUnfinished } from "../../../operations/runs/cancel-unfinished.ts";
+import { describeRun } from "../../../operations/runs/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 import { followRun } from "../../../operations/runs/follow-run.ts";
 import { listResumable } from "../../../operations/runs/list-resumable.ts";
-import { sendSignal } from "../../../operations/runs/send-signal.ts";
+import type { RunDescription } from "../../../operations/runs/run-schemas.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
 import { type DriveEnd, driveRun } from "../drive-run.ts";
@@ -75,8 +75,7 @@ export async function cancel({ app, voice }: CommandParts, id: string, options: 
   if (record.completedAt !== undefined) {
     throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
   }
-  const reason = options.reason === undefined ? {} : { reason: options.reason };
-  const begin = () => cancelRun(app, record.id, { by: "cli", ...reason });
+  const begin = () => cancelUnfinished(app, record.id, { by: "cli", reason: options.reason });
   const { status, exitCode } = await drive({ app, voice }, { record, options, begin });
   // Who asks for a cancelled run and gets one has succeeded.
   return status === "cancelled" ? 0 : exitCode;
@@ -126,7 +125,8 @@ export async function signal(
 ): Promise<number> {
   const payload = options.payload === undefined ? null : await readPayload(options.payload);
   const host = await app.host();
-  const record = await sendSignal(app, id, { name, payload });
+  const record = await findUnfinished(app, id);
+  await host.sendSignal(record.id, name, payload);
   if (host.role === "guest") return reportAnswer(app, record, options, host.ownerPid);
   const begin = () => host.resumeRun(record.id);
   const { exitCode } = await drive({ app, voice }, { record, options, begin });

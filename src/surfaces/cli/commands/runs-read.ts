@@ -1,10 +1,11 @@
 import type { OpenApplication } from "../../../operations/application/application.ts";
 import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
 import { listOpenApprovals } from "../../../operations/approvals/list-open-approvals.ts";
-import { describeRun, type RunDescription } from "../../../operations/runs/describe-run.ts";
+import { describeRun } from "../../../operations/runs/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 import { listRuns, type RunList } from "../../../operations/runs/list-runs.ts";
 import { readRunEvents } from "../../../operations/runs/read-run-events.ts";
+import type { RunDescription } from "../../../operations/runs/run-schemas.ts";
 import { listArtifacts } from "../../../operations/storage/list-artifacts.ts";
 import type { StoredFile } from "../../../operations/storage/stored-files.ts";
 import { toArtifactFolder } from "../../../ports/artifact-folder.ts";

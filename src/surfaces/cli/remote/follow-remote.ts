@@ -25,7 +25,7 @@ export async function followRemote(
   const params = { path: { id: runId } };
   try {
     const { workflow_name: workflow } = await dataOf(
-      client.api.GET("/runs/{id}", { params: { ...params, query: { outputs: "false", prompts: "false" } } }),
+      client.api.GET("/runs/{id}", { params: { ...params, query: { outputs: false, prompts: false } } }),
     );
     const history = await RemoteHistory.open(client, runId);
     printer.begin(history.graph, { id: runId, workflow });

@@ -42,7 +42,7 @@ export async function listRuns({ client }: RemoteParts, options: ListOptions): P
 export async function showRun({ client }: RemoteParts, id: string, options: ShowOptions): Promise<number> {
   const prompts = options.prompts === true || formatOf(options) !== "text";
   const run = await dataOf(
-    client.api.GET("/runs/{id}", { params: { path: { id }, query: { prompts: String(prompts) } } }),
+    client.api.GET("/runs/{id}", { params: { path: { id }, query: { prompts } } }),
   );
   const artifacts = await dataOf(client.api.GET("/runs/{id}/artifacts", byId(run.run_id)));
   return showRunDescription(run, artifacts.items, options);
@@ -124,7 +124,7 @@ async function resumeToRest(client: PawlClient, runId: string, stop: AbortSignal
   } catch (error) {
     if (!stop.aborted) throw error;
   }
-  const params = { path: { id: runId }, query: { outputs: "false", prompts: "false" } };
+  const params = { path: { id: runId }, query: { outputs: false, prompts: false } };
   return dataOf(client.api.GET("/runs/{id}", { params }));
 }
 

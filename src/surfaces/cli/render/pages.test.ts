@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
 import type { GraphExplanation } from "../../../operations/definitions/explain-graph.ts";
-import type { RunDescription, StepDescription } from "../../../operations/runs/describe-run.ts";
+import type { RunDescription, StepDescription } from "../../../operations/runs/run-schemas.ts";
 import { createPaint } from "./paint.ts";
 import { renderApprovals } from "./render-approvals.ts";
 import { renderError } from "./render-error.ts";
@@ -94,6 +94,7 @@ test("prompts are shown on demand, with their lines", () => {
 
 test("an approval comes with the commands that answer it, quoted for the shell", () => {
   const approval: OpenApproval = {
+    approval_id: "019b:ask[2]",
     run_id: "019b",
     workflow_name: "review",
     path: "ask[2]",

@@ -1,5 +1,4 @@
-import { placeOf } from "../../../operations/approvals/answer-approval.ts";
-import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
+import { type OpenApproval, placeOf } from "../../../operations/approvals/describe-run-approvals.ts";
 import { formatTime } from "./format-time.ts";
 import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";

@@ -1,4 +1,4 @@
-import type { ErrorDescription } from "../../../operations/runs/describe-run.ts";
+import type { ErrorDescription } from "../../../operations/runs/run-schemas.ts";
 import type { Paint } from "./paint.ts";
 import { sanitize } from "./sanitize.ts";
 

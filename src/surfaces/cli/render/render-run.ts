@@ -1,4 +1,4 @@
-import type { RunDescription, StepDescription } from "../../../operations/runs/describe-run.ts";
+import type { RunDescription, StepDescription } from "../../../operations/runs/run-schemas.ts";
 import type { StoredFile } from "../../../operations/storage/stored-files.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";

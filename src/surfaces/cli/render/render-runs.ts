@@ -1,4 +1,4 @@
-import type { RunSummary } from "../../../operations/runs/describe-run.ts";
+import type { RunSummary } from "../../../operations/runs/run-schemas.ts";
 import { shortId } from "../short-id.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";

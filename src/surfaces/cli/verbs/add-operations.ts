@@ -19,7 +19,7 @@ const TOPICS: Readonly<Record<string, string>> = {
 /** The verbs of operations. */
 export function addOperations(program: Command, perform: Perform, operations: readonly Operation[]): void {
   for (const operation of operations) {
-    if ("no" in operation.cli) continue;
+    if ("no" in operation.cli || "byHand" in operation.cli) continue;
     for (const verb of operation.cli) addVerb(program, perform, { operation, verb });
   }
 }

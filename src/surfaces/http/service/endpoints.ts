@@ -1,16 +1,7 @@
 import { loadOperations } from "../../../operations/operations.ts";
-import { approve, getApproval, listApprovalsEndpoint, reject, skip } from "./approvals/approvals.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { streamEventsEndpoint } from "./events/stream-events.ts";
-import { compareRunsEndpoint } from "./runs/compare-runs.ts";
-import { deleteRunEndpoint } from "./runs/delete-run.ts";
-import { readRunEventsEndpoint, readRunGraphEndpoint } from "./runs/read-history.ts";
-import { readRunLogsEndpoint } from "./runs/read-logs.ts";
-import { getRun, listRunsEndpoint } from "./runs/read-runs.ts";
-import { forkRunEndpoint, replayRunEndpoint, rerunRunEndpoint } from "./runs/repeat-runs.ts";
-import { cancelRunEndpoint, resumeRunEndpoint, signalRun } from "./runs/steer-runs.ts";
-import { streamRunEndpoint } from "./runs/stream-run.ts";
-import { runSync, submitRun } from "./runs/submit-run.ts";
+import { serveEventStream } from "./events/stream-events.ts";
+import { serveRunStream } from "./runs/stream-run.ts";
 import { type ServeByHand, toEndpoints } from "./serve-operation.ts";
 import { getArtifact, listArtifactsEndpoint } from "./storage/artifacts.ts";
 import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndpoint } from "./storage/storage.ts";
@@ -27,8 +18,6 @@ import {
 } from "./workflows/read-workflows.ts";
 
 const WRITTEN: readonly Endpoint[] = [
-  submitRun,
-  runSync,
   // Before those of one workflow: the first that fits answers.
   validateWorkflow,
   planRunEndpoint,
@@ -38,28 +27,8 @@ const WRITTEN: readonly Endpoint[] = [
   putWorkflow,
   removeWorkflowEndpoint,
   listVersionsEndpoint,
-  listRunsEndpoint,
-  compareRunsEndpoint,
-  getRun,
-  deleteRunEndpoint,
-  streamRunEndpoint,
-  streamEventsEndpoint,
-  readRunLogsEndpoint,
-  readRunEventsEndpoint,
-  readRunGraphEndpoint,
-  cancelRunEndpoint,
-  resumeRunEndpoint,
-  signalRun,
   listArtifactsEndpoint,
   getArtifact,
-  rerunRunEndpoint,
-  replayRunEndpoint,
-  forkRunEndpoint,
-  listApprovalsEndpoint,
-  getApproval,
-  approve,
-  reject,
-  skip,
   listStorageEndpoint,
   getStoredFile,
   putStoredFile,
@@ -71,10 +40,14 @@ const WRITTEN: readonly Endpoint[] = [
 ];
 
 /** Answers that are streams and files. */
-const BY_HAND: Readonly<Record<string, ServeByHand>> = {};
+const BY_HAND: Readonly<Record<string, ServeByHand>> = {
+  streamRun: serveRunStream,
+  streamEvents: serveEventStream,
+};
 
 /** Every route of the service, in the order of its document. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...WRITTEN,
+  // Before those of one workflow: the first path that fits answers.
   ...(await loadOperations()).flatMap((operation) => toEndpoints(operation, BY_HAND)),
+  ...WRITTEN,
 ];

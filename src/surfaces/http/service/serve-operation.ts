@@ -94,7 +94,7 @@ async function toEnvelope({ count }: Operation, { context, input, output, isNumb
 
 type Input = Readonly<Record<string, unknown>>;
 
-interface Asked {
+export interface Asked {
   readonly parts: HttpParts;
   readonly c: Context<HttpEnv>;
 }

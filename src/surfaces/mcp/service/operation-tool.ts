@@ -10,7 +10,7 @@ import type { ServiceTool } from "./service-tool.ts";
 /** The tool of an operation. Undefined: models are not offered it. */
 export function toServiceTool(operation: Operation): ServiceTool | undefined {
   const { mcp: tool, scope, summary } = operation;
-  if ("no" in tool) return undefined;
+  if ("no" in tool || "byHand" in tool) return undefined;
   const { does, again, beyond } = effectOf(operation);
   const offered: OfferedTool = {
     name: tool.tool,
@@ -29,7 +29,7 @@ export function toServiceTool(operation: Operation): ServiceTool | undefined {
       // Handlers return plain data; what JSON leaves out of it is absent anyway.
       return (await fitResult([
         async () => output as object,
-        ...(tool.shorter?.(output) ?? []).map((form) => async () => form),
+        ...(tool.shorter?.(output, input) ?? []).map((form) => async () => form),
       ])) as JsonObject;
     },
   };

@@ -1,7 +1,7 @@
 import { SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { Application } from "../../../operations/application/application.ts";
-import { cancelRun } from "../../../operations/runs/cancel-run.ts";
+import { cancelUnfinished } from "../../../operations/runs/cancel-unfinished.ts";
 import { followRun } from "../../../operations/runs/follow-run.ts";
 import type { CallProgress } from "../progress-teller.ts";
 import type { ServiceCall } from "./service-tool.ts";
@@ -44,7 +44,7 @@ function isDisconnect(reason: unknown): boolean {
 
 async function cancel(app: Application, runId: string): Promise<void> {
   try {
-    await cancelRun(app, runId, { by: "mcp", reason: "The call that waited for it was cancelled." });
+    await cancelUnfinished(app, runId, { by: "mcp", reason: "The call that waited for it was cancelled." });
   } catch (error) {
     // It has ended in the meantime.
     if (!isPawlError(error) || error.code !== "RUN_FINISHED") throw error;

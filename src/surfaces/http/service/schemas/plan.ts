@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jsonObjectSchema } from "../../../../operations/schemas.ts";
-import { partSchema } from "./submission.ts";
+import { partSchema } from "../../../../operations/start/submission-schema.ts";
 
 const assumptionsSchema = z.object({
   output_tokens: z.number(),

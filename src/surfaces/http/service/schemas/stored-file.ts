@@ -1,10 +1,4 @@
-import { z } from "zod";
-import { timeSchema } from "../../../../operations/schemas.ts";
 import type { StoredFile } from "../../../../operations/storage/stored-files.ts";
-
-export const storedFileSchema = z
-  .object({ path: z.string(), bytes: z.number().int(), modified_at: timeSchema })
-  .meta({ id: "StoredFile" });
 
 /** A page of files that are sorted by path. The cursor is the path of the last one. */
 export function pageFiles(

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { listOf, offsetQuery, pageQuery } from "../../../../operations/schemas.ts";
 import { listArtifacts, readArtifact } from "../../../../operations/storage/list-artifacts.ts";
+import { storedFileSchema } from "../../../../operations/storage/stored-files.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { pageFiles, storedFileSchema } from "../schemas/stored-file.ts";
+import { pageFiles } from "../schemas/stored-file.ts";
 import { sendFile } from "./send-file.ts";
 
 /** `GET /runs/{id}/artifacts`. */

@@ -4,11 +4,12 @@ import {
   listStoredFiles,
   readStoredFile,
   removeStoredFile,
+  storedFileSchema,
   writeStoredFile,
 } from "../../../../operations/storage/stored-files.ts";
 import { readBody } from "../../read-body.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { pageFiles, storedFileSchema } from "../schemas/stored-file.ts";
+import { pageFiles } from "../schemas/stored-file.ts";
 import { sendFile } from "./send-file.ts";
 
 const pathParams = z.object({ path: z.string().min(1).describe("May have slashes.") });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jsonObjectSchema } from "../../../../operations/schemas.ts";
+import { aliasOf, idempotencyKey, jsonObjectSchema } from "../schemas.ts";
 
 const headersSchema = z
   .record(
@@ -17,37 +17,36 @@ export const partSchema = z
   .max(200)
   .describe("Of a text of agents: which of its workflows or agents is meant.");
 
+const limitsSchema = z.strictObject({
+  max_cost_usd: z.number().positive().max(1_000_000).optional(),
+  max_tokens: z.number().int().min(1).max(1_000_000_000_000).optional(),
+  max_steps: z.number().int().min(1).max(1_000_000_000).optional().describe("Every try of a step counts."),
+  max_seconds: z.number().min(1).max(31_536_000).optional(),
+  on_exceeded: z
+    .enum(["stop", "ask"])
+    .optional()
+    .describe("`ask`: an approval asks to raise the limit, and the run goes on after it."),
+});
+
 /** Both spellings of what two generations of clients send. */
 export const submissionSchema = z
   .strictObject({
     workflow: z.string().min(1).optional().describe("A registered name, or the text of a definition."),
-    workflow_name: z.string().min(1).max(200).optional(),
+    workflow_name: aliasOf("workflow", z.string().min(1).max(200)),
     part: partSchema.optional(),
     version: z.int().min(1).max(1_000_000).optional().describe("Of a saved definition; absent: the newest."),
-    input: jsonObjectSchema.optional(),
-    input_data: jsonObjectSchema.optional(),
+    input: jsonObjectSchema.optional().describe("The input of the run."),
+    input_data: aliasOf("input", jsonObjectSchema),
     callback_url: z
       .url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" })
       .max(2_000)
       .optional()
       .describe("Takes the place of the definition's `on_complete.webhook`."),
-    callback_headers: headersSchema.optional(),
-    max_cost_usd: z.number().positive().max(1_000_000).optional(),
-    limits: z
-      .strictObject({
-        max_cost_usd: z.number().positive().max(1_000_000).optional(),
-        max_tokens: z.number().int().min(1).max(1_000_000_000_000).optional(),
-        max_steps: z.number().int().min(1).max(1_000_000_000).optional().describe("Every try of a step counts."),
-        max_seconds: z.number().min(1).max(31_536_000).optional(),
-        on_exceeded: z
-          .enum(["stop", "ask"])
-          .optional()
-          .describe("`ask`: an approval asks to raise the limit, and the run goes on after it."),
-      })
-      .optional()
-      .describe("What the run may use."),
-    agent: z.enum(["sandstorm", "inline", "simulated"]).optional(),
-    idempotency_key: z.string().min(1).max(255).optional().describe("The same as the header `Idempotency-Key`."),
+    callback_headers: headersSchema.optional().describe("Sent with the callback."),
+    max_cost_usd: z.number().positive().max(1_000_000).optional().describe("The run stops when this much is spent."),
+    limits: limitsSchema.optional().describe("What the run may use."),
+    agent: z.enum(["sandstorm", "inline", "simulated"]).optional().describe("Who answers agent steps."),
+    idempotency_key: idempotencyKey,
   })
   .refine((body) => (body.workflow === undefined) !== (body.workflow_name === undefined), {
     message: "exactly one of `workflow` and `workflow_name` must be there",

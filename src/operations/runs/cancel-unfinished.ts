@@ -4,16 +4,16 @@ import type { Application } from "../application/application.ts";
 import { findRun } from "./find-run.ts";
 
 /**
- * Starts nothing but `finally` steps any more; a second time the run ends without waiting for what flies. Durable when it
- * resolves. Throws `RUN_NOT_FOUND`, `RUN_FINISHED`.
+ * Starts nothing but `finally` steps any more; a second time the run ends without waiting for the steps that are under way.
+ * Durable when it resolves. Throws `RUN_NOT_FOUND`, `RUN_FINISHED`.
  */
-export async function cancelRun(
+export async function cancelUnfinished(
   app: Application,
   id: string,
-  wish: { readonly by?: string; readonly reason?: string },
+  { by, reason }: { readonly by: string; readonly reason: string | undefined },
 ): Promise<RunRecord> {
   const record = await findUnfinished(app, id);
-  return (await app.host()).cancelRun(record.id, wish);
+  return (await app.host()).cancelRun(record.id, reason === undefined ? { by } : { by, reason });
 }
 
 /** Throws `RUN_NOT_FOUND`, `RUN_FINISHED`. */

@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Json } from "../../core/json.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
+import { idField, jsonSchema, listOf, numberedPage, takePage } from "../schemas.ts";
+import { answerApproval, findApproval } from "./answer-approval.ts";
+import { approvalSchema, listApprovals as listOfRun, type OpenApproval } from "./describe-run-approvals.ts";
+import { listOpenApprovals } from "./list-open-approvals.ts";
+
+const id = idField("An `approval_id`, or `RUN:PATH`; the run alone where it has one question only.");
+
+export const listApprovals = defineOperation({
+  id: "listApprovals",
+  summary: "List the questions that wait for a person",
+  topic: "approvals",
+  scope: "read",
+  effect: "reads",
+  input: z.strictObject(numberedPage),
+  output: listOf(approvalSchema),
+  http: { method: "GET", path: "/approvals" },
+  cli: { byHand: ["approvals ls"] },
+  mcp: {
+    tool: "list_approvals",
+    title: "List open questions",
+    description: "Questions of runs that wait for a person, with what is shown to them.",
+    without: ["limit"],
+    shorter: ({ items }) => [fitting(items)],
+  },
+  handle: async ({ app }, page) => takePage(await listOpenApprovals(app), page),
+  count: async ({ app }) => (await listOpenApprovals(app)).length,
+});
+
+/** Those that an answer for a model has room for. */
+function fitting(all: readonly OpenApproval[]) {
+  let length = 0;
+  const items = all.filter((item) => {
+    length += JSON.stringify(item).length;
+    return length <= MAX_CHARACTERS;
+  });
+  return { items, next_cursor: null, left_out: all.length - items.length };
+}
+
+const MAX_CHARACTERS = 2_000_000;
+
+export const getApproval = defineOperation({
+  id: "getApproval",
+  summary: "Show one question",
+  topic: "approvals",
+  scope: "read",
+  effect: "reads",
+  input: z.strictObject({ id }),
+  output: approvalSchema,
+  errors: ["RUN_NOT_FOUND", "RUN_FINISHED", "APPROVAL_NOT_OPEN"],
+  http: { method: "GET", path: "/approvals/{id}" },
+  cli: { no: "`approvals ls` tells the same of each." },
+  mcp: { no: "`list_approvals` tells the same of each." },
+  async handle({ app }, input) {
+    const { record, path, asked } = await findApproval(app, input.id);
+    const all = await listOfRun(await app.records(), record);
+    const open = all.find((each) => each.path === path && (asked ?? each.asked) === each.asked);
+    if (open !== undefined) return open;
+    throw new PawlError("APPROVAL_NOT_OPEN", { message: `No approval is open at "${path}".` });
+  },
+});
+
+const comment = z.string().max(10_000).optional().describe("Recorded with the answer.");
+const output = z.object({ run_id: z.string(), path: z.string(), answer: z.enum(["approve", "reject", "skip"]) });
+const mcp = { byHand: ["respond_to_run"] };
+
+/** What all answers share. */
+const answer = {
+  topic: "approvals",
+  scope: "run",
+  effect: { does: "destroys", beyond: true },
+  output,
+  errors: ["RUN_NOT_FOUND", "RUN_FINISHED", "APPROVAL_NOT_OPEN", "APPROVAL_CONFLICT", "APPROVAL_EDIT_REFUSED"],
+  mcp,
+} as const;
+
+export const approve = defineOperation({
+  ...answer,
+  id: "approve",
+  summary: "Say yes, with edited data where the question allows it",
+  input: z.strictObject({
+    id,
+    comment,
+    edited_data: jsonSchema.optional().describe("Absent or null: as it was shown."),
+  }),
+  http: { method: "POST", path: "/approvals/{id}/approve" },
+  cli: { byHand: ["approve", "runs approve"] },
+  handle: (context, { id, comment, edited_data: edited }) =>
+    give(context, id, { answer: "approve", comment, edited: edited ?? undefined }),
+});
+
+export const reject = defineOperation({
+  ...answer,
+  id: "reject",
+  summary: "Say no",
+  input: z.strictObject({ id, comment }),
+  http: { method: "POST", path: "/approvals/{id}/reject" },
+  cli: { byHand: ["reject", "runs reject"] },
+  handle: (context, { id, comment }) => give(context, id, { answer: "reject", comment }),
+});
+
+export const skip = defineOperation({
+  ...answer,
+  id: "skip",
+  summary: "Go on without an answer: the step is skipped",
+  input: z.strictObject({ id, comment }),
+  http: { method: "POST", path: "/approvals/{id}/skip" },
+  cli: { byHand: ["skip", "runs skip"] },
+  handle: (context, { id, comment }) => give(context, id, { answer: "skip", comment }),
+});
+
+interface Given {
+  readonly answer: "approve" | "reject" | "skip";
+  readonly comment: string | undefined;
+  readonly edited?: Json | undefined;
+}
+
+async function give({ app, by }: OperationContext, id: string, given: Given) {
+  const approval = await findApproval(app, id);
+  await answerApproval(app, approval, { ...given, by });
+  return { run_id: approval.record.id, path: approval.path, answer: given.answer };
+}

@@ -1,0 +1,131 @@
+import { z } from "zod";
+import type { JsonObject } from "../../core/json.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
+import { describeLineage } from "../runs/describe-lineage.ts";
+import { acceptedRunSchema } from "../runs/run-schemas.ts";
+import { idempotencyKey, idField, jsonObjectSchema } from "../schemas.ts";
+import { describeSubmitted, type RunRequest } from "../start/submit-run.ts";
+import { prepareFork } from "./fork-run.ts";
+import { type PreparedRepetition, prepareRepetition } from "./prepare-repetition.ts";
+
+const repetition = {
+  id: idField("The run's id, or the beginning of it. It has ended."),
+  from_step: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .optional()
+    .describe("A step's id or the path of an instance; absent: the first that failed, of a completed run all of it."),
+  definition: z
+    .enum(["pinned", "current"])
+    .optional()
+    .describe("What the run began with (the default), or its file as it is now."),
+  idempotency_key: idempotencyKey,
+};
+
+const startedSchema = acceptedRunSchema.extend({
+  from_path: z.string().describe("Empty: the whole run."),
+  changes: z
+    .array(z.string())
+    .describe("What has changed of its files since the old run began, and what is used. Told to who asks first."),
+});
+
+const errors = ["RUN_NOT_FOUND", "RUN_NOT_ENDED", "STEP_NOT_FOUND", "INPUT_INVALID", "DEFINITION_INVALID"] as const;
+
+/** A step and what depends on it run again, and so does what had not succeeded; everything else is taken over. */
+export const rerunRun = defineOperation({
+  id: "rerunRun",
+  summary: "Do a run again from a step",
+  topic: "runs",
+  scope: "run",
+  effect: { does: "writes", beyond: true },
+  input: z.strictObject(repetition),
+  output: startedSchema,
+  errors,
+  http: {
+    method: "POST",
+    path: "/runs/{id}/rerun",
+    status: 202,
+    alias: { id: "replayRun", path: "/runs/{id}/replay" },
+  },
+  cli: { byHand: ["runs rerun"] },
+  mcp: {
+    tool: "rerun_run",
+    title: "Do a run again",
+    description:
+      "Starts a new run that takes over what an ended one has achieved, and does a step and what depends on it again.",
+    names: { id: "run_id" },
+    without: ["definition"],
+  },
+  handle(context, { id: run, from_step: fromStep, definition, idempotency_key: key }) {
+    const asked = { run, fromStep, definition };
+    return start(context, key, {
+      asked: { rerun: asked },
+      prepare: (runId) => prepareRepetition(context.app, { ...asked, runId }),
+    });
+  },
+});
+
+const changesSchema = z
+  .looseObject({
+    input: jsonObjectSchema.optional().describe("Values in place of the old run's, name by name."),
+    max_cost_usd: z.number().optional().describe("Of the run."),
+    limits: z
+      .looseObject({})
+      .optional()
+      .describe("Of the run: `max_cost_usd`, `max_tokens`, `max_steps`, `max_seconds`, `on_exceeded`."),
+    timeout: z.number().optional().describe("Of the run, in seconds."),
+    steps: z
+      .record(z.string(), z.looseObject({}))
+      .optional()
+      .describe("By step: `model`, `prompt`, `max_turns`, `max_cost_usd`, `timeout` (seconds)."),
+    model: z.string().optional().describe("Of the step that is forked from; so are `prompt` and `max_turns`."),
+    prompt: z.string().optional(),
+    max_turns: z.number().optional(),
+  })
+  .meta({ id: "Changes", description: "What a fork does differently." });
+
+export const forkRun = defineOperation({
+  id: "forkRun",
+  summary: "Do a run again from a step, with something changed",
+  topic: "runs",
+  scope: "run",
+  effect: { does: "writes", beyond: true },
+  input: z.strictObject({ ...repetition, changes: changesSchema }),
+  output: startedSchema,
+  errors: [...errors, "CHANGE_INVALID"],
+  http: { method: "POST", path: "/runs/{id}/fork", status: 202 },
+  cli: { byHand: ["runs fork"] },
+  mcp: {
+    tool: "fork_run",
+    title: "Do a run again with something changed",
+    description:
+      "As `rerun_run`, with changes: `input` (name by name), `max_cost_usd`, `timeout` of the run, and `steps` by id with " +
+      '`model`, `prompt`, `max_turns`, `max_cost_usd`, `timeout`: {"steps": {"score": {"model": "haiku"}}}.',
+    names: { id: "run_id" },
+    without: ["definition"],
+  },
+  handle(context, { id: run, from_step: fromStep, definition, idempotency_key: key, ...given }) {
+    // What was parsed from JSON is JSON.
+    const asked = { run, fromStep, definition, changes: given.changes as JsonObject };
+    return start(context, key, {
+      asked: { fork: asked },
+      prepare: (runId) => prepareFork(context.app, { ...asked, runId }),
+    });
+  },
+});
+
+async function start(
+  { app, submissions, traceParent }: OperationContext,
+  idempotencyKey: string | undefined,
+  request: Pick<RunRequest<PreparedRepetition>, "asked" | "prepare">,
+) {
+  const submitted = await submissions.start(app, { ...request, idempotencyKey, traceParent });
+  const started = describeSubmitted(submitted);
+  if (submitted.is === "new") {
+    const { fromPath, notices } = submitted.prepared;
+    return { ...started, from_path: fromPath, changes: notices };
+  }
+  const { rerun_of: rerun, forked_from: fork } = await describeLineage((await app.records()).journal, submitted.record);
+  return { ...started, from_path: (rerun ?? fork)?.from_path ?? "", changes: [] };
+}
