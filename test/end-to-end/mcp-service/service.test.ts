@@ -99,7 +99,7 @@ test("a run stays when its client goes, and a server that comes later owns the d
 
   const second = await connectService(folder);
   const asked = await second.call("list_approvals");
-  expect(asked).toMatchObject({ items: [{ run_id: idOf(started), path: "look" }], left_out: 0 });
+  expect(asked).toMatchObject({ items: [{ run_id: idOf(started), path: "look" }], next_cursor: null });
   // It reads, and so nobody is kept from owning the data; the first one's background process leaves by itself.
   const { pid } = JSON.parse(readFileSync(join(folder, ".pawl", "lock.json"), "utf8")) as { readonly pid: number };
   if (isThere(pid)) process.kill(pid, "SIGTERM");
