@@ -41,9 +41,7 @@ export async function listRuns({ client }: RemoteParts, options: ListOptions): P
 
 export async function showRun({ client }: RemoteParts, id: string, options: ShowOptions): Promise<number> {
   const prompts = options.prompts === true || formatOf(options) !== "text";
-  const run = await dataOf(
-    client.api.GET("/runs/{id}", { params: { path: { id }, query: { prompts } } }),
-  );
+  const run = await dataOf(client.api.GET("/runs/{id}", { params: { path: { id }, query: { prompts } } }));
   const artifacts = await dataOf(client.api.GET("/runs/{id}/artifacts", byId(run.run_id)));
   return showRunDescription(run, artifacts.items, options);
 }
