@@ -2,23 +2,6 @@
 import type { Json, JsonObject } from "../core/json.ts";
 
 export interface paths {
-    "/workflows/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Start a run and return at once */
-        post: operations["submitRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/workflows/run/sync": {
         parameters: {
             query?: never;
@@ -36,7 +19,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/workflows/validate": {
+    "/workflows/run": {
         parameters: {
             query?: never;
             header?: never;
@@ -45,96 +28,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Check a definition without saving it */
-        post: operations["validateWorkflow"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/workflows/plan": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** What a run would cost at worst */
-        post: operations["planRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/workflows": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List workflows that can be started by name */
-        get: operations["listWorkflows"];
-        put?: never;
-        /** Save a definition under its own name, as a new version where there is one */
-        post: operations["saveWorkflow"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/workflows/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show a workflow, its definition and what it does in which order */
-        get: operations["showWorkflow"];
-        /** Save a definition whose name is known */
-        put: operations["putWorkflow"];
-        post?: never;
-        /** Remove a saved definition with all its versions; its runs go on */
-        delete: operations["removeWorkflow"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/workflows/{name}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the versions of a saved workflow, newest first */
-        get: operations["listWorkflowVersions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List runs, newest first */
-        get: operations["listRuns"];
-        put?: never;
-        post?: never;
+        /** Start a run and return at once */
+        post: operations["submitRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -176,49 +71,15 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/runs/{id}/stream": {
+    "/runs": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Follow a run as server-sent events */
-        get: operations["streamRun"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Follow all runs as server-sent events */
-        get: operations["streamEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What agents said, attempt by attempt, oldest first */
-        get: operations["readRunLogs"];
+        /** List runs, newest first */
+        get: operations["listRuns"];
         put?: never;
         post?: never;
         delete?: never;
@@ -253,6 +114,57 @@ export interface paths {
         };
         /** The graph that a run goes by */
         get: operations["readRunGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What agents said, attempt by attempt, oldest first */
+        get: operations["readRunLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follow all runs as server-sent events */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follow a run as server-sent events */
+        get: operations["streamRun"];
         put?: never;
         post?: never;
         delete?: never;
@@ -312,34 +224,17 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/runs/{id}/artifacts": {
+    "/runs/{id}/fork": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** List the files that a run has produced */
-        get: operations["listArtifacts"];
+        get?: never;
         put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/artifacts/{path}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Download a file that a run has produced */
-        get: operations["readArtifact"];
-        put?: never;
-        post?: never;
+        /** Do a run again from a step, with something changed */
+        post: operations["forkRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -372,7 +267,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Another name of rerun */
+        /** Another name of rerunRun */
         post: operations["replayRun"];
         delete?: never;
         options?: never;
@@ -380,7 +275,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/runs/{id}/fork": {
+    "/approvals/{id}/approve": {
         parameters: {
             query?: never;
             header?: never;
@@ -389,25 +284,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Do a run again from a step, with something changed */
-        post: operations["forkRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/approvals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the questions that wait for a person */
-        get: operations["listApprovals"];
-        put?: never;
-        post?: never;
+        /** Say yes, with edited data where the question allows it */
+        post: operations["approve"];
         delete?: never;
         options?: never;
         head?: never;
@@ -431,17 +309,17 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/approvals/{id}/approve": {
+    "/approvals": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** List the questions that wait for a person */
+        get: operations["listApprovals"];
         put?: never;
-        /** Say yes, with edited data where the question allows it */
-        post: operations["approve"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -476,110 +354,6 @@ export interface paths {
         put?: never;
         /** Go on without an answer: the step is skipped */
         post: operations["skip"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/storage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List stored files, by path */
-        get: operations["listStoredFiles"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/storage/{path}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Download a stored file */
-        get: operations["readStoredFile"];
-        /** Store a file; the body is its content, whatever its media type */
-        put: operations["writeStoredFile"];
-        post?: never;
-        /** Remove a stored file */
-        delete: operations["removeStoredFile"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/templates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List templates of workflows */
-        get: operations["listTemplates"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/templates/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show a template with its files */
-        get: operations["showTemplate"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** How the service and what it stands on are */
-        get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What the server has counted, in the text format of Prometheus */
-        get: operations["readMetrics"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -881,6 +655,232 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Check a definition without saving it */
+        post: operations["validateWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a run would cost at worst */
+        post: operations["planRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List workflows that can be started by name */
+        get: operations["listWorkflows"];
+        put?: never;
+        /** Save a definition under its own name, as a new version where there is one */
+        post: operations["saveWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a workflow, its definition and what it does in which order */
+        get: operations["showWorkflow"];
+        /** Save a definition whose name is known */
+        put: operations["putWorkflow"];
+        post?: never;
+        /** Remove a saved definition with all its versions; its runs go on */
+        delete: operations["removeWorkflow"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the versions of a saved workflow, newest first */
+        get: operations["listWorkflowVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the files that a run has produced */
+        get: operations["listArtifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/artifacts/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a file that a run has produced */
+        get: operations["readArtifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List stored files, by path */
+        get: operations["listStoredFiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/storage/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a stored file */
+        get: operations["readStoredFile"];
+        /** Store a file; the body is its content, whatever its media type */
+        put: operations["writeStoredFile"];
+        post?: never;
+        /** Remove a stored file */
+        delete: operations["removeStoredFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List templates of workflows */
+        get: operations["listTemplates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a template with its files */
+        get: operations["showTemplate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the service and what it stands on are */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the server has counted, in the text format of Prometheus */
+        get: operations["readMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -899,21 +899,26 @@ export interface components {
         Submission: {
             /** @description A registered name, or the text of a definition. */
             workflow?: string;
+            /** @description Another name of `workflow`. */
             workflow_name?: string;
             /** @description Of a text of agents: which of its workflows or agents is meant. */
             part?: string;
             /** @description Of a saved definition; absent: the newest. */
             version?: number;
+            /** @description The input of the run. */
             input?: JsonObject;
+            /** @description Another name of `input`. */
             input_data?: JsonObject;
             /**
              * Format: uri
              * @description Takes the place of the definition's `on_complete.webhook`.
              */
             callback_url?: string;
+            /** @description Sent with the callback. */
             callback_headers?: {
                 [key: string]: string;
             };
+            /** @description The run stops when this much is spent. */
             max_cost_usd?: number;
             /** @description What the run may use. */
             limits?: {
@@ -928,16 +933,13 @@ export interface components {
                  */
                 on_exceeded?: "stop" | "ask";
             };
-            /** @enum {string} */
+            /**
+             * @description Who answers agent steps.
+             * @enum {string}
+             */
             agent?: "sandstorm" | "inline" | "simulated";
-            /** @description The same as the header `Idempotency-Key`. */
+            /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
             idempotency_key?: string;
-        };
-        /** @description It is recorded, and goes on by itself. */
-        AcceptedRun: {
-            run_id: string;
-            /** @enum {string} */
-            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
         };
         /** @description A run with its steps. */
         Run: {
@@ -981,6 +983,8 @@ export interface components {
                 is: "ok" | "near" | "used_up";
             }[];
             steps: components["schemas"]["Step"][];
+            /** @description Files that it has produced. Absent: not asked for. */
+            artifacts?: components["schemas"]["StoredFile"][];
         };
         /** @description What went wrong, and what to do next. */
         ErrorDescription: {
@@ -1050,168 +1054,17 @@ export interface components {
             };
             why: string;
         };
-        PlanRequest: {
-            /** @description A registered name, or the text of a definition. */
-            workflow: string;
-            /** @description Of a text of agents: which of its workflows or agents is meant. */
-            part?: string;
-            input?: JsonObject;
-            max_cost_usd?: number;
-            /** @enum {string} */
-            agent?: "sandstorm" | "inline" | "simulated";
-            /** @description What is taken for what nobody can know before a run. */
-            assume?: {
-                output_tokens?: number;
-                value_tokens?: number;
-                tool_tokens?: number;
-                overhead_tokens?: number;
-                bytes_per_token?: number;
-            };
-        };
-        Plan: {
-            workflow: string;
-            dialect: string;
-            agent: string | null;
-            steps: {
-                step: string;
-                /** @enum {string} */
-                kind: "task" | "flow" | "call" | "wait" | "approve" | "set" | "respond";
-                executor: string | null;
-                instances: {
-                    /** @enum {string} */
-                    is: "exact" | "at_most" | "unknown";
-                    count: number | null;
-                    because?: string;
-                };
-                max_concurrent: number | null;
-                attempts: number;
-                max_turns: number | null;
-                model: string | null;
-                price: {
-                    /** @enum {string} */
-                    is: "priced" | "unpriced" | "simulated" | "none";
-                    /** @description US dollars for a million tokens. */
-                    input: number | null;
-                    output: number | null;
-                };
-                tokens: {
-                    calls: number;
-                    first_input: number | null;
-                    output: number;
-                } | null;
-                attempt_usd: number | null;
-                max_cost_usd: number | null;
-                cost: {
-                    /** @enum {string} */
-                    is: "bounded" | "unpriced" | "unbounded" | "simulated" | "none";
-                    /** @description `null`: not known. Never 0 for it. */
-                    usd: number | null;
-                    because?: string;
-                };
-            }[];
-            total: {
-                /** @enum {string} */
-                is: "bounded" | "unpriced" | "unbounded" | "simulated" | "none";
-                /** @description `null`: not known. Never 0 for it. */
-                usd: number | null;
-                because?: string;
-                known_usd: number;
-                at_most_usd: number | null;
-            };
-            budgets: {
-                budget: string;
-                limit_usd: number;
-                /** @enum {string} */
-                from: "request" | "definition";
-                /** @enum {string} */
-                stops: "no" | "at_worst" | "unknown";
-            }[];
-            /** @description Beside money. */
-            limits?: {
-                max_tokens?: number;
-                max_steps?: number;
-                max_seconds?: number;
-                /** @enum {string} */
-                on_exceeded: "stop" | "ask";
-            };
-            assumptions: {
-                output_tokens: number;
-                value_tokens: number;
-                tool_tokens: number;
-                overhead_tokens: number;
-                bytes_per_token: number;
-            };
-            warnings: string[];
-        };
-        /** @description A workflow that can be started by its name. */
-        WorkflowSummary: {
-            name: string;
-            /** @enum {string} */
-            source: "file" | "saved";
-            /** @description Relative to the application. */
-            file: string | null;
-            /** @description The newest one of a saved definition. */
-            version: number | null;
-            /** @description Null: it is not valid. */
-            dialect: string | null;
-            description: string | null;
-            valid: boolean;
-            /** @description Errors and warnings, each with its place and remedy. */
-            problems: JsonObject[];
-            input_schema: JsonObject | null;
-        };
-        SavedWorkflow: {
-            name: string;
-            version: number;
+        StoredFile: {
+            path: string;
+            bytes: number;
             /** Format: date-time */
-            saved_at: string;
-            /** @description False: the newest version says the same. */
-            is_new: boolean;
-            /** @description Errors and warnings, each with its place and remedy. */
-            problems: JsonObject[];
+            modified_at: string;
         };
-        /** @description A workflow with its definition. */
-        Workflow: {
-            name: string;
-            /** @enum {string} */
-            source: "file" | "saved";
-            /** @description Relative to the application. */
-            file: string | null;
-            /** @description The newest one of a saved definition. */
-            version: number | null;
-            /** @description Null: it is not valid. */
-            dialect: string | null;
-            description: string | null;
-            valid: boolean;
-            /** @description Errors and warnings, each with its place and remedy. */
-            problems: JsonObject[];
-            input_schema: JsonObject | null;
-            /** @description The definition as it is written; secrets are masked. */
-            text: string;
-            /** @description What it does, in which order; null where it is not valid. */
-            graph: Json;
-        };
-        WorkflowVersion: {
-            name: string;
-            version: number;
-            /** Format: date-time */
-            saved_at: string;
-        };
-        /** @description A run without its contents. */
-        RunSummary: {
+        /** @description It is recorded, and goes on by itself. */
+        AcceptedRun: {
             run_id: string;
-            workflow_name: string;
-            dialect: string;
             /** @enum {string} */
             status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
-            total_cost_usd: number;
-            error: components["schemas"]["ErrorDescription"] | null;
-            parent_run_id: string | null;
-            tenant_id: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            completed_at: string | null;
         };
         /** @description How two runs differ. */
         RunComparison: {
@@ -1263,14 +1116,21 @@ export interface components {
             }[];
             steps_left_out: number;
         };
-        /** @description What was said during one attempt. */
-        StepLog: {
-            path: string;
-            attempt: number;
+        /** @description A run without its contents. */
+        RunSummary: {
+            run_id: string;
+            workflow_name: string;
+            dialect: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
+            total_cost_usd: number;
+            error: components["schemas"]["ErrorDescription"] | null;
+            parent_run_id: string | null;
+            tenant_id: string | null;
             /** Format: date-time */
-            logged_at: string;
-            /** @description For an agent its messages, as they came. */
-            events: unknown[];
+            created_at: string;
+            started_at: string | null;
+            completed_at: string | null;
         };
         RunEvent: {
             seq: number;
@@ -1281,11 +1141,14 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        StoredFile: {
+        /** @description What was said during one attempt. */
+        StepLog: {
             path: string;
-            bytes: number;
+            attempt: number;
             /** Format: date-time */
-            modified_at: string;
+            logged_at: string;
+            /** @description For an agent its messages, as they came. */
+            events: unknown[];
         };
         /** @description What a fork does differently. */
         Changes: {
@@ -1334,35 +1197,6 @@ export interface components {
             allow_edit: boolean;
             /** @description What edited data must satisfy. */
             schema: JsonObject | null;
-        };
-        Template: {
-            name: string;
-            title: string;
-            description: string;
-            /** @enum {string} */
-            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
-            /** @description What to run, relative to its folder. */
-            workflow: string;
-            /** @description A file with an input to try it with. */
-            input: string;
-            needs: string[];
-        };
-        TemplateDetails: {
-            name: string;
-            title: string;
-            description: string;
-            /** @enum {string} */
-            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
-            /** @description What to run, relative to its folder. */
-            workflow: string;
-            /** @description A file with an input to try it with. */
-            input: string;
-            needs: string[];
-            readme: string;
-            files: {
-                path: string;
-                text: string;
-            }[];
         };
         /** @description A step that has failed for good. */
         DeadLetter: {
@@ -1617,6 +1451,182 @@ export interface components {
             created_at: string;
             completed_at: string | null;
         };
+        PlanRequest: {
+            /** @description A registered name, or the text of a definition. */
+            workflow: string;
+            /** @description Of a text of agents: which of its workflows or agents is meant. */
+            part?: string;
+            input?: JsonObject;
+            max_cost_usd?: number;
+            /** @enum {string} */
+            agent?: "sandstorm" | "inline" | "simulated";
+            /** @description What is taken for what nobody can know before a run. */
+            assume?: {
+                output_tokens?: number;
+                value_tokens?: number;
+                tool_tokens?: number;
+                overhead_tokens?: number;
+                bytes_per_token?: number;
+            };
+        };
+        Plan: {
+            workflow: string;
+            dialect: string;
+            agent: string | null;
+            steps: {
+                step: string;
+                /** @enum {string} */
+                kind: "task" | "flow" | "call" | "wait" | "approve" | "set" | "respond";
+                executor: string | null;
+                instances: {
+                    /** @enum {string} */
+                    is: "exact" | "at_most" | "unknown";
+                    count: number | null;
+                    because?: string;
+                };
+                max_concurrent: number | null;
+                attempts: number;
+                max_turns: number | null;
+                model: string | null;
+                price: {
+                    /** @enum {string} */
+                    is: "priced" | "unpriced" | "simulated" | "none";
+                    /** @description US dollars for a million tokens. */
+                    input: number | null;
+                    output: number | null;
+                };
+                tokens: {
+                    calls: number;
+                    first_input: number | null;
+                    output: number;
+                } | null;
+                attempt_usd: number | null;
+                max_cost_usd: number | null;
+                cost: {
+                    /** @enum {string} */
+                    is: "bounded" | "unpriced" | "unbounded" | "simulated" | "none";
+                    /** @description `null`: not known. Never 0 for it. */
+                    usd: number | null;
+                    because?: string;
+                };
+            }[];
+            total: {
+                /** @enum {string} */
+                is: "bounded" | "unpriced" | "unbounded" | "simulated" | "none";
+                /** @description `null`: not known. Never 0 for it. */
+                usd: number | null;
+                because?: string;
+                known_usd: number;
+                at_most_usd: number | null;
+            };
+            budgets: {
+                budget: string;
+                limit_usd: number;
+                /** @enum {string} */
+                from: "request" | "definition";
+                /** @enum {string} */
+                stops: "no" | "at_worst" | "unknown";
+            }[];
+            /** @description Beside money. */
+            limits?: {
+                max_tokens?: number;
+                max_steps?: number;
+                max_seconds?: number;
+                /** @enum {string} */
+                on_exceeded: "stop" | "ask";
+            };
+            assumptions: {
+                output_tokens: number;
+                value_tokens: number;
+                tool_tokens: number;
+                overhead_tokens: number;
+                bytes_per_token: number;
+            };
+            warnings: string[];
+        };
+        /** @description A workflow that can be started by its name. */
+        WorkflowSummary: {
+            name: string;
+            /** @enum {string} */
+            source: "file" | "saved";
+            /** @description Relative to the application. */
+            file: string | null;
+            /** @description The newest one of a saved definition. */
+            version: number | null;
+            /** @description Null: it is not valid. */
+            dialect: string | null;
+            description: string | null;
+            valid: boolean;
+            /** @description Errors and warnings, each with its place and remedy. */
+            problems: JsonObject[];
+            input_schema: JsonObject | null;
+        };
+        SavedWorkflow: {
+            name: string;
+            version: number;
+            /** Format: date-time */
+            saved_at: string;
+            /** @description False: the newest version says the same. */
+            is_new: boolean;
+            /** @description Errors and warnings, each with its place and remedy. */
+            problems: JsonObject[];
+        };
+        /** @description A workflow with its definition. */
+        Workflow: {
+            name: string;
+            /** @enum {string} */
+            source: "file" | "saved";
+            /** @description Relative to the application. */
+            file: string | null;
+            /** @description The newest one of a saved definition. */
+            version: number | null;
+            /** @description Null: it is not valid. */
+            dialect: string | null;
+            description: string | null;
+            valid: boolean;
+            /** @description Errors and warnings, each with its place and remedy. */
+            problems: JsonObject[];
+            input_schema: JsonObject | null;
+            /** @description The definition as it is written; secrets are masked. */
+            text: string;
+            /** @description What it does, in which order; null where it is not valid. */
+            graph: Json;
+        };
+        WorkflowVersion: {
+            name: string;
+            version: number;
+            /** Format: date-time */
+            saved_at: string;
+        };
+        Template: {
+            name: string;
+            title: string;
+            description: string;
+            /** @enum {string} */
+            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
+            /** @description What to run, relative to its folder. */
+            workflow: string;
+            /** @description A file with an input to try it with. */
+            input: string;
+            needs: string[];
+        };
+        TemplateDetails: {
+            name: string;
+            title: string;
+            description: string;
+            /** @enum {string} */
+            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
+            /** @description What to run, relative to its folder. */
+            workflow: string;
+            /** @description A file with an input to try it with. */
+            input: string;
+            needs: string[];
+            readme: string;
+            files: {
+                path: string;
+                text: string;
+            }[];
+        };
     };
     responses: {
         /** @description It could not be done; `error` says why, and what to do next. */
@@ -1636,38 +1646,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    submitRun: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key with the same request has the same run for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Submission"];
-            };
-        };
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["AcceptedRun"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
     runSync: {
         parameters: {
             query?: never;
@@ -1712,317 +1690,30 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    validateWorkflow: {
+    submitRun: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    text: string;
-                };
+                "application/json": components["schemas"]["Submission"];
             };
         };
         responses: {
-            /** @description Done. */
-            200: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        data: {
-                            valid: boolean;
-                            /** @description Errors and warnings, each with its place and remedy. */
-                            problems: JsonObject[];
-                            workflows: {
-                                name: string;
-                                dialect: string;
-                                steps: number;
-                            }[];
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    planRun: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PlanRequest"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Plan"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listWorkflows: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["WorkflowSummary"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    saveWorkflow: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description A definition in any of the formats. */
-                    text: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["SavedWorkflow"];
-                        error: null;
-                    };
-                };
-            };
-            /** @description Made. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["SavedWorkflow"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    showWorkflow: {
-        parameters: {
-            query?: {
-                version?: number;
-            };
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Workflow"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    putWorkflow: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description A definition in any of the formats. */
-                    text: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["SavedWorkflow"];
-                        error: null;
-                    };
-                };
-            };
-            /** @description Made. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["SavedWorkflow"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    removeWorkflow: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            name: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listWorkflowVersions: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["WorkflowVersion"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listRuns: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                offset?: number;
-                status?: string | string[];
-                workflow?: string;
-                since?: string;
-                until?: string;
-                q?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["RunSummary"][];
-                            next_cursor: string | null;
-                        };
+                        data: components["schemas"]["AcceptedRun"];
                         error: null;
                     };
                 };
@@ -2062,8 +1753,9 @@ export interface operations {
     getRun: {
         parameters: {
             query?: {
-                outputs?: string;
-                prompts?: string;
+                outputs?: boolean;
+                prompts?: boolean;
+                artifacts?: boolean;
             };
             header?: never;
             path: {
@@ -2118,82 +1810,20 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    streamRun: {
+    listRuns: {
         parameters: {
             query?: {
-                after?: string;
-                progress?: string;
-                events?: string;
-            };
-            header?: {
-                /** @description The id of the last event seen. */
-                "Last-Event-ID"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            /** @description There is nothing more to come. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    streamEvents: {
-        parameters: {
-            query?: {
-                after?: string;
-            };
-            header?: {
-                /** @description The id of the last event seen. */
-                "Last-Event-ID"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    readRunLogs: {
-        parameters: {
-            query?: {
-                step?: string;
                 limit?: number;
                 cursor?: string;
+                offset?: number;
+                status?: string | string[];
+                workflow?: string;
+                since?: string;
+                until?: string;
+                q?: string;
             };
             header?: never;
-            path: {
-                id: string;
-            };
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
@@ -2206,7 +1836,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: {
-                            items: components["schemas"]["StepLog"][];
+                            items: components["schemas"]["RunSummary"][];
                             next_cursor: string | null;
                         };
                         error: null;
@@ -2284,6 +1914,105 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
+    readRunLogs: {
+        parameters: {
+            query?: {
+                step?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["StepLog"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                after?: string;
+            };
+            header?: {
+                /** @description The id of the last event seen. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    streamRun: {
+        parameters: {
+            query?: {
+                after?: string;
+                progress?: boolean;
+                events?: boolean;
+            };
+            header?: {
+                /** @description The id of the last event seen. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description There is nothing more to come. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
     cancelRun: {
         parameters: {
             query?: never;
@@ -2296,6 +2025,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description Recorded with the end. */
                     reason?: string;
                 };
             };
@@ -2362,8 +2092,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description The event's: a step waits for it, or will wait for it. */
                     name: string;
-                    /** @description Any JSON value. */
+                    /** @description What the waiting step gets as its output. */
                     payload?: Json;
                 };
             };
@@ -2388,59 +2119,53 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    listArtifacts: {
+    forkRun: {
         parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                offset?: number;
+            query?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A step's id or the path of an instance; absent: the first that failed, of a completed run all of it. */
+                    from_step?: string;
+                    /**
+                     * @description What the run began with (the default), or its file as it is now.
+                     * @enum {string}
+                     */
+                    definition?: "pinned" | "current";
+                    /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
+                    idempotency_key?: string;
+                    changes: components["schemas"]["Changes"];
+                };
+            };
+        };
         responses: {
-            /** @description Done. */
-            200: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
                         data: {
-                            items: components["schemas"]["StoredFile"][];
-                            next_cursor: string | null;
+                            run_id: string;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
+                            /** @description Empty: the whole run. */
+                            from_path: string;
+                            /** @description What has changed of its files since the old run began, and what is used. Told to who asks first. */
+                            changes: string[];
                         };
                         error: null;
                     };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    readArtifact: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                path: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/octet-stream": string;
                 };
             };
             "4XX": components["responses"]["Refused"];
@@ -2469,7 +2194,7 @@ export interface operations {
                      * @enum {string}
                      */
                     definition?: "pinned" | "current";
-                    /** @description The same as the header `Idempotency-Key`. */
+                    /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
                     idempotency_key?: string;
                 };
             };
@@ -2521,7 +2246,7 @@ export interface operations {
                      * @enum {string}
                      */
                     definition?: "pinned" | "current";
-                    /** @description The same as the header `Idempotency-Key`. */
+                    /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
                     idempotency_key?: string;
                 };
             };
@@ -2551,37 +2276,28 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    forkRun: {
+    approve: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same key with the same request has the same run for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
+            header?: never;
             path: {
                 id: string;
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
-                    /** @description A step's id or the path of an instance; absent: the first that failed, of a completed run all of it. */
-                    from_step?: string;
-                    /**
-                     * @description What the run began with (the default), or its file as it is now.
-                     * @enum {string}
-                     */
-                    definition?: "pinned" | "current";
-                    /** @description The same as the header `Idempotency-Key`. */
-                    idempotency_key?: string;
-                    changes: components["schemas"]["Changes"];
+                    /** @description Recorded with the answer. */
+                    comment?: string;
+                    /** @description Absent or null: as it was shown. */
+                    edited_data?: Json;
                 };
             };
         };
         responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
+            /** @description Done. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2589,13 +2305,37 @@ export interface operations {
                     "application/json": {
                         data: {
                             run_id: string;
+                            path: string;
                             /** @enum {string} */
-                            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
-                            /** @description Empty: the whole run. */
-                            from_path: string;
-                            /** @description What has changed of its files since the old run began, and what is used. Told to who asks first. */
-                            changes: string[];
+                            answer: "approve" | "reject" | "skip";
                         };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    getApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Approval"];
                         error: null;
                     };
                 };
@@ -2635,73 +2375,6 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    getApproval: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Approval"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    approve: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    comment?: string;
-                    /** @description Absent or null: as it was shown. */
-                    edited_data?: Json;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            run_id: string;
-                            path: string;
-                            /** @enum {string} */
-                            answer: "approve" | "reject" | "skip";
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
     reject: {
         parameters: {
             query?: never;
@@ -2714,6 +2387,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description Recorded with the answer. */
                     comment?: string;
                 };
             };
@@ -2752,6 +2426,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description Recorded with the answer. */
                     comment?: string;
                 };
             };
@@ -2772,250 +2447,6 @@ export interface operations {
                         };
                         error: null;
                     };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listStoredFiles: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                offset?: number;
-                prefix?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["StoredFile"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    readStoredFile: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                path: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/octet-stream": string;
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    writeStoredFile: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                path: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/octet-stream": string;
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            path: string;
-                            bytes: number;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    removeStoredFile: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                path: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            path: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listTemplates: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["Template"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    showTemplate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["TemplateDetails"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            /** @enum {string} */
-                            status: "ok" | "degraded";
-                            /**
-                             * @description `off`: not configured.
-                             * @enum {string}
-                             */
-                            sandstorm: "ok" | "error" | "off";
-                            /**
-                             * @description `off`: not configured.
-                             * @enum {string}
-                             */
-                            redis: "ok" | "error" | "off";
-                            /**
-                             * @description `off`: not configured.
-                             * @enum {string}
-                             */
-                            db: "ok" | "error" | "off";
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    readMetrics: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": string;
                 };
             };
             "4XX": components["responses"]["Refused"];
@@ -3861,6 +3292,591 @@ export interface operations {
                         };
                         error: null;
                     };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    validateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            valid: boolean;
+                            /** @description Errors and warnings, each with its place and remedy. */
+                            problems: JsonObject[];
+                            workflows: {
+                                name: string;
+                                dialect: string;
+                                steps: number;
+                            }[];
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    planRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Plan"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listWorkflows: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["WorkflowSummary"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    saveWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A definition in any of the formats. */
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedWorkflow"];
+                        error: null;
+                    };
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedWorkflow"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    showWorkflow: {
+        parameters: {
+            query?: {
+                version?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Workflow"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    putWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A definition in any of the formats. */
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedWorkflow"];
+                        error: null;
+                    };
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedWorkflow"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    removeWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            name: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listWorkflowVersions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["WorkflowVersion"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listArtifacts: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["StoredFile"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    readArtifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listStoredFiles: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+                prefix?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["StoredFile"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    readStoredFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    writeStoredFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            path: string;
+                            bytes: number;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    removeStoredFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            path: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listTemplates: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["Template"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    showTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TemplateDetails"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @enum {string} */
+                            status: "ok" | "degraded";
+                            /**
+                             * @description `off`: not configured.
+                             * @enum {string}
+                             */
+                            sandstorm: "ok" | "error" | "off";
+                            /**
+                             * @description `off`: not configured.
+                             * @enum {string}
+                             */
+                            redis: "ok" | "error" | "off";
+                            /**
+                             * @description `off`: not configured.
+                             * @enum {string}
+                             */
+                            db: "ok" | "error" | "off";
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    readMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             "4XX": components["responses"]["Refused"];
