@@ -128,7 +128,7 @@ export interface PartOption {
   readonly clears?: true;
 }
 
-export type View = "costs" | "dead-letters" | "violations" | "webhook";
+export type View = "approvals" | "comparison" | "costs" | "dead-letters" | "violations" | "webhook";
 
 /** `data` goes to stdout, so that programs can read it; each line of `told` to stderr. */
 export interface Shown {

@@ -18,7 +18,7 @@ export const listApprovals = defineOperation({
   input: z.strictObject(numberedPage),
   output: listOf(approvalSchema),
   http: { method: "GET", path: "/approvals" },
-  cli: { byHand: ["approvals ls"] },
+  cli: [{ verb: "approvals ls", summary: "list them", options: { limit: false }, view: "approvals" }],
   mcp: {
     tool: "list_approvals",
     title: "List open questions",

@@ -47,7 +47,34 @@ export const listRuns = defineOperation({
   input: z.strictObject({ ...pageQuery, ...offsetQuery, ...wantedRuns }),
   output: listOf(runSummarySchema),
   http: { method: "GET", path: "/runs" },
-  cli: { byHand: ["runs ls"] },
+  cli: [
+    {
+      verb: "runs ls",
+      options: {
+        status: "--status <list>",
+        workflow: "--workflow <name>",
+        since: "--since <time>",
+        until: "--until <time>",
+        q: "--q <text>",
+        cursor: "--cursor <id>",
+      },
+      usual: { limit: 20 },
+      table: {
+        empty: "No runs.",
+        right: ["TIME", "COST"],
+        columns: (run, now) => ({
+          "": { sign: run.status },
+          RUN: { id: run.run_id, whole: true },
+          WORKFLOW: run.workflow_name,
+          STATUS: { status: run.status },
+          CREATED: { time: run.created_at },
+          TIME: { ms: elapsedMs(run, now) },
+          COST: { usd: run.total_cost_usd },
+        }),
+      },
+      example: "runs ls --status failed --since 2026-05-01",
+    },
+  ],
   mcp: {
     tool: "list_runs",
     title: "List runs",
@@ -58,6 +85,15 @@ export const listRuns = defineOperation({
   handle: ({ app }, { limit, cursor, offset, ...wanted }) => list(app, { ...toWanted(wanted), limit, cursor, offset }),
   count: ({ app }, wanted) => countRuns(app, toWanted(wanted)),
 });
+
+interface Times {
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+}
+
+function elapsedMs({ started_at: started, completed_at: completed }: Times, now: number): number | null {
+  return started === null ? null : (completed === null ? now : Date.parse(completed)) - Date.parse(started);
+}
 
 export const getRun = defineOperation({
   id: "getRun",
@@ -195,7 +231,7 @@ export const compareRuns = defineOperation({
   output: comparisonSchema,
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS"],
   http: { method: "GET", path: "/runs/compare" },
-  cli: { byHand: ["runs diff"] },
+  cli: [{ verb: "runs diff", args: ["a", "b"], view: "comparison" }],
   mcp: {
     tool: "compare_runs",
     title: "Compare two runs",
@@ -215,7 +251,15 @@ export const deleteRun = defineOperation({
   output: z.object({ run_id: z.string() }),
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "RUN_NOT_ENDED", "RUN_NEEDED"],
   http: { method: "DELETE", path: "/runs/{id}" },
-  cli: { byHand: ["runs rm"] },
+  cli: [
+    {
+      verb: "runs rm",
+      args: ["id"],
+      show: ({ run_id }) => ({
+        told: [`Deleted ${run_id}. Values over 64 kB that it stored stay, since others may share them.`],
+      }),
+    },
+  ],
   mcp: {
     tool: "delete_run",
     title: "Delete a run",

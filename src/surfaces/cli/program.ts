@@ -6,7 +6,7 @@ import { performCommand } from "./perform-command.ts";
 import { io } from "./process-io.ts";
 import { UsageFailure } from "./usage-failure.ts";
 import { addAgents } from "./verbs/add-agents.ts";
-import { addAnswers, addApprovals } from "./verbs/add-answers.ts";
+import { addAnswers } from "./verbs/add-answers.ts";
 import { addCompletion } from "./verbs/add-completion.ts";
 import { addDefinitions } from "./verbs/add-definitions.ts";
 import { addDev } from "./verbs/add-dev.ts";
@@ -43,7 +43,6 @@ export async function buildProgram(
   addPrompt(program, perform);
   addRuns(program, perform);
   addAnswers(program, perform);
-  addApprovals(program, perform);
   addOperations(program, perform, await operationsFor(args));
   addTerminals(program, perform);
   addMcp(program, perform);

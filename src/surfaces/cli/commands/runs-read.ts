@@ -1,9 +1,6 @@
 import type { OpenApplication } from "../../../operations/application/application.ts";
-import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
-import { listOpenApprovals } from "../../../operations/approvals/list-open-approvals.ts";
 import { describeRun } from "../../../operations/runs/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
-import { listRuns, type RunList } from "../../../operations/runs/list-runs.ts";
 import { readRunEvents } from "../../../operations/runs/read-run-events.ts";
 import type { RunDescription } from "../../../operations/runs/run-schemas.ts";
 import { listArtifacts } from "../../../operations/storage/list-artifacts.ts";
@@ -11,37 +8,8 @@ import type { StoredFile } from "../../../operations/storage/stored-files.ts";
 import { toArtifactFolder } from "../../../ports/artifact-folder.ts";
 import type { EventRow } from "../../../ports/journal.ts";
 import { type CommonOptions, formatOf, pageOptions, paintFor } from "../cli-context.ts";
-import { print, printEnvelope, tell } from "../print.ts";
+import { print, printEnvelope } from "../print.ts";
 import { io } from "../process-io.ts";
-
-export interface ListOptions extends CommonOptions {
-  readonly status?: string;
-  readonly workflow?: string;
-  readonly limit: number;
-  readonly cursor?: string;
-}
-
-/** `pawl runs ls`: newest first. */
-export async function listRunsCommand(app: OpenApplication, options: ListOptions): Promise<number> {
-  const { status, workflow, limit, cursor } = options;
-  const list = await listRuns(app, {
-    limit,
-    ...(status === undefined ? {} : { status: status.split(",") }),
-    workflow,
-    cursor,
-  });
-  return showRunList(list, options);
-}
-
-export async function showRunList(list: RunList, options: CommonOptions): Promise<number> {
-  if (formatOf(options) !== "text") printEnvelope(list);
-  else {
-    const { renderRuns } = await import("../render/render-runs.ts");
-    print(renderRuns(list.items, pageOptions()));
-    if (list.next_cursor !== null) tell(`There are more: --cursor ${list.next_cursor}`);
-  }
-  return 0;
-}
 
 export interface ShowOptions extends CommonOptions {
   readonly prompts?: true;
@@ -87,19 +55,5 @@ export async function showJournal(events: AsyncIterable<EventRow>, options: Comm
     else print(renderEvent({ seq, event }, paint));
   }
   if (format === "json") printEnvelope({ items, next_cursor: null });
-  return 0;
-}
-
-/** `pawl approvals ls`. */
-export async function listApprovalsCommand(app: OpenApplication, options: CommonOptions): Promise<number> {
-  return showApprovals(await listOpenApprovals(app), options);
-}
-
-export async function showApprovals(approvals: readonly OpenApproval[], options: CommonOptions): Promise<number> {
-  if (formatOf(options) !== "text") printEnvelope({ items: approvals, next_cursor: null });
-  else {
-    const { renderApprovals } = await import("../render/render-approvals.ts");
-    print(renderApprovals(approvals, pageOptions()));
-  }
   return 0;
 }

@@ -5,15 +5,7 @@ import type { CommonOptions } from "../cli-context.ts";
 import { formatOf } from "../cli-context.ts";
 import type { AnswerOptions, CancelOptions, ResumeOptions, SignalOptions } from "../commands/runs-drive.ts";
 import { readEdit, readPayload } from "../commands/runs-drive.ts";
-import { showComparison, showRemovedRun } from "../commands/runs-keep.ts";
-import {
-  type ListOptions,
-  type ShowOptions,
-  showApprovals,
-  showJournal,
-  showRunDescription,
-  showRunList,
-} from "../commands/runs-read.ts";
+import { type ShowOptions, showJournal, showRunDescription } from "../commands/runs-read.ts";
 import { type ForkOptions, type RerunOptions, readChanges } from "../commands/runs-repeat.ts";
 import { type LogsOptions, printLog } from "../commands/runs-watch.ts";
 import { print, printEnvelope, tell } from "../print.ts";
@@ -28,16 +20,6 @@ import { given, type RemoteParts } from "./remote-parts.ts";
 
 const INTERRUPTED = 130;
 const byId = (id: string) => ({ params: { path: { id } } });
-
-export async function listRuns({ client }: RemoteParts, options: ListOptions): Promise<number> {
-  const { status, workflow, limit, cursor: first } = options;
-  const list = await readPages(
-    limit,
-    (page) => dataOf(client.api.GET("/runs", { params: { query: { ...given({ status, workflow }), ...page } } })),
-    first,
-  );
-  return showRunList(list, options);
-}
 
 export async function showRun({ client }: RemoteParts, id: string, options: ShowOptions): Promise<number> {
   const prompts = options.prompts === true || formatOf(options) !== "text";
@@ -191,23 +173,6 @@ function follow(parts: RemoteParts, id: string, started: Repeated, options: Comm
   const from = started.from_path === "" ? "all of" : `from ${sanitize(started.from_path)} of`;
   tell(`The run ${shortId(started.run_id)} does ${from} ${sanitize(id)} again.`);
   return followRemote(parts, started.run_id, options);
-}
-
-export async function diffRuns(
-  { client }: RemoteParts,
-  query: { readonly a: string; readonly b: string },
-  options: CommonOptions,
-): Promise<number> {
-  return showComparison(await dataOf(client.api.GET("/runs/compare", { params: { query } })), options);
-}
-
-export async function removeRun({ client }: RemoteParts, id: string, options: CommonOptions): Promise<number> {
-  showRemovedRun((await dataOf(client.api.DELETE("/runs/{id}", byId(id)))).run_id, options);
-  return 0;
-}
-
-export async function listApprovals({ client }: RemoteParts, options: CommonOptions): Promise<number> {
-  return showApprovals((await dataOf(client.api.GET("/approvals"))).items, options);
 }
 
 export async function answer(

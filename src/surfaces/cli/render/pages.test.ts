@@ -1,15 +1,19 @@
 import { expect, test } from "vitest";
+import type { Json } from "../../../core/json.ts";
 import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
 import type { GraphExplanation } from "../../../operations/definitions/explain-graph.ts";
+import type { CliVerb, Operation, Table } from "../../../operations/operation.ts";
 import type { RunDescription, StepDescription } from "../../../operations/runs/run-schemas.ts";
+import { listRuns } from "../../../operations/runs/runs.ts";
+import type { PageOptions } from "./page-options.ts";
 import { createPaint } from "./paint.ts";
 import { renderApprovals } from "./render-approvals.ts";
 import { renderError } from "./render-error.ts";
 import { renderEvent } from "./render-events.ts";
 import { renderGraph } from "./render-graph.ts";
+import { renderList } from "./render-list.ts";
 import { renderProblems } from "./render-problems.ts";
 import { renderRun } from "./render-run.ts";
-import { renderRuns } from "./render-runs.ts";
 
 const paint = createPaint(false);
 const now = Date.parse("2026-01-02T12:00:00.000Z");
@@ -199,3 +203,10 @@ test("a graph is told step by step", () => {
     ].join("\n"),
   );
 });
+
+/** The table of `pawl runs ls`. */
+function renderRuns(runs: readonly RunDescription[], options: PageOptions): string {
+  const { cli }: Operation = listRuns;
+  const [{ table }] = cli as readonly [CliVerb];
+  return renderList(table as Table, JSON.parse(JSON.stringify(runs)) as Json[], options);
+}

@@ -1,6 +1,6 @@
 import type { AgentSummary } from "../../../operations/agents/describe-agents.ts";
 import type { ShownAgent } from "../../../operations/agents/show-agent.ts";
-import type { PageOptions } from "./render-runs.ts";
+import type { PageOptions } from "./page-options.ts";
 import { sanitize } from "./sanitize.ts";
 import type { Segment } from "./segment.ts";
 import { renderTable } from "./table.ts";

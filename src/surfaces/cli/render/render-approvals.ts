@@ -1,6 +1,6 @@
 import { type OpenApproval, placeOf } from "../../../operations/approvals/describe-run-approvals.ts";
 import { formatTime } from "./format-time.ts";
-import type { PageOptions } from "./render-runs.ts";
+import type { PageOptions } from "./page-options.ts";
 import { sanitize } from "./sanitize.ts";
 import { truncate } from "./text-width.ts";
 

@@ -1,7 +1,7 @@
 import type { RunComparison, StepComparison } from "../../../operations/runs/compare-runs.ts";
 import { formatUsd } from "./format-usd.ts";
+import type { PageOptions } from "./page-options.ts";
 import type { Paint } from "./paint.ts";
-import type { PageOptions } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";
 
 /** The page of `pawl runs diff`: what is equal is not shown. */

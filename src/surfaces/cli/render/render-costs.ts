@@ -1,6 +1,6 @@
 import type { CostGroup, Costs } from "../../../operations/costs/sum-costs.ts";
+import type { PageOptions } from "./page-options.ts";
 import { renderList } from "./render-list.ts";
-import type { PageOptions } from "./render-runs.ts";
 
 /** The table of `pawl costs`, with the sum below it. */
 export function renderCosts(costs: Costs, options: PageOptions): string {

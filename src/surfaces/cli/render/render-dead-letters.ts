@@ -1,6 +1,6 @@
 import type { DeadLetter, DeadLetterList } from "../../../operations/dead-letters/list-dead-letters.ts";
 import { formatTime } from "./format-time.ts";
-import type { PageOptions } from "./render-runs.ts";
+import type { PageOptions } from "./page-options.ts";
 import { sanitize } from "./sanitize.ts";
 
 /** What failed for good, and where to look. */

@@ -4,7 +4,7 @@ import { shortId } from "../short-id.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";
 import { formatUsd } from "./format-usd.ts";
-import type { PageOptions } from "./render-runs.ts";
+import type { PageOptions } from "./page-options.ts";
 import { sanitize } from "./sanitize.ts";
 import type { Segment } from "./segment.ts";
 import { statusSign, statusStyle } from "./status-sign.ts";

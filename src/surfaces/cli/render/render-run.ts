@@ -3,9 +3,9 @@ import type { StoredFile } from "../../../operations/storage/stored-files.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";
 import { formatUsd } from "./format-usd.ts";
+import type { PageOptions } from "./page-options.ts";
 import type { Paint } from "./paint.ts";
 import { renderError } from "./render-error.ts";
-import { type PageOptions, timeOf } from "./render-runs.ts";
 import { sanitize } from "./sanitize.ts";
 import type { Segment } from "./segment.ts";
 import { showPath } from "./show-path.ts";
@@ -104,4 +104,12 @@ function renderPrompt({ path, input_prompt }: StepDescription, paint: Paint): st
   if (input_prompt === null) return [];
   const lines = input_prompt.split(/\r?\n/).map((line) => `  ${/^ */.exec(line)?.[0] ?? ""}${sanitize(line)}`);
   return [[paint("bold", showPath(path)), ...lines].join("\n")];
+}
+
+function timeOf(
+  { started_at, completed_at }: Pick<RunDescription, "started_at" | "completed_at">,
+  now: number,
+): string {
+  if (started_at === null) return "";
+  return formatDuration((completed_at === null ? now : Date.parse(completed_at)) - Date.parse(started_at));
 }

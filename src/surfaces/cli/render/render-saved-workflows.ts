@@ -1,6 +1,6 @@
 import type { SavedWorkflowSummary } from "../../../operations/workflows/list-saved-workflows.ts";
 import { formatTime } from "./format-time.ts";
-import type { PageOptions } from "./render-runs.ts";
+import type { PageOptions } from "./page-options.ts";
 import { sanitize } from "./sanitize.ts";
 import type { Segment } from "./segment.ts";
 import { renderTable } from "./table.ts";

@@ -1,6 +1,6 @@
 import type { TerminalSummary } from "../../../ports/terminal-views.ts";
 import { formatDuration } from "./format-duration.ts";
-import type { PageOptions } from "./render-runs.ts";
+import type { PageOptions } from "./page-options.ts";
 import { sanitize } from "./sanitize.ts";
 import type { Segment } from "./segment.ts";
 import { renderTable } from "./table.ts";

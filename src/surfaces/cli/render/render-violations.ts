@@ -1,6 +1,6 @@
 import type { Violation } from "../../../operations/runs/violations.ts";
 import { formatTime } from "./format-time.ts";
-import type { PageOptions } from "./render-runs.ts";
+import type { PageOptions } from "./page-options.ts";
 import { sanitize } from "./sanitize.ts";
 
 /** What policies had to say, and where to look. */

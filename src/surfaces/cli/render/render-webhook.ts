@@ -1,7 +1,7 @@
 import type { WebhookWithAttempts } from "../../../operations/webhooks/webhooks.ts";
 import { formatDuration } from "./format-duration.ts";
 import { formatTime } from "./format-time.ts";
-import type { PageOptions } from "./render-runs.ts";
+import type { PageOptions } from "./page-options.ts";
 import { sanitize } from "./sanitize.ts";
 
 /** The page of `pawl webhooks show`. */

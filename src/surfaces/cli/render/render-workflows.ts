@@ -1,5 +1,5 @@
 import type { WorkflowSummary } from "../../../operations/workflows/list-workflows.ts";
-import type { PageOptions } from "./render-runs.ts";
+import type { PageOptions } from "./page-options.ts";
 import { sanitize } from "./sanitize.ts";
 import type { Segment } from "./segment.ts";
 import { renderTable } from "./table.ts";

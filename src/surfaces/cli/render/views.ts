@@ -1,11 +1,13 @@
 import type { View } from "../../../operations/operation.ts";
-import type { PageOptions } from "./render-runs.ts";
+import type { PageOptions } from "./page-options.ts";
 
 /** Draws the output of an operation. */
 type Render = (output: never, options: PageOptions) => string;
 
 /** Pictures that columns cannot describe. Each is loaded when it is shown. */
 export const VIEWS: Readonly<Record<View, () => Promise<Render>>> = {
+  approvals: async () => (await import("./render-approvals.ts")).renderApprovals,
+  comparison: async () => (await import("./render-comparison.ts")).renderComparison,
   costs: async () => (await import("./render-costs.ts")).renderCosts,
   "dead-letters": async () => (await import("./render-dead-letters.ts")).renderDeadLetters,
   violations: async () => (await import("./render-violations.ts")).renderViolations,

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import type { CommonOptions } from "../cli-context.ts";
 import type { AnswerOptions } from "../commands/runs-drive.ts";
 import { withCommon } from "./common-options.ts";
 import type { Perform } from "./perform.ts";
@@ -22,16 +21,4 @@ export function addAnswers(parent: Command, perform: Perform): void {
       );
     });
   }
-}
-
-/** `pawl approvals`. */
-export function addApprovals(program: Command, perform: Perform): void {
-  const approvals = program.command("approvals").description("questions that wait for a person");
-  withCommon(approvals.command("ls").description("list them")).action(async (options: CommonOptions) => {
-    await perform(
-      options,
-      async (app) => (await import("../commands/runs-read.ts")).listApprovalsCommand(app, options),
-      async (parts) => (await import("../remote/runs.ts")).listApprovals(parts, options),
-    );
-  });
 }

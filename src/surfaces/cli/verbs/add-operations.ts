@@ -9,6 +9,7 @@ import type { Perform } from "./perform.ts";
 
 /** What stands above the verbs of a topic in the help. */
 const TOPICS: Readonly<Record<string, string>> = {
+  approvals: "questions that wait for a person",
   "dead-letter": "steps that have failed for good",
   budgets: "what runs of a workflow, a tenant or all may use together",
   schedules: "workflows that start by the clock",
@@ -54,8 +55,12 @@ function addVerb(program: Command, perform: Perform, described: Described): void
     await perform(
       options,
       async (app, voice) => {
-        if (verb.follows !== true) return performVerb(callHere(app), described, written);
-        return (await import("../follow-verb.ts")).followVerbHere({ app, voice }, described, written);
+        if (verb.follows === true)
+          return (await import("../follow-verb.ts")).followVerbHere({ app, voice }, described, written);
+        const exitCode = await performVerb(callHere(app), described, written);
+        // As the owner this process may have taken up runs: they are laid down in good order.
+        await app.park(AbortSignal.abort());
+        return exitCode;
       },
       "no" in operation.http
         ? undefined

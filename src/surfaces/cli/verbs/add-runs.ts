@@ -1,29 +1,16 @@
 import type { Command } from "commander";
 import type { CommonOptions } from "../cli-context.ts";
 import type { CancelOptions, ResumeOptions, SignalOptions } from "../commands/runs-drive.ts";
-import type { ListOptions, ShowOptions } from "../commands/runs-read.ts";
+import type { ShowOptions } from "../commands/runs-read.ts";
 import type { ForkOptions, RerunOptions } from "../commands/runs-repeat.ts";
 import type { LogsOptions } from "../commands/runs-watch.ts";
 import { addAnswers } from "./add-answers.ts";
 import { collect, withCommon } from "./common-options.ts";
-import { toCount } from "./option-values.ts";
 import type { Perform } from "./perform.ts";
 
 /** `pawl runs`. */
 export function addRuns(program: Command, perform: Perform): void {
   const runs = program.command("runs").description("see and steer runs");
-  withCommon(runs.command("ls").description("list runs, newest first"))
-    .option("--status <list>", "only these, separated by commas")
-    .option("--workflow <name>")
-    .option("--limit <n>", "at most so many", toCount, 20)
-    .option("--cursor <id>", "go on after this run")
-    .action(async (options: ListOptions) => {
-      await perform(
-        options,
-        async (app) => (await import("../commands/runs-read.ts")).listRunsCommand(app, options),
-        async (parts) => (await import("../remote/runs.ts")).listRuns(parts, options),
-      );
-    });
   withCommon(runs.command("show").description("show a run and its steps"))
     .argument("<id>")
     .option("--prompts", "with what each step was asked")
@@ -95,25 +82,6 @@ export function addRuns(program: Command, perform: Perform): void {
       );
     });
   addRepetitions(runs, perform);
-  withCommon(runs.command("diff").description("compare two runs"))
-    .argument("<a>")
-    .argument("<b>")
-    .action(async (a: string, b: string, options: CommonOptions) => {
-      await perform(
-        options,
-        async (app) => (await import("../commands/runs-keep.ts")).diffRuns(app, { a, b }, options),
-        async (parts) => (await import("../remote/runs.ts")).diffRuns(parts, { a, b }, options),
-      );
-    });
-  withCommon(runs.command("rm").description("delete a run that has ended"))
-    .argument("<id>")
-    .action(async (id: string, options: CommonOptions) => {
-      await perform(
-        options,
-        async (app) => (await import("../commands/runs-keep.ts")).removeRun(app, id, options),
-        async (parts) => (await import("../remote/runs.ts")).removeRun(parts, id, options),
-      );
-    });
   addAnswers(runs, perform);
 }
 
