@@ -3194,7 +3194,7 @@ export interface operations {
                                 /** Format: date-time */
                                 at: string;
                                 duration_seconds: number;
-                                /** @description Of the answer. Null: there was none. */
+                                /** @description The HTTP status of the answer. Null if there was none. */
                                 status: number | null;
                                 error: string | null;
                                 /** @description The beginning of the answer. */
