@@ -7,7 +7,7 @@ import type { RunHead } from "../../operations/runs/run-schemas.ts";
 import type { RunRecord, RunStatus } from "../../ports/journal.ts";
 import { CallGraphs } from "./call-graphs.ts";
 import { type Format, isInteractive } from "./cli-context.ts";
-import { tell } from "./print.ts";
+import { printEnvelope, tell } from "./print.ts";
 import { runExitCode } from "./run-exit-code.ts";
 import { openRunPrinter, type RunPrinter } from "./run-printer.ts";
 import { shortId } from "./short-id.ts";
@@ -21,6 +21,8 @@ export interface DrivenRun {
   readonly format: Format;
   /** Starts the run, or makes it go on. */
   begin(host: AppHost): Promise<RunRecord>;
+  /** For programs: what the operation answers, where the verb only asks for something. Absent: the run at its rest. */
+  answer?(): object;
 }
 
 export interface DriveEnd {
@@ -41,7 +43,8 @@ export async function driveRun(app: OpenApplication, run: DrivenRun, voice: Voic
       return { exitCode: INTERRUPTED, status: "laid down" };
     }
     const description = await describe(app, record, run.format);
-    await printer.end(description);
+    if (run.format === "text" || run.answer === undefined) await printer.end(description);
+    else printEnvelope(run.answer());
     if (run.format === "text") await tellWhatRemains(app, description);
     await app.leave(signals.stop, signals.force);
     return { exitCode: runExitCode(description), status: description.status };

@@ -16,15 +16,17 @@ test("without an owner the answer is recorded and the run goes on to its end", a
   const { code, stdout } = await pawl(["approve", runId, "--comment", "Fine.", "--json"], { cwd });
 
   expect(code).toBe(0);
-  expect(JSON.parse(stdout).data).toMatchObject({ run_id: runId, status: "completed", outputs: { look: "A draft." } });
+  expect(JSON.parse(stdout).data).toEqual({ run_id: runId, path: "look", answer: "approve" });
+  const shown = JSON.parse((await pawl(["runs", "show", runId, "--json"], { cwd })).stdout).data;
+  expect(shown).toMatchObject({ run_id: runId, status: "completed", outputs: { look: "A draft." } });
 });
 
 test("edited data takes the place of what was shown", async () => {
   const cwd = application({ ...FILES, "better.json": '"A better draft."' });
   const runId = await startReview(cwd);
-  const { stdout } = await pawl(["runs", "approve", `${runId}:look`, "--edit", "@better.json", "--json"], { cwd });
+  const { stdout } = await pawl(["runs", "approve", `${runId}:look`, "--edit", "@better.json"], { cwd });
 
-  expect(JSON.parse(stdout).data.outputs).toMatchObject({ look: "A better draft." });
+  expect(JSON.parse(stdout)).toMatchObject({ look: "A better draft." });
 });
 
 test("a rejection fails the run", async () => {

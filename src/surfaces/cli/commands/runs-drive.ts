@@ -75,9 +75,14 @@ export async function cancel({ app, voice }: CommandParts, id: string, options: 
   if (record.completedAt !== undefined) {
     throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
   }
-  const begin = () => cancelUnfinished(app, record.id, { by: "cli", reason: options.reason });
-  const { status, exitCode } = await drive({ app, voice }, { record, options, begin });
-  // Who asks for a cancelled run and gets one has succeeded.
+  let answered: object = {};
+  const begin = async () => {
+    const cancelled = await cancelUnfinished(app, record.id, { by: "cli", reason: options.reason });
+    answered = { run_id: cancelled.id, status: cancelled.status };
+    return cancelled;
+  };
+  const { status, exitCode } = await drive({ app, voice }, { record, options, begin, answer: () => answered });
+  // A cancelled run is what was asked for.
   return status === "cancelled" ? 0 : exitCode;
 }
 
@@ -100,16 +105,17 @@ export async function answer(
     comment: options.comment,
     ...(options.edit === undefined ? {} : { edited: await readEdit(options.edit) }),
   };
+  const answered = { run_id: record.id, path: approval.path, answer: verdict };
   const host = await app.host();
   if (host.role === "guest") {
     await answerApproval(app, approval, given);
-    return reportAnswer(app, record, options, host.ownerPid);
+    return reportAnswer(answered, options, host.ownerPid);
   }
   const begin = async () => {
     await answerApproval(app, approval, given);
     return host.resumeRun(record.id);
   };
-  const { exitCode } = await drive({ app, voice }, { record, options, begin });
+  const { exitCode } = await drive({ app, voice }, { record, options, begin, answer: () => answered });
   return exitCode;
 }
 
@@ -127,9 +133,10 @@ export async function signal(
   const host = await app.host();
   const record = await findUnfinished(app, id);
   await host.sendSignal(record.id, name, payload);
-  if (host.role === "guest") return reportAnswer(app, record, options, host.ownerPid);
+  const answered = { run_id: record.id, name };
+  if (host.role === "guest") return reportAnswer(answered, options, host.ownerPid);
   const begin = () => host.resumeRun(record.id);
-  const { exitCode } = await drive({ app, voice }, { record, options, begin });
+  const { exitCode } = await drive({ app, voice }, { record, options, begin, answer: () => answered });
   return exitCode;
 }
 
@@ -137,21 +144,17 @@ interface KnownRun {
   readonly record: RunRecord;
   readonly options: CommonOptions;
   begin(host: AppHost): Promise<RunRecord>;
+  answer?(): object;
 }
 
-async function drive({ app, voice }: CommandParts, { record, options, begin }: KnownRun): Promise<DriveEnd> {
+async function drive({ app, voice }: CommandParts, { record, options, ...asked }: KnownRun): Promise<DriveEnd> {
   const graph = await readPinnedGraph(app, record.graph);
-  return driveRun(app, { runId: record.id, graph, format: formatOf(options), begin }, voice);
+  return driveRun(app, { runId: record.id, graph, format: formatOf(options), ...asked }, voice);
 }
 
-async function reportAnswer(
-  app: OpenApplication,
-  { id }: RunRecord,
-  options: CommonOptions,
-  ownerPid: number,
-): Promise<number> {
+function reportAnswer(answered: object, options: CommonOptions, ownerPid: number): number {
   if (formatOf(options) === "text") tell(`Recorded. The run goes on in process ${ownerPid}.`);
-  else printEnvelope(await describeRun(await app.records(), await findRun(app, id)));
+  else printEnvelope(answered);
   return 0;
 }
 
