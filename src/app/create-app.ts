@@ -29,19 +29,18 @@ import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { TerminalViews } from "../ports/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../ports/workflow-library.ts";
+import type { AcquiredLock } from "../storage/sqlite/owner-lock.ts";
 import type { Tracing } from "../telemetry/spans/open-tracing.ts";
-import type { AcquiredLock } from "./acquired-lock.ts";
-import { AgentParts } from "./agent-parts.ts";
-import type { Connection } from "./connect.ts";
-import { ExportParts } from "./export-parts.ts";
-import { createFindExecutor } from "./find-executor.ts";
-import type { LastingHost } from "./lasting-host.ts";
-import type { Ownership } from "./open-ownership.ts";
+import { type Agents, composeAgents } from "./executors/agents.ts";
+import { type CodeAndModels, composeCodeAndModels } from "./executors/code-and-models.ts";
+import { createFindExecutor } from "./executors/find-executor.ts";
+import { TerminalParts } from "./executors/terminal-parts.ts";
+import { composeTools, type Tools } from "./executors/tools.ts";
 import { OpenedParts } from "./opened-parts.ts";
+import type { Connection } from "./owner/connect.ts";
+import type { Ownership } from "./owner/open-ownership.ts";
+import type { ReconnectingHost } from "./owner/reconnecting-host.ts";
 import { SystemClock } from "./system-clock.ts";
-import { TerminalParts } from "./terminal-parts.ts";
-import { ToolParts } from "./tool-parts.ts";
-import { WorkParts } from "./work-parts.ts";
 
 export interface AppOptions {
   readonly appDir: string;
@@ -75,13 +74,13 @@ class App implements OpenApplication {
   readonly #options: AppOptions;
   readonly #secrets: KnownSecrets;
   readonly #parts: OpenedParts;
-  readonly #tools: ToolParts;
-  readonly #work: WorkParts;
+  readonly #tools: Tools;
+  readonly #work: CodeAndModels;
   readonly #terminals: TerminalParts;
-  readonly #agents: AgentParts;
+  readonly #agents: Agents;
   readonly #observers: RunObservers;
   #tracing: Tracing | undefined;
-  #host: Promise<LastingHost> | undefined;
+  #host: Promise<ReconnectingHost> | undefined;
 
   constructor(appDir: string, config: Config, options: AppOptions) {
     this.appDir = appDir;
@@ -93,8 +92,8 @@ class App implements OpenApplication {
     this.#observers = new RunObservers(options.onDefect);
     this.#parts = new OpenedParts(this.dataDir, config.settings.data.durability);
     const parts = { appDir, dataDir: this.dataDir, config };
-    this.#work = new WorkParts(parts);
-    this.#tools = new ToolParts({ ...parts, work: this.#work, files: () => this.files() });
+    this.#work = composeCodeAndModels(parts);
+    this.#tools = composeTools({ ...parts, work: this.#work, files: () => this.files() });
     const { environment, tell } = options;
     this.#terminals = new TerminalParts({
       ...parts,
@@ -103,16 +102,15 @@ class App implements OpenApplication {
       files: () => this.files(),
       tell,
     });
-    this.#agents = new AgentParts({ ...parts, mask: this.mask, work: this.#work, tools: this.#tools });
-    const exports = new ExportParts({ config, mask: this.mask });
-    const executors = {
+    this.#agents = composeAgents({ ...parts, mask: this.mask, work: this.#work, tools: this.#tools });
+    this.findExecutor = createFindExecutor({
+      config,
+      mask: this.mask,
       tools: this.#tools,
       work: this.#work,
       terminals: this.#terminals,
       agents: this.#agents,
-      exports,
-    };
-    this.findExecutor = createFindExecutor(config, executors);
+    });
   }
 
   records(): Promise<Records> {
@@ -162,7 +160,7 @@ class App implements OpenApplication {
     const connection = await this.#connection();
     const url = connection?.role === "owner" ? connection.ownership.url : undefined;
     if (host !== undefined) return { state: "held", pid: host.ownerPid, url };
-    const { lookForOwner } = await import("./look-for-owner.ts");
+    const { lookForOwner } = await import("./owner/connect.ts");
     return lookForOwner(this.dataDir);
   }
 
@@ -211,7 +209,7 @@ class App implements OpenApplication {
   }
 
   async serveTools(options: ServeToolsOptions): Promise<void> {
-    const { serveTools } = await import("./serve-tools.ts");
+    const { serveTools } = await import("./mcp/serve-terminals.ts");
     await serveTools(await this.#tools.coreTools(), options);
   }
 
@@ -224,12 +222,12 @@ class App implements OpenApplication {
   }
 
   async serveTerminals(options: ServeTerminalsOptions): Promise<void> {
-    const { serveTerminals } = await import("./serve-terminals.ts");
+    const { serveTerminals } = await import("./mcp/serve-terminals.ts");
     await serveTerminals({ app: this, library: await this.#terminals.library() }, options);
   }
 
   async serveRuns(options: ServeRunsOptions): Promise<void> {
-    const { serveRuns } = await import("./serve-runs.ts");
+    const { serveRuns } = await import("./mcp/serve-runs.ts");
     await serveRuns({ app: this, openHost: () => this.#openBackgroundHost() }, options);
   }
 
@@ -259,8 +257,8 @@ class App implements OpenApplication {
       await Promise.all([
         import("../operations/definitions/definition-library.ts"),
         import("../operations/definitions/compiled-texts.ts"),
-        import("./open-server.ts"),
-        import("./where-to-listen.ts"),
+        import("./server/open-server.ts"),
+        import("./server/where-to-listen.ts"),
         import("../telemetry/logs/create-log.ts"),
       ]);
     // Before this process owns anything: where it may not listen, nothing of an earlier one goes on.
@@ -312,9 +310,9 @@ class App implements OpenApplication {
     return (await this.#host?.catch(() => undefined))?.connection;
   }
 
-  async #openHost(connect: () => Promise<Connection>, next = () => this.#connect()): Promise<LastingHost> {
-    const [{ LastingHost }, first] = await Promise.all([import("./lasting-host.ts"), connect()]);
-    return new LastingHost(first, {
+  async #openHost(connect: () => Promise<Connection>, next = () => this.#connect()): Promise<ReconnectingHost> {
+    const [{ ReconnectingHost }, first] = await Promise.all([import("./owner/reconnecting-host.ts"), connect()]);
+    return new ReconnectingHost(first, {
       connect: next,
       journal: () => this.#parts.journal(),
       callTerminal: (tool, request, signal) => this.#terminals.call(tool, request, signal),
@@ -324,21 +322,21 @@ class App implements OpenApplication {
   }
 
   /** One that never makes this process the owner. */
-  #openBackgroundHost(): Promise<LastingHost> {
+  #openBackgroundHost(): Promise<ReconnectingHost> {
     const connect = async () => {
-      const { connectToPresent } = await import("./connect.ts");
+      const { connectToPresent } = await import("./owner/connect.ts");
       return (await connectToPresent(this.dataDir)) ?? this.#connectToBackground();
     };
     return this.#openHost(connect, connect);
   }
 
   async #connect(): Promise<Connection> {
-    const { connectToData } = await import("./connect.ts");
+    const { connectToData } = await import("./owner/connect.ts");
     return connectToData({ dataDir: this.dataDir, own: (lock, socketPath) => this.#own(lock, socketPath) });
   }
 
   async #connectToBackground(): Promise<Connection> {
-    const { startBackgroundOwner } = await import("./start-background-owner.ts");
+    const { startBackgroundOwner } = await import("./owner/start-background-owner.ts");
     return startBackgroundOwner({ program: this.#options.program, appDir: this.appDir, dataDir: this.dataDir });
   }
 
@@ -361,7 +359,7 @@ class App implements OpenApplication {
   }
 
   async #own(lock: AcquiredLock, socketPath: string): Promise<Ownership> {
-    const { openOwnership } = await import("./open-ownership.ts");
+    const { openOwnership } = await import("./owner/open-ownership.ts");
     await this.#openTracing();
     const { ownership, resumed } = await openOwnership(lock, socketPath, {
       dataDir: this.dataDir,

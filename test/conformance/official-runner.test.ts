@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { listenOn } from "../../src/app/listen-on.ts";
+import { listenOn } from "../../src/app/server/listen-on.ts";
 import { createMcpFetch, MCP_PATH } from "../../src/surfaces/mcp/create-mcp-fetch.ts";
 import { application } from "../end-to-end/support/application.ts";
 import { startServer } from "../end-to-end/support/server.ts";

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { onTestFinished } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
-import { ServiceMcp } from "../../src/app/service-mcp.ts";
+import { ServiceMcp } from "../../src/app/server/service-mcp.ts";
 import { createMask } from "../../src/config/create-mask.ts";
 import type { Config } from "../../src/config/load-config.ts";
 import { DEFAULTS, type Settings } from "../../src/config/settings.ts";

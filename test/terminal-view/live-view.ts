@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import { serveTerminalView } from "../../src/app/serve-terminal-view.ts";
+import { serveTerminalView } from "../../src/app/executors/serve-terminal-view.ts";
 import type { LoadedTerminalOptions } from "../../src/config/load-terminal-options.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../src/core/json.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../../src/executors/terminal/terminal-options.ts";

@@ -100,3 +100,6 @@ function toOwnerInfo(info: Json): OwnerInfo | undefined {
 function infoFile(dataDir: string): string {
   return join(dataDir, "lock.json");
 }
+
+/** The right to drive the runs of a data directory, held until it is released. */
+export type AcquiredLock = OwnerLock & { readonly acquired: true };

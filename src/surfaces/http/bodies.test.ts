@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { HttpWorld } from "../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../test/fakes/uhlp-graph.ts";
-import { listenOn } from "../../app/listen-on.ts";
+import { listenOn } from "../../app/server/listen-on.ts";
 
 const HELLO = uhlpGraph({ name: "hello", steps: [task("work")] });
 const REVIEW = `

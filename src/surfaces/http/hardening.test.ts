@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { FakeClock } from "../../../test/fakes/fake-clock.ts";
 import { HttpWorld } from "../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../test/fakes/uhlp-graph.ts";
-import { listenOn } from "../../app/listen-on.ts";
+import { listenOn } from "../../app/server/listen-on.ts";
 import type { HttpEnv } from "./http-parts.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 

@@ -3,7 +3,7 @@ import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http
 import { parsePrometheus, type Sample } from "../../../../../test/fakes/prometheus-text.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { fail, succeed } from "../../../../../test/faults/world.ts";
-import { describeGauges } from "../../../../app/describe-gauges.ts";
+import { describeGauges } from "../../../../app/server/describe-gauges.ts";
 import type { JsonObject } from "../../../../core/json.ts";
 import { createServiceMetrics } from "../../../../telemetry/metrics/service-metrics.ts";
 

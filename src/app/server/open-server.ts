@@ -1,37 +1,38 @@
-import { BoundedMap } from "../core/bounded-map.ts";
-import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
-import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
-import { createOutbound } from "../executors/outbound/outbound.ts";
-import { AgentCatalog } from "../operations/agents/agent-catalog.ts";
-import { EarlyServers } from "../operations/agents/early-servers.ts";
-import type { AppHost, Application, HttpService, ServedRoute } from "../operations/application/application.ts";
-import type { DefinitionLibrary, LibraryChange } from "../operations/definitions/definition-library.ts";
-import { FetchedDefinitions } from "../operations/definitions/fetched-definitions.ts";
-import { DefinitionWatch } from "../operations/definitions/watch-definitions.ts";
-import { EventFeed } from "../operations/events/event-feed.ts";
-import type { RunObservers } from "../operations/events/run-observers.ts";
-import { RequestRunner } from "../operations/requests/request-runner.ts";
-import { FollowedRuns } from "../operations/runs/followed-runs.ts";
-import { checkHealth } from "../operations/service/check-health.ts";
-import { Submissions } from "../operations/start/submit-run.ts";
-import type { TriggerTable } from "../operations/triggers/trigger-table.ts";
-import { TriggerTables } from "../operations/triggers/trigger-tables.ts";
-import { DeliveryDispatcher } from "../operations/webhooks/delivery-dispatcher.ts";
-import type { Log } from "../ports/log.ts";
-import type { Metrics } from "../ports/metrics.ts";
-import { createHttpApp } from "../surfaces/http/create-http-app.ts";
-import { Gatekeeper } from "../surfaces/http/gatekeeper.ts";
-import type { HttpEnv, HttpParts, RequestEntry } from "../surfaces/http/http-parts.ts";
-import { LOOPBACK_HOSTS } from "../surfaces/http/middleware/check-host.ts";
-import { OpenStreams } from "../surfaces/http/open-streams.ts";
-import { RunLog } from "../telemetry/logs/run-log.ts";
-import { Scheduler } from "../triggers/schedules/scheduler.ts";
-import { listRoutes, listTriggers } from "./list-served.ts";
+import type { Settings } from "../../config/settings.ts";
+import { BoundedMap } from "../../core/bounded-map.ts";
+import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
+import { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
+import { createOutbound } from "../../executors/outbound/outbound.ts";
+import { createSmtpMailer } from "../../executors/outbound/smtp-mailer.ts";
+import { AgentCatalog } from "../../operations/agents/agent-catalog.ts";
+import { EarlyServers } from "../../operations/agents/early-servers.ts";
+import type { AppHost, Application, HttpService, ServedRoute } from "../../operations/application/application.ts";
+import type { DefinitionLibrary, LibraryChange } from "../../operations/definitions/definition-library.ts";
+import { FetchedDefinitions } from "../../operations/definitions/fetched-definitions.ts";
+import { DefinitionWatch } from "../../operations/definitions/watch-definitions.ts";
+import { EventFeed } from "../../operations/events/event-feed.ts";
+import type { RunObservers } from "../../operations/events/run-observers.ts";
+import { RequestRunner } from "../../operations/requests/request-runner.ts";
+import { FollowedRuns } from "../../operations/runs/followed-runs.ts";
+import { checkHealth } from "../../operations/service/check-health.ts";
+import { Submissions } from "../../operations/start/submit-run.ts";
+import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
+import { TriggerTables } from "../../operations/triggers/trigger-tables.ts";
+import { DeliveryDispatcher } from "../../operations/webhooks/delivery-dispatcher.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Mailer } from "../../ports/mailer.ts";
+import type { Metrics } from "../../ports/metrics.ts";
+import { createHttpApp } from "../../surfaces/http/create-http-app.ts";
+import { Gatekeeper } from "../../surfaces/http/gatekeeper.ts";
+import type { HttpEnv, HttpParts, RequestEntry } from "../../surfaces/http/http-parts.ts";
+import { LOOPBACK_HOSTS } from "../../surfaces/http/middleware/check-host.ts";
+import { OpenStreams } from "../../surfaces/http/open-streams.ts";
+import { RunLog } from "../../telemetry/logs/run-log.ts";
+import { Scheduler } from "../../triggers/schedules/scheduler.ts";
+import { readVersion } from "../read-version.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
-import { readVersion } from "./read-version.ts";
+import { listRoutes, listTriggers, tellBroken, tellMissing } from "./served-definitions.ts";
 import { ServiceMcp } from "./service-mcp.ts";
-import { tellBroken, tellMissing } from "./tell-definitions.ts";
-import { toMailer } from "./to-mailer.ts";
 import type { ListenAddress } from "./where-to-listen.ts";
 
 export interface ServerParts {
@@ -143,7 +144,7 @@ class Server implements HttpService {
     const { app, observers } = this.#parts;
     const { enabled, tenant_label: tenantLabel } = app.config.settings.metrics;
     if (!enabled) return;
-    const { createServiceMetrics } = await import("../telemetry/metrics/service-metrics.ts");
+    const { createServiceMetrics } = await import("../../telemetry/metrics/service-metrics.ts");
     const { describeGauges } = await import("./describe-gauges.ts");
     const gauges = describeGauges(app, { runner: this.#runner, streams: this.#streams });
     this.#metrics = await createServiceMetrics({ tenantLabel, gauges });
@@ -255,4 +256,10 @@ class Server implements HttpService {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Undefined: nobody has said through which server mail goes. */
+function toMailer({ smtp_url: url, email_from: from }: Settings["notify"]): Mailer | undefined {
+  if (url === undefined) return undefined;
+  return createSmtpMailer({ url, from: from ?? `pawl@${URL.parse(url)?.hostname ?? "localhost"}` });
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
-import { PawlError } from "../core/errors/pawl-error.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 
 export interface HttpListener {
   readonly url: string;

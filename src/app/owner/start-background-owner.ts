@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { openSync } from "node:fs";
 import { join } from "node:path";
-import { PawlError } from "../core/errors/pawl-error.ts";
-import { isJsonObject, type Json } from "../core/json.ts";
-import { makeFolder } from "../storage/make-folder.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 import { type Connection, connectToOwner } from "./connect.ts";
 
 export interface BackgroundOptions {

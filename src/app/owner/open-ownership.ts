@@ -1,22 +1,22 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { Config } from "../config/load-config.ts";
-import type { FindExecutor } from "../hosts/executors.ts";
-import { LocalHost } from "../hosts/local/local-host.ts";
-import type { ResolveCall } from "../hosts/session/steps/step-parts.ts";
-import type { PieceMask } from "../hosts/session/tasks/live-text.ts";
-import { SocketServer, type SocketServerOptions } from "../hosts/socket/socket-server.ts";
-import type { RunObservers } from "../operations/events/run-observers.ts";
-import type { Blobs } from "../ports/blobs.ts";
-import type { Budgets } from "../ports/budgets.ts";
-import type { FileStorage } from "../ports/file-storage.ts";
-import type { Journal } from "../ports/journal.ts";
-import type { RunSecrets } from "../ports/run-secrets.ts";
-import { openSqliteJournal } from "../storage/sqlite/sqlite-journal.ts";
-import type { AcquiredLock } from "./acquired-lock.ts";
-import { Regexes } from "./regexes.ts";
-import { SystemClock } from "./system-clock.ts";
+import type { Config } from "../../config/load-config.ts";
+import type { FindExecutor } from "../../hosts/executors.ts";
+import { LocalHost } from "../../hosts/local/local-host.ts";
+import type { ResolveCall } from "../../hosts/session/steps/step-parts.ts";
+import type { PieceMask } from "../../hosts/session/tasks/live-text.ts";
+import { SocketServer, type SocketServerOptions } from "../../hosts/socket/socket-server.ts";
+import type { RunObservers } from "../../operations/events/run-observers.ts";
+import type { Blobs } from "../../ports/blobs.ts";
+import type { Budgets } from "../../ports/budgets.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import type { Journal } from "../../ports/journal.ts";
+import type { RunSecrets } from "../../ports/run-secrets.ts";
+import type { AcquiredLock } from "../../storage/sqlite/owner-lock.ts";
+import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
+import { Regexes } from "../regexes.ts";
+import { SystemClock } from "../system-clock.ts";
 
 export interface OwnershipParts {
   readonly dataDir: string;

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout } from "node:timers/promises";
-import { PawlError } from "../core/errors/pawl-error.ts";
-import { SocketHost } from "../hosts/socket/socket-host.ts";
-import { acquireOwnerLock, type OwnerInfo } from "../storage/sqlite/owner-lock.ts";
-import type { AcquiredLock } from "./acquired-lock.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { SocketHost } from "../../hosts/socket/socket-host.ts";
+import type { Owner } from "../../operations/application/application.ts";
+import { type AcquiredLock, acquireOwnerLock, type OwnerInfo } from "../../storage/sqlite/owner-lock.ts";
 import type { Ownership } from "./open-ownership.ts";
 import { makeSocketPath } from "./socket-path.ts";
 
@@ -92,4 +92,14 @@ function unreachable(dataDir: string, owner: OwnerInfo | undefined): PawlError {
     message: `${dataDir} is owned by ${who}, which does not answer.`,
     ...(owner === undefined ? {} : { details: { pid: owner.pid, host: owner.host } }),
   });
+}
+
+/** Who owns a data directory that this process has not opened. Only the lock itself tells: `lock.json` may be stale. */
+export async function lookForOwner(dataDir: string): Promise<Owner> {
+  if (!existsSync(dataDir)) return { state: "free" };
+  const { acquireOwnerLock } = await import("../../storage/sqlite/owner-lock.ts");
+  const lock = acquireOwnerLock(dataDir, { pid: process.pid, host: hostname(), socket: "" });
+  if (!lock.acquired) return { state: "held", ...lock.heldBy };
+  lock.release();
+  return { state: "free" };
 }

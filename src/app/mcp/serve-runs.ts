@@ -1,18 +1,17 @@
-import type { AppHost, Application, ServeRunsOptions } from "../operations/application/application.ts";
-import { soleCaller } from "../operations/application/service-caller.ts";
-import { withMethods } from "../operations/application/with-methods.ts";
-import { RequestRunner, type RunningHost } from "../operations/requests/request-runner.ts";
-import { Submissions } from "../operations/start/submit-run.ts";
-import type { LentParts } from "../surfaces/mcp/service/service-tool.ts";
-import type { LastingHost } from "./lasting-host.ts";
-import { toMcpHttp } from "./mcp-http.ts";
-import { readVersion } from "./read-version.ts";
-import { serveMcp } from "./serve-mcp.ts";
+import type { AppHost, Application, ServeRunsOptions } from "../../operations/application/application.ts";
+import { soleCaller } from "../../operations/application/service-caller.ts";
+import { withMethods } from "../../operations/application/with-methods.ts";
+import { RequestRunner, type RunningHost } from "../../operations/requests/request-runner.ts";
+import { Submissions } from "../../operations/start/submit-run.ts";
+import type { LentParts } from "../../surfaces/mcp/service/service-tool.ts";
+import type { ReconnectingHost } from "../owner/reconnecting-host.ts";
+import { readVersion } from "../read-version.ts";
+import { serveMcp, toMcpHttp } from "./serve-mcp.ts";
 
 interface Served {
   readonly app: Application;
   /** Goes through the owner of the data directory, and starts one in the background where nobody is. */
-  openHost(): Promise<LastingHost>;
+  openHost(): Promise<ReconnectingHost>;
 }
 
 /** Offers runs, workflows and schedules. This process never owns the data directory: a `pawl serve` may come at any time. */
@@ -20,8 +19,8 @@ export async function serveRuns(served: Served, options: ServeRunsOptions): Prom
   const { log, stop } = options;
   const http = toMcpHttp(served.app, options);
   const [{ createServiceServer }, { CallsUnderWay }] = await Promise.all([
-    import("../surfaces/mcp/create-service-server.ts"),
-    import("../surfaces/mcp/calls-under-way.ts"),
+    import("../../surfaces/mcp/create-service-server.ts"),
+    import("../../surfaces/mcp/calls-under-way.ts"),
   ]);
   const calls = new CallsUnderWay();
   const caller = soleCaller(served.app);
@@ -41,7 +40,7 @@ export async function serveRuns(served: Served, options: ServeRunsOptions): Prom
 /** A host that lasted longer than its call would keep a process in the background, and that one the data directory. */
 function lendFrom({ app, openHost }: Served) {
   return async <T>(use: (lent: LentParts) => Promise<T>): Promise<T> => {
-    let opened: Promise<LastingHost> | undefined;
+    let opened: Promise<ReconnectingHost> | undefined;
     const host = (): Promise<AppHost> => {
       opened ??= openHost();
       return opened;

@@ -1,19 +1,19 @@
 import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { KnownSecrets } from "../config/known-secrets.ts";
-import type { Config } from "../config/load-config.ts";
-import type { LoadedTerminalOptions } from "../config/load-terminal-options.ts";
-import { PawlError } from "../core/errors/pawl-error.ts";
-import type { JsonObject } from "../core/json.ts";
-import type { SessionRecordings } from "../executors/terminal/recording/session-recordings.ts";
-import type { PtyHolder } from "../executors/terminal/session/pty.ts";
-import type { TerminalSurroundings } from "../executors/terminal/terminal-options.ts";
-import type { TerminalSessions } from "../executors/terminal/terminal-sessions.ts";
-import type { Executor } from "../ports/executor.ts";
-import type { FileStorage } from "../ports/file-storage.ts";
-import type { LiveTerminals } from "../ports/terminal-views.ts";
-import type { LibraryEditor, WorkflowLibrary } from "../ports/workflow-library.ts";
+import type { KnownSecrets } from "../../config/known-secrets.ts";
+import type { Config } from "../../config/load-config.ts";
+import type { LoadedTerminalOptions } from "../../config/load-terminal-options.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { SessionRecordings } from "../../executors/terminal/recording/session-recordings.ts";
+import type { PtyHolder } from "../../executors/terminal/session/pty.ts";
+import type { TerminalSurroundings } from "../../executors/terminal/terminal-options.ts";
+import type { TerminalSessions } from "../../executors/terminal/terminal-sessions.ts";
+import type { Executor } from "../../ports/executor.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import type { LiveTerminals } from "../../ports/terminal-views.ts";
+import type { LibraryEditor, WorkflowLibrary } from "../../ports/workflow-library.ts";
 import type { TerminalView } from "./serve-terminal-view.ts";
 
 interface TerminalPartsOptions {
@@ -53,7 +53,7 @@ export class TerminalParts {
 
   /** One of the six tools, for another program. Throws `REQUEST_INVALID`, `TERMINAL_REFUSED`, `CONFIG_INVALID`. */
   async call(tool: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    const { readRequest } = await import("../executors/terminal/read-request.ts");
+    const { readRequest } = await import("../../executors/terminal/read-request.ts");
     const read = readRequest(tool, params);
     if ("problem" in read) {
       throw new PawlError("REQUEST_INVALID", {
@@ -90,7 +90,7 @@ export class TerminalParts {
   }
 
   async libraryEditor(): Promise<LibraryEditor> {
-    const { TerminalLibraryEditor } = await import("../storage/files/terminal-library-editor.ts");
+    const { TerminalLibraryEditor } = await import("../../storage/files/terminal-library-editor.ts");
     return new TerminalLibraryEditor({ dir: this.#libraryDir });
   }
 
@@ -128,7 +128,7 @@ export class TerminalParts {
 
   async #createExecutor(): Promise<Executor> {
     const [{ createTerminalExecutor }, sessions, recordings] = await Promise.all([
-      import("../executors/terminal/terminal-executor.ts"),
+      import("../../executors/terminal/terminal-executor.ts"),
       this.sessions(),
       this.#openRecordings(),
     ]);
@@ -143,7 +143,7 @@ export class TerminalParts {
   async #createRecordings(): Promise<SessionRecordings> {
     const { secrets, files, tell } = this.#options;
     const [{ SessionRecordings }, options] = await Promise.all([
-      import("../executors/terminal/recording/session-recordings.ts"),
+      import("../../executors/terminal/recording/session-recordings.ts"),
       this.#loadOptions(),
     ]);
     const recordings = new SessionRecordings({
@@ -162,8 +162,8 @@ export class TerminalParts {
 
   async #tmux({ scrollbackRows }: LoadedTerminalOptions): Promise<PtyHolder> {
     const [{ openTmux }, { privateSocketFolder }] = await Promise.all([
-      import("../executors/terminal/tmux/tmux-holder.ts"),
-      import("./socket-path.ts"),
+      import("../../executors/terminal/tmux/tmux-holder.ts"),
+      import("../owner/socket-path.ts"),
     ]);
     const { dataDir, environment } = this.#options;
     return openTmux({ searchPath: environment["PATH"] ?? "", dir: privateSocketFolder(dataDir), scrollbackRows });
@@ -171,7 +171,7 @@ export class TerminalParts {
 
   async #loadOptions(): Promise<LoadedTerminalOptions> {
     const { appDir, config } = this.#options;
-    const { loadTerminalOptions } = await import("../config/load-terminal-options.ts");
+    const { loadTerminalOptions } = await import("../../config/load-terminal-options.ts");
     // The application, not this process's folder: whoever owns the data next must find the same terminals allowed.
     return loadTerminalOptions({ settings: config.settings, currentDir: appDir, homeDir: homedir() });
   }
@@ -201,7 +201,7 @@ export class TerminalParts {
     whoWatches: Pick<TerminalSurroundings, "opened" | "toWebUrl">,
   ): Promise<TerminalSessions> {
     const { appDir, environment, secrets } = this.#options;
-    const { createTerminalSessions } = await import("../executors/terminal/terminal-sessions.ts");
+    const { createTerminalSessions } = await import("../../executors/terminal/terminal-sessions.ts");
     return createTerminalSessions(options, {
       environment,
       currentDir: appDir,
@@ -214,7 +214,7 @@ export class TerminalParts {
   }
 
   async #createLibrary(): Promise<WorkflowLibrary> {
-    const { TerminalLibrary } = await import("../storage/files/terminal-library.ts");
+    const { TerminalLibrary } = await import("../../storage/files/terminal-library.ts");
     const { tell } = this.#options;
     return new TerminalLibrary({
       dir: this.#libraryDir,

@@ -1,8 +1,8 @@
-import type { Application } from "../operations/application/application.ts";
-import type { RequestRunner } from "../operations/requests/request-runner.ts";
-import { countDeliveries, countOpenApprovals, countUnfinishedRuns } from "../operations/service/metrics-gauges.ts";
-import type { OpenStreams } from "../surfaces/http/open-streams.ts";
-import type { MetricsGauge } from "../telemetry/metrics/service-metrics.ts";
+import type { Application } from "../../operations/application/application.ts";
+import type { RequestRunner } from "../../operations/requests/request-runner.ts";
+import { countDeliveries, countOpenApprovals, countUnfinishedRuns } from "../../operations/service/metrics-gauges.ts";
+import type { OpenStreams } from "../../surfaces/http/open-streams.ts";
+import type { MetricsGauge } from "../../telemetry/metrics/service-metrics.ts";
 
 export interface Served {
   readonly runner: Pick<RequestRunner, "inFlight">;

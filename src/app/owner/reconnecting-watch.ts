@@ -1,10 +1,10 @@
-import type { RunHost, RunNotice } from "../hosts/run-host.ts";
-import type { Journal } from "../ports/journal.ts";
+import type { RunHost, RunNotice } from "../../hosts/run-host.ts";
+import type { Journal } from "../../ports/journal.ts";
 
 const PAGE = 1_000;
 
 /** Watches one run through several owners: what happened in between is read from the journal, and nothing is told twice. */
-export class LastingWatch {
+export class ReconnectingWatch {
   readonly runId: string;
   readonly #listen: (notice: RunNotice) => void;
   readonly #journal: () => Promise<Journal>;

@@ -1,14 +1,14 @@
 import { setTimeout } from "node:timers/promises";
-import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../hosts/run-host.ts";
-import type { AppHost } from "../operations/application/application.ts";
-import type { Journal, RunRecord } from "../ports/journal.ts";
-import type { TerminalViews } from "../ports/terminal-views.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../../hosts/run-host.ts";
+import type { AppHost } from "../../operations/application/application.ts";
+import type { Journal, RunRecord } from "../../ports/journal.ts";
+import type { TerminalViews } from "../../ports/terminal-views.ts";
 import type { Connection } from "./connect.ts";
-import { LastingWatch } from "./lasting-watch.ts";
+import { ReconnectingWatch } from "./reconnecting-watch.ts";
 
-export interface LastingHostParts {
+export interface ReconnectingHostParts {
   connect(): Promise<Connection>;
   /** For reading, whoever owns the data directory. */
   journal(): Promise<Journal>;
@@ -27,14 +27,14 @@ const MAX_ROUNDS = 200;
  * this process becomes if nobody else does. Answers, cancels and signals reject with `OWNER_GONE` instead: nobody knows
  * whether they were recorded, and twice would be wrong.
  */
-export class LastingHost implements AppHost {
-  readonly #parts: LastingHostParts;
-  readonly #watches = new Set<LastingWatch>();
+export class ReconnectingHost implements AppHost {
+  readonly #parts: ReconnectingHostParts;
+  readonly #watches = new Set<ReconnectingWatch>();
   #connection: Connection;
   #reconnecting: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(first: Connection, parts: LastingHostParts) {
+  constructor(first: Connection, parts: ReconnectingHostParts) {
     this.#parts = parts;
     this.#connection = first;
     this.#listenForLoss(first);
@@ -61,12 +61,12 @@ export class LastingHost implements AppHost {
   }
 
   recover(): Promise<{ readonly resumed: number }> {
-    return this.#lasting(({ host }) => host.recover());
+    return this.#withOwner(({ host }) => host.recover());
   }
 
   startRun(start: RunStart): Promise<RunRecord> {
     let isAgain = false;
-    return this.#lasting(async ({ host }) => {
+    return this.#withOwner(async ({ host }) => {
       const known =
         isAgain && start.runId !== undefined ? await (await this.#parts.journal()).findRun(start.runId) : undefined;
       isAgain = true;
@@ -75,7 +75,7 @@ export class LastingHost implements AppHost {
   }
 
   resumeRun(runId: string): Promise<RunRecord> {
-    return this.#lasting(({ host }) => host.resumeRun(runId));
+    return this.#withOwner(({ host }) => host.resumeRun(runId));
   }
 
   cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
@@ -96,7 +96,7 @@ export class LastingHost implements AppHost {
 
   /** With the next owner there are no sessions of the one before, so that doing it again does nothing twice. */
   callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json> {
-    return this.#lasting(async (connection) => {
+    return this.#withOwner(async (connection) => {
       signal.throwIfAborted();
       if (connection.role === "owner") return this.#parts.callTerminal(tool, request, signal);
       return connection.host.callTerminal(tool, request, signal);
@@ -111,7 +111,7 @@ export class LastingHost implements AppHost {
 
   /** Calls `listen` with every event of the run from its first, whoever drives it. */
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {
-    const watch = new LastingWatch(runId, listen, () => this.#parts.journal());
+    const watch = new ReconnectingWatch(runId, listen, () => this.#parts.journal());
     this.#watches.add(watch);
     watch.attach(this.#connection.host);
     return () => {
@@ -122,7 +122,7 @@ export class LastingHost implements AppHost {
 
   async settled(runId: string): Promise<RunRecord> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const record = await this.#lasting(({ host }) => this.#settledBy(host, runId));
+      const record = await this.#withOwner(({ host }) => this.#settledBy(host, runId));
       if (this.role === "owner" || this.#isClosed || !isUnderWay(record)) return record;
       // The owner is about to leave: either it takes the run up again, or the connection ends and the next one does.
       await setTimeout(ASK_AGAIN_MS);
@@ -177,7 +177,7 @@ export class LastingHost implements AppHost {
     }
   }
 
-  async #lasting<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  async #withOwner<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     for (;;) {
       const connection = this.#connection;
       try {

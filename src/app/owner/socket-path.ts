@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { PawlError } from "../core/errors/pawl-error.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 
 export interface SocketPath {
   readonly path: string;

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import { PawlError } from "../core/errors/pawl-error.ts";
-import type { ServiceCaller } from "../operations/application/service-caller.ts";
-import type { Submissions } from "../operations/start/submit-run.ts";
-import type { McpHandler } from "../surfaces/mcp/mcp-handler.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { ServiceCaller } from "../../operations/application/service-caller.ts";
+import type { Submissions } from "../../operations/start/submit-run.ts";
+import type { McpHandler } from "../../surfaces/mcp/mcp-handler.ts";
 
 export interface ServiceMcpParts {
   readonly submissions: Submissions;
@@ -55,9 +55,9 @@ export class ServiceMcp {
 
   async #open(): Promise<Opened> {
     const [{ McpHandler }, { createServiceServer }, { CallsUnderWay }] = await Promise.all([
-      import("../surfaces/mcp/mcp-handler.ts"),
-      import("../surfaces/mcp/create-service-server.ts"),
-      import("../surfaces/mcp/calls-under-way.ts"),
+      import("../../surfaces/mcp/mcp-handler.ts"),
+      import("../../surfaces/mcp/create-service-server.ts"),
+      import("../../surfaces/mcp/calls-under-way.ts"),
     ]);
     const { submissions, version, maxBodyBytes, stopping, log, onDefect } = this.#parts;
     const calls = new CallsUnderWay();

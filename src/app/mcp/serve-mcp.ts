@@ -1,6 +1,9 @@
 import { once } from "node:events";
 import type { Server } from "@modelcontextprotocol/server";
-import { listenOn } from "./listen-on.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Application, ServeRunsOptions } from "../../operations/application/application.ts";
+import { listenOn } from "../server/listen-on.ts";
+import { isLoopback, namesOf, toAddress } from "../server/where-to-listen.ts";
 
 export interface McpService {
   /** `cancelled`: by a client over HTTP, which says so with a request of its own. */
@@ -21,7 +24,7 @@ export interface McpService {
 /** Speaks MCP until the other program is gone, or `stop` aborts. Throws `ADDRESS_UNAVAILABLE`. */
 export async function serveMcp(service: McpService): Promise<void> {
   if (service.http !== undefined) return await serveOverHttp(service, service.http);
-  const { serveOverStdio } = await import("../surfaces/mcp/serve-over-stdio.ts");
+  const { serveOverStdio } = await import("../../surfaces/mcp/serve-over-stdio.ts");
   await serveOverStdio({ ...service, createServer: () => service.createServer({ cancelled: undefined }) });
 }
 
@@ -29,7 +32,7 @@ async function serveOverHttp(
   { createServer, log, stop }: McpService,
   { address, port, ...access }: NonNullable<McpService["http"]>,
 ): Promise<void> {
-  const { createMcpFetch, MCP_PATH } = await import("../surfaces/mcp/create-mcp-fetch.ts");
+  const { createMcpFetch, MCP_PATH } = await import("../../surfaces/mcp/create-mcp-fetch.ts");
   const handler = createMcpFetch({ createServer, log, ...access });
   const listener = await listenOn((request) => handler.fetch(request), { address, port });
   log(`Listening on ${listener.url}${MCP_PATH}`);
@@ -38,4 +41,18 @@ async function serveOverHttp(
   await handler.close();
   listener.hurry(AbortSignal.abort());
   await closed;
+}
+
+/** Where an MCP server listens; empty: over stdin and stdout. Beyond this machine only with a token: throws `HOST_REFUSED`. */
+export function toMcpHttp({ config }: Application, { http, token: given }: ServeRunsOptions): Pick<McpService, "http"> {
+  if (http === undefined) return {};
+  const { host = "127.0.0.1", port } = http;
+  const address = toAddress(host);
+  const token = given ?? config.settings.server.api_key;
+  if (token !== undefined) return { http: { address, port, token, hostnames: namesOf(address) } };
+  if (isLoopback(address)) return { http: { address, port } };
+  throw new PawlError("HOST_REFUSED", {
+    message: `"${host}" can be reached from other machines, and there is no token.`,
+    remedy: "Set `server.api_key` (API_KEY) or give `--token`; callers send it as `Authorization: Bearer`.",
+  });
 }

@@ -1,0 +1,104 @@
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../../config/load-config.ts";
+import { BoundedMap } from "../../core/bounded-map.ts";
+import { resolveEnv } from "../../core/expressions/resolve-env.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Executor } from "../../ports/executor.ts";
+import { INCOMING } from "../../storage/storage-path.ts";
+import { once } from "../once.ts";
+import { type CodeAndModels, modelKeysOf } from "./code-and-models.ts";
+import type { Tools } from "./tools.ts";
+
+interface AgentsOptions {
+  readonly config: Config;
+  readonly dataDir: string;
+  readonly mask: (text: string) => string;
+  readonly work: Pick<CodeAndModels, "models" | "strictSandbox" | "limits">;
+  readonly tools: Pick<Tools, "toolbox">;
+}
+
+export type Agents = ReturnType<typeof composeAgents>;
+
+const WEB_FETCH_TIMEOUT_MS = 30_000;
+const WEB_FETCH_MAX_BYTES = 5 * 1024 * 1024;
+const MAX_SCRIPTS = 50;
+
+/** The executors of agent steps. Each is made when it is first needed and shared by all runs: it compiles a schema once. */
+export function composeAgents({ config, dataDir, mask, work, tools }: AgentsOptions) {
+  const { agent, models: settings, outbound } = config.settings;
+  const conversations = once(async () => {
+    const { SqliteConversations } = await import("../../storage/sqlite/sqlite-conversations.ts");
+    return SqliteConversations.open({ path: join(dataDir, "conversations.db"), mask });
+  });
+  /** `web_fetch`, `files` and `bash`. */
+  const builtIns = once(async () => {
+    const [{ createAgentTools }, { createOutbound }, { LocalFileStorage }] = await Promise.all([
+      import("../../executors/agent-tools/create-agent-tools.ts"),
+      import("../../executors/outbound/outbound.ts"),
+      import("../../storage/files/local-file-storage.ts"),
+    ]);
+    const storageDir = join(await realpath(dataDir), "storage");
+    return createAgentTools({
+      outbound: createOutbound({ allow: outbound.allow, environment: process.env }),
+      webFetch: { timeoutMs: WEB_FETCH_TIMEOUT_MS, maxBytes: WEB_FETCH_MAX_BYTES },
+      filesIn: async (folder) => new LocalFileStorage(folder, join(storageDir, INCOMING)),
+      storageDir,
+      sandbox: work.strictSandbox,
+      limits: work.limits,
+    });
+  });
+  /** By the text of the script; without one under no text. */
+  const simulated = new BoundedMap<string, Promise<Executor>>(MAX_SCRIPTS);
+  return {
+    inline: once(async () => {
+      const [{ createInlineExecutor }, { findDefaultModel }] = await Promise.all([
+        import("../../executors/agent/inline/inline-executor.ts"),
+        import("../../executors/models/built-ins.ts"),
+      ]);
+      return createInlineExecutor({
+        models: await work.models(),
+        conversations,
+        defaultModel: settings.default ?? findDefaultModel(modelKeysOf(agent)),
+        repairs: settings.repairs,
+        silenceMs: settings.timeout_ms,
+        patienceMs: agent.patience_ms,
+        toolbox: tools.toolbox,
+        builtIns,
+      });
+    }),
+    sandstorm: once(async () => {
+      const { createSandstormExecutor } = await import("../../executors/agent/sandstorm/sandstorm-executor.ts");
+      return createSandstormExecutor({
+        baseUrl: agent.sandstorm_url,
+        apiKey: agent.sandstorm_api_key,
+        anthropicApiKey: agent.anthropic_api_key,
+        e2bApiKey: agent.e2b_api_key,
+        expandEnv: (text) => resolveEnv(text, config.env),
+        idleTimeoutMs: agent.idle_timeout_ms,
+        connectTimeoutMs: agent.connect_timeout_ms,
+      });
+    }),
+    /** A run's options keep the script that it began with. Throws `SCRIPT_INVALID`. */
+    simulated({ agent: name, script }: JsonObject): Promise<Executor> {
+      const text = typeof script === "string" ? script : "";
+      const known = simulated.get(text);
+      if (known !== undefined) return known;
+      const file = String(name).slice("simulated:".length);
+      const executor = createSimulated(text === "" ? undefined : { text, file }, agent.simulated_delay_factor);
+      simulated.set(text, executor);
+      return executor;
+    },
+    close: () => conversations.close((opened) => opened.close()),
+  };
+}
+
+async function createSimulated(
+  script: { readonly text: string; readonly file: string } | undefined,
+  delayFactor: number,
+): Promise<Executor> {
+  const { createSimulatedExecutor } = await import("../../executors/agent/simulated/simulated-executor.ts");
+  if (script === undefined) return createSimulatedExecutor({ delayFactor });
+  const { readAgentScript } = await import("../../executors/models/mock/agent-script.ts");
+  return createSimulatedExecutor({ delayFactor, script: readAgentScript(script.text, script.file) });
+}

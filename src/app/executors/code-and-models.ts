@@ -1,0 +1,147 @@
+import { resolve } from "node:path";
+import type { Config } from "../../config/load-config.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { RunCommand } from "../../executors/core-tools/command-tool.ts";
+import type { Generate } from "../../executors/core-tools/llm-tool.ts";
+import type { ModelsOptions } from "../../executors/models/models-options.ts";
+import type { Sandbox } from "../../executors/sandbox/sandbox.ts";
+import { once } from "../once.ts";
+
+export type CodeAndModels = ReturnType<typeof composeCodeAndModels>;
+
+/** What code and models are run with, each opened when it is first needed and shared by all runs of the process. */
+export function composeCodeAndModels({
+  appDir,
+  dataDir,
+  config,
+}: {
+  readonly appDir: string;
+  readonly dataDir: string;
+  readonly config: Config;
+}) {
+  const { code, models: settings, agent, mcp } = config.settings;
+  const { repairs, timeout_ms: timeoutMs } = settings;
+  const limits = {
+    timeoutMs: code.timeout_ms,
+    memoryBytes: code.memory_bytes,
+    maxOutputBytes: code.max_output_bytes,
+    maxProcesses: code.max_processes,
+  };
+  const modelsOptions: ModelsOptions = {
+    default: settings.default,
+    aliases: settings.aliases,
+    providers: settings.providers,
+    prices: settings.prices,
+    keys: modelKeysOf(agent),
+    folder: appDir,
+    delayFactor: agent.simulated_delay_factor,
+    env: config.env,
+  };
+  const openSandbox = (mode: typeof code.sandbox) =>
+    once(async () => (await import("../../executors/sandbox/create-sandbox.ts")).createSandbox({ mode }));
+  const sandbox = openSandbox(code.sandbox);
+  const models = once(async () =>
+    (await import("../../executors/models/create-models.ts")).createModels(modelsOptions),
+  );
+  const prompts = once(async () =>
+    (await import("../../executors/llm/prompt/prompt-renderer.ts")).createPromptRenderer(),
+  );
+  // Once: it keeps the schemas that it has compiled.
+  const generator = once(async () => {
+    const { createGenerate } = await import("../../executors/llm/generate.ts");
+    return createGenerate({ models: await models(), repairs, timeoutMs });
+  });
+  const generate: Generate = async (request, signal, step) => (await generator())(request, signal, step);
+  const runCommand: RunCommand = async (request, signal) => runSandboxed(await sandbox(), limits, request, signal);
+  return {
+    /** The limits of every program. */
+    limits,
+    models,
+    prompts,
+    /** What `core.llm.generate` does. */
+    generate,
+    /** What `core.linux.executeCommand` does. Undefined: commands are not allowed. */
+    runCommand: mcp.allow_commands ? runCommand : undefined,
+    /**
+     * Where commands of a model run. Without a sandbox there are none, unless a person has switched it off: what is a warning
+     * for the application's own scripts is a refusal here.
+     */
+    strictSandbox: openSandbox(code.sandbox === "off" ? "off" : "required"),
+    /** Runs functions of scripts. */
+    code: once(async () => {
+      const { createCodeExecutor } = await import("../../executors/code/code-executor.ts");
+      return createCodeExecutor({
+        sandbox: await sandbox(),
+        ...limits,
+        hidden: [dataDir],
+        ...(code.python === undefined ? {} : { python: pathOrName(code.python, appDir) }),
+        ...(code.node_modules === undefined ? {} : { nodeModules: resolve(appDir, code.node_modules) }),
+      });
+    }),
+    /** Asks models. */
+    llm: once(async () => {
+      const { createLlmExecutor } = await import("../../executors/llm/llm-executor.ts");
+      return createLlmExecutor({ models: await models(), prompts: await prompts(), repairs, timeoutMs });
+    }),
+    prices: once(async () =>
+      (await import("../../executors/models/create-model-prices.ts")).createModelPrices(modelsOptions),
+    ),
+    checkSandbox,
+  };
+}
+
+/** Whether programs can be kept in a sandbox here, by running one. */
+async function checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }> {
+  const { createSandbox } = await import("../../executors/sandbox/create-sandbox.ts");
+  const limits = { timeoutMs: 10_000, memoryBytes: 64 * 1024 * 1024, maxOutputBytes: 1_024, maxProcesses: 8 };
+  const spec = { command: "true", args: [], limits };
+  const { ending } = await createSandbox({ mode: "required" }).runSandboxed(spec, new AbortController().signal);
+  if (ending.type === "exited") return { ok: ending.code === 0, detail: "bubblewrap confines what steps run" };
+  return { ok: false, detail: "reason" in ending ? ending.reason : `a program that does nothing was ${ending.type}` };
+}
+
+async function runSandboxed(
+  sandbox: Sandbox,
+  { timeoutMs: _, ...limits }: CodeAndModels["limits"],
+  { command, args, timeoutMs }: Parameters<RunCommand>[0],
+  signal: AbortSignal,
+) {
+  const { ending, stdout, stderr } = await sandbox.runSandboxed(
+    { command, args, limits: { ...limits, timeoutMs } },
+    signal,
+  );
+  const printed = { stdout: stdout.toString("utf8"), stderr: stderr.toString("utf8") };
+  switch (ending.type) {
+    case "exited":
+      return { ...printed, exitCode: ending.code };
+    case "killed":
+      return { ...printed, exitCode: KILLED };
+    case "timedOut":
+      throw new PawlError("TIMEOUT", { message: `The command took longer than ${timeoutMs / 1_000} s.` });
+    case "aborted":
+      throw new PawlError("INTERRUPTED", { message: "The command was stopped." });
+    case "refused":
+      throw new PawlError("SANDBOX_MISSING", { message: ending.reason });
+    case "notStarted":
+      throw new PawlError("CODE_FAILED", { message: `The command could not be started: ${ending.reason}` });
+    case "outOfMemory":
+      throw new PawlError("CODE_OUT_OF_MEMORY", { message: "The command used more memory than it may." });
+    case "tooManyProcesses":
+      throw new PawlError("CODE_TOO_MANY_PROCESSES", { message: "The command started more processes than it may." });
+    case "outputTooLarge":
+      throw new PawlError("CODE_OUTPUT_TOO_LARGE", { message: "The command printed more than it may." });
+  }
+}
+
+/** The exit code by which shells tell of a program that a signal has ended. */
+const KILLED = 137;
+
+/** The keys of the providers that need nothing else. */
+export function modelKeysOf({ anthropic_api_key, openai_api_key, google_api_key }: Config["settings"]["agent"]) {
+  return { anthropic: anthropic_api_key, openai: openai_api_key, google: google_api_key };
+}
+
+/** A bare name is looked for on the PATH. */
+export function pathOrName(given: string, folder: string): string {
+  return /[\\/]/.test(given) ? resolve(folder, given) : given;
+}

@@ -1,0 +1,63 @@
+import { findChromium } from "../../config/find-chromium.ts";
+import type { Config } from "../../config/load-config.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { FindExecutor } from "../../hosts/executors.ts";
+import type { Executor } from "../../ports/executor.ts";
+import { once } from "../once.ts";
+import type { Agents } from "./agents.ts";
+import type { CodeAndModels } from "./code-and-models.ts";
+import type { TerminalParts } from "./terminal-parts.ts";
+import type { Tools } from "./tools.ts";
+
+interface Executors {
+  readonly config: Config;
+  readonly mask: (text: string) => string;
+  readonly tools: Tools;
+  readonly work: CodeAndModels;
+  readonly terminals: TerminalParts;
+  readonly agents: Agents;
+}
+
+/** Finds the executor of a step, by the options that its run keeps. Modules of executors are loaded when needed. */
+export function createFindExecutor({ config, mask, tools, work, terminals, agents }: Executors): FindExecutor {
+  // One for all runs: additions to one file wait for each other in it.
+  const csv = once(async () => (await import("../../executors/exports/csv-executor.ts")).createCsvExecutor({ mask }));
+  const report = once(async () =>
+    (await import("../../executors/exports/report-executor.ts")).createReportExecutor({
+      mask,
+      chromium: () => findChromium(config),
+    }),
+  );
+  return async (kind, { options }) => {
+    if (kind === "agent") return findAgent(options, agents);
+    // A step of this kind asks a model here, unless the run is simulated.
+    if (kind === "inline") return isSimulated(options) ? agents.simulated(options) : agents.inline();
+    if (kind === "mcp") return tools.executor();
+    if (kind === "code") return work.code();
+    if (kind === "llm") return work.llm();
+    if (kind === "terminal") return terminals.executor();
+    if (kind === "csv") return csv();
+    if (kind === "report") return report();
+    throw new PawlError("EXECUTOR_UNKNOWN", { message: `Steps of the kind \`${kind}\` arrive in a later version.` });
+  };
+}
+
+async function findAgent(options: JsonObject, agents: Agents): Promise<Executor> {
+  const agent = agentOf(options);
+  if (agent === "sandstorm") return agents.sandstorm();
+  if (agent === "inline") return agents.inline();
+  if (isSimulated(options)) return agents.simulated(options);
+  throw new PawlError("AGENT_NOT_CONFIGURED", {
+    message: agent === "" ? "Nobody was chosen to answer agent steps." : `There is no agent \`${agent}\`.`,
+  });
+}
+
+function agentOf({ agent }: JsonObject): string {
+  return typeof agent === "string" ? agent : "";
+}
+
+function isSimulated(options: JsonObject): boolean {
+  const agent = agentOf(options);
+  return agent === "simulated" || agent.startsWith("simulated:");
+}

@@ -1,0 +1,120 @@
+import type { Config } from "../../config/load-config.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { AgentToolbox } from "../../ports/agent-toolbox.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
+import { once } from "../once.ts";
+import { readVersion } from "../read-version.ts";
+import { type CodeAndModels, pathOrName } from "./code-and-models.ts";
+
+interface ToolsOptions {
+  readonly appDir: string;
+  readonly dataDir: string;
+  readonly config: Config;
+  /** Runs commands and asks models for tools. */
+  readonly work: Pick<CodeAndModels, "generate" | "runCommand">;
+  files(): Promise<FileStorage>;
+}
+
+export type Tools = ReturnType<typeof composeTools>;
+
+/** What tools are called through, each opened when it is first needed and shared by all runs of the process. */
+export function composeTools({ appDir, dataDir, config, work, files }: ToolsOptions) {
+  const { mcp, code, uhlp } = config.settings;
+  const python = code.python === undefined ? undefined : pathOrName(code.python, appDir);
+  const surroundings = (folder: string) => ({ folder, env: config.env, python, timeoutMs: mcp.timeout_ms });
+  const validators = once(async () =>
+    (await import("../../executors/output/schema-validators.ts")).createSchemaValidators(),
+  );
+  const pool = once(async () => {
+    const { ServerPool } = await import("../../executors/mcp-servers/server-pool.ts");
+    const version = await readVersion();
+    return new ServerPool({ version, connectTimeoutMs: CONNECT_TIMEOUT_MS, pingIntervalMs: PING_INTERVAL_MS });
+  });
+  /** The configured MCP servers. */
+  const servers = once(async () => {
+    const [{ McpServers }, { readMcpServers }] = await Promise.all([
+      import("../../executors/mcp-servers/mcp-servers.ts"),
+      import("../../config/read-mcp-servers.ts"),
+    ]);
+    const entries = () => readMcpServers(appDir, mcp.servers);
+    return new McpServers({ ...surroundings(appDir), pool: await pool(), entries });
+  });
+  /** The tools of MCP servers for agents: the configured ones, and those of definitions. */
+  const toolbox = once(async (): Promise<AgentToolbox> => {
+    const [{ McpToolbox }, { McpServers }, { readEntries }, shared] = await Promise.all([
+      import("../../executors/mcp-servers/toolbox.ts"),
+      import("../../executors/mcp-servers/mcp-servers.ts"),
+      import("../../config/read-mcp-servers.ts"),
+      pool(),
+    ]);
+    return new McpToolbox({
+      own: await servers(),
+      pool: shared,
+      validators: await validators(),
+      readPinned: (pinned, folder = appDir) => {
+        const entries = () => readEntries(pinned, "the definition");
+        return new McpServers({ ...surroundings(folder), pool: shared, entries, idleMs: mcp.idle_ms });
+      },
+    });
+  });
+  const coreTools = once(async () => {
+    const { createCoreTools } = await import("../../executors/core-tools/core-tools.ts");
+    return createCoreTools({
+      folder: appDir,
+      forbidden: [dataDir],
+      files,
+      configuration: readableConfiguration(config),
+      generate: work.generate,
+      runCommand: work.runCommand,
+    });
+  });
+  const endpoint = once(async () => {
+    const { UhlpEndpoint } = await import("../../executors/mcp/uhlp-endpoint.ts");
+    return new UhlpEndpoint({ configured: uhlp.mcp_endpoint, allowed: uhlp.allowed_endpoints });
+  });
+  return {
+    toolbox,
+    coreTools,
+    endpoint,
+    /** Calls the tools of steps. */
+    executor: once(async () => {
+      const { createMcpExecutor } = await import("../../executors/mcp/mcp-executor.ts");
+      return createMcpExecutor({
+        servers: await servers(),
+        coreTools: await coreTools(),
+        endpoint: await endpoint(),
+        hasEndpoint: uhlp.mcp_endpoint !== undefined,
+        validators: await validators(),
+      });
+    }),
+    /** Connects the application's own servers that are to be connected at the start. Does not wait for them. */
+    async holdEager(): Promise<void> {
+      const { readMcpServers } = await import("../../config/read-mcp-servers.ts");
+      // A step that needs a server tells of a file that cannot be read.
+      const entries = await readMcpServers(appDir, mcp.servers).catch(() => new Map<string, never>());
+      const isEager = [...entries.values()].some(({ settings }) => "start" in settings && settings.start === "eager");
+      if (isEager) (await toolbox()).hold("application", {});
+    },
+    /** No process of a server is left after this. */
+    close: () => pool.close((opened) => opened.close()),
+  };
+}
+
+const CONNECT_TIMEOUT_MS = 30_000;
+const PING_INTERVAL_MS = 30_000;
+
+/** What workflows may read of the configuration: what it gives to them, and a few settings that are no secret. */
+function readableConfiguration({ settings }: Config): JsonObject {
+  const { server, uhlp, code, models, mcp, limits } = settings;
+  // It was read from YAML or the environment, so it is JSON.
+  const given = (server.context.configuration ?? {}) as Readonly<Record<string, Json>>;
+  return {
+    "uhlp.max_steps": uhlp.max_steps,
+    "code.timeout_ms": code.timeout_ms,
+    "models.default": models.default ?? null,
+    "mcp.timeout_ms": mcp.timeout_ms,
+    "mcp.allow_commands": mcp.allow_commands,
+    "limits.max_output_bytes": limits.max_output_bytes,
+    ...given,
+  };
+}

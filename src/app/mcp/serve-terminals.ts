@@ -1,0 +1,44 @@
+import type {
+  Application,
+  ServeTerminalsOptions,
+  ServeToolsOptions,
+} from "../../operations/application/application.ts";
+import type { ToolSet } from "../../ports/tool-set.ts";
+import type { WorkflowLibrary } from "../../ports/workflow-library.ts";
+import { readVersion } from "../read-version.ts";
+import { serveMcp, toMcpHttp } from "./serve-mcp.ts";
+
+interface Served {
+  readonly app: Application;
+  readonly library: WorkflowLibrary;
+}
+
+/** Offers terminals and workflows over them. When it returns, calls have ended and runs of cancelled ones too. */
+export async function serveTerminals(served: Served, options: ServeTerminalsOptions): Promise<void> {
+  const { withRuns, log, stop } = options;
+  const http = toMcpHttp(served.app, options);
+  const [{ createTerminalServer }, { CallsUnderWay }] = await Promise.all([
+    import("../../surfaces/mcp/create-terminal-server.ts"),
+    import("../../surfaces/mcp/calls-under-way.ts"),
+  ]);
+  const calls = new CallsUnderWay();
+  const parts = { ...served, version: await readVersion(), withRuns, calls, log };
+  try {
+    await serveMcp({ createServer: () => createTerminalServer(parts), ...http, log, stop });
+  } finally {
+    await calls.ended();
+  }
+}
+
+/** Offers tools to other programs until they are gone, or `stop` aborts. */
+export async function serveTools(tools: ToolSet, options: ServeToolsOptions): Promise<void> {
+  const { plainNames, http, log, stop } = options;
+  const { createToolServer } = await import("../../surfaces/mcp/create-tool-server.ts");
+  const server = { tools, version: await readVersion(), plainNames, log };
+  await serveMcp({
+    createServer: () => createToolServer(server),
+    ...(http === undefined ? {} : { http: { address: "127.0.0.1", port: http.port } }),
+    log,
+    stop,
+  });
+}

@@ -1,0 +1,46 @@
+import { basename, relative } from "node:path";
+import { missingAgentsFile } from "../../operations/agents/missing-agents-file.ts";
+import type { Application, ServedRoute } from "../../operations/application/application.ts";
+import type { DefinitionLibrary, LibraryChange } from "../../operations/definitions/definition-library.ts";
+import { timetableOf } from "../../operations/schedules/defined-schedules.ts";
+import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
+import type { Log } from "../../ports/log.ts";
+
+/** Paths that definitions answer at. */
+export function listRoutes(table: TriggerTable | undefined): readonly ServedRoute[] {
+  const routes = table?.routes.list() ?? [];
+  return routes.map(({ method, pattern, target }) => ({
+    method,
+    path: pattern.written,
+    workflow: target.definition.graph.name,
+    file: target.shownAs,
+  }));
+}
+
+/** What else starts runs, for people. */
+export function listTriggers(library: DefinitionLibrary, table: TriggerTable | undefined): readonly string[] {
+  const { queues = new Map<string, unknown>(), events = new Map<string, unknown>() } = table ?? {};
+  return [
+    ...library.list().flatMap(({ name, report }) => {
+      const timetable = timetableOf(report.definition?.graph);
+      return timetable === undefined ? [] : [`cron ${timetable.cron} (${timetable.timezone}) -> ${name}`];
+    }),
+    ...[...queues.keys()].map((name) => `queue ${name}: POST /queues/${encodeURIComponent(name)}/messages`),
+    ...[...events.keys()].map((name) => `event ${name}: POST /triggers/${encodeURIComponent(name)}`),
+  ];
+}
+
+/** What is wrong with definitions, in the log of the server that would serve them. */
+export function tellBroken(log: Log, appDir: string, { broken }: LibraryChange): void {
+  for (const { file, problems, hasGoodVersion } of broken) {
+    for (const { rendered } of problems) log.write("warn", rendered);
+    const rest = hasGoodVersion ? "its last good version stays in use" : "it is not served";
+    log.write("warn", `${relative(appDir, file) || basename(file)} has problems: ${rest}.`);
+  }
+}
+
+/** The host serves all the same: the file may come later. */
+export function tellMissing(log: Log, app: Application): void {
+  const missing = missingAgentsFile(app);
+  if (missing !== undefined) log.write("warn", `${missing.code} ${missing.message} ${missing.remedy}`);
+}

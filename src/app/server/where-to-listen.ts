@@ -1,0 +1,49 @@
+import { hostname, networkInterfaces } from "node:os";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Application, ListenOptions } from "../../operations/application/application.ts";
+
+export interface ListenAddress {
+  readonly address: string;
+  readonly port: number;
+  readonly isLoopback: boolean;
+}
+
+/**
+ * `--port`, then the setting, then the name that the sandbox protocol gives it. Beyond this machine only with keys: throws
+ * `HOST_REFUSED`.
+ */
+export async function whereToListen(app: Application, options: ListenOptions): Promise<ListenAddress> {
+  const { config } = app;
+  const { server, uhlp } = config.settings;
+  const isSet = config.origins.has("server.port");
+  const configured = isSet ? server.port : (uhlp.sandbox_port ?? server.port);
+  const written = options.host ?? server.host;
+  const address = toAddress(written);
+  const isLocal = isLoopback(address);
+  const hasKeys = server.api_key !== undefined || (await (await app.service()).keys.areThere());
+  if (isLocal || hasKeys) return { address, port: options.port ?? configured, isLoopback: isLocal };
+  throw new PawlError("HOST_REFUSED", {
+    message: `"${written}" can be reached from other machines, and there is no key.`,
+  });
+}
+
+/** Where to listen for what a person has written. */
+export function toAddress(host: string): string {
+  return host === "localhost" ? "127.0.0.1" : host.replace(/^\[(.*)\]$/, "$1");
+}
+
+export function isLoopback(address: string): boolean {
+  return /^127(\.\d{1,3}){3}$/.test(address) || address === "::1";
+}
+
+export function isEveryAddress(address: string): boolean {
+  return address === "0.0.0.0" || address === "::";
+}
+
+/** By which other machines may call this one, as it stands in URLs. */
+export function namesOf(address: string): readonly string[] {
+  if (isLoopback(address)) return [];
+  const own = Object.values(networkInterfaces()).flatMap((interfaces) => interfaces ?? []);
+  const addresses = isEveryAddress(address) ? own.map((each) => each.address) : [address];
+  return [hostname(), ...addresses.map((each) => (each.includes(":") ? `[${each}]` : each))];
+}
