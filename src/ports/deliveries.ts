@@ -55,7 +55,7 @@ export interface NewDelivery {
   readonly createdAt: number;
 }
 
-export type DeliveryChannel = "webhook" | "slack" | "email";
+type DeliveryChannel = "webhook" | "slack" | "email";
 
 export type DeliveryState =
   | { readonly status: "pending"; readonly nextAt: number }

@@ -4,7 +4,6 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoDay, toIsoTime } from "../../core/iso-time.ts";
 import type { Budget, Budgets } from "../../ports/budgets.ts";
 import type { Application } from "../application/application.ts";
-import type { Frozen } from "../operation.ts";
 import { timeSchema } from "../schemas.ts";
 
 export const budgetSchema = z
@@ -31,7 +30,7 @@ export const budgetSchema = z
   })
   .meta({ id: "Budget", description: "What runs may use together." });
 
-export type BudgetDescription = Frozen<z.output<typeof budgetSchema>>;
+export type BudgetDescription = z.output<typeof budgetSchema>;
 
 /**
  * Refuses a run that no budget leaves anything for, before it has begun; one that asks a person lets it begin. Throws
