@@ -3,13 +3,11 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { PUBLISHED } from "../src/dialects/published-schemas.ts";
 import { toJsonSchema } from "../src/dialects/shape/json-schema.ts";
-import { workflowSchema as terminalSchema } from "../src/dialects/terminal/workflow-schema.ts";
 import { workflowSchema } from "../src/dialects/uhlp/schema/workflow-schema.ts";
 import { renderKeyTables } from "./key-tables.ts";
 
 const SCHEMAS = {
   "uhlp-workflow.schema.json": workflowSchema,
-  "terminal-workflow.schema.json": terminalSchema,
   ...Object.fromEntries(PUBLISHED.map((each) => [each.file, toJsonSchema(each.shape, each)])),
 };
 

@@ -159,6 +159,16 @@ const DIALECTS: { readonly [dialect: string]: Mutated } = {
       "",
     ],
   },
+  terminal: {
+    schema: "terminal-workflow.schema.json",
+    ending: "json",
+    valid: textsOf(/^(examples\/terminal|templates)\/.*\.json$/, '"initial_state"'),
+    fragments: ["{", "}", "[", "]", '"', ",", ": ", "\n", "__proto__", "\u0000", "1e999", "null"],
+    parts: [
+      ...["{session_id}", "{", "(", "[a-", "open", "__proto__", "{env.X}", "run_workflow", "\u0000"],
+      ...[null, -1, 1e300, {}, []],
+    ],
+  },
   "agents in Markdown": {
     schema: "",
     ending: "md",

@@ -2,6 +2,7 @@ import { agentsFile } from "./agents/shape/file-shape.ts";
 import { rules as agentsRules } from "./agents/shape/parts.ts";
 import { rules as sandcastleRules, workflow as sandcastleWorkflow } from "./sandcastle/shape/workflow-shape.ts";
 import type { DialectRules, Shape } from "./shape/shape.ts";
+import { rules as terminalRules, workflow as terminalWorkflow } from "./terminal/workflow-shape.ts";
 import { promptFile, promptRules } from "./uhlp/prompt-shape.ts";
 
 /** A kind of file whose shape is published: as a JSON Schema for editors, and as tables of keys in the docs. */
@@ -40,5 +41,13 @@ export const PUBLISHED: readonly PublishedShape[] = [
     description: "What to ask a model, and how its answer must look.",
     shape: promptFile,
     rules: promptRules,
+  },
+  {
+    file: "terminal-workflow.schema.json",
+    page: "terminal-workflows.md",
+    title: "Terminal workflow",
+    description: "States that call terminal tools, and transitions between them.",
+    shape: terminalWorkflow,
+    rules: terminalRules,
   },
 ];

@@ -16,6 +16,8 @@ export interface ObjectRules {
   readonly elsewhere?: { readonly [key: string]: string };
   /** Every other key is allowed, and is found under `rest`. */
   readonly open?: boolean;
+  /** It may not be empty. */
+  readonly filled?: boolean;
   /** Of these keys there is exactly one. */
   readonly oneOf?: {
     readonly keys: readonly string[];
@@ -47,6 +49,7 @@ export function object<F extends Fields>(fields: F, rules: ObjectRules = {}): Ob
     parts: Object.values(fields).map(({ shape }) => shape),
     read(node, spot, reader) {
       if (node.kind !== "map") return refuseNoMap(node, { spot, rules, reader });
+      if (rules.filled && node.entries.size === 0) reader.invalid(node, `${spot.name} is empty.`, "Add an entry.");
       return readObject<F>(toOwner(node, spot, rules), { fields, rules, known: [] }, reader);
     },
     toSchema(writer) {
@@ -261,6 +264,7 @@ function toObjectSchema(fields: Fields, rules: ObjectRules, writer: SchemaWriter
     ...(required.length === 0 ? {} : { required }),
     ...(others.length === 0 ? {} : { allOf: others }),
     ...(oneOf === undefined ? {} : { oneOf }),
+    ...(rules.filled ? { minProperties: 1 } : {}),
     ...(rules.open === true
       ? {}
       : { ...(isStrict ? {} : { patternProperties: { "^x-": {} } }), additionalProperties: false }),

@@ -6,7 +6,7 @@ import type { YamlMap } from "../source/yaml-node.ts";
 import { SOURCE_MISSING, SOURCE_TWICE } from "./messages.ts";
 import { keyAt, mapAt, nodeAt } from "./node-at.ts";
 import { factsOf } from "./tools.ts";
-import type { State, TerminalWorkflow } from "./workflow.ts";
+import type { State, TerminalWorkflow } from "./workflow-shape.ts";
 
 /** Parameters that a tool does not know or would miss, and calls that could not be made. */
 export function checkActions(workflow: TerminalWorkflow, root: YamlMap, problems: ProblemList): void {

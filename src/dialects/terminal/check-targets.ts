@@ -2,7 +2,7 @@ import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import type { YamlMap } from "../source/yaml-node.ts";
 import { keyAt, mapAt, nodeAt } from "./node-at.ts";
-import type { TerminalWorkflow } from "./workflow.ts";
+import type { TerminalWorkflow } from "./workflow-shape.ts";
 
 /** Every state that is named exists, and every state that exists can be reached. */
 export function checkTargets(workflow: TerminalWorkflow, root: YamlMap, problems: ProblemList): void {

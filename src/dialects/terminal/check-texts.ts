@@ -5,7 +5,7 @@ import type { YamlMap, YamlNode } from "../source/yaml-node.ts";
 import { mapAt } from "./node-at.ts";
 import { envNameOf, splitText } from "./placeholders.ts";
 import { factsOf, mayHaveField, STANDARD_VARIABLES } from "./tools.ts";
-import type { TerminalWorkflow } from "./workflow.ts";
+import type { TerminalWorkflow } from "./workflow-shape.ts";
 
 /** Texts of one workflow that take variables, and those among them that are regular expressions. */
 interface PlacedText {

@@ -1,14 +1,14 @@
 import type { Compiled } from "../definition.ts";
 import type { ProblemList } from "../problem-list.ts";
+import { Reader, TOP } from "../shape/shape.ts";
 import type { SourceText } from "../source/source-text.ts";
-import type { YamlMap } from "../source/yaml-node.ts";
+import { toJson, type YamlMap } from "../source/yaml-node.ts";
 import { checkActions } from "./check-actions.ts";
-import { checkStructure } from "./check-structure.ts";
 import { checkTargets } from "./check-targets.ts";
 import { checkTexts } from "./check-texts.ts";
 import { lowerWorkflow } from "./lower.ts";
 import { mapAt } from "./node-at.ts";
-import type { TerminalWorkflow } from "./workflow.ts";
+import { rules, workflow as shape, type TerminalWorkflow } from "./workflow-shape.ts";
 
 export interface TerminalOptions {
   /** Names of environment variables that texts may read as `{env.NAME}`. */
@@ -20,7 +20,7 @@ export async function compileTerminal(
   root: YamlMap,
   { source, problems, envAllowed }: { readonly source: SourceText; readonly problems: ProblemList } & TerminalOptions,
 ): Promise<Compiled> {
-  const workflow = await checkWorkflow(root, { problems, envAllowed });
+  const workflow = await checkWorkflow(root, { source, problems, envAllowed });
   if (workflow === undefined || problems.hasErrors) return { problems: problems.toArray() };
   return { graph: lowerWorkflow(workflow, { root, source, envAllowed }), problems: problems.toArray() };
 }
@@ -28,10 +28,13 @@ export async function compileTerminal(
 /** The workflow and those that are written inside it, each by itself: they share no variables. */
 async function checkWorkflow(
   root: YamlMap,
-  { problems, envAllowed }: { readonly problems: ProblemList } & TerminalOptions,
+  { source, problems, envAllowed }: { readonly source: SourceText; readonly problems: ProblemList } & TerminalOptions,
 ): Promise<TerminalWorkflow | undefined> {
-  const workflow = await checkStructure(root, problems);
-  if (workflow === undefined) return undefined;
+  const reader = new Reader({ source, problems, rules });
+  shape.read(root, TOP, reader);
+  if (reader.faulty.length > 0) return undefined;
+  // Its shape has been checked just now.
+  const workflow = toJson(root) as unknown as TerminalWorkflow;
   checkTargets(workflow, root, problems);
   checkActions(workflow, root, problems);
   await checkTexts(workflow, root, { problems, envAllowed });
@@ -39,7 +42,7 @@ async function checkWorkflow(
     const inner = mapAt(root, "states", name, "action", "params", "workflow_definition");
     const params = mapAt(root, "states", name, "action", "params");
     const isThere = params?.entries.get("workflow_definition")?.value === inner;
-    if (inner !== undefined && isThere) await checkWorkflow(inner, { problems, envAllowed });
+    if (inner !== undefined && isThere) await checkWorkflow(inner, { source, problems, envAllowed });
   }
   return workflow;
 }

@@ -3,7 +3,7 @@ import type { Json } from "../../core/json.ts";
 import { allOf, call, first, isEqualTo, literal, oneOf } from "./build.ts";
 import { hasTimedOut, type NamedState, resultField } from "./result-fields.ts";
 import { lowerPattern, lowerValue, type ReadName } from "./variables.ts";
-import type { Condition } from "./workflow.ts";
+import type { Condition } from "./workflow-shape.ts";
 
 /** Whether a condition holds for the result that has just arrived: everything that it names must. */
 export function lowerCondition(condition: Condition, state: NamedState, read: ReadName): Expr {

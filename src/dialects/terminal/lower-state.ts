@@ -13,7 +13,7 @@ import {
   type ReadName,
   type Variables,
 } from "./variables.ts";
-import type { StateTransition } from "./workflow.ts";
+import type { StateTransition } from "./workflow-shape.ts";
 
 /** A state as a step of the machine: a task for the terminal, or a call of another workflow. */
 export function lowerState(state: NamedState, variables: Variables, place: Place): Step {

@@ -8,7 +8,7 @@ import { keyAt, mapAt } from "./node-at.ts";
 import { envNameOf, namesIn } from "./placeholders.ts";
 import type { NamedState } from "./result-fields.ts";
 import { Variables } from "./variables.ts";
-import type { State, TerminalWorkflow } from "./workflow.ts";
+import type { State, TerminalWorkflow } from "./workflow-shape.ts";
 
 export const DEFAULT_MAX_STATES = 100;
 export const DEFAULT_EXECUTION_TIMEOUT_SECONDS = 1_800;

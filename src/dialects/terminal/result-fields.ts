@@ -1,7 +1,7 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import { call, first, literal, oneOf, output } from "./build.ts";
 import { EXECUTION_TIMED_OUT, stateTimedOut, TOO_DEEP } from "./messages.ts";
-import type { State } from "./workflow.ts";
+import type { State } from "./workflow-shape.ts";
 
 /** A state with what its result depends on. */
 export interface NamedState {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { TERMINAL_TOOLS } from "../../ports/terminal-tools.ts";
-import type { ToolName } from "./workflow.ts";
+import type { ToolName } from "./workflow-shape.ts";
 
 /** What a tool takes and what its result holds: for warnings, and to know which variables a state can set. */
 export interface ToolFacts {

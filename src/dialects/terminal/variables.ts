@@ -4,7 +4,7 @@ import { call, first, literal, object, variable } from "./build.ts";
 import { envNameOf, namesIn, splitText } from "./placeholders.ts";
 import { type NamedState, resultField } from "./result-fields.ts";
 import { mayHaveField, STANDARD_VARIABLES } from "./tools.ts";
-import type { TerminalWorkflow } from "./workflow.ts";
+import type { TerminalWorkflow } from "./workflow-shape.ts";
 
 /**
  * How names in braces become expressions. A name is a state's own field (`{open_session_id}`), else a standard variable,
