@@ -23,6 +23,8 @@ interface Wrong {
 
 export function text({ pattern, wrong, maxLength, examples = [], expected = "a text" }: TextRules = {}): Shape<Text> {
   const regex = pattern === undefined ? undefined : new RegExp(pattern, "u");
+  /** Of numbers only those that are written like a name of digits: JSON Schema knows no patterns of others. */
+  const takesDigits = regex !== undefined && !regex.test("-7.5e-7");
   const explain = wrong ?? explainByExamples(examples);
   return {
     expected,
@@ -30,7 +32,8 @@ export function text({ pattern, wrong, maxLength, examples = [], expected = "a t
     read(node, spot, reader) {
       const found = toText(node, reader);
       if (found === undefined) return reader.wrongType(node, spot, this);
-      if (regex?.test(found.value) === false) {
+      const isWrongNumber = typeof found.at.value === "number" && takesDigits && !/^\d+$/.test(found.value);
+      if (regex?.test(found.value) === false || isWrongNumber) {
         const { code, message, remedy } = explain(toExcerpt(found.value), spot.name);
         return code === undefined
           ? reader.invalid(node, message, remedy)
@@ -45,7 +48,7 @@ export function text({ pattern, wrong, maxLength, examples = [], expected = "a t
       const written = { type: "string", pattern, maxLength, examples: examples.length === 0 ? undefined : examples };
       const schema = JSON.parse(JSON.stringify(written)) as JsonObject;
       if (rules.scalars === "strict" || regex?.test("7") === false) return schema;
-      if (regex === undefined || regex.test("-7.5e-7")) return { ...schema, type: ["string", "number"] };
+      if (!takesDigits) return { ...schema, type: ["string", "number"] };
       return { ...schema, type: ["string", "integer"], minimum: 0, maximum: LARGEST_IN_DIGITS };
     },
   };
