@@ -265,7 +265,7 @@ describe("as the requirement tests it", () => {
   test.each<[string, JsonObject, string]>([
     ["an unknown tool", using("invalid_tool", {}), "`tool` cannot be `invalid_tool`; it is one of open_terminal,"],
     ["an unknown key", state([], { retries: 3 }), "`retries` means nothing in `states.start`."],
-    ["a time-out that is too long", state([], { timeout: 301 }), "`timeout` must be <= 300."],
+    ["a time-out that is too long", state([], { timeout: 301 }), "`timeout` must be a number from 0.1 to 300."],
     ["an unknown target", state([when(success, "gone")]), "State 'start' references non-existent state 'gone'"],
   ])("a definition with %s is not valid", async (_, start, error) => {
     const { run } = await testApplication();
@@ -413,7 +413,7 @@ describe("at the edges", () => {
     const { run } = await testApplication();
     const states = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`s${n}`, state()]));
     const result = await run({ workflow_definition: workflow(states) });
-    expect(result.error).toMatch(/^`states` must NOT have more than 100 properties/);
+    expect(result.error).toMatch(/^`states` has 101 entries; 100 are allowed/);
   });
 
   test(

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { toJsonSchema } from "../../dialects/shape/json-schema.ts";
 import { SOURCE_MISSING, SOURCE_TWICE } from "../../dialects/terminal/messages.ts";
-import { workflowSchema } from "../../dialects/terminal/workflow-schema.ts";
+import { rules, workflow } from "../../dialects/terminal/workflow-shape.ts";
 import { defineTool, readToolInput } from "../../ports/defined-tool.ts";
 import { toWorkflowLimits, WORKFLOW_LIMITS, type WorkflowLimits } from "../start/workflow-limits.ts";
 import { WORKFLOW_LESSON } from "./workflow-lesson.ts";
@@ -91,11 +92,16 @@ ${WORKFLOW_LESSON}`,
 
 /** The schema that definitions are checked by, without what some clients of models do not take. */
 function definitionSchema(): JsonObject {
-  const { $schema: _, title: __, description: ___, ...schema } = workflowSchema;
+  const {
+    $schema: _,
+    title: __,
+    description: ___,
+    ...schema
+  } = toJsonSchema(workflow, { title: "", description: "", rules });
   return JSON.parse(JSON.stringify(schema), (_key, value: Json) => {
-    if (!isJsonObject(value) || !isJsonObject(value["patternProperties"])) return value;
-    const { patternProperties, ...rest } = value;
-    return { ...rest, additionalProperties: Object.values(value["patternProperties"])[0] };
+    if (!isJsonObject(value)) return value;
+    const { propertyNames: _names, ...rest } = value;
+    return rest;
   });
 }
 
