@@ -3,6 +3,7 @@ import type { ErrorCode } from "../core/errors/error-table.ts";
 import type { Json } from "../core/json.ts";
 import type { KeyScope } from "../ports/api-keys.ts";
 import type { Application } from "./application/application.ts";
+import type { Frozen } from "./schemas.ts";
 import type { Submissions } from "./start/submit-run.ts";
 
 /**
@@ -60,7 +61,7 @@ export interface NotThere {
 }
 
 /** Verbs or tools that cannot be derived: they wait, follow, or give a choice between several operations. */
-export interface ByHand {
+interface ByHand {
   readonly byHand: readonly string[];
 }
 
@@ -193,15 +194,6 @@ export interface OperationContext {
   /** W3C trace context of the caller. */
   readonly traceParent?: string | undefined;
 }
-
-/** Handlers return what nobody may change; the types of schemas allow it. */
-export type Frozen<T> = Json extends T
-  ? T
-  : T extends readonly (infer Item)[]
-    ? readonly Frozen<Item>[]
-    : T extends object
-      ? { readonly [Key in keyof T]: Frozen<T[Key]> }
-      : T;
 
 /** Keeps the types of one operation, so that handler, verbs and client are checked against its schemas. */
 export function defineOperation<

@@ -85,3 +85,12 @@ export const idempotencyKey = z
   .regex(/^[\x20-\x7e]{1,255}$/, "must have 1 to 255 printable ASCII characters")
   .optional()
   .describe("The same key with the same request has the same run for 24 hours; over HTTP also as a header.");
+
+/** Handlers return what nobody may change; the types of schemas allow it. */
+export type Frozen<T> = Json extends T
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Frozen<Item>[]
+    : T extends object
+      ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+      : T;

@@ -4,8 +4,7 @@ import { toIsoDay } from "../../core/iso-time.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
-import type { Frozen } from "../operation.ts";
-import { timeSchema } from "../schemas.ts";
+import { type Frozen, timeSchema } from "../schemas.ts";
 import { toUsd } from "./micro-dollars.ts";
 
 export const COST_GROUPS = ["workflow", "model", "day", "tenant"] as const;

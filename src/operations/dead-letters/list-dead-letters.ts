@@ -4,8 +4,7 @@ import { isJsonObject, type Json } from "../../core/json.ts";
 import type { DeadLetterNote } from "../../ports/dead-letter-notes.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
-import type { Frozen } from "../operation.ts";
-import { timeSchema } from "../schemas.ts";
+import { type Frozen, timeSchema } from "../schemas.ts";
 import { findDeadLetterNote } from "./find-dead-letter-note.ts";
 
 export const deadLetterStatusSchema = z.enum(["open", "retried", "resolved"]);

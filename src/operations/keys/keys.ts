@@ -5,8 +5,8 @@ import type { StoredKey } from "../../ports/api-keys.ts";
 import type { Application } from "../application/application.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../application/tenant-id.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
-import { defineOperation, type Frozen } from "../operation.ts";
-import { givenTimeSchema, idField, listOf, numberedPage, takePage, timeSchema } from "../schemas.ts";
+import { defineOperation } from "../operation.ts";
+import { type Frozen, givenTimeSchema, idField, listOf, numberedPage, takePage, timeSchema } from "../schemas.ts";
 import { newKeySecret } from "./api-keys.ts";
 
 const scopeSchema = z

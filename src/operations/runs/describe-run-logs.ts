@@ -5,8 +5,7 @@ import type { StepLogged } from "../../core/history/events.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { Frozen } from "../operation.ts";
-import { jsonSchema, timeSchema } from "../schemas.ts";
+import { type Frozen, jsonSchema, timeSchema } from "../schemas.ts";
 import { type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
 
 export const stepLogSchema = z

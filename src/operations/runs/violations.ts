@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { ViolationRecord } from "../../ports/journal.ts";
-import { defineOperation, type Frozen } from "../operation.ts";
-import { givenTimeSchema, listOf, numberCursor, pageQuery, timeSchema } from "../schemas.ts";
+import { defineOperation } from "../operation.ts";
+import { type Frozen, givenTimeSchema, listOf, numberCursor, pageQuery, timeSchema } from "../schemas.ts";
 import { findRun } from "./find-run.ts";
 
 const actionSchema = z.enum(["redact", "block", "approve", "alert"]);

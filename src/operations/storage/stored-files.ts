@@ -2,8 +2,7 @@ import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Application } from "../application/application.ts";
-import type { Frozen } from "../operation.ts";
-import { timeSchema } from "../schemas.ts";
+import { type Frozen, timeSchema } from "../schemas.ts";
 
 export const storedFileSchema = z
   .object({ path: z.string(), bytes: z.number().int(), modified_at: timeSchema })

@@ -4,9 +4,9 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Deliveries, Delivery, DeliverySelection, DeliveryTry } from "../../ports/deliveries.ts";
 import { type Application, isServed } from "../application/application.ts";
-import { defineOperation, type Frozen } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 import { findRun } from "../runs/find-run.ts";
-import { errorSchema, idField, listOf, offsetQuery, pageQuery, timeSchema } from "../schemas.ts";
+import { errorSchema, type Frozen, idField, listOf, offsetQuery, pageQuery, timeSchema } from "../schemas.ts";
 import { showReceiver } from "./show-receiver.ts";
 import { checkSignatures } from "./sign-webhook.ts";
 

@@ -1,4 +1,6 @@
 import { text } from "node:stream/consumers";
+import { ERRORS } from "../../core/errors/error-table.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson as readJson } from "../../core/parse-json.ts";
 import { readTextFile } from "../../operations/definitions/read-text-file.ts";
@@ -26,10 +28,19 @@ export interface Described {
 
 /** Calls an operation with what was written, and shows the answer. Returns the exit code. */
 export async function performVerb(caller: Caller, { operation, verb }: Described, written: Written): Promise<number> {
-  const output = await callFor(caller, operation, await toInput(operation, verb, written));
+  const output = await callFor(caller, operation, await toInput(operation, verb, written)).catch((error: unknown) => {
+    throw withHelp(verb, error);
+  });
   if (formatOf(written.options) !== "text") printEnvelope(output);
   else await show(verb, output);
   return verb.exitCodeOf?.(output) ?? 0;
+}
+
+/** What does not fit is told with the verb's help, unless a better remedy is known. */
+function withHelp({ verb }: CliVerb, error: unknown): unknown {
+  if (!isPawlError(error) || error.remedy !== ERRORS.REQUEST_INVALID.remedy) return error;
+  const { code, message, details } = error;
+  return new PawlError(code, { message, details, remedy: `See \`pawl ${verb} --help\`.`, cause: error });
 }
 
 /** A list longer than a page is read in several. */
