@@ -2,290 +2,17 @@
 import type { Json, JsonObject } from "../core/json.ts";
 
 export interface paths {
-    "/workflows/run/sync": {
+    "/approvals": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
-        /** Start a run and wait for its end */
-        post: operations["runSync"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/workflows/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Start a run and return at once */
-        post: operations["submitRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/compare": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Compare two runs */
-        get: operations["compareRuns"];
+        /** List the questions that wait for a person */
+        get: operations["listApprovals"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show a run and its steps */
-        get: operations["getRun"];
-        put?: never;
-        post?: never;
-        /** Delete a run that has ended */
-        delete: operations["deleteRun"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List runs, newest first */
-        get: operations["listRuns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** A run's journal, oldest first */
-        get: operations["readRunEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/graph": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The graph that a run goes by */
-        get: operations["readRunGraph"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What agents said, attempt by attempt, oldest first */
-        get: operations["readRunLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Follow all runs as server-sent events */
-        get: operations["streamEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Follow a run as server-sent events */
-        get: operations["streamRun"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Cancel a run */
-        post: operations["cancelRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Go on with a run that was laid down */
-        post: operations["resumeRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/signals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Tell a run that an event has happened */
-        post: operations["signalRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/fork": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Do a run again from a step, with something changed */
-        post: operations["forkRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/rerun": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Do a run again from a step */
-        post: operations["rerunRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Another name of rerunRun */
-        post: operations["replayRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/approvals/{id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Say yes, with edited data where the question allows it */
-        post: operations["approve"];
         delete?: never;
         options?: never;
         head?: never;
@@ -309,17 +36,17 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/approvals": {
+    "/approvals/{id}/approve": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** List the questions that wait for a person */
-        get: operations["listApprovals"];
+        get?: never;
         put?: never;
-        post?: never;
+        /** Say yes, with edited data where the question allows it */
+        post: operations["approve"];
         delete?: never;
         options?: never;
         head?: never;
@@ -360,15 +87,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/dead-letter/{id}": {
+    "/budgets": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Show one dead letter */
-        get: operations["getDeadLetter"];
+        /** List budgets and how much of them is used */
+        get: operations["listBudgets"];
+        put?: never;
+        /** Set what runs of a workflow, a tenant or everybody may use together; set again, it is changed */
+        post: operations["setBudget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/budgets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a budget and how much of it is used */
+        get: operations["getBudget"];
+        put?: never;
+        post?: never;
+        /** Remove a budget, with what was counted */
+        delete: operations["removeBudget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what runs have cost */
+        get: operations["sumCosts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -386,6 +149,23 @@ export interface paths {
         };
         /** List the steps that have failed for good, oldest first */
         get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dead-letter/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show one dead letter */
+        get: operations["getDeadLetter"];
         put?: never;
         post?: never;
         delete?: never;
@@ -428,51 +208,15 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/budgets/{id}": {
+    "/events": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Show a budget and how much of it is used */
-        get: operations["getBudget"];
-        put?: never;
-        post?: never;
-        /** Remove a budget, with what was counted */
-        delete: operations["removeBudget"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/budgets": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List budgets and how much of them is used */
-        get: operations["listBudgets"];
-        put?: never;
-        /** Set what runs of a workflow, a tenant or everybody may use together; set again, it is changed */
-        post: operations["setBudget"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/costs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show what runs have cost */
-        get: operations["sumCosts"];
+        /** Follow all runs as server-sent events */
+        get: operations["streamEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -481,88 +225,17 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/violations": {
+    "/health": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** List what policies had to say, over all runs, newest first */
-        get: operations["listViolations"];
+        /** How the service and what it stands on are */
+        get: operations["getHealth"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/schedules/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show a schedule and its next five times */
-        get: operations["getSchedule"];
-        put?: never;
-        post?: never;
-        /** Remove a schedule; its runs stay */
-        delete: operations["removeSchedule"];
-        options?: never;
-        head?: never;
-        /** Change, pause or resume a schedule */
-        patch: operations["changeSchedule"];
-        trace?: never;
-    };
-    "/schedules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the schedules, oldest first */
-        get: operations["listSchedules"];
-        put?: never;
-        /** Start a workflow by the clock from now on */
-        post: operations["createSchedule"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/schedules/{id}/slots": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Tell what became of a schedule's slots, newest first */
-        get: operations["listScheduleSlots"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/schedules/{id}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Start a run of a schedule now, beside its slots */
-        post: operations["runSchedule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -604,15 +277,15 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/webhooks/{id}": {
+    "/metrics": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Show a delivery and its tries */
-        get: operations["getWebhook"];
+        /** What the server has counted, in the text format of Prometheus */
+        get: operations["readMetrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -621,15 +294,15 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/webhooks": {
+    "/runs": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** List deliveries of webhooks, newest first */
-        get: operations["listWebhooks"];
+        /** List runs, newest first */
+        get: operations["listRuns"];
         put?: never;
         post?: never;
         delete?: never;
@@ -638,106 +311,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/webhooks/{id}/resend": {
+    "/runs/compare": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
-        /** Deliver it again, with the same id */
-        post: operations["resendWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/workflows/validate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Check a definition without saving it */
-        post: operations["validateWorkflow"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/workflows/plan": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** What a run would cost at worst */
-        post: operations["planRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/workflows": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List workflows that can be started by name */
-        get: operations["listWorkflows"];
-        put?: never;
-        /** Save a definition under its own name, as a new version where there is one */
-        post: operations["saveWorkflow"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/workflows/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show a workflow, its definition and what it does in which order */
-        get: operations["showWorkflow"];
-        /** Save a definition whose name is known */
-        put: operations["putWorkflow"];
-        post?: never;
-        /** Remove a saved definition with all its versions; its runs go on */
-        delete: operations["removeWorkflow"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/workflows/{name}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the versions of a saved workflow, newest first */
-        get: operations["listWorkflowVersions"];
+        /** Compare two runs */
+        get: operations["compareRuns"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a run and its steps */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        /** Delete a run that has ended */
+        delete: operations["deleteRun"];
         options?: never;
         head?: never;
         patch?: never;
@@ -769,6 +372,247 @@ export interface paths {
         };
         /** Download a file that a run has produced */
         get: operations["readArtifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a run */
+        post: operations["cancelRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A run's journal, oldest first */
+        get: operations["readRunEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do a run again from a step, with something changed */
+        post: operations["forkRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The graph that a run goes by */
+        get: operations["readRunGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What agents said, attempt by attempt, oldest first */
+        get: operations["readRunLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Another name of rerunRun */
+        post: operations["replayRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do a run again from a step */
+        post: operations["rerunRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Go on with a run that was laid down */
+        post: operations["resumeRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/signals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tell a run that an event has happened */
+        post: operations["signalRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follow a run as server-sent events */
+        get: operations["streamRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the schedules, oldest first */
+        get: operations["listSchedules"];
+        put?: never;
+        /** Start a workflow by the clock from now on */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a schedule and its next five times */
+        get: operations["getSchedule"];
+        put?: never;
+        post?: never;
+        /** Remove a schedule; its runs stay */
+        delete: operations["removeSchedule"];
+        options?: never;
+        head?: never;
+        /** Change, pause or resume a schedule */
+        patch: operations["changeSchedule"];
+        trace?: never;
+    };
+    "/schedules/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a run of a schedule now, beside its slots */
+        post: operations["runSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/slots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell what became of a schedule's slots, newest first */
+        get: operations["listScheduleSlots"];
         put?: never;
         post?: never;
         delete?: never;
@@ -847,15 +691,15 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/health": {
+    "/violations": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** How the service and what it stands on are */
-        get: operations["getHealth"];
+        /** List what policies had to say, over all runs, newest first */
+        get: operations["listViolations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -864,15 +708,171 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/metrics": {
+    "/webhooks": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** What the server has counted, in the text format of Prometheus */
-        get: operations["readMetrics"];
+        /** List deliveries of webhooks, newest first */
+        get: operations["listWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a delivery and its tries */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver it again, with the same id */
+        post: operations["resendWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List workflows that can be started by name */
+        get: operations["listWorkflows"];
+        put?: never;
+        /** Save a definition under its own name, as a new version where there is one */
+        post: operations["saveWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a run would cost at worst */
+        post: operations["planRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a run and return at once */
+        post: operations["submitRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/run/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a run and wait for its end */
+        post: operations["runSync"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Check a definition without saving it */
+        post: operations["validateWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a workflow, its definition and what it does in which order */
+        get: operations["showWorkflow"];
+        /** Save a definition whose name is known */
+        put: operations["putWorkflow"];
+        post?: never;
+        /** Remove a saved definition with all its versions; its runs go on */
+        delete: operations["removeWorkflow"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the versions of a saved workflow, newest first */
+        get: operations["listWorkflowVersions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -896,50 +896,203 @@ export interface components {
                 details: Json;
             };
         };
-        Submission: {
-            /** @description A registered name, or the text of a definition. */
-            workflow?: string;
-            /** @description Another name of `workflow`. */
-            workflow_name?: string;
-            /** @description Of a text of agents: which of its workflows or agents is meant. */
-            part?: string;
-            /** @description Of a saved definition; absent: the newest. */
-            version?: number;
-            /** @description The input of the run. */
-            input?: JsonObject;
-            /** @description Another name of `input`. */
-            input_data?: JsonObject;
+        /** @description A question that waits for a person. */
+        Approval: {
+            /** @description `RUN:PATH`, of a task's question `RUN:PATH@ASKED`: what an answer names. */
+            approval_id: string;
+            run_id: string;
+            workflow_name: string;
+            path: string;
+            step_id: string;
+            /** @description The event that asked. */
+            asked: number;
+            /** @description What a task calls its question; null for an approval step. */
+            key: string | null;
+            message: string;
+            /** @description What the person is to judge; approved unchanged, it is an approval step's output. */
+            shown: Json;
+            /** Format: date-time */
+            since: string;
+            times_out_at: string | null;
+            on_timeout: ("abort" | "skip") | null;
+            allow_edit: boolean;
+            /** @description What edited data must satisfy. */
+            schema: JsonObject | null;
+        };
+        /** @description What runs may use together. */
+        Budget: {
+            budget_id: string;
+            /** @description Null: of every workflow. */
+            workflow: string | null;
+            /** @description Null: of everybody. */
+            tenant_id: string | null;
             /**
-             * Format: uri
-             * @description Takes the place of the definition's `on_complete.webhook`.
-             */
-            callback_url?: string;
-            /** @description Sent with the callback. */
-            callback_headers?: {
-                [key: string]: string;
-            };
-            /** @description The run stops when this much is spent. */
-            max_cost_usd?: number;
-            /** @description What the run may use. */
-            limits?: {
-                max_cost_usd?: number;
-                max_tokens?: number;
-                /** @description Every try of a step counts. */
-                max_steps?: number;
-                max_seconds?: number;
-                /**
-                 * @description `ask`: an approval asks to raise the limit, and the run goes on after it.
-                 * @enum {string}
-                 */
-                on_exceeded?: "stop" | "ask";
-            };
-            /**
-             * @description Who answers agent steps.
+             * @description A day is one in UTC.
              * @enum {string}
              */
-            agent?: "sandstorm" | "inline" | "simulated";
-            /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
-            idempotency_key?: string;
+            per: "day" | "total";
+            /** @enum {string} */
+            on_exceeded: "stop" | "ask";
+            webhook: string | null;
+            /** @description That `uses` is about. */
+            day: string | null;
+            uses: {
+                /** @enum {string} */
+                of: "cost_usd" | "tokens" | "steps" | "seconds";
+                /** @description With what people have added. */
+                limit: number;
+                raised_by: number;
+                used: number;
+                /**
+                 * @description `near`: 80 % are used.
+                 * @enum {string}
+                 */
+                is: "ok" | "near" | "used_up";
+            }[];
+            /** @description Something had no known price: the cost is a lower bound. */
+            unpriced: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        Costs: {
+            /** @enum {string} */
+            by: "workflow" | "model" | "day" | "tenant";
+            /** Format: date-time */
+            since: string;
+            until: string | null;
+            items: {
+                runs: number;
+                /** @description With `unpriced_attempts` a lower bound; `null`: nothing of it is known. */
+                cost_usd: number | null;
+                unpriced_attempts: number;
+                input_tokens: number;
+                output_tokens: number;
+                key: string | null;
+            }[];
+            total: {
+                runs: number;
+                /** @description With `unpriced_attempts` a lower bound; `null`: nothing of it is known. */
+                cost_usd: number | null;
+                unpriced_attempts: number;
+                input_tokens: number;
+                output_tokens: number;
+            };
+            /** @description Set where there are too many runs: the sums hold from then on. */
+            counted_from: string | null;
+        };
+        /** @description A step that has failed for good. */
+        DeadLetter: {
+            /** @description `RUN:PATH`. */
+            dead_letter_id: string;
+            run_id: string;
+            workflow_name: string;
+            path: string;
+            code: string;
+            message: string;
+            /** Format: date-time */
+            failed_at: string;
+            /**
+             * @description What was done about it. The run stays as it ended.
+             * @enum {string}
+             */
+            status: "open" | "retried" | "resolved";
+            closed_at: string | null;
+            note: string | null;
+            /** @description The run that repeats from there. */
+            retried_as: string | null;
+        };
+        /** @description It is recorded, and goes on by itself. */
+        AcceptedRun: {
+            run_id: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
+        };
+        /** @description A key, without what opens anything. */
+        Key: {
+            key_id: string;
+            name: string;
+            scopes: ("read" | "run" | "write" | "admin")[];
+            tenant_id: string | null;
+            /** @description What one run that it starts may cost. */
+            max_cost_usd: number | null;
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            revoked_at: string | null;
+        };
+        /** @description A run without its contents. */
+        RunSummary: {
+            run_id: string;
+            workflow_name: string;
+            dialect: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
+            total_cost_usd: number;
+            error: components["schemas"]["ErrorDescription"] | null;
+            parent_run_id: string | null;
+            tenant_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            completed_at: string | null;
+        };
+        /** @description What went wrong, and what to do next. */
+        ErrorDescription: {
+            code: string;
+            message: string;
+            remedy: string;
+        };
+        /** @description How two runs differ. */
+        RunComparison: {
+            run_id: {
+                a: string;
+                b: string;
+            };
+            workflow_name: {
+                a: string;
+                b: string;
+            };
+            status: {
+                a: string;
+                b: string;
+            };
+            total_cost_usd: {
+                a: number;
+                b: number;
+                delta: number;
+            };
+            duration_seconds: {
+                a: number | null;
+                b: number | null;
+            };
+            definition: {
+                changed: boolean;
+                diff: string | null;
+            };
+            input: {
+                changed: boolean;
+                diff: string | null;
+            };
+            outputs: {
+                changed: boolean;
+                diff: string | null;
+            };
+            steps: {
+                path: string;
+                only_in: ("a" | "b") | null;
+                status: {
+                    a: string | null;
+                    b: string | null;
+                };
+                output_changed: boolean;
+                /** @description Unified; null: none, or too large to be shown. */
+                output_diff: string | null;
+                prompt_changed: boolean;
+                cost_usd_delta: number | null;
+            }[];
+            steps_left_out: number;
         };
         /** @description A run with its steps. */
         Run: {
@@ -985,12 +1138,6 @@ export interface components {
             steps: components["schemas"]["Step"][];
             /** @description Files that it has produced. Absent: not asked for. */
             artifacts?: components["schemas"]["StoredFile"][];
-        };
-        /** @description What went wrong, and what to do next. */
-        ErrorDescription: {
-            code: string;
-            message: string;
-            remedy: string;
         };
         /** @description The run that this one repeats. */
         Origin: {
@@ -1060,78 +1207,6 @@ export interface components {
             /** Format: date-time */
             modified_at: string;
         };
-        /** @description It is recorded, and goes on by itself. */
-        AcceptedRun: {
-            run_id: string;
-            /** @enum {string} */
-            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
-        };
-        /** @description How two runs differ. */
-        RunComparison: {
-            run_id: {
-                a: string;
-                b: string;
-            };
-            workflow_name: {
-                a: string;
-                b: string;
-            };
-            status: {
-                a: string;
-                b: string;
-            };
-            total_cost_usd: {
-                a: number;
-                b: number;
-                delta: number;
-            };
-            duration_seconds: {
-                a: number | null;
-                b: number | null;
-            };
-            definition: {
-                changed: boolean;
-                diff: string | null;
-            };
-            input: {
-                changed: boolean;
-                diff: string | null;
-            };
-            outputs: {
-                changed: boolean;
-                diff: string | null;
-            };
-            steps: {
-                path: string;
-                only_in: ("a" | "b") | null;
-                status: {
-                    a: string | null;
-                    b: string | null;
-                };
-                output_changed: boolean;
-                /** @description Unified; null: none, or too large to be shown. */
-                output_diff: string | null;
-                prompt_changed: boolean;
-                cost_usd_delta: number | null;
-            }[];
-            steps_left_out: number;
-        };
-        /** @description A run without its contents. */
-        RunSummary: {
-            run_id: string;
-            workflow_name: string;
-            dialect: string;
-            /** @enum {string} */
-            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
-            total_cost_usd: number;
-            error: components["schemas"]["ErrorDescription"] | null;
-            parent_run_id: string | null;
-            tenant_id: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            completed_at: string | null;
-        };
         RunEvent: {
             seq: number;
             event: {
@@ -1140,15 +1215,6 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
-        };
-        /** @description What was said during one attempt. */
-        StepLog: {
-            path: string;
-            attempt: number;
-            /** Format: date-time */
-            logged_at: string;
-            /** @description For an agent its messages, as they came. */
-            events: unknown[];
         };
         /** @description What a fork does differently. */
         Changes: {
@@ -1175,133 +1241,20 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description A question that waits for a person. */
-        Approval: {
-            /** @description `RUN:PATH`, of a task's question `RUN:PATH@ASKED`: what an answer names. */
-            approval_id: string;
-            run_id: string;
-            workflow_name: string;
+        /** @description What was said during one attempt. */
+        StepLog: {
             path: string;
-            step_id: string;
-            /** @description The event that asked. */
-            asked: number;
-            /** @description What a task calls its question; null for an approval step. */
-            key: string | null;
-            message: string;
-            /** @description What the person is to judge; approved unchanged, it is an approval step's output. */
-            shown: Json;
+            attempt: number;
             /** Format: date-time */
-            since: string;
-            times_out_at: string | null;
-            on_timeout: ("abort" | "skip") | null;
-            allow_edit: boolean;
-            /** @description What edited data must satisfy. */
-            schema: JsonObject | null;
+            logged_at: string;
+            /** @description For an agent its messages, as they came. */
+            events: unknown[];
         };
-        /** @description A step that has failed for good. */
-        DeadLetter: {
-            /** @description `RUN:PATH`. */
-            dead_letter_id: string;
-            run_id: string;
-            workflow_name: string;
-            path: string;
-            code: string;
-            message: string;
-            /** Format: date-time */
-            failed_at: string;
-            /**
-             * @description What was done about it. The run stays as it ended.
-             * @enum {string}
-             */
-            status: "open" | "retried" | "resolved";
-            closed_at: string | null;
-            note: string | null;
-            /** @description The run that repeats from there. */
-            retried_as: string | null;
-        };
-        /** @description What runs may use together. */
-        Budget: {
-            budget_id: string;
-            /** @description Null: of every workflow. */
-            workflow: string | null;
-            /** @description Null: of everybody. */
-            tenant_id: string | null;
-            /**
-             * @description A day is one in UTC.
-             * @enum {string}
-             */
-            per: "day" | "total";
-            /** @enum {string} */
-            on_exceeded: "stop" | "ask";
-            webhook: string | null;
-            /** @description That `uses` is about. */
-            day: string | null;
-            uses: {
-                /** @enum {string} */
-                of: "cost_usd" | "tokens" | "steps" | "seconds";
-                /** @description With what people have added. */
-                limit: number;
-                raised_by: number;
-                used: number;
-                /**
-                 * @description `near`: 80 % are used.
-                 * @enum {string}
-                 */
-                is: "ok" | "near" | "used_up";
-            }[];
-            /** @description Something had no known price: the cost is a lower bound. */
-            unpriced: boolean;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-        };
-        Costs: {
-            /** @enum {string} */
-            by: "workflow" | "model" | "day" | "tenant";
-            /** Format: date-time */
-            since: string;
-            until: string | null;
-            items: {
-                runs: number;
-                /** @description With `unpriced_attempts` a lower bound; `null`: nothing of it is known. */
-                cost_usd: number | null;
-                unpriced_attempts: number;
-                input_tokens: number;
-                output_tokens: number;
-                key: string | null;
-            }[];
-            total: {
-                runs: number;
-                /** @description With `unpriced_attempts` a lower bound; `null`: nothing of it is known. */
-                cost_usd: number | null;
-                unpriced_attempts: number;
-                input_tokens: number;
-                output_tokens: number;
-            };
-            /** @description Set where there are too many runs: the sums hold from then on. */
-            counted_from: string | null;
-        };
-        /** @description What a policy had to say about a step's output. */
-        RecordedViolation: {
-            run_id: string;
-            workflow_name: string;
-            tenant_id: string | null;
-            path: string;
-            /** @description Number of the event in the run; with `run_id` it names the outcome for ever. */
-            seq: number;
-            policy: string;
-            /** @enum {string} */
-            action: "redact" | "block" | "approve" | "alert";
-            /** @description How often, by kind. What was found is never told. */
-            found: {
-                [key: string]: number;
-            };
-            why: string;
-            /** Format: date-time */
-            at: string;
-        };
-        ScheduleChange: {
+        NewSchedule: {
+            /** @description The name of a registered workflow. */
+            workflow?: string;
+            /** @description Another name of `workflow`. */
+            workflow_name?: string;
             /** @description Five fields, for example `0 6 * * 1-5`. */
             cron?: string;
             /** @description Another name of `cron`. */
@@ -1361,11 +1314,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
-        NewSchedule: {
-            /** @description The name of a registered workflow. */
-            workflow?: string;
-            /** @description Another name of `workflow`. */
-            workflow_name?: string;
+        ScheduleChange: {
             /** @description Five fields, for example `0 6 * * 1-5`. */
             cron?: string;
             /** @description Another name of `cron`. */
@@ -1410,18 +1359,53 @@ export interface components {
             /** Format: date-time */
             recorded_at: string;
         };
-        /** @description A key, without what opens anything. */
-        Key: {
-            key_id: string;
+        Template: {
             name: string;
-            scopes: ("read" | "run" | "write" | "admin")[];
+            title: string;
+            description: string;
+            /** @enum {string} */
+            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
+            /** @description What to run, relative to its folder. */
+            workflow: string;
+            /** @description A file with an input to try it with. */
+            input: string;
+            needs: string[];
+        };
+        TemplateDetails: {
+            name: string;
+            title: string;
+            description: string;
+            /** @enum {string} */
+            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
+            /** @description What to run, relative to its folder. */
+            workflow: string;
+            /** @description A file with an input to try it with. */
+            input: string;
+            needs: string[];
+            readme: string;
+            files: {
+                path: string;
+                text: string;
+            }[];
+        };
+        /** @description What a policy had to say about a step's output. */
+        RecordedViolation: {
+            run_id: string;
+            workflow_name: string;
             tenant_id: string | null;
-            /** @description What one run that it starts may cost. */
-            max_cost_usd: number | null;
+            path: string;
+            /** @description Number of the event in the run; with `run_id` it names the outcome for ever. */
+            seq: number;
+            policy: string;
+            /** @enum {string} */
+            action: "redact" | "block" | "approve" | "alert";
+            /** @description How often, by kind. What was found is never told. */
+            found: {
+                [key: string]: number;
+            };
+            why: string;
             /** Format: date-time */
-            created_at: string;
-            expires_at: string | null;
-            revoked_at: string | null;
+            at: string;
         };
         /** @description A message to one receiver. */
         Webhook: {
@@ -1450,6 +1434,33 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             completed_at: string | null;
+        };
+        /** @description A workflow that can be started by its name. */
+        WorkflowSummary: {
+            name: string;
+            /** @enum {string} */
+            source: "file" | "saved";
+            /** @description Relative to the application. */
+            file: string | null;
+            /** @description The newest one of a saved definition. */
+            version: number | null;
+            /** @description Null: it is not valid. */
+            dialect: string | null;
+            description: string | null;
+            valid: boolean;
+            /** @description Errors and warnings, each with its place and remedy. */
+            problems: JsonObject[];
+            input_schema: JsonObject | null;
+        };
+        SavedWorkflow: {
+            name: string;
+            version: number;
+            /** Format: date-time */
+            saved_at: string;
+            /** @description False: the newest version says the same. */
+            is_new: boolean;
+            /** @description Errors and warnings, each with its place and remedy. */
+            problems: JsonObject[];
         };
         PlanRequest: {
             /** @description A registered name, or the text of a definition. */
@@ -1544,32 +1555,50 @@ export interface components {
             };
             warnings: string[];
         };
-        /** @description A workflow that can be started by its name. */
-        WorkflowSummary: {
-            name: string;
-            /** @enum {string} */
-            source: "file" | "saved";
-            /** @description Relative to the application. */
-            file: string | null;
-            /** @description The newest one of a saved definition. */
-            version: number | null;
-            /** @description Null: it is not valid. */
-            dialect: string | null;
-            description: string | null;
-            valid: boolean;
-            /** @description Errors and warnings, each with its place and remedy. */
-            problems: JsonObject[];
-            input_schema: JsonObject | null;
-        };
-        SavedWorkflow: {
-            name: string;
-            version: number;
-            /** Format: date-time */
-            saved_at: string;
-            /** @description False: the newest version says the same. */
-            is_new: boolean;
-            /** @description Errors and warnings, each with its place and remedy. */
-            problems: JsonObject[];
+        Submission: {
+            /** @description A registered name, or the text of a definition. */
+            workflow?: string;
+            /** @description Another name of `workflow`. */
+            workflow_name?: string;
+            /** @description Of a text of agents: which of its workflows or agents is meant. */
+            part?: string;
+            /** @description Of a saved definition; absent: the newest. */
+            version?: number;
+            /** @description The input of the run. */
+            input?: JsonObject;
+            /** @description Another name of `input`. */
+            input_data?: JsonObject;
+            /**
+             * Format: uri
+             * @description Takes the place of the definition's `on_complete.webhook`.
+             */
+            callback_url?: string;
+            /** @description Sent with the callback. */
+            callback_headers?: {
+                [key: string]: string;
+            };
+            /** @description The run stops when this much is spent. */
+            max_cost_usd?: number;
+            /** @description What the run may use. */
+            limits?: {
+                max_cost_usd?: number;
+                max_tokens?: number;
+                /** @description Every try of a step counts. */
+                max_steps?: number;
+                max_seconds?: number;
+                /**
+                 * @description `ask`: an approval asks to raise the limit, and the run goes on after it.
+                 * @enum {string}
+                 */
+                on_exceeded?: "stop" | "ask";
+            };
+            /**
+             * @description Who answers agent steps.
+             * @enum {string}
+             */
+            agent?: "sandstorm" | "inline" | "simulated";
+            /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
+            idempotency_key?: string;
         };
         /** @description A workflow with its definition. */
         Workflow: {
@@ -1598,35 +1627,6 @@ export interface components {
             /** Format: date-time */
             saved_at: string;
         };
-        Template: {
-            name: string;
-            title: string;
-            description: string;
-            /** @enum {string} */
-            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
-            /** @description What to run, relative to its folder. */
-            workflow: string;
-            /** @description A file with an input to try it with. */
-            input: string;
-            needs: string[];
-        };
-        TemplateDetails: {
-            name: string;
-            title: string;
-            description: string;
-            /** @enum {string} */
-            dialect: "sandcastle" | "uhlp" | "terminal" | "agents";
-            /** @description What to run, relative to its folder. */
-            workflow: string;
-            /** @description A file with an input to try it with. */
-            input: string;
-            needs: string[];
-            readme: string;
-            files: {
-                path: string;
-                text: string;
-            }[];
-        };
     };
     responses: {
         /** @description It could not be done; `error` says why, and what to do next. */
@@ -1646,181 +1646,11 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    runSync: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key with the same request has the same run for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Submission"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Run"];
-                        error: null;
-                    };
-                };
-            };
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Run"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    submitRun: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key with the same request has the same run for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Submission"];
-            };
-        };
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["AcceptedRun"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    compareRuns: {
-        parameters: {
-            query?: {
-                a?: string;
-                b?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["RunComparison"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    getRun: {
-        parameters: {
-            query?: {
-                outputs?: boolean;
-                prompts?: boolean;
-                artifacts?: boolean;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Run"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    deleteRun: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            run_id: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listRuns: {
+    listApprovals: {
         parameters: {
             query?: {
                 limit?: number;
-                cursor?: string;
                 offset?: number;
-                status?: string | string[];
-                workflow?: string;
-                since?: string;
-                until?: string;
-                q?: string;
             };
             header?: never;
             path?: never;
@@ -1836,7 +1666,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: {
-                            items: components["schemas"]["RunSummary"][];
+                            items: components["schemas"]["Approval"][];
                             next_cursor: string | null;
                         };
                         error: null;
@@ -1847,12 +1677,9 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    readRunEvents: {
+    getApproval: {
         parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 id: string;
@@ -1868,406 +1695,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: {
-                            items: components["schemas"]["RunEvent"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    readRunGraph: {
-        parameters: {
-            query?: {
-                called?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            format: number;
-                            name: string;
-                        } & {
-                            [key: string]: unknown;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    readRunLogs: {
-        parameters: {
-            query?: {
-                step?: string;
-                limit?: number;
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["StepLog"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    streamEvents: {
-        parameters: {
-            query?: {
-                after?: string;
-            };
-            header?: {
-                /** @description The id of the last event seen. */
-                "Last-Event-ID"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    streamRun: {
-        parameters: {
-            query?: {
-                after?: string;
-                progress?: boolean;
-                events?: boolean;
-            };
-            header?: {
-                /** @description The id of the last event seen. */
-                "Last-Event-ID"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            /** @description There is nothing more to come. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    cancelRun: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description Recorded with the end. */
-                    reason?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["AcceptedRun"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    resumeRun: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            run_id: string;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
-                            /** @description What has changed of its files: it goes on with what it began with. */
-                            changes: string[];
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    signalRun: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description The event's: a step waits for it, or will wait for it. */
-                    name: string;
-                    /** @description What the waiting step gets as its output. */
-                    payload?: Json;
-                };
-            };
-        };
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            run_id: string;
-                            name: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    forkRun: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key with the same request has the same run for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description A step's id or the path of an instance; absent: the first that failed, of a completed run all of it. */
-                    from_step?: string;
-                    /**
-                     * @description What the run began with (the default), or its file as it is now.
-                     * @enum {string}
-                     */
-                    definition?: "pinned" | "current";
-                    /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
-                    idempotency_key?: string;
-                    changes: components["schemas"]["Changes"];
-                };
-            };
-        };
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            run_id: string;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
-                            /** @description Empty: the whole run. */
-                            from_path: string;
-                            /** @description What has changed of its files since the old run began, and what is used. Told to who asks first. */
-                            changes: string[];
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    rerunRun: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key with the same request has the same run for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description A step's id or the path of an instance; absent: the first that failed, of a completed run all of it. */
-                    from_step?: string;
-                    /**
-                     * @description What the run began with (the default), or its file as it is now.
-                     * @enum {string}
-                     */
-                    definition?: "pinned" | "current";
-                    /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
-                    idempotency_key?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            run_id: string;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
-                            /** @description Empty: the whole run. */
-                            from_path: string;
-                            /** @description What has changed of its files since the old run began, and what is used. Told to who asks first. */
-                            changes: string[];
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    replayRun: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key with the same request has the same run for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description A step's id or the path of an instance; absent: the first that failed, of a completed run all of it. */
-                    from_step?: string;
-                    /**
-                     * @description What the run began with (the default), or its file as it is now.
-                     * @enum {string}
-                     */
-                    definition?: "pinned" | "current";
-                    /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
-                    idempotency_key?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            run_id: string;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
-                            /** @description Empty: the whole run. */
-                            from_path: string;
-                            /** @description What has changed of its files since the old run began, and what is used. Told to who asks first. */
-                            changes: string[];
-                        };
+                        data: components["schemas"]["Approval"];
                         error: null;
                     };
                 };
@@ -2308,64 +1736,6 @@ export interface operations {
                             path: string;
                             /** @enum {string} */
                             answer: "approve" | "reject" | "skip";
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    getApproval: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Approval"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listApprovals: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["Approval"][];
-                            next_cursor: string | null;
                         };
                         error: null;
                     };
@@ -2444,184 +1814,6 @@ export interface operations {
                             path: string;
                             /** @enum {string} */
                             answer: "approve" | "reject" | "skip";
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    getDeadLetter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["DeadLetter"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listDeadLetters: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                offset?: number;
-                status?: "open" | "retried" | "resolved";
-                workflow?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["DeadLetter"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    resolveDeadLetter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description Why, for whoever looks later. */
-                    note?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["DeadLetter"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    retryDeadLetter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["AcceptedRun"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    getBudget: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Budget"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    removeBudget: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            budget_id: string;
                         };
                         error: null;
                     };
@@ -2721,6 +1913,62 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
+    getBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Budget"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    removeBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            budget_id: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
     sumCosts: {
         parameters: {
             query?: {
@@ -2750,17 +1998,14 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    listViolations: {
+    listDeadLetters: {
         parameters: {
             query?: {
                 limit?: number;
                 cursor?: string;
-                run?: string;
+                offset?: number;
+                status?: "open" | "retried" | "resolved";
                 workflow?: string;
-                policy?: string;
-                action?: "redact" | "block" | "approve" | "alert";
-                since?: string;
-                until?: string;
             };
             header?: never;
             path?: never;
@@ -2776,7 +2021,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: {
-                            items: components["schemas"]["RecordedViolation"][];
+                            items: components["schemas"]["DeadLetter"][];
                             next_cursor: string | null;
                         };
                         error: null;
@@ -2787,7 +2032,7 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    getSchedule: {
+    getDeadLetter: {
         parameters: {
             query?: never;
             header?: never;
@@ -2805,7 +2050,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Schedule"];
+                        data: components["schemas"]["DeadLetter"];
                         error: null;
                     };
                 };
@@ -2814,36 +2059,7 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    removeSchedule: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            schedule_id: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    changeSchedule: {
+    resolveDeadLetter: {
         parameters: {
             query?: never;
             header?: never;
@@ -2854,7 +2070,10 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["ScheduleChange"];
+                "application/json": {
+                    /** @description Why, for whoever looks later. */
+                    note?: string;
+                };
             };
         };
         responses: {
@@ -2865,7 +2084,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Schedule"];
+                        data: components["schemas"]["DeadLetter"];
                         error: null;
                     };
                 };
@@ -2874,132 +2093,7 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    listSchedules: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["Schedule"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    createSchedule: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewSchedule"];
-            };
-        };
-        responses: {
-            /** @description Made. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            schedule_id: string;
-                            workflow_name: string;
-                            cron_expression: string;
-                            timezone: string;
-                            input_data: JsonObject;
-                            /** @description Without what gives access. */
-                            notify: JsonObject | null;
-                            enabled: boolean;
-                            disabled_reason: ("paused" | "definition_removed") | null;
-                            /** @enum {string} */
-                            overlap: "skip" | "queue" | "cancel_previous";
-                            /** @enum {string} */
-                            catch_up: "none" | "one" | "all";
-                            jitter_seconds: number;
-                            /**
-                             * @description `definition`: it follows the file of its workflow; `saved`: the newest version that was saved.
-                             * @enum {string}
-                             */
-                            source: "api" | "definition" | "saved";
-                            tenant_id: string | null;
-                            last_run_id: string | null;
-                            /** @description Null: it is disabled, or it never fires again. */
-                            next_fire_at: string | null;
-                            /** @description The next five, as the clocks of its zone show them. */
-                            next_fire_times: string[];
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                            /** @description That no server fires it at the moment. */
-                            note?: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listScheduleSlots: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["ScheduleSlot"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    runSchedule: {
+    retryDeadLetter: {
         parameters: {
             query?: never;
             header?: never;
@@ -3018,6 +2112,76 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AcceptedRun"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                after?: string;
+            };
+            header?: {
+                /** @description The id of the last event seen. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @enum {string} */
+                            status: "ok" | "degraded";
+                            /**
+                             * @description `off`: not configured.
+                             * @enum {string}
+                             */
+                            sandstorm: "ok" | "error" | "off";
+                            /**
+                             * @description `off`: not configured.
+                             * @enum {string}
+                             */
+                            redis: "ok" | "error" | "off";
+                            /**
+                             * @description `off`: not configured.
+                             * @enum {string}
+                             */
+                            db: "ok" | "error" | "off";
+                        };
                         error: null;
                     };
                 };
@@ -3146,7 +2310,125 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    getWebhook: {
+    readMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+                status?: string | string[];
+                workflow?: string;
+                since?: string;
+                until?: string;
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["RunSummary"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    compareRuns: {
+        parameters: {
+            query?: {
+                a?: string;
+                b?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunComparison"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: {
+                outputs?: boolean;
+                prompts?: boolean;
+                artifacts?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Run"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    deleteRun: {
         parameters: {
             query?: never;
             header?: never;
@@ -3165,412 +2447,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: {
-                            /** @description What its receiver gets as `webhook-id`, the same with each try. */
-                            webhook_id: string;
-                            /**
-                             * @description `slack` and `email`: what a schedule tells people.
-                             * @enum {string}
-                             */
-                            channel: "webhook" | "slack" | "email";
-                            event: string;
-                            run_id: string | null;
-                            workflow_name: string;
-                            /** @description Without what gives access. */
-                            url: string;
-                            /**
-                             * @description `skipped`: nothing was sent, because the receiver has said that nobody is there any more.
-                             * @enum {string}
-                             */
-                            status: "pending" | "delivered" | "failed" | "skipped";
-                            /** @description Tries so far. */
-                            attempt: number;
-                            next_attempt_at: string | null;
-                            error: components["schemas"]["ErrorDescription"] | null;
-                            tenant_id: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            completed_at: string | null;
-                            attempts: {
-                                /** Format: date-time */
-                                at: string;
-                                duration_seconds: number;
-                                /** @description The HTTP status of the answer. Null if there was none. */
-                                status: number | null;
-                                error: string | null;
-                                /** @description The beginning of the answer. */
-                                excerpt: string | null;
-                            }[];
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listWebhooks: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                offset?: number;
-                run?: string;
-                status?: ("pending" | "delivered" | "failed" | "skipped")[];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["Webhook"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    resendWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Accepted: it goes on by itself. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            /** @description What its receiver gets as `webhook-id`, the same with each try. */
-                            webhook_id: string;
-                            /**
-                             * @description `slack` and `email`: what a schedule tells people.
-                             * @enum {string}
-                             */
-                            channel: "webhook" | "slack" | "email";
-                            event: string;
-                            run_id: string | null;
-                            workflow_name: string;
-                            /** @description Without what gives access. */
-                            url: string;
-                            /**
-                             * @description `skipped`: nothing was sent, because the receiver has said that nobody is there any more.
-                             * @enum {string}
-                             */
-                            status: "pending" | "delivered" | "failed" | "skipped";
-                            /** @description Tries so far. */
-                            attempt: number;
-                            next_attempt_at: string | null;
-                            error: components["schemas"]["ErrorDescription"] | null;
-                            tenant_id: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            completed_at: string | null;
-                            /** @description That no server delivers at the moment. */
-                            note?: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    validateWorkflow: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    text: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            valid: boolean;
-                            /** @description Errors and warnings, each with its place and remedy. */
-                            problems: JsonObject[];
-                            workflows: {
-                                name: string;
-                                dialect: string;
-                                steps: number;
-                            }[];
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    planRun: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PlanRequest"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Plan"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listWorkflows: {
-        parameters: {
-            query?: {
-                limit?: number;
-                cursor?: string;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["WorkflowSummary"][];
-                            next_cursor: string | null;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    saveWorkflow: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description A definition in any of the formats. */
-                    text: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["SavedWorkflow"];
-                        error: null;
-                    };
-                };
-            };
-            /** @description Made. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["SavedWorkflow"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    showWorkflow: {
-        parameters: {
-            query?: {
-                version?: number;
-            };
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Workflow"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    putWorkflow: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description A definition in any of the formats. */
-                    text: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["SavedWorkflow"];
-                        error: null;
-                    };
-                };
-            };
-            /** @description Made. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["SavedWorkflow"];
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    removeWorkflow: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            name: string;
-                        };
-                        error: null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
-        };
-    };
-    listWorkflowVersions: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: {
-                            items: components["schemas"]["WorkflowVersion"][];
-                            next_cursor: string | null;
+                            run_id: string;
                         };
                         error: null;
                     };
@@ -3633,6 +2510,647 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    cancelRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Recorded with the end. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AcceptedRun"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    readRunEvents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["RunEvent"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    forkRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A step's id or the path of an instance; absent: the first that failed, of a completed run all of it. */
+                    from_step?: string;
+                    /**
+                     * @description What the run began with (the default), or its file as it is now.
+                     * @enum {string}
+                     */
+                    definition?: "pinned" | "current";
+                    /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
+                    idempotency_key?: string;
+                    changes: components["schemas"]["Changes"];
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            run_id: string;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
+                            /** @description Empty: the whole run. */
+                            from_path: string;
+                            /** @description What has changed of its files since the old run began, and what is used. Told to who asks first. */
+                            changes: string[];
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    readRunGraph: {
+        parameters: {
+            query?: {
+                called?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            format: number;
+                            name: string;
+                        } & {
+                            [key: string]: unknown;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    readRunLogs: {
+        parameters: {
+            query?: {
+                step?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["StepLog"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    replayRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description A step's id or the path of an instance; absent: the first that failed, of a completed run all of it. */
+                    from_step?: string;
+                    /**
+                     * @description What the run began with (the default), or its file as it is now.
+                     * @enum {string}
+                     */
+                    definition?: "pinned" | "current";
+                    /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            run_id: string;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
+                            /** @description Empty: the whole run. */
+                            from_path: string;
+                            /** @description What has changed of its files since the old run began, and what is used. Told to who asks first. */
+                            changes: string[];
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    rerunRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description A step's id or the path of an instance; absent: the first that failed, of a completed run all of it. */
+                    from_step?: string;
+                    /**
+                     * @description What the run began with (the default), or its file as it is now.
+                     * @enum {string}
+                     */
+                    definition?: "pinned" | "current";
+                    /** @description The same key with the same request has the same run for 24 hours; over HTTP also as a header. */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            run_id: string;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
+                            /** @description Empty: the whole run. */
+                            from_path: string;
+                            /** @description What has changed of its files since the old run began, and what is used. Told to who asks first. */
+                            changes: string[];
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    resumeRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            run_id: string;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
+                            /** @description What has changed of its files: it goes on with what it began with. */
+                            changes: string[];
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    signalRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The event's: a step waits for it, or will wait for it. */
+                    name: string;
+                    /** @description What the waiting step gets as its output. */
+                    payload?: Json;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            run_id: string;
+                            name: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    streamRun: {
+        parameters: {
+            query?: {
+                after?: string;
+                progress?: boolean;
+                events?: boolean;
+            };
+            header?: {
+                /** @description The id of the last event seen. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description There is nothing more to come. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["Schedule"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSchedule"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            schedule_id: string;
+                            workflow_name: string;
+                            cron_expression: string;
+                            timezone: string;
+                            input_data: JsonObject;
+                            /** @description Without what gives access. */
+                            notify: JsonObject | null;
+                            enabled: boolean;
+                            disabled_reason: ("paused" | "definition_removed") | null;
+                            /** @enum {string} */
+                            overlap: "skip" | "queue" | "cancel_previous";
+                            /** @enum {string} */
+                            catch_up: "none" | "one" | "all";
+                            jitter_seconds: number;
+                            /**
+                             * @description `definition`: it follows the file of its workflow; `saved`: the newest version that was saved.
+                             * @enum {string}
+                             */
+                            source: "api" | "definition" | "saved";
+                            tenant_id: string | null;
+                            last_run_id: string | null;
+                            /** @description Null: it is disabled, or it never fires again. */
+                            next_fire_at: string | null;
+                            /** @description The next five, as the clocks of its zone show them. */
+                            next_fire_times: string[];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                            /** @description That no server fires it at the moment. */
+                            note?: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Schedule"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    removeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            schedule_id: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    changeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ScheduleChange"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Schedule"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    runSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AcceptedRun"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listScheduleSlots: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["ScheduleSlot"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
                 };
             };
             "4XX": components["responses"]["Refused"];
@@ -3818,9 +3336,18 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    getHealth: {
+    listViolations: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                cursor?: string;
+                run?: string;
+                workflow?: string;
+                policy?: string;
+                action?: "redact" | "block" | "approve" | "alert";
+                since?: string;
+                until?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3835,23 +3362,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: {
-                            /** @enum {string} */
-                            status: "ok" | "degraded";
-                            /**
-                             * @description `off`: not configured.
-                             * @enum {string}
-                             */
-                            sandstorm: "ok" | "error" | "off";
-                            /**
-                             * @description `off`: not configured.
-                             * @enum {string}
-                             */
-                            redis: "ok" | "error" | "off";
-                            /**
-                             * @description `off`: not configured.
-                             * @enum {string}
-                             */
-                            db: "ok" | "error" | "off";
+                            items: components["schemas"]["RecordedViolation"][];
+                            next_cursor: string | null;
                         };
                         error: null;
                     };
@@ -3861,9 +3373,15 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
-    readMetrics: {
+    listWebhooks: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+                run?: string;
+                status?: ("pending" | "delivered" | "failed" | "skipped")[];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3876,7 +3394,489 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/plain": string;
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["Webhook"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description What its receiver gets as `webhook-id`, the same with each try. */
+                            webhook_id: string;
+                            /**
+                             * @description `slack` and `email`: what a schedule tells people.
+                             * @enum {string}
+                             */
+                            channel: "webhook" | "slack" | "email";
+                            event: string;
+                            run_id: string | null;
+                            workflow_name: string;
+                            /** @description Without what gives access. */
+                            url: string;
+                            /**
+                             * @description `skipped`: nothing was sent, because the receiver has said that nobody is there any more.
+                             * @enum {string}
+                             */
+                            status: "pending" | "delivered" | "failed" | "skipped";
+                            /** @description Tries so far. */
+                            attempt: number;
+                            next_attempt_at: string | null;
+                            error: components["schemas"]["ErrorDescription"] | null;
+                            tenant_id: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            completed_at: string | null;
+                            attempts: {
+                                /** Format: date-time */
+                                at: string;
+                                duration_seconds: number;
+                                /** @description The HTTP status of the answer. Null if there was none. */
+                                status: number | null;
+                                error: string | null;
+                                /** @description The beginning of the answer. */
+                                excerpt: string | null;
+                            }[];
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    resendWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description What its receiver gets as `webhook-id`, the same with each try. */
+                            webhook_id: string;
+                            /**
+                             * @description `slack` and `email`: what a schedule tells people.
+                             * @enum {string}
+                             */
+                            channel: "webhook" | "slack" | "email";
+                            event: string;
+                            run_id: string | null;
+                            workflow_name: string;
+                            /** @description Without what gives access. */
+                            url: string;
+                            /**
+                             * @description `skipped`: nothing was sent, because the receiver has said that nobody is there any more.
+                             * @enum {string}
+                             */
+                            status: "pending" | "delivered" | "failed" | "skipped";
+                            /** @description Tries so far. */
+                            attempt: number;
+                            next_attempt_at: string | null;
+                            error: components["schemas"]["ErrorDescription"] | null;
+                            tenant_id: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            completed_at: string | null;
+                            /** @description That no server delivers at the moment. */
+                            note?: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listWorkflows: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["WorkflowSummary"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    saveWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A definition in any of the formats. */
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedWorkflow"];
+                        error: null;
+                    };
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedWorkflow"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    planRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Plan"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    submitRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Submission"];
+            };
+        };
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AcceptedRun"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    runSync: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same request has the same run for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Submission"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Run"];
+                        error: null;
+                    };
+                };
+            };
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Run"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    validateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            valid: boolean;
+                            /** @description Errors and warnings, each with its place and remedy. */
+                            problems: JsonObject[];
+                            workflows: {
+                                name: string;
+                                dialect: string;
+                                steps: number;
+                            }[];
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    showWorkflow: {
+        parameters: {
+            query?: {
+                version?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Workflow"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    putWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A definition in any of the formats. */
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedWorkflow"];
+                        error: null;
+                    };
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedWorkflow"];
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    removeWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            name: string;
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
+    listWorkflowVersions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: components["schemas"]["WorkflowVersion"][];
+                            next_cursor: string | null;
+                        };
+                        error: null;
+                    };
                 };
             };
             "4XX": components["responses"]["Refused"];

@@ -18,7 +18,6 @@ import {
 } from "./workflows/read-workflows.ts";
 
 const WRITTEN: readonly Endpoint[] = [
-  // Before those of one workflow: the first that fits answers.
   validateWorkflow,
   planRunEndpoint,
   listWorkflowsEndpoint,
@@ -47,7 +46,8 @@ const BY_HAND: Readonly<Record<string, ServeByHand>> = {
 
 /** Every route of the service, in the order of its document. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  // Before those of one workflow: the first path that fits answers.
   ...(await loadOperations()).flatMap((operation) => toEndpoints(operation, BY_HAND)),
   ...WRITTEN,
-];
+]
+  // The first path that fits answers: a brace sorts behind every letter, so `/runs/compare` stands before `/runs/{id}`.
+  .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
