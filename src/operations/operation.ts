@@ -175,6 +175,8 @@ export interface McpTool<Output = unknown, Input = unknown> {
   readonly fixed?: Readonly<Record<string, Json>>;
   /** Fields with a value where a model gives none. */
   readonly usual?: Readonly<Record<string, Json>>;
+  /** Fields that a model must give, though programs may give another spelling. */
+  readonly required?: readonly string[];
   /** Fields that a model is not offered. */
   readonly without?: readonly string[];
   /** Other defaults and bounds of a page than those of programs. */

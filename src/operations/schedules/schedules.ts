@@ -123,6 +123,7 @@ export const createSchedule = defineOperation({
     description:
       "Starts a workflow by the clock from now on. Only a `pawl serve` fires schedules: `note` says if there is none.",
     without: ["workflow", "cron", "input"],
+    required: ["workflow_name", "cron_expression"],
   },
   async handle({ app, by }, given) {
     const { workflow, workflow_name: name = "", cron, cron_expression: expression = "" } = given;

@@ -62,7 +62,9 @@ function toInput(operation: Operation, tool: McpTool): JsonObject {
     properties: Object.fromEntries(
       fields.map(({ name, schema: { aliasOf: _, ...schema } }) => [nameOf(tool, name), schema]),
     ),
-    required: fields.filter(({ isRequired }) => isRequired).map(({ name }) => nameOf(tool, name)),
+    required: fields
+      .filter(({ name, isRequired }) => isRequired || tool.required?.includes(name) === true)
+      .map(({ name }) => nameOf(tool, name)),
     additionalProperties: false,
     ...($defs === undefined ? {} : { $defs }),
   };
