@@ -221,6 +221,7 @@ test("a run that waits shows for what, while nothing of it is in memory", async 
   expect(steps.map((step) => step.status)).toEqual(["completed", "awaiting_approval", "waiting", "pending"]);
   expect(approvals).toEqual([
     {
+      approval_id: `${run.id}:review`,
       asked: 4,
       key: null,
       run_id: run.id,
