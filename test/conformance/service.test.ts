@@ -59,5 +59,5 @@ async function useEverything(client: ForeignClient): Promise<void> {
   const schedule = await client.call("create_schedule", { workflow_name: "other", cron_expression: "0 6 * * *" });
   expect(JSON.parse(await client.read("pawl://schedules"))).toMatchObject({ items: [{ workflow_name: "other" }] });
   await client.call("delete_schedule", { schedule_id: schedule["schedule_id"] ?? null });
-  expect(await client.call("list_schedules")).toEqual({ items: [] });
+  expect(await client.call("list_schedules")).toEqual({ items: [], next_cursor: null });
 }
