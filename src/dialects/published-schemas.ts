@@ -3,7 +3,7 @@ import { rules as agentsRules } from "./agents/shape/parts.ts";
 import { rules as sandcastleRules, workflow as sandcastleWorkflow } from "./sandcastle/shape/workflow-shape.ts";
 import type { DialectRules, Shape } from "./shape/shape.ts";
 import { rules as terminalRules, workflow as terminalWorkflow } from "./terminal/workflow-shape.ts";
-import { promptFile, promptRules } from "./uhlp/prompt-shape.ts";
+import { promptFile, promptRules } from "./uhlp/prompts/prompt-shape.ts";
 
 /** A kind of file whose shape is published: as a JSON Schema for editors, and as tables of keys in the docs. */
 export interface PublishedShape {

@@ -6,14 +6,14 @@ import { reportSchemaProblems } from "../schema-problems.ts";
 import type { SourceText } from "../source/source-text.ts";
 import type { YamlMap } from "../source/yaml-node.ts";
 import { findPart } from "../source/yaml-node.ts";
-import { findTemplateFault } from "./check-template.ts";
 import { hoistTargets } from "./hoist-targets.ts";
-import { lowerWorkflow } from "./lower.ts";
-import type { LowerContext } from "./lower-context.ts";
+import { lowerWorkflow } from "./lower/lower.ts";
+import type { LowerContext } from "./lower/lower-context.ts";
 import { parseWorkflow } from "./parse.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { MAX_STEPS } from "./parse-step.ts";
-import { placeInScalar } from "./place-in-scalar.ts";
+import { findTemplateFault } from "./prompts/check-template.ts";
+import { placeInScalar } from "./prompts/place-in-scalar.ts";
 
 export interface UhlpOptions {
   /** For workflows that do not say `maxSteps`. */

@@ -133,7 +133,7 @@ function outside(path: string): { readonly fault: Fault } {
 }
 
 async function parsePrompt(path: string, text: string) {
-  const { parsePromptTemplate } = await import("../../dialects/uhlp/prompt-template.ts");
+  const { parsePromptTemplate } = await import("../../dialects/uhlp/prompts/prompt-template.ts");
   const { template, problems } = await parsePromptTemplate({ text, file: path });
   return {
     ...(template === undefined ? {} : { template: { ...template } }),

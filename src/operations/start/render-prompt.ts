@@ -5,7 +5,7 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { renderCodeFrame } from "../../dialects/code-frame.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
-import { parsePromptTemplate } from "../../dialects/uhlp/prompt-template.ts";
+import { parsePromptTemplate } from "../../dialects/uhlp/prompts/prompt-template.ts";
 import type { Application } from "../application/application.ts";
 import { findDefinition } from "../definitions/find-definition.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";

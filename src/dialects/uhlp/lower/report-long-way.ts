@@ -1,6 +1,6 @@
+import type { StepDefinition } from "../workflow.ts";
 import type { FlowPlan } from "./flow-plan.ts";
 import type { LowerContext } from "./lower-context.ts";
-import type { StepDefinition } from "./workflow.ts";
 
 /** Warns of a flow in which no run that goes well can come to an end within `maxSteps`. */
 export function reportLongWay(plan: FlowPlan, { maxSteps, problems }: LowerContext): void {

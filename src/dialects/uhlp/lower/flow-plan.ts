@@ -1,7 +1,7 @@
-import { suggest } from "../did-you-mean.ts";
-import { toExcerpt } from "../source/printable.ts";
+import { suggest } from "../../did-you-mean.ts";
+import { toExcerpt } from "../../source/printable.ts";
+import type { Block, Level, Reference, StepBody, StepDefinition } from "../workflow.ts";
 import { isTooLarge, type LowerContext } from "./lower-context.ts";
-import type { Block, Level, Reference, StepBody, StepDefinition } from "./workflow.ts";
 
 /** The steps of one flow: those of a level without what belongs to blocks, or those of a block. */
 export interface FlowPlan {

@@ -1,6 +1,6 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import type { SetStep } from "../../core/graph/graph.ts";
-import type { YamlNode } from "../source/yaml-node.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { SetStep } from "../../../core/graph/graph.ts";
+import type { YamlNode } from "../../source/yaml-node.ts";
 import { outputOf } from "./doing.ts";
 import { freeId } from "./lower-context.ts";
 import { literal, lowerValue, toObject, type ValueScope } from "./lower-value.ts";

@@ -1,6 +1,6 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import type { Step } from "../../core/graph/graph.ts";
-import type { StepDefinition } from "./workflow.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { Step } from "../../../core/graph/graph.ts";
+import type { StepDefinition } from "../workflow.ts";
 
 /** What a step does, without its name and place in the flow. */
 export type Doing = Step extends infer Kind ? (Kind extends Step ? Omit<Kind, "id"> : never) : never;

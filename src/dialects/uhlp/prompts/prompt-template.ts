@@ -1,14 +1,14 @@
-import type { Problem } from "../../core/errors/problem.ts";
-import type { TemplateFault } from "../../core/errors/template-fault.ts";
-import type { JsonObject } from "../../core/json.ts";
-import type { Definition } from "../definition.ts";
-import { ProblemList } from "../problem-list.ts";
-import { checkLater } from "../shape/check-later.ts";
-import { Reader, type Text, TOP } from "../shape/shape.ts";
+import type { Problem } from "../../../core/errors/problem.ts";
+import type { TemplateFault } from "../../../core/errors/template-fault.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { Definition } from "../../definition.ts";
+import { ProblemList } from "../../problem-list.ts";
+import { checkLater } from "../../shape/check-later.ts";
+import { Reader, type Text, TOP } from "../../shape/shape.ts";
 
-import { type Range, SourceText } from "../source/source-text.ts";
-import { describeNode, type YamlMap } from "../source/yaml-node.ts";
-import { readYaml } from "../source/yaml-source.ts";
+import { type Range, SourceText } from "../../source/source-text.ts";
+import { describeNode, type YamlMap } from "../../source/yaml-node.ts";
+import { readYaml } from "../../source/yaml-source.ts";
 import { findTemplateFault } from "./check-template.ts";
 import { placeInScalar } from "./place-in-scalar.ts";
 import { EXAMPLE, promptFile, promptRules } from "./prompt-shape.ts";

@@ -1,6 +1,6 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import type { ProblemList } from "../problem-list.ts";
-import type { StepDefinition } from "./workflow.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { ProblemList } from "../../problem-list.ts";
+import type { StepDefinition } from "../workflow.ts";
 
 /** Warns of a step that has succeeded and may have nowhere to go. `conditions`: those of its transitions. */
 export function reportGap(

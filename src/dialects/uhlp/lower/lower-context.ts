@@ -1,9 +1,9 @@
-import type { Place } from "../../core/graph/graph.ts";
-import type { NeededFile } from "../definition.ts";
-import type { ProblemList } from "../problem-list.ts";
-import type { Range, SourceText } from "../source/source-text.ts";
-import type { ExpressionScope } from "./expressions/expression-scope.ts";
-import type { Level, StepDefinition } from "./workflow.ts";
+import type { Place } from "../../../core/graph/graph.ts";
+import type { NeededFile } from "../../definition.ts";
+import type { ProblemList } from "../../problem-list.ts";
+import type { Range, SourceText } from "../../source/source-text.ts";
+import type { ExpressionScope } from "../expressions/expression-scope.ts";
+import type { Level, StepDefinition } from "../workflow.ts";
 
 /** What all of a definition shares while it is lowered. */
 export interface LowerContext {

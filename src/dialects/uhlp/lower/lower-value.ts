@@ -1,14 +1,14 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import { childrenOf } from "../../core/expressions/walk-paths.ts";
-import type { Json } from "../../core/json.ts";
-import { toExcerpt } from "../source/printable.ts";
-import { toJson, type YamlMap, type YamlNode, type YamlScalar } from "../source/yaml-node.ts";
-import { placeInExpression } from "./expression-place.ts";
-import type { ExpressionScope } from "./expressions/expression-scope.ts";
-import { parseExpression } from "./expressions/parse-expression.ts";
-import { visibleRoots } from "./expressions/resolve-path.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import { childrenOf } from "../../../core/expressions/walk-paths.ts";
+import type { Json } from "../../../core/json.ts";
+import { toExcerpt } from "../../source/printable.ts";
+import { toJson, type YamlMap, type YamlNode, type YamlScalar } from "../../source/yaml-node.ts";
+import type { ExpressionScope } from "../expressions/expression-scope.ts";
+import { parseExpression } from "../expressions/parse-expression.ts";
+import { placeInExpression } from "../expressions/place-in-expression.ts";
+import { visibleRoots } from "../expressions/resolve-path.ts";
+import type { Inputs } from "../workflow.ts";
 import type { FlowScope, LowerContext } from "./lower-context.ts";
-import type { Inputs } from "./workflow.ts";
 
 /** Where an expression stands, and what it may name there. */
 export interface ValueScope {

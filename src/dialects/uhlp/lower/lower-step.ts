@@ -1,14 +1,14 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import { mapChildren } from "../../core/expressions/walk-paths.ts";
-import type { Step } from "../../core/graph/graph.ts";
-import { isJsonObject } from "../../core/json.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import { mapChildren } from "../../../core/expressions/walk-paths.ts";
+import type { Step } from "../../../core/graph/graph.ts";
+import { isJsonObject } from "../../../core/json.ts";
+import type { StepDefinition } from "../workflow.ts";
 import { type Doing, outputOf } from "./doing.ts";
 import { freeId, toPlace } from "./lower-context.ts";
 import { lowerControl } from "./lower-control.ts";
 import { lowerValue, type ValueScope } from "./lower-value.ts";
 import { lowerWork } from "./lower-work.ts";
 import type { PlanBlock } from "./plan-block.ts";
-import type { StepDefinition } from "./workflow.ts";
 
 /** A step without where it leads. */
 export function lowerStep(step: StepDefinition, scope: ValueScope, planBlock: PlanBlock): Step {

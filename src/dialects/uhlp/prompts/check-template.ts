@@ -1,4 +1,4 @@
-import { readTemplateFault, type TemplateFault } from "../../core/errors/template-fault.ts";
+import { readTemplateFault, type TemplateFault } from "../../../core/errors/template-fault.ts";
 
 /** The engine recurses with every operator, and a stack that overflows leaves it broken for the rest of the process. */
 const LONGEST_TAG = 4_000;

@@ -1,11 +1,11 @@
-import type { MachineFlow, Step } from "../../core/graph/graph.ts";
+import type { MachineFlow, Step } from "../../../core/graph/graph.ts";
+import type { Level, StepDefinition } from "../workflow.ts";
 import { type FlowPlan, planBlock, planLevel } from "./flow-plan.ts";
 import { type FlowScope, isTooLarge, type LowerContext } from "./lower-context.ts";
 import { lowerStep } from "./lower-step.ts";
 import { lowerTransitions } from "./lower-transitions.ts";
 import type { PlanBlock } from "./plan-block.ts";
 import { reportLongWay } from "./report-long-way.ts";
-import type { Level, StepDefinition } from "./workflow.ts";
 
 /** The flow of the whole workflow. Undefined where it has no beginning, which is reported. */
 export function lowerFlow(level: Level, context: LowerContext): MachineFlow | undefined {

@@ -1,6 +1,6 @@
-import type { Range, SourceText } from "../source/source-text.ts";
-import type { YamlScalar } from "../source/yaml-node.ts";
-import { offsetsInScalar } from "./offsets-in-scalar.ts";
+import { offsetsInScalar } from "../../source/offsets-in-scalar.ts";
+import type { Range, SourceText } from "../../source/source-text.ts";
+import type { YamlScalar } from "../../source/yaml-node.ts";
 
 /** Where a piece of a scalar's text stands in the file; the whole scalar where YAML has changed the text too much to tell. */
 export function placeInExpression(

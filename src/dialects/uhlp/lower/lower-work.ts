@@ -1,11 +1,11 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import type { JsonObject } from "../../core/json.ts";
-import { isTerminalTool } from "../../ports/terminal-tools.ts";
-import type { NeededFile } from "../definition.ts";
-import type { Text } from "../shape/shape.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { isTerminalTool } from "../../../ports/terminal-tools.ts";
+import type { NeededFile } from "../../definition.ts";
+import type { Text } from "../../shape/shape.ts";
+import type { CodeBody, ModelBody, StepDefinition, ToolBody, WorkBody } from "../workflow.ts";
 import { type Doing, effortOf } from "./doing.ts";
 import { literal, lowerInputs, toObject, type ValueScope } from "./lower-value.ts";
-import type { CodeBody, ModelBody, StepDefinition, ToolBody, WorkBody } from "./workflow.ts";
 
 /** A task, with what its executor gets. */
 export function lowerWork(step: StepDefinition, body: WorkBody, scope: ValueScope): Doing {

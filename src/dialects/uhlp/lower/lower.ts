@@ -1,8 +1,8 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import type { Flow, Graph, MachineFlow, Step } from "../../core/graph/graph.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { Flow, Graph, MachineFlow, Step } from "../../../core/graph/graph.ts";
+import type { Workflow } from "../workflow.ts";
 import type { LowerContext } from "./lower-context.ts";
 import { lowerFlow } from "./lower-flow.ts";
-import type { Workflow } from "./workflow.ts";
 
 /** Turns a workflow into the graph that runs. What is wrong between steps and in expressions is reported on the way. */
 export function lowerWorkflow(workflow: Workflow, context: LowerContext): Graph | undefined {

@@ -1,7 +1,7 @@
-import type { TemplateFault } from "../../core/errors/template-fault.ts";
-import type { Text } from "../shape/shape.ts";
-import type { Range, SourceText } from "../source/source-text.ts";
-import { offsetsInScalar } from "./offsets-in-scalar.ts";
+import type { TemplateFault } from "../../../core/errors/template-fault.ts";
+import type { Text } from "../../shape/shape.ts";
+import { offsetsInScalar } from "../../source/offsets-in-scalar.ts";
+import type { Range, SourceText } from "../../source/source-text.ts";
 
 /** Where a place in a text stands in the file. Undefined where YAML has changed the text too much to tell. */
 export function placeInScalar(text: Text, fault: TemplateFault, source: SourceText): Range | undefined {

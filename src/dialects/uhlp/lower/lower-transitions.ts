@@ -1,11 +1,11 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import type { Transition } from "../../core/graph/graph.ts";
-import type { ProblemList } from "../problem-list.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { Transition } from "../../../core/graph/graph.ts";
+import type { ProblemList } from "../../problem-list.ts";
+import type { StepDefinition, TransitionDefinition } from "../workflow.ts";
 import { type FlowPlan, findTarget, type Target } from "./flow-plan.ts";
 import { type FlowScope, type LowerContext, toPlace } from "./lower-context.ts";
 import { isDecidable, lowerValue } from "./lower-value.ts";
 import { reportGap } from "./report-gap.ts";
-import type { StepDefinition, TransitionDefinition } from "./workflow.ts";
 
 export interface LoweredTransitions {
   readonly transitions?: readonly Transition[];

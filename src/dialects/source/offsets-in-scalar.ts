@@ -1,5 +1,5 @@
-import type { SourceText } from "../source/source-text.ts";
-import type { YamlScalar } from "../source/yaml-node.ts";
+import type { SourceText } from "./source-text.ts";
+import type { YamlScalar } from "./yaml-node.ts";
 
 /**
  * Where each character of a scalar's text stands in the file, and where the text ends: one more than it has characters.

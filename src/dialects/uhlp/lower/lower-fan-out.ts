@@ -1,11 +1,11 @@
-import type { DagFlow, Step } from "../../core/graph/graph.ts";
+import type { DagFlow, Step } from "../../../core/graph/graph.ts";
+import type { ExpressionScope } from "../expressions/expression-scope.ts";
+import type { LoopBody, ParallelBody, StepDefinition } from "../workflow.ts";
 import { attemptsOf, type Doing, UNREADABLE } from "./doing.ts";
-import type { ExpressionScope } from "./expressions/expression-scope.ts";
 import { freeId } from "./lower-context.ts";
 import { lowerCheckedList, lowerList } from "./lower-list.ts";
 import type { ValueScope } from "./lower-value.ts";
 import { type PlanBlock, type PlannedBlock, toStep } from "./plan-block.ts";
-import type { LoopBody, ParallelBody, StepDefinition } from "./workflow.ts";
 
 /** A fan-out of the body in a flow of its own: seen from outside, its output is an ordinary list. */
 export function lowerLoop(step: StepDefinition, body: LoopBody, scope: ValueScope, planBlock: PlanBlock): Doing {

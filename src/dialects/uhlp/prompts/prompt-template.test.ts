@@ -1,8 +1,8 @@
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { renderProblem } from "../render-problem.ts";
-import { toJsonSchema } from "../shape/json-schema.ts";
+import { renderProblem } from "../../render-problem.ts";
+import { toJsonSchema } from "../../shape/json-schema.ts";
 import { promptFile, promptRules } from "./prompt-shape.ts";
 import { parsePromptTemplate } from "./prompt-template.ts";
 

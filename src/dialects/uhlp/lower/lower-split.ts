@@ -1,13 +1,13 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import { mapChildren } from "../../core/expressions/walk-paths.ts";
-import type { SetStep, Step } from "../../core/graph/graph.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import { mapChildren } from "../../../core/expressions/walk-paths.ts";
+import type { SetStep, Step } from "../../../core/graph/graph.ts";
+import type { SplitBody, StepDefinition } from "../workflow.ts";
 import { attemptsOf, type Doing, outputOf } from "./doing.ts";
 import { freeId } from "./lower-context.ts";
 import { failureRule, fanOutId, lowerItem } from "./lower-fan-out.ts";
 import { eachWhole, lowerList, wholeOf } from "./lower-list.ts";
 import { literal, lowerValue, toObject, type ValueScope } from "./lower-value.ts";
 import type { PlanBlock } from "./plan-block.ts";
-import type { SplitBody, StepDefinition } from "./workflow.ts";
 
 /** First all items get their route, then the bodies of the routes run side by side. */
 export function lowerSplit(step: StepDefinition, body: SplitBody, scope: ValueScope, planBlock: PlanBlock): Doing {

@@ -1,10 +1,10 @@
-import type { JsonObject } from "../../core/json.ts";
-import { anything, jsonSchema } from "../shape/containers.ts";
-import { optional, required } from "../shape/fields.ts";
-import { object } from "../shape/object.ts";
-import { choice, text } from "../shape/scalars.ts";
-import { type DialectRules, to } from "../shape/shape.ts";
-import { toJson } from "../source/yaml-node.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { anything, jsonSchema } from "../../shape/containers.ts";
+import { optional, required } from "../../shape/fields.ts";
+import { object } from "../../shape/object.ts";
+import { choice, text } from "../../shape/scalars.ts";
+import { type DialectRules, to } from "../../shape/shape.ts";
+import { toJson } from "../../source/yaml-node.ts";
 
 export const promptRules: DialectRules = { unknownKeys: "warning", nulls: "absent", scalars: "yaml" };
 

@@ -1,13 +1,13 @@
-import type { Expr } from "../../core/expressions/expr.ts";
-import { toMilliseconds } from "../../core/expressions/to-milliseconds.ts";
-import type { Wait } from "../../core/graph/graph.ts";
-import type { YamlScalar } from "../source/yaml-node.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import { toMilliseconds } from "../../../core/expressions/to-milliseconds.ts";
+import type { Wait } from "../../../core/graph/graph.ts";
+import type { YamlScalar } from "../../source/yaml-node.ts";
+import type { ControlBody, MergeBody, ResponseBody, StepDefinition, TryBody, WaitBody } from "../workflow.ts";
 import { attemptsOf, type Doing, effortOf, UNREADABLE } from "./doing.ts";
 import { lowerLoop, lowerParallel } from "./lower-fan-out.ts";
 import { lowerSplit } from "./lower-split.ts";
 import { literal, lowerInputs, lowerName, lowerValue, toObject, type ValueScope } from "./lower-value.ts";
 import type { PlanBlock } from "./plan-block.ts";
-import type { ControlBody, MergeBody, ResponseBody, StepDefinition, TryBody, WaitBody } from "./workflow.ts";
 
 /** Control steps as compositions of the steps that the core knows. */
 export function lowerControl(step: StepDefinition, body: ControlBody, scope: ValueScope, planBlock: PlanBlock): Doing {
