@@ -1438,8 +1438,11 @@ export interface components {
         /** @description A workflow that can be started by its name. */
         WorkflowSummary: {
             name: string;
-            /** @enum {string} */
-            source: "file" | "saved";
+            /**
+             * @description A file of the application, saved through the service, or kept by terminals after a success.
+             * @enum {string}
+             */
+            source: "file" | "saved" | "terminal library";
             /** @description Relative to the application. */
             file: string | null;
             /** @description The newest one of a saved definition. */
@@ -1451,6 +1454,10 @@ export interface components {
             /** @description Errors and warnings, each with its place and remedy. */
             problems: JsonObject[];
             input_schema: JsonObject | null;
+            /** @description When the terminal library got it. */
+            created?: string;
+            /** @description How often one of the terminal library has succeeded. */
+            success_count?: number;
         };
         SavedWorkflow: {
             name: string;
@@ -1603,8 +1610,11 @@ export interface components {
         /** @description A workflow with its definition. */
         Workflow: {
             name: string;
-            /** @enum {string} */
-            source: "file" | "saved";
+            /**
+             * @description A file of the application, saved through the service, or kept by terminals after a success.
+             * @enum {string}
+             */
+            source: "file" | "saved" | "terminal library";
             /** @description Relative to the application. */
             file: string | null;
             /** @description The newest one of a saved definition. */
@@ -1616,6 +1626,10 @@ export interface components {
             /** @description Errors and warnings, each with its place and remedy. */
             problems: JsonObject[];
             input_schema: JsonObject | null;
+            /** @description When the terminal library got it. */
+            created?: string;
+            /** @description How often one of the terminal library has succeeded. */
+            success_count?: number;
             /** @description The definition as it is written; secrets are masked. */
             text: string;
             /** @description What it does, in which order; null where it is not valid. */
@@ -3569,6 +3583,8 @@ export interface operations {
                 "application/json": {
                     /** @description A definition in any of the formats. */
                     text: string;
+                    /** @description Where it is given, the definition must say the same. */
+                    name?: string;
                 };
             };
         };
@@ -3716,6 +3732,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description A definition in any of the formats. */
                     text: string;
                 };
             };

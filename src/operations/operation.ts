@@ -108,10 +108,14 @@ export interface CliVerb<Output = unknown> {
   readonly table?: Table<Output extends { readonly items: readonly (infer Item)[] } ? Item : Output>;
   /** A picture that is no table, by its name among the pictures of the command line. */
   readonly view?: View;
-  /** What a person reads instead of a table, or below it. */
-  show?(output: Output): Shown;
+  /** What a person reads instead of a table, or below it. `given`: what was asked for, as it was written. */
+  show?(output: Output, given: Readonly<Record<string, unknown>>): Shown;
   /** Absent: 0. */
   exitCodeOf?(output: Output): number;
+  /** The whole list is shown, in as many pages as it has: `--limit` and `--cursor` are not offered. */
+  readonly isWhole?: true;
+  /** `--tenant` does it for a tenant of this machine's application. A server acts for the tenant of the key. */
+  readonly perTenant?: true;
   /** The run that it starts is shown to its end. Its start in this process is by hand. */
   readonly follows?: true;
   /** A command line that works, without the program's name. */
@@ -129,7 +133,7 @@ export interface PartOption {
   readonly clears?: true;
 }
 
-export type View = "approvals" | "comparison" | "costs" | "dead-letters" | "violations" | "webhook";
+export type View = "approvals" | "comparison" | "costs" | "dead-letters" | "violations" | "webhook" | "workflows";
 
 /** `data` goes to stdout, so that programs can read it; each line of `told` to stderr. */
 export interface Shown {

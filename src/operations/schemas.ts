@@ -69,6 +69,18 @@ export function takePage<Item>(items: readonly Item[], { limit = items.length, o
   return { items: items.slice(offset, offset + limit), next_cursor: null };
 }
 
+/** A page of a list that is at hand, sorted by `keyOf`. The cursor is the key of the last item, right whatever comes meanwhile. */
+export function takePageAfter<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+  { limit, cursor, offset = 0 }: { readonly limit: number; readonly cursor?: string; readonly offset?: number },
+) {
+  const rest = items.filter((item) => cursor === undefined || keyOf(item) > cursor).slice(offset);
+  const page = rest.slice(0, limit);
+  const last = page.at(-1);
+  return { items: page, next_cursor: rest.length > limit && last !== undefined ? keyOf(last) : null };
+}
+
 /** What names one of many. */
 export function idField(sentence: string) {
   return z.string().min(1).max(2_200).describe(sentence);

@@ -212,6 +212,8 @@ function toApplication(
     backgroundHost: refuse,
     findOwner: async () => ({ state: "free" }),
     leftTerminals: async () => undefined,
+    workflowLibrary: async () => ({ list: async () => [], load: refuse, save: refuse, noteSuccess: refuse }),
+    libraryEditor: refuse,
     library: { list: () => definitions },
     fetchDefinitionFile: remote ?? refuse,
     toolbox: async () => ({ offer: refuse, hold: () => {}, states: async () => toolServers }),

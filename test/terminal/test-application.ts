@@ -63,6 +63,7 @@ export async function testApplication(
   });
   const service = openServiceRecords({ path: ":memory:", durability: "process" });
   onTestFinished(() => service.close());
+  const library = new TerminalLibrary({ dir: join(appDir, ".terminal_control_workflows") });
   const app: Application = {
     appDir,
     dataDir: join(appDir, ".pawl"),
@@ -80,6 +81,8 @@ export async function testApplication(
     backgroundHost: async () => appHost,
     findOwner: async () => ({ state: "free" }),
     leftTerminals: async () => undefined,
+    workflowLibrary: async () => library,
+    libraryEditor: () => Promise.reject(new Error("Nobody edits the library here.")),
     prompts: () => Promise.reject(new Error("There are no prompts.")),
     prices: () => Promise.reject(new Error("Nobody asks for prices here.")),
     fetchDefinitionFile: () => Promise.reject(new Error("There is no endpoint.")),
@@ -87,7 +90,6 @@ export async function testApplication(
     hasPrice: async () => true,
     checkAgentServer: async () => undefined,
   };
-  const library = new TerminalLibrary({ dir: join(appDir, ".terminal_control_workflows") });
   return {
     app,
     library,

@@ -58,6 +58,10 @@ export interface Application {
   readonly compiledTexts?: CompiledTexts | undefined;
   /** Scripts of simulated agents. Undefined: each is read when a run begins. */
   readonly textFiles?: TextFileCache | undefined;
+  /** Terminal workflows that have succeeded. They belong to no tenant. */
+  workflowLibrary(): Promise<WorkflowLibrary>;
+  /** For who removes and renames them. */
+  libraryEditor(): Promise<LibraryEditor>;
   /** A file of an application that lives behind an MCP endpoint. Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`. */
   fetchDefinitionFile(wanted: WantedFile): Promise<string>;
   /** Puts values into prompt templates. */
@@ -91,10 +95,6 @@ export interface OpenApplication extends Application {
   listen(options: ListenOptions): Promise<HttpService>;
   /** Whether programs of steps can be kept in a sandbox on this machine. */
   checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }>;
-  /** Terminal workflows that have succeeded. */
-  workflowLibrary(): Promise<WorkflowLibrary>;
-  /** For who removes and renames them. */
-  libraryEditor(): Promise<LibraryEditor>;
   /** Offers terminals and workflows over them as an MCP server, until the other program is gone or `stop` aborts. */
   serveTerminals(options: ServeTerminalsOptions): Promise<void>;
   /** Offers the built-in tools (`core.*`) to other programs as an MCP server, until they are gone or `stop` aborts. */

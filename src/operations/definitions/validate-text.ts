@@ -1,15 +1,7 @@
-import type { JsonObject } from "../../core/json.ts";
 import type { Application } from "../application/application.ts";
+import type { TextValidation } from "../workflows/workflow-schemas.ts";
 import { checkWholeText, describeProblem } from "./compile-text.ts";
 import { loadOptionsOf } from "./load-options.ts";
-
-/** The problems of a text, and what could be run. */
-export interface TextValidation {
-  readonly valid: boolean;
-  /** Warnings too. */
-  readonly problems: readonly JsonObject[];
-  readonly workflows: readonly { readonly name: string; readonly dialect: string; readonly steps: number }[];
-}
 
 /** Everything at once. A text that is sent has no folder: files that it names are not looked for. */
 export async function validateText({ config }: Pick<Application, "config">, text: string): Promise<TextValidation> {

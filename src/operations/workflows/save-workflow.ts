@@ -1,6 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { JsonObject } from "../../core/json.ts";
 import type { DefinitionKey } from "../../ports/workflow-definitions.ts";
 import type { Application } from "../application/application.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
@@ -13,18 +12,7 @@ import { armSaved, disarmSaved, startsByOf } from "../schedules/saved-schedules.
 import { reportOnSaved } from "./saved-definitions.ts";
 import { refuseTriggerOf } from "./saved-triggers.ts";
 import { workflowUnknown } from "./show-workflow.ts";
-
-export interface SavedVersion {
-  readonly name: string;
-  readonly version: number;
-  readonly saved_at: string;
-}
-
-export interface SavedWorkflowVersion extends SavedVersion {
-  /** False: the newest version says the same, word for word. */
-  readonly is_new: boolean;
-  readonly problems: readonly JsonObject[];
-}
+import type { SavedVersion, SavedWorkflowVersion } from "./workflow-schemas.ts";
 
 type SavingApplication = WorkflowsApplication & Pick<Application, "clock" | "maxRunCostMicro">;
 
@@ -40,7 +28,7 @@ const TAKEN = new Set(["run", "validate"]);
  */
 export async function saveWorkflow(
   app: SavingApplication,
-  { text, name: expected }: { readonly text: string; readonly name?: string },
+  { text, name: expected }: { readonly text: string; readonly name?: string | undefined },
 ): Promise<SavedWorkflowVersion> {
   const { appDir, library, config, tenantId, maxRunCostMicro } = app;
   const loading = loadOptionsOf(config);

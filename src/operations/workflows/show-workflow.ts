@@ -1,28 +1,29 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
-import type { StoredDefinition } from "../../ports/workflow-definitions.ts";
+import type { SavedWorkflow } from "../../ports/workflow-library.ts";
 import type { Application } from "../application/application.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
+import { reportOnText } from "../definitions/compile-text.ts";
 import { explainGraph, type GraphExplanation } from "../definitions/explain-graph.ts";
 import { findNamed } from "../definitions/find-named.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
-import { summarizeRegistered, summarizeStored, type WorkflowSummary } from "./list-workflows.ts";
+import { summarizeKept, summarizeRegistered, summarizeReport, summarizeStored } from "./list-workflows.ts";
 import { reportOnArmed } from "./report-on-armed.ts";
 import { findSaved } from "./saved-definitions.ts";
+import { findKept, readKept } from "./terminal-library.ts";
+import type { WorkflowDescription } from "./workflow-schemas.ts";
 
-export interface WorkflowDescription extends WorkflowSummary {
-  /** The definition as it is written, without secrets. */
-  readonly text: string;
-  readonly graph: GraphExplanation | null;
-}
+type ShowingApplication = WorkflowsApplication & Pick<Application, "mask">;
 
-/** A workflow by its name. Throws `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`. */
+/** A workflow by its name. Throws `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`, `LIBRARY_DAMAGED`. */
 export async function showWorkflow(
-  app: WorkflowsApplication & Pick<Application, "mask">,
+  app: ShowingApplication,
   name: string,
   version?: number,
 ): Promise<WorkflowDescription> {
+  const kept = version === undefined ? await findKept(app, name) : undefined;
+  if (kept !== undefined) return describeKept(app, kept);
   const { appDir, library, config } = app;
   const loading = loadOptionsOf(config);
   const places = { appDir, library, ...loading, findSaved: (wanted: string) => findSaved(app, wanted, version) };
@@ -35,16 +36,17 @@ export async function showWorkflow(
     const summary = summarizeRegistered(registered, appDir);
     return { ...summary, text: app.mask(text), graph: explain(definition?.graph) };
   }
-  return describeStored(app, named.stored);
-}
-
-async function describeStored(
-  app: WorkflowsApplication & Pick<Application, "mask">,
-  stored: StoredDefinition,
-): Promise<WorkflowDescription> {
+  const { stored } = named;
   const [report = { problems: [] }] = await reportOnArmed(app, [stored]);
   const graph = explain(report.definition?.graph);
   return { ...summarizeStored(stored, report), text: app.mask(stored.text), graph };
+}
+
+async function describeKept(app: ShowingApplication, kept: SavedWorkflow): Promise<WorkflowDescription> {
+  const text = await readKept(app, kept.name);
+  const report = await reportOnText(text, { folders: [], ...loadOptionsOf(app.config) });
+  const summary = summarizeKept(kept, { file: null, version: null, ...summarizeReport(report) });
+  return { ...summary, text: app.mask(text), graph: explain(report.definition?.graph) };
 }
 
 function explain(graph: Graph | undefined): GraphExplanation | null {

@@ -1,5 +1,5 @@
 import type { PawlClient } from "../../client/pawl-client.ts";
-import type { OpenApplication } from "../../operations/application/application.ts";
+import type { Application } from "../../operations/application/application.ts";
 import { parseInput } from "../../operations/fields.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { RequestRunner, type RunningHost } from "../../operations/requests/request-runner.ts";
@@ -12,7 +12,7 @@ export interface Caller {
 }
 
 /** Runs that a verb starts go on in a process in the background. */
-export function callHere(app: OpenApplication): Caller {
+export function callHere(app: Application): Caller {
   const host: RunningHost = {
     startRun: async (start) => (await app.backgroundHost()).startRun(start),
     settled: async (runId) => (await app.backgroundHost()).settled(runId),

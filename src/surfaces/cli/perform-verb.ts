@@ -12,6 +12,7 @@ import type { Caller } from "./caller.ts";
 import { type CommonOptions, formatOf, pageOptions } from "./cli-context.ts";
 import { print, printEnvelope, tell } from "./print.ts";
 import { io } from "./process-io.ts";
+import { sanitize } from "./render/sanitize.ts";
 import { VIEWS } from "./render/views.ts";
 import { optionNameOf, partNameOf } from "./verbs/option-names.ts";
 
@@ -28,11 +29,13 @@ export interface Described {
 
 /** Calls an operation with what was written, and shows the answer. Returns the exit code. */
 export async function performVerb(caller: Caller, { operation, verb }: Described, written: Written): Promise<number> {
-  const output = await callFor(caller, operation, await toInput(operation, verb, written)).catch((error: unknown) => {
+  const input = await toInput(operation, verb, written);
+  const given = verb.isWhole === true ? { ...input, limit: Number.POSITIVE_INFINITY } : input;
+  const output = await callFor(caller, operation, given).catch((error: unknown) => {
     throw withHelp(verb, error);
   });
   if (formatOf(written.options) !== "text") printEnvelope(output);
-  else await show(verb, output);
+  else await show(verb, output, input);
   return verb.exitCodeOf?.(output) ?? 0;
 }
 
@@ -59,7 +62,7 @@ async function callFor(caller: Caller, operation: Operation, given: Given): Prom
   return { items, next_cursor: cursor };
 }
 
-async function show({ table, view, show }: CliVerb, output: unknown): Promise<void> {
+async function show({ table, view, show }: CliVerb, output: unknown, given: Given): Promise<void> {
   if (table !== undefined) {
     const { renderList } = await import("./render/render-list.ts");
     print(renderList(table, itemsOf(output), pageOptions()));
@@ -69,9 +72,9 @@ async function show({ table, view, show }: CliVerb, output: unknown): Promise<vo
     // Each view is named by operations with the output that it shows.
     print(render(output as never, pageOptions()));
   }
-  const { data, told = [] } = show?.(output) ?? {};
+  const { data, told = [] } = show?.(output, given) ?? {};
   if (data !== undefined) print(data);
-  for (const line of told) tell(line);
+  for (const line of told) tell(sanitize(line));
   const more = isJsonObject(output) ? output["next_cursor"] : undefined;
   if (typeof more === "string") tell(`There are more: --cursor ${more}`);
 }
@@ -106,7 +109,8 @@ export async function toInput(operation: Operation, verb: CliVerb, { args, optio
   return { ...given, ...fixed };
 }
 
-function readSource(path: string): Promise<string> {
+/** The text of a file, or of stdin where it is `-`. */
+export function readSource(path: string): Promise<string> {
   return path === "-" ? text(io().stdin) : readTextFile(path);
 }
 

@@ -19,7 +19,6 @@ import { addRuns } from "./verbs/add-runs.ts";
 import { addSettings } from "./verbs/add-settings.ts";
 import { addStorage } from "./verbs/add-storage.ts";
 import { addTerminals } from "./verbs/add-terminals.ts";
-import { addWorkflows } from "./verbs/add-workflows.ts";
 import type { Perform } from "./verbs/perform.ts";
 
 /** The verbs that a command line may be about, all of them where it names none. What a verb does is loaded when it is called. */
@@ -38,7 +37,6 @@ export async function buildProgram(
   addInit(program, exitWith);
   addRun(program, perform);
   addDefinitions(program, perform);
-  addWorkflows(program, perform);
   addAgents(program, perform);
   addPrompt(program, perform);
   addRuns(program, perform);

@@ -9,7 +9,7 @@ import { gatherInput } from "../../../operations/start/gather-input.ts";
 import { formatOf } from "../cli-context.ts";
 import { type PlanOptions, showPlan } from "../commands/plan.ts";
 import type { RunOptions } from "../commands/run.ts";
-import { readDefinition } from "../commands/workflows.ts";
+import { readSource } from "../perform-verb.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { shortId } from "../short-id.ts";
 import { followRemote } from "./follow-remote.ts";
@@ -52,7 +52,7 @@ type Wanted = Pick<RunOptions, "i" | "input" | "agent" | "maxCost">;
 
 async function toSubmission(client: PawlClient, reference: string, { i = [], input, agent, maxCost }: Wanted) {
   const { file, part } = toFile(reference);
-  const workflow = file === undefined ? reference : `${await readDefinition(file)}\n`;
+  const workflow = file === undefined ? reference : `${await readSource(file)}\n`;
   const schema = file !== undefined || i.length === 0 ? undefined : await schemaOf(client, reference);
   const values = await gatherInput({ pairs: i, folder: process.cwd(), ...given({ file: input }) }, schema);
   return { workflow, input: values, ...given({ part, agent: toAgent(agent), max_cost_usd: maxCost }) };

@@ -1,17 +1,36 @@
-import type { WorkflowSummary } from "../../../operations/workflows/list-workflows.ts";
+import type { Table } from "../../../operations/operation.ts";
+import type { WorkflowSummary } from "../../../operations/workflows/workflow-schemas.ts";
 import type { PageOptions } from "./page-options.ts";
-import { sanitize } from "./sanitize.ts";
-import type { Segment } from "./segment.ts";
-import { renderTable } from "./table.ts";
+import { renderList } from "./render-list.ts";
 
-/** The first table of `pawl workflows ls`: what can be run by its name. */
-export function renderWorkflows(workflows: readonly WorkflowSummary[], { paint, width }: PageOptions): string {
-  const columns = ["NAME", "FROM", "FORMAT", "DESCRIPTION"].map((title) => ({ title }));
-  const rows = workflows.map((workflow): Segment[] => [
-    { text: sanitize(workflow.name) },
-    { text: sanitize(workflow.file ?? `saved, version ${workflow.version}`) },
-    { text: workflow.dialect ?? "not valid" },
-    { text: sanitize(workflow.description ?? "") },
-  ]);
-  return renderTable(columns, rows, { paint, width });
+const NAMED: Table<WorkflowSummary> = {
+  empty: "",
+  columns: ({ name, file, version, dialect, description }) => ({
+    NAME: name,
+    FROM: file ?? `saved, version ${version}`,
+    FORMAT: dialect ?? "not valid",
+    DESCRIPTION: description,
+  }),
+};
+
+const KEPT: Table<WorkflowSummary> = {
+  empty: "No workflow is saved. Those that `run_workflow` has run with success are.",
+  right: ["SUCCESSES"],
+  columns: ({ name, success_count: successes = 0, created = "", description }) => ({
+    NAME: name,
+    SUCCESSES: successes,
+    SAVED: { time: Number.isNaN(Date.parse(created)) ? null : created },
+    DESCRIPTION: description,
+  }),
+};
+
+/** The tables of `pawl workflows ls`: what can be run by its name, and the library of terminal workflows. */
+export function renderWorkflows(
+  { items }: { readonly items: readonly WorkflowSummary[] },
+  options: PageOptions,
+): string {
+  const named = items.filter(({ source }) => source !== "terminal library");
+  const kept = items.filter(({ source }) => source === "terminal library");
+  const library = renderList(KEPT, kept, options);
+  return named.length === 0 ? library : `${renderList(NAMED, named, options)}\n\n${library}`;
 }

@@ -11,5 +11,6 @@ export const VIEWS: Readonly<Record<View, () => Promise<Render>>> = {
   costs: async () => (await import("./render-costs.ts")).renderCosts,
   "dead-letters": async () => (await import("./render-dead-letters.ts")).renderDeadLetters,
   violations: async () => (await import("./render-violations.ts")).renderViolations,
+  workflows: async () => (await import("./render-workflows.ts")).renderWorkflows,
   webhook: async () => (await import("./render-webhook.ts")).renderWebhook,
 };

@@ -1,4 +1,6 @@
 import { type Command, Option } from "commander";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { forTenant } from "../../../operations/application/tenant-application.ts";
 import { type Field, fieldsOf } from "../../../operations/fields.ts";
 import type { CliVerb, Operation } from "../../../operations/operation.ts";
 import { callHere, callServer } from "../caller.ts";
@@ -11,6 +13,7 @@ import type { Perform } from "./perform.ts";
 const TOPICS: Readonly<Record<string, string>> = {
   approvals: "questions that wait for a person",
   "dead-letter": "steps that have failed for good",
+  workflows: "workflows that go by a name",
   budgets: "what runs of a workflow, a tenant or all may use together",
   schedules: "workflows that start by the clock",
   keys: "who may use the service over HTTP",
@@ -48,6 +51,7 @@ function addVerb(program: Command, perform: Perform, described: Described): void
     command.option("-i <key=value>", "one input; key=@FILE reads a file", collect);
     command.option("--input <file>", "the whole input as a JSON file");
   }
+  if (verb.perTenant === true) command.option("--tenant <id>", "those of this tenant");
   if (example !== undefined) command.addHelpText("after", `\nExample:\n  pawl ${example}`);
   command.action(async (...called: readonly unknown[]) => {
     const options = called[args.length] as Written["options"];
@@ -57,7 +61,9 @@ function addVerb(program: Command, perform: Perform, described: Described): void
       async (app, voice) => {
         if (verb.follows === true)
           return (await import("../follow-verb.ts")).followVerbHere({ app, voice }, described, written);
-        const exitCode = await performVerb(callHere(app), described, written);
+        const tenant = options["tenant"];
+        const seen = verb.perTenant === true && typeof tenant === "string" ? forTenant(app, tenant) : app;
+        const exitCode = await performVerb(callHere(seen), described, written);
         // As the owner this process may have taken up runs: they are laid down in good order.
         await app.park(AbortSignal.abort());
         return exitCode;
@@ -65,10 +71,20 @@ function addVerb(program: Command, perform: Perform, described: Described): void
       "no" in operation.http
         ? undefined
         : async (parts) => {
+            if (verb.perTenant === true && options["tenant"] !== undefined)
+              throw tenantOfKey(parts.client.url, String(options["tenant"]));
             if (verb.follows !== true) return performVerb(callServer(parts.client), described, written);
             return (await import("../follow-verb.ts")).followVerbThere(parts, described, written);
           },
     );
+  });
+}
+
+/** A server must not do to the application's what was meant for a tenant's. */
+function tenantOfKey(url: string, tenant: string): PawlError {
+  return new PawlError("USAGE", {
+    message: `\`--tenant\` counts on this machine only: ${url} acts for the tenant of the key.`,
+    remedy: `Leave it out and use a key of the tenant with --api-key: pawl keys create NAME --tenant ${tenant}`,
   });
 }
 

@@ -2,13 +2,14 @@ import type { Field } from "../../../operations/fields.ts";
 import type { CliVerb, PartOption } from "../../../operations/operation.ts";
 
 /** The option of a field, as it is typed. Undefined: the verb has none for it. */
-export function flagsOf({ args = [], fixed = {}, options = {} }: CliVerb, field: Field): string | undefined {
+export function flagsOf({ args = [], fixed = {}, options = {}, isWhole }: CliVerb, field: Field): string | undefined {
   const { name, kind, aliasOf } = field;
   const written = options[name];
   if (args.includes(name) || name in fixed || written === false) return undefined;
   if (written !== undefined) return written;
   // `input` has options of its own: `-i` and `--input`. Pages by number are for other clients.
   if (aliasOf !== undefined || name === "offset" || name === "input") return undefined;
+  if (isWhole === true && (name === "limit" || name === "cursor")) return undefined;
   const flag = `--${name.replaceAll("_", "-")}`;
   return kind === "boolean"
     ? flag

@@ -8,24 +8,10 @@ import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndp
 import { getHealth } from "./system/health.ts";
 import { readMetrics } from "./system/metrics.ts";
 import { getTemplate, listTemplatesEndpoint } from "./templates/templates.ts";
-import { putWorkflow, removeWorkflowEndpoint, saveWorkflowEndpoint } from "./workflows/change-workflows.ts";
 import { planRunEndpoint } from "./workflows/plan-run.ts";
-import {
-  getWorkflow,
-  listVersionsEndpoint,
-  listWorkflowsEndpoint,
-  validateWorkflow,
-} from "./workflows/read-workflows.ts";
 
 const WRITTEN: readonly Endpoint[] = [
-  validateWorkflow,
   planRunEndpoint,
-  listWorkflowsEndpoint,
-  saveWorkflowEndpoint,
-  getWorkflow,
-  putWorkflow,
-  removeWorkflowEndpoint,
-  listVersionsEndpoint,
   listArtifactsEndpoint,
   getArtifact,
   listStorageEndpoint,

@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { jsonObjectSchema, timeSchema } from "../../../../operations/schemas.ts";
+import { type Frozen, jsonObjectSchema, timeSchema } from "../schemas.ts";
 
 /** `code`, `severity`, `message`, `remedy`, `rendered` and, where it has one, `place` {line, column}. */
-export const problemsSchema = z
-  .array(jsonObjectSchema)
-  .describe("Errors and warnings, each with its place and remedy.");
+const problemsSchema = z.array(jsonObjectSchema).describe("Errors and warnings, each with its place and remedy.");
 
 export const workflowSummarySchema = z
   .object({
     name: z.string(),
-    source: z.enum(["file", "saved"]),
+    source: z
+      .enum(["file", "saved", "terminal library"])
+      .describe("A file of the application, saved through the service, or kept by terminals after a success."),
     file: z.string().nullable().describe("Relative to the application."),
     version: z.number().int().nullable().describe("The newest one of a saved definition."),
     dialect: z.string().nullable().describe("Null: it is not valid."),
@@ -17,8 +17,13 @@ export const workflowSummarySchema = z
     valid: z.boolean(),
     problems: problemsSchema,
     input_schema: jsonObjectSchema.nullable(),
+    created: z.string().optional().describe("When the terminal library got it."),
+    success_count: z.number().int().optional().describe("How often one of the terminal library has succeeded."),
   })
   .meta({ id: "WorkflowSummary", description: "A workflow that can be started by its name." });
+
+/** A workflow that can be asked for by its name, or could be if it were valid. */
+export type WorkflowSummary = Frozen<z.output<typeof workflowSummarySchema>>;
 
 export const workflowSchema = workflowSummarySchema
   .extend({
@@ -27,10 +32,24 @@ export const workflowSchema = workflowSummarySchema
   })
   .meta({ id: "Workflow", description: "A workflow with its definition." });
 
+export type WorkflowDescription = Frozen<z.output<typeof workflowSchema>>;
+
 export const versionSchema = z
   .object({ name: z.string(), version: z.number().int(), saved_at: timeSchema })
   .meta({ id: "WorkflowVersion" });
 
+export type SavedVersion = Frozen<z.output<typeof versionSchema>>;
+
 export const savedVersionSchema = versionSchema
   .extend({ is_new: z.boolean().describe("False: the newest version says the same."), problems: problemsSchema })
   .meta({ id: "SavedWorkflow" });
+
+export type SavedWorkflowVersion = Frozen<z.output<typeof savedVersionSchema>>;
+
+export const validationSchema = z.object({
+  valid: z.boolean(),
+  problems: problemsSchema,
+  workflows: z.array(z.object({ name: z.string(), dialect: z.string(), steps: z.number().int() })),
+});
+
+export type TextValidation = Frozen<z.output<typeof validationSchema>>;
