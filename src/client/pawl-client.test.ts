@@ -38,6 +38,15 @@ test("routes are called with the types of their document, and answers come witho
   expect(items).toMatchObject([{ run_id: run.run_id }]);
 });
 
+test("a file is sent and read as it is", async () => {
+  const { client } = newWorld();
+  const content = Uint8Array.from([0, 255, 10, 13, 128]);
+  const path = "a folder/b#c";
+  expect(await client.call("PUT /storage/{path}", { path, content })).toEqual({ path, bytes: 5 });
+  expect(await client.call("GET /storage/{path}", { path })).toEqual(content);
+  await expect(client.call("GET /storage/{path}", { path: "none" })).rejects.toMatchObject({ code: "STORAGE_MISSING" });
+});
+
 test("a refusal is an error with its code, what to do, and its status", async () => {
   const { client } = newWorld();
   const error = await dataOf(client.api.GET("/runs/{id}", { params: { path: { id: "none" } } })).catch(String);

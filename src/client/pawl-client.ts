@@ -98,32 +98,46 @@ interface Server {
   readonly fetch: typeof fetch;
 }
 
-/** Fields that the path names are sent there; those of GET and DELETE in the query, all others as a JSON body. */
+/**
+ * Fields that the path names are sent there; those of GET and DELETE in the query; a file as the whole body, and all others
+ * as a JSON body.
+ */
 async function sendTo({ url, headers, fetch }: Server, route: string, input: Fields): Promise<unknown> {
   const [method = "GET", template = ""] = route.split(" ");
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(rest.get(name) ?? "");
     rest.delete(name);
-    return encodeURIComponent(value);
+    return name === "path" ? value.split("/").map(encodeURIComponent).join("/") : encodeURIComponent(value);
   });
   const inQuery = method === "GET" || method === "DELETE";
   const query = inQuery && rest.size > 0 ? `?${new URLSearchParams([...rest].flatMap(toPairs))}` : "";
-  const body = inQuery || (rest.size === 0 && method !== "PUT") ? undefined : JSON.stringify(Object.fromEntries(rest));
+  const { type, body } = inQuery || (rest.size === 0 && method !== "PUT") ? {} : toBody(rest);
   const response = await fetch(`${url}${path}${query}`, {
     method,
     redirect: "manual",
-    headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+    headers: type === undefined ? headers : { ...headers, "content-type": type },
     ...(body === undefined ? {} : { body }),
   }).catch((error: unknown) => {
     throw explainFailure(url, error);
   });
-  if (response.headers.get("content-type")?.startsWith("application/json") !== true)
+  const answered = response.headers.get("content-type");
+  if (response.ok && answered === BYTES) return new Uint8Array(await response.arrayBuffer());
+  if (answered?.startsWith("application/json") !== true)
     throw notPawl(url, response.status, response.headers.get("location"));
   const answer = (await response.json().catch(() => undefined)) as Json | undefined;
   if (!response.ok) throw explainRefusal(url, response.status, answer);
   if (!isJsonObject(answer) || !("data" in answer)) throw notPawl(url, response.status);
   return answer["data"];
+}
+
+const BYTES = "application/octet-stream";
+
+function toBody(fields: ReadonlyMap<string, unknown>) {
+  const file = [...fields.values()].find((value) => value instanceof Uint8Array);
+  // The copy has a buffer that is not shared, as `fetch` wants it.
+  if (file !== undefined) return { type: BYTES, body: new Uint8Array(file) };
+  return { type: "application/json", body: JSON.stringify(Object.fromEntries(fields)) };
 }
 
 type Fields = Readonly<Record<string, unknown>>;

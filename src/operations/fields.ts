@@ -6,7 +6,7 @@ import { parseJson } from "../core/parse-json.ts";
 /** A field of an input, as surfaces need to know it that take texts: queries and command lines. */
 export interface Field {
   readonly name: string;
-  readonly kind: "text" | "number" | "boolean" | "list" | "json";
+  readonly kind: "text" | "number" | "boolean" | "list" | "json" | "bytes";
   readonly isRequired: boolean;
   /** Undefined: there is no default. */
   readonly usual: Json | undefined;
@@ -77,7 +77,8 @@ function resolve(schema: JsonObject, definitions: JsonObject): JsonObject {
   return isJsonObject(first) && others.length === 0 ? resolve(first, definitions) : schema;
 }
 
-function kindOf({ type, anyOf }: JsonObject): Field["kind"] {
+function kindOf({ type, format, anyOf }: JsonObject): Field["kind"] {
+  if (format === "binary") return "bytes";
   if (type === "integer" || type === "number") return "number";
   if (type === "boolean") return "boolean";
   if (type === "array") return "list";
@@ -93,6 +94,7 @@ const NO = new Set(["false", "0", "no", "off"]);
 export function fromText(kind: Field["kind"], text: string): Json {
   switch (kind) {
     case "text":
+    case "bytes":
       return text;
     case "number":
       return text.trim() === "" || !Number.isFinite(Number(text)) ? text : Number(text);

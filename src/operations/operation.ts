@@ -74,8 +74,9 @@ export interface HttpPlace {
   readonly otherStatuses?: readonly (SuccessStatus | 204)[];
   /** Headers that are read, each with its sentence. `Idempotency-Key` is read wherever the input has `idempotency_key`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The answer, or the body, is no JSON. A route by hand serves it. */
+  /** The media type of an answer that is no JSON: the output is a file, or a route by hand serves it. */
   readonly answers?: string;
+  /** The media type of a body that is a file: the field of the input that is one. */
   readonly takes?: string;
   /** Another path of the same operation, with the id that the document gives it. */
   readonly alias?: { readonly id: string; readonly path: string };
@@ -98,7 +99,7 @@ export interface CliVerb<Output = unknown> {
   readonly fixed?: Readonly<Record<string, Json>>;
   /** Fields with a value where the command line gives none. */
   readonly usual?: Readonly<Record<string, Json>>;
-  /** Fields that are the text of the file that is named; `-` is stdin. */
+  /** Fields that are the content of the file that is named; `-` is stdin. */
   readonly files?: readonly string[];
   /** Options with another spelling than `--field-name <value>`: `{ jitter_seconds: "--jitter <seconds>" }`. `false`: not offered. */
   readonly options?: Readonly<Record<string, string | false>>;

@@ -18,6 +18,8 @@ const TOPICS = [
   { words: ["violations"], load: () => import("./runs/violations.ts") },
   { words: ["schedules"], load: () => import("./schedules/schedules.ts") },
   { words: ["keys"], load: () => import("./keys/keys.ts") },
+  { words: ["storage"], load: () => import("./storage/storage.ts") },
+  { words: [], load: () => import("./templates/templates.ts") },
   { words: ["webhooks"], load: () => import("./webhooks/webhooks.ts") },
 ] as const;
 

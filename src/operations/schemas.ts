@@ -7,6 +7,9 @@ export const jsonSchema = z.unknown().meta({ description: "Any JSON value." }) a
 
 export const jsonObjectSchema = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject, JsonObject>;
 
+/** A file as it is: the whole body of a request or an answer, and never a part of JSON. */
+export const bytesSchema = z.instanceof(Uint8Array).meta({ type: "string", format: "binary" });
+
 /** ISO 8601 in UTC. */
 export const timeSchema = z.iso.datetime();
 
@@ -101,8 +104,10 @@ export const idempotencyKey = z
 /** Handlers return what nobody may change; the types of schemas allow it. */
 export type Frozen<T> = Json extends T
   ? T
-  : T extends readonly (infer Item)[]
-    ? readonly Frozen<Item>[]
-    : T extends object
-      ? { readonly [Key in keyof T]: Frozen<T[Key]> }
-      : T;
+  : T extends Uint8Array
+    ? Uint8Array
+    : T extends readonly (infer Item)[]
+      ? readonly Frozen<Item>[]
+      : T extends object
+        ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+        : T;

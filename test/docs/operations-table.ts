@@ -13,7 +13,6 @@ export interface OperationRow {
 }
 
 const local = { no: "It works on files and processes of this machine." };
-const bytes = { no: "Files of any size and kind; models are given what runs put out." };
 const unused = { no: "Nothing that a model would ask for: `get_run_status` and `get_workflow` tell more." };
 
 /** Every operation, and where it is to be had. A test holds it against the endpoints, the verbs, the tools and the files. */
@@ -30,18 +29,6 @@ export const OPERATIONS: readonly OperationRow[] = [
     http: { no: "`showWorkflow` answers with it." },
     cli: ["graph"],
     mcp: { no: "`get_workflow` answers with it." },
-  },
-  {
-    files: ["storage/list-artifacts.ts"],
-    http: ["listArtifacts", "readArtifact"],
-    cli: ["runs show", "storage get"],
-    mcp: bytes,
-  },
-  {
-    files: ["storage/stored-files.ts"],
-    http: ["listStoredFiles", "readStoredFile", "writeStoredFile", "removeStoredFile"],
-    cli: ["storage ls", "storage get", "storage put", "storage rm"],
-    mcp: bytes,
   },
   {
     files: ["service/check-health.ts"],
@@ -69,12 +56,6 @@ export const OPERATIONS: readonly OperationRow[] = [
     http: { no: "Terminals belong to no tenant; they are watched with a link of their own." },
     cli: ["terminals ls", "terminals attach", "terminals kill"],
     mcp: { no: "`pawl mcp terminal` is the server of terminals." },
-  },
-  {
-    files: ["templates/templates.ts", "templates/lay-out-terminal-examples.ts"],
-    http: ["listTemplates", "showTemplate"],
-    cli: ["init"],
-    mcp: { no: "A template is where a person begins; a model writes a definition and validates it." },
   },
 ];
 

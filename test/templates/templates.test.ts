@@ -14,7 +14,7 @@ import {
   listTemplates,
   showTemplate,
   type Template,
-} from "../../src/operations/templates/templates.ts";
+} from "../../src/operations/templates/template-folders.ts";
 
 const templates = await listTemplates();
 const NEVER = new AbortController().signal;

@@ -6,8 +6,13 @@ import { stampNow } from "./file-stamps.ts";
 
 /** The text of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */
 export async function readTextFile(path: string): Promise<string> {
+  return (await readBinaryFile(path)).toString("utf8");
+}
+
+/** The content of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */
+export async function readBinaryFile(path: string): Promise<Buffer> {
   try {
-    return await readFile(path, "utf8");
+    return await readFile(path);
   } catch (cause) {
     refuseOutOfFiles(cause, path);
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;

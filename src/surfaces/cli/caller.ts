@@ -22,8 +22,9 @@ export function callHere(app: Application): Caller {
   return {
     async call(operation, given) {
       const input = parseInput(operation.input, given);
+      const output: unknown = await operation.handle({ app, by: "cli", submissions }, input);
       // As it would come over a wire: without fields that have no value.
-      return JSON.parse(JSON.stringify(await operation.handle({ app, by: "cli", submissions }, input))) as unknown;
+      return output instanceof Uint8Array ? output : (JSON.parse(JSON.stringify(output)) as unknown);
     },
   };
 }

@@ -1,9 +1,9 @@
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { ERRORS } from "../../core/errors/error-table.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson as readJson } from "../../core/parse-json.ts";
-import { readTextFile } from "../../operations/definitions/read-text-file.ts";
+import { readBinaryFile, readTextFile } from "../../operations/definitions/read-text-file.ts";
 import { type Field, fieldsOf, fromText } from "../../operations/fields.ts";
 import type { CliVerb, Operation } from "../../operations/operation.ts";
 import { MAX_PAGE } from "../../operations/schemas.ts";
@@ -34,7 +34,8 @@ export async function performVerb(caller: Caller, { operation, verb }: Described
   const output = await callFor(caller, operation, given).catch((error: unknown) => {
     throw withHelp(verb, error);
   });
-  if (formatOf(written.options) !== "text") printEnvelope(output);
+  if (output instanceof Uint8Array) io().stdout.write(output);
+  else if (formatOf(written.options) !== "text") printEnvelope(output);
   else await show(verb, output, input);
   return verb.exitCodeOf?.(output) ?? 0;
 }
@@ -95,7 +96,8 @@ export async function toInput(operation: Operation, verb: CliVerb, { args, optio
     const at = positions.indexOf(field.name);
     const written = (at === -1 ? options[optionNameOf(verb, field)] : args[at]) ?? usual[field.name];
     if (written === undefined) continue;
-    given[field.name] = files.includes(field.name) ? await readSource(String(written)) : await toValue(field, written);
+    if (!files.includes(field.name)) given[field.name] = await toValue(field, written);
+    else given[field.name] = await (field.kind === "bytes" ? readContent : readSource)(String(written));
   }
   for (const part of parts) {
     const written = options[partNameOf(part)];
@@ -110,8 +112,12 @@ export async function toInput(operation: Operation, verb: CliVerb, { args, optio
 }
 
 /** The text of a file, or of stdin where it is `-`. */
-export function readSource(path: string): Promise<string> {
-  return path === "-" ? text(io().stdin) : readTextFile(path);
+export async function readSource(path: string): Promise<string> {
+  return (await readContent(path)).toString("utf8");
+}
+
+function readContent(path: string): Promise<Buffer> {
+  return path === "-" ? buffer(io().stdin) : readBinaryFile(path);
 }
 
 /** `@FILE` stands for the text of a file where a value is JSON. */

@@ -17,7 +17,6 @@ import { addPrompt } from "./verbs/add-prompt.ts";
 import { addRun } from "./verbs/add-run.ts";
 import { addRuns } from "./verbs/add-runs.ts";
 import { addSettings } from "./verbs/add-settings.ts";
-import { addStorage } from "./verbs/add-storage.ts";
 import { addTerminals } from "./verbs/add-terminals.ts";
 import type { Perform } from "./verbs/perform.ts";
 
@@ -44,7 +43,6 @@ export async function buildProgram(
   addOperations(program, perform, await operationsFor(args));
   addTerminals(program, perform);
   addMcp(program, perform);
-  addStorage(program, perform);
   addSettings(program, perform);
   addDev(program, openApp, exitWith);
   addCompletion(program, exitWith);

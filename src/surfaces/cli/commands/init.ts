@@ -24,7 +24,7 @@ export async function initTerminal(dir: string, { json }: { readonly json?: true
 
 /** `pawl init --list`. */
 export async function listTemplatesCommand({ json }: { readonly json?: true }): Promise<number> {
-  const { listTemplates } = await import("../../../operations/templates/templates.ts");
+  const { listTemplates } = await import("../../../operations/templates/template-folders.ts");
   const templates = await listTemplates();
   if (json === true) {
     printEnvelope({ items: templates, next_cursor: null });
@@ -40,7 +40,7 @@ export async function listTemplatesCommand({ json }: { readonly json?: true }): 
 
 /** `pawl init TEMPLATE`: its files, what it needs, and what to type next. */
 export async function initTemplate(name: string, dir: string, { json }: { readonly json?: true }): Promise<number> {
-  const { layOutTemplate } = await import("../../../operations/templates/templates.ts");
+  const { layOutTemplate } = await import("../../../operations/templates/template-folders.ts");
   const { template, folder, written, alike, kept } = await layOutTemplate(name, dir);
   if (json === true) {
     printEnvelope({ template, folder, written, already_there: alike, left_alone: kept });

@@ -14,6 +14,7 @@ const TOPICS: Readonly<Record<string, string>> = {
   approvals: "questions that wait for a person",
   "dead-letter": "steps that have failed for good",
   workflows: "workflows that go by a name",
+  storage: "the application's own files",
   budgets: "what runs of a workflow, a tenant or all may use together",
   schedules: "workflows that start by the clock",
   keys: "who may use the service over HTTP",
@@ -37,8 +38,8 @@ function addVerb(program: Command, perform: Perform, described: Described): void
   const fields = fieldsOf(operation.input);
   for (const name of args) {
     const field = fields.find((each) => each.name === name);
-    const shown = files.includes(name) ? "file" : name;
-    command.argument(optional.includes(name) ? `[${shown}]` : `<${shown}>`, toHelp(field?.sentence));
+    const [shown, help] = files.includes(name) ? ["file", "where it is; - is stdin"] : [name, toHelp(field?.sentence)];
+    command.argument(optional.includes(name) ? `[${shown}]` : `<${shown}>`, help);
   }
   for (const field of fields) addOption(command, verb, field);
   for (const { flags, summary, isList, choices } of parts) {

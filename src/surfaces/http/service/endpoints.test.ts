@@ -1,9 +1,13 @@
+import fc from "fast-check";
+import { type Context, Hono } from "hono";
 import { expect, test } from "vitest";
 import { HttpWorld } from "../../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../../test/fakes/uhlp-graph.ts";
 import { isJsonObject, type JsonObject } from "../../../core/json.ts";
+import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { describeService } from "./describe-service.ts";
 import { ENDPOINTS } from "./endpoints.ts";
+import { mountEndpoints } from "./mount-endpoints.ts";
 
 const HOSTILE_TEXTS = [
   "",
@@ -33,6 +37,40 @@ test("each route is one operation", () => {
   const routes = ENDPOINTS.map(({ method, path }) => `${method} ${path}`);
   expect(new Set(routes).size).toBe(routes.length);
   expect(new Set(ENDPOINTS.map(({ id }) => id)).size).toBe(ENDPOINTS.length);
+});
+
+test("no route hides another, whatever stands in its path", async () => {
+  const { parts } = new HttpWorld([]);
+  const http = new Hono<HttpEnv>();
+  const named = ENDPOINTS.map((endpoint) => ({
+    ...endpoint,
+    serve: async (_: HttpParts, c: Context<HttpEnv>) => c.text(endpoint.id),
+  }));
+  mountEndpoints(http, parts, named);
+  const literals = new Set(ENDPOINTS.flatMap(({ path }) => path.split("/")));
+  const segment = fc
+    .string({ minLength: 1, maxLength: 20 })
+    .filter((text) => !literals.has(text) && !/^\.\.?$/.test(text));
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...ENDPOINTS), segment, async ({ id, method, path }, text) => {
+      const filled = path.replaceAll(/\{\w+\}/g, encodeURIComponent(text));
+      expect(await (await http.request(filled, { method })).text()).toBe(id);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("a parameter of the path is given in the path only", async () => {
+  const world = new HttpWorld([]);
+  for (const [path, init] of [
+    ["/runs/x?id=y", { method: "GET" }],
+    ["/runs/x/cancel", { method: "POST", body: '{"id": "y"}' }],
+  ] as const) {
+    const response = await world.request(path, init);
+    expect(await response.json()).toMatchObject({
+      error: { code: "REQUEST_INVALID", message: expect.stringContaining('"id"') },
+    });
+  }
 });
 
 test("the document names every parameter of a path, and every reference leads somewhere", () => {

@@ -3,28 +3,13 @@ import type { Endpoint } from "./endpoint.ts";
 import { serveEventStream } from "./events/stream-events.ts";
 import { serveRunStream } from "./runs/stream-run.ts";
 import { type ServeByHand, toEndpoints } from "./serve-operation.ts";
-import { getArtifact, listArtifactsEndpoint } from "./storage/artifacts.ts";
-import { getStoredFile, listStorageEndpoint, putStoredFile, removeStoredFileEndpoint } from "./storage/storage.ts";
 import { getHealth } from "./system/health.ts";
 import { readMetrics } from "./system/metrics.ts";
-import { getTemplate, listTemplatesEndpoint } from "./templates/templates.ts";
 import { planRunEndpoint } from "./workflows/plan-run.ts";
 
-const WRITTEN: readonly Endpoint[] = [
-  planRunEndpoint,
-  listArtifactsEndpoint,
-  getArtifact,
-  listStorageEndpoint,
-  getStoredFile,
-  putStoredFile,
-  removeStoredFileEndpoint,
-  listTemplatesEndpoint,
-  getTemplate,
-  getHealth,
-  readMetrics,
-];
+const WRITTEN: readonly Endpoint[] = [planRunEndpoint, getHealth, readMetrics];
 
-/** Answers that are streams and files. */
+/** Answers that are streams. */
 const BY_HAND: Readonly<Record<string, ServeByHand>> = {
   streamRun: serveRunStream,
   streamEvents: serveEventStream,

@@ -5,25 +5,50 @@ import { isJsonObject } from "../../../core/json.ts";
 import { type Field, fieldsOf, fromText } from "../../../operations/fields.ts";
 import type { HttpPlace, Operation, OperationContext } from "../../../operations/operation.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
-import { readJsonBody } from "../read-body.ts";
+import { readBody, readJsonBody } from "../read-body.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "./idempotency-key.ts";
-
-/** Where the fields of an operation's input are in a request. */
-type Place = "path" | "query" | "body";
+import { sendFile } from "./send-file.ts";
 
 /** What a route by hand answers with: a stream, or a file. */
 export type ServeByHand = (asked: Asked, input: never) => Promise<Response>;
 
-/** The route of an operation. Absent: it is not to be had over HTTP. */
+export interface Asked {
+  readonly parts: HttpParts;
+  readonly c: Context<HttpEnv>;
+}
+
+/** Where the fields of an input are that are not in the path. */
+type Rest = "query" | "body";
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** What is known of a route before the first request. */
+interface Route {
+  readonly operation: Operation;
+  readonly http: HttpPlace;
+  /** Parameters of the path. */
+  readonly named: readonly string[];
+  readonly rest: Rest;
+  /** Fields that are not in the path. */
+  readonly fields: readonly Field[];
+  /** The field that is the whole body. */
+  readonly content: string | undefined;
+  /** Whether a body must be there. */
+  readonly hasRequired: boolean;
+  /** Fields for which `null` is no value of its own. Clients in typed languages write it for what they do not send. */
+  readonly onlyLeftOut: ReadonlySet<string>;
+}
+
+/** The routes of an operation. None: it is not to be had over HTTP. */
 export function toEndpoints(operation: Operation, byHand: Readonly<Record<string, ServeByHand>>): readonly Endpoint[] {
   const { id, summary, topic: tag, scope, input, output, http } = operation;
   if ("no" in http) return [];
   const { method, path, headers, status = 200, otherStatuses = [], alias, answers, takes } = http;
-  const named = namesIn(path);
-  const params = z.object(only(input, (name) => named.includes(name)));
-  const rest = only(input, (name) => !named.includes(name));
-  const hasBody = takesBody(operation) && takes === undefined;
+  const route = toRoute(operation, http);
+  const { named, rest } = route;
+  const others = only(input, (name) => !named.includes(name));
+  const serveByHand = byHand[id];
   const endpoint: Endpoint = {
     method,
     path,
@@ -31,21 +56,48 @@ export function toEndpoints(operation: Operation, byHand: Readonly<Record<string
     summary,
     tag,
     scope,
-    params,
-    query: z.strictObject(hasBody || takesBody(operation) ? {} : rest),
-    headers: "idempotency_key" in rest ? { ...IDEMPOTENCY_HEADER, ...headers } : headers,
-    body: !hasBody ? undefined : named.length === 0 ? input : withMeta(z.strictObject(rest), input),
+    params: z.object(only(input, (name) => named.includes(name))),
+    query: z.strictObject(rest === "body" ? {} : others),
+    headers: "idempotency_key" in others ? { ...IDEMPOTENCY_HEADER, ...headers } : headers,
+    body:
+      rest === "query" || takes !== undefined
+        ? undefined
+        : withMeta(named.length === 0 ? input : z.strictObject(others), input),
     content: takes === undefined ? undefined : { mediaType: takes },
     answer: answers === undefined ? output : { mediaType: answers },
     status,
     otherStatuses,
     serve: async (parts, c) => {
-      const serve = byHand[id];
-      if (serve === undefined) return serveOperation(operation, http, { parts, c });
-      return serve({ parts, c }, (await readInput(operation, path, { parts, c })) as never);
+      const given = await readInput(route, { parts, c });
+      return serveByHand === undefined
+        ? serveOperation(route, { parts, c }, given)
+        : serveByHand({ parts, c }, given as never);
     },
   };
   return alias === undefined ? [endpoint] : [endpoint, { ...endpoint, ...alias, summary: `Another name of ${id}` }];
+}
+
+function toRoute(operation: Operation, http: HttpPlace): Route {
+  const { input } = operation;
+  const named = [...http.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  const fields = fieldsOf(input).filter(({ name }) => !named.includes(name));
+  const hasBody = http.method !== "GET" && http.method !== "DELETE" && fields.length > 0;
+  const inPath = Object.fromEntries(named.map((name) => [name, "x"]));
+  return {
+    operation,
+    http,
+    named,
+    rest: hasBody ? "body" : "query",
+    fields,
+    content: http.takes === undefined ? undefined : fields.find(({ kind }) => kind === "bytes")?.name,
+    // Rules over several fields count too: one of two names must be there.
+    hasRequired: !input.safeParse(inPath).success,
+    onlyLeftOut: new Set(fields.map(({ name }) => name).filter((name) => isOnlyLeftOut(input.shape[name]))),
+  };
+}
+
+function isOnlyLeftOut(field: z.ZodType): boolean {
+  return field.safeParse(undefined).success && !field.safeParse(null).success;
 }
 
 function only({ shape }: z.ZodObject, isWanted: (name: string) => boolean): z.ZodRawShape {
@@ -54,73 +106,55 @@ function only({ shape }: z.ZodObject, isWanted: (name: string) => boolean): z.Zo
 
 function withMeta(part: z.ZodObject, whole: z.ZodObject): z.ZodObject {
   const meta = whole.meta();
-  return meta === undefined ? part : part.meta(meta);
+  return part === whole || meta === undefined ? part : part.meta(meta);
 }
 
-/** Answers a request for an operation. Throws `REQUEST_INVALID` with every place that does not fit, before anything is done. */
-async function serveOperation(
-  operation: Operation,
-  { path, status = 200 }: HttpPlace,
-  asked: Asked,
-): Promise<Response> {
-  const { c } = asked;
-  const input = await readInput(operation, path, asked);
-  const context = contextOf(asked);
-  const output: unknown = await operation.handle(context, input);
-  if (isJsonObject(output) && typeof output["run_id"] === "string") c.set("runId", output["run_id"]);
-  const body = await toEnvelope(operation, { context, input, output, isNumbered: c.get("listShape") === "numbered" });
-  return c.body(JSON.stringify(body), operation.statusOf?.(output) ?? status, { "content-type": "application/json" });
-}
-
-function contextOf({ parts, c }: Asked): OperationContext {
+async function serveOperation({ operation, http }: Route, { parts, c }: Asked, input: Input): Promise<Response> {
   const { submissions } = parts;
-  return { app: parts.appFor(c), by: "api", submissions, traceParent: c.req.header("traceparent") };
+  const context: OperationContext = {
+    app: parts.appFor(c),
+    by: "api",
+    submissions,
+    traceParent: c.req.header("traceparent"),
+  };
+  const output: unknown = await operation.handle(context, input);
+  if (output instanceof Uint8Array) return sendFile(String(input["path"]), output);
+  if (isJsonObject(output) && typeof output["run_id"] === "string") c.set("runId", output["run_id"]);
+  const isNumbered = c.get("listShape") === "numbered";
+  const body = isNumbered ? await toNumbered(operation, { context, input, output }) : { data: output, error: null };
+  const status = operation.statusOf?.(output) ?? http.status ?? 200;
+  return c.body(JSON.stringify(body), status, { "content-type": "application/json" });
 }
 
 interface Answered {
   readonly context: OperationContext;
   readonly input: Input;
   readonly output: unknown;
-  readonly isNumbered: boolean;
 }
 
 /** Clients that page by number get the count with a list; only they pay for it. */
-async function toEnvelope({ count }: Operation, { context, input, output, isNumbered }: Answered): Promise<object> {
-  if (!isNumbered || count === undefined || !isJsonObject(output)) return { data: output, error: null };
+async function toNumbered({ count }: Operation, { context, input, output }: Answered): Promise<object> {
+  if (count === undefined || !isJsonObject(output)) return { data: output, error: null };
   const total = await count(context, input);
   const { limit = total, offset = 0 } = input;
   return { data: output["items"], error: null, meta: { total, limit, offset } };
 }
 
-type Input = Readonly<Record<string, unknown>>;
-
-export interface Asked {
-  readonly parts: HttpParts;
-  readonly c: Context<HttpEnv>;
-}
-
-/** The input of an operation as a request gives it, checked. */
-async function readInput(operation: Operation, path: string, { parts, c }: Asked): Promise<Input> {
-  const rest: Place = takesBody(operation) ? "body" : "query";
-  const named = namesIn(path);
+/** Throws `REQUEST_INVALID` with every place that does not fit, before anything is done. */
+async function readInput(route: Route, { parts, c }: Asked): Promise<Input> {
+  const { operation, named, rest } = route;
   const query = readQuery(c);
-  if (rest === "body" && Object.keys(query).length > 0) throw unknownQuery(query);
-  const given: Input =
-    rest === "query" ? fromTexts(operation, query) : await readFields(operation, named, { parts, c });
+  const unknown = Object.keys(query).filter((name) => rest === "body" || named.includes(name));
+  if (unknown.length > 0) throw refused(unknown.map((name) => unknownKey("query", name)));
+  const given = rest === "query" ? fromTexts(route, query) : await readFields(route, { parts, c });
   const result = operation.input.safeParse({ ...given, ...c.req.param() });
   if (result.success) return result.data;
-  throw invalid(result.error, (field) => (named.includes(field) ? "path" : rest), rest);
-}
-
-/** Whether the fields that are not in the path are sent in a body. */
-function takesBody({ http, input }: Operation): boolean {
-  if ("no" in http || http.method === "GET" || http.method === "DELETE") return false;
-  return Object.keys(input.shape).length > namesIn(http.path).length;
-}
-
-/** Names of the parameters of a path. */
-function namesIn(path: string): readonly string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  throw refused(
+    result.error.issues.map(({ path: [field, ...inner], message }) => {
+      const place = field === undefined ? [rest] : [named.includes(String(field)) ? "path" : rest, field, ...inner];
+      return { path: place.map(String).join("."), message };
+    }),
+  );
 }
 
 /** A name that comes twice is a list. */
@@ -130,74 +164,41 @@ function readQuery(c: Context<HttpEnv>): Record<string, string | string[]> {
   return Object.fromEntries(given.map(([name, values]) => [name, values.length === 1 ? (values[0] ?? "") : values]));
 }
 
-function fromTexts({ input }: Operation, query: Readonly<Record<string, string | string[]>>): Input {
-  const kinds = new Map(fieldsOf(input).map(({ name, kind }): [string, Field["kind"]] => [name, kind]));
+function fromTexts({ fields }: Route, query: Readonly<Record<string, string | string[]>>): Input {
   return Object.fromEntries(
     Object.entries(query).map(([name, given]) => {
-      const kind = kinds.get(name) ?? "text";
+      const kind = fields.find((field) => field.name === name)?.kind ?? "text";
       return [name, typeof given === "string" ? fromText(kind, given) : given.flatMap((each) => fromText(kind, each))];
     }),
   );
 }
 
-/** An empty body is an empty object where all of it is optional, and `null` is no value for a field that may be left out. */
-async function readFields(operation: Operation, named: readonly string[], { parts, c }: Asked): Promise<Input> {
-  const { app } = parts;
-  const { hasRequired, onlyLeftOut } = bodyOf(operation, named);
-  const whereEmpty = hasRequired ? undefined : {};
-  const sent = await readJsonBody(c.req.raw, app.config.settings.server.max_body_bytes, whereEmpty);
-  if (!isJsonObject(sent)) throw notAnObject();
+/** An empty body is an empty object where all of it is optional. */
+async function readFields(route: Route, { parts, c }: Asked): Promise<Input> {
+  const { operation, named, content, hasRequired, onlyLeftOut } = route;
+  const { max_body_bytes: maxBytes } = parts.app.config.settings.server;
+  if (content !== undefined) return { [content]: await readBody(c.req.raw, maxBytes) };
+  const sent = await readJsonBody(c.req.raw, maxBytes, hasRequired ? undefined : {});
+  if (!isJsonObject(sent)) throw refused([{ path: "body", message: "Invalid input: expected object" }]);
   const inPath = named.find((name) => Object.hasOwn(sent, name));
-  if (inPath !== undefined) throw unknownField(inPath);
-  const given = Object.entries(sent).filter(([name, value]) => value !== null || !onlyLeftOut.has(name));
-  if (!("idempotency_key" in operation.input.shape)) return Object.fromEntries(given);
-  const { idempotency_key: key, ...fields } = Object.fromEntries(given);
+  if (inPath !== undefined) throw refused([unknownKey("body", inPath)]);
+  const given = Object.fromEntries(
+    Object.entries(sent).filter(([name, value]) => value !== null || !onlyLeftOut.has(name)),
+  );
+  const { idempotency_key: key, ...fields } = given;
   // A key that is no text is refused with the rest of the input.
-  if (key !== undefined && typeof key !== "string") return Object.fromEntries(given);
+  if (!("idempotency_key" in operation.input.shape) || (key !== undefined && typeof key !== "string")) return given;
   const one = readIdempotencyKey(c, key);
   return one === undefined ? fields : { ...fields, idempotency_key: one };
 }
 
-interface Body {
-  readonly hasRequired: boolean;
-  /** Fields for which `null` is no value of its own. Clients in typed languages write it for what they do not send. */
-  readonly onlyLeftOut: ReadonlySet<string>;
+type Flaw = Readonly<Record<"path" | "message", string>>;
+
+function unknownKey(path: Rest, name: string): Flaw {
+  return { path, message: `Unrecognized key: "${name}"` };
 }
 
-const bodies = new WeakMap<Operation, Body>();
-
-function bodyOf(operation: Operation, named: readonly string[]): Body {
-  const known = bodies.get(operation);
-  if (known !== undefined) return known;
-  const fields = Object.entries<z.ZodType>(operation.input.shape).filter(([name]) => !named.includes(name));
-  const isOptional = (field: z.ZodType) => field.safeParse(undefined).success;
-  const path = Object.fromEntries(named.map((name) => [name, "x"]));
-  const body = {
-    // Rules over several fields count too: one of two names must be there.
-    hasRequired: !operation.input.safeParse(path).success,
-    onlyLeftOut: new Set(
-      fields.flatMap(([name, field]) => (isOptional(field) && !field.safeParse(null).success ? [name] : [])),
-    ),
-  };
-  bodies.set(operation, body);
-  return body;
-}
-
-function invalid(error: z.ZodError, placeOf: (field: string) => Place, rest: Place): PawlError {
-  return refused(
-    error.issues.map(({ path: [field, ...inner], message }) => ({
-      path: (field === undefined ? [rest] : [placeOf(String(field)), field, ...inner]).map(String).join("."),
-      message,
-    })),
-  );
-}
-
-const unknownQuery = (query: object) =>
-  refused(Object.keys(query).map((name) => ({ path: "query", message: `Unrecognized key: "${name}"` })));
-const unknownField = (name: string) => refused([{ path: "body", message: `Unrecognized key: "${name}"` }]);
-const notAnObject = () => refused([{ path: "body", message: "Invalid input: expected object" }]);
-
-function refused(violations: readonly { readonly path: string; readonly message: string }[]): PawlError {
+function refused(violations: readonly Flaw[]): PawlError {
   const [first] = violations;
   return new PawlError("REQUEST_INVALID", {
     message: `The request is not valid: ${first?.path ?? "body"}: ${first?.message ?? "it does not fit"}.`,
