@@ -328,6 +328,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/runs/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Go on with every run that can go on */
+        post: operations["resumeRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/runs/{id}": {
         parameters: {
             query?: never;
@@ -1003,12 +1020,6 @@ export interface components {
             /** @description The run that repeats from there. */
             retried_as: string | null;
         };
-        /** @description It is recorded, and goes on by itself. */
-        AcceptedRun: {
-            run_id: string;
-            /** @enum {string} */
-            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
-        };
         /** @description A key, without what opens anything. */
         Key: {
             key_id: string;
@@ -1135,6 +1146,8 @@ export interface components {
                  */
                 is: "ok" | "near" | "used_up";
             }[];
+            /** @description Names of the events that it waits for. Absent: none. */
+            awaited_events?: string[];
             steps: components["schemas"]["Step"][];
             /** @description Files that it has produced. Absent: not asked for. */
             artifacts?: components["schemas"]["StoredFile"][];
@@ -1207,6 +1220,12 @@ export interface components {
             /** Format: date-time */
             modified_at: string;
         };
+        /** @description It is recorded, and goes on by itself. */
+        AcceptedRun: {
+            run_id: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
+        };
         RunEvent: {
             seq: number;
             event: {
@@ -1243,6 +1262,8 @@ export interface components {
         };
         /** @description What was said during one attempt. */
         StepLog: {
+            /** @description The number of its event: where the next page goes on. */
+            seq: number;
             path: string;
             attempt: number;
             /** Format: date-time */
@@ -1665,6 +1686,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
+                run?: string;
             };
             header?: never;
             path?: never;
@@ -2125,7 +2147,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["AcceptedRun"];
+                        data: {
+                            run_id: string;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
+                            /** @description What has changed of its files since. */
+                            changes: string[];
+                        };
                         error: null;
                     };
                 };
@@ -2411,11 +2439,45 @@ export interface operations {
             "5XX": components["responses"]["Refused"];
         };
     };
+    resumeRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it goes on by itself. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            items: {
+                                run_id: string;
+                                /** @enum {string} */
+                                status: "queued" | "running" | "waiting" | "awaiting_approval" | "completed" | "partial" | "failed" | "cancelled" | "budget_exceeded";
+                                /** @description What has changed of its files: it goes on with what it began with. */
+                                changes: string[];
+                            }[];
+                        };
+                        error: null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Refused"];
+        };
+    };
     getRun: {
         parameters: {
             query?: {
                 outputs?: boolean;
                 prompts?: boolean;
+                steps?: boolean;
                 artifacts?: boolean;
             };
             header?: never;

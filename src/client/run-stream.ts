@@ -27,6 +27,8 @@ interface RunNow {
   readonly run_id: string;
   readonly status: Run["status"];
   readonly total_cost_usd: number;
+  /** It has ended, or only a person or an event from outside makes it go on. */
+  readonly at_rest: boolean;
 }
 
 interface StepNow {
@@ -46,7 +48,7 @@ interface StepProgress {
   readonly event: Json;
 }
 
-interface RunResult extends RunNow {
+interface RunResult extends Omit<RunNow, "at_rest"> {
   /** Null where they are larger than 64 kB: `outputs_ref` says where they are. */
   readonly outputs: Json;
   readonly outputs_ref?: string;

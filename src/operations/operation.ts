@@ -99,6 +99,8 @@ export interface CliVerb<Output = unknown> {
   readonly fixed?: Readonly<Record<string, Json>>;
   /** Fields with a value where the command line gives none. */
   readonly usual?: Readonly<Record<string, Json>>;
+  /** The same, where the answer is shown to a person. */
+  readonly usualShown?: Readonly<Record<string, Json>>;
   /** Fields that are the content of the file that is named; `-` is stdin. */
   readonly files?: readonly string[];
   /** Options with another spelling than `--field-name <value>`: `{ jitter_seconds: "--jitter <seconds>" }`. `false`: not offered. */
@@ -117,8 +119,10 @@ export interface CliVerb<Output = unknown> {
   readonly isWhole?: true;
   /** `--tenant` does it for a tenant of this machine's application. A server acts for the tenant of the key. */
   readonly perTenant?: true;
-  /** The run that it starts is shown to its end. Its start in this process is by hand. */
-  readonly follows?: true;
+  /** The run that it starts or changes is shown until it rests: always, or where this process drives it. */
+  readonly follows?: "always" | "here";
+  /** The end of that run which is no failure of the verb, beside `completed`. */
+  readonly wants?: "cancelled";
   /** A command line that works, without the program's name. */
   readonly example?: string;
 }
@@ -130,11 +134,20 @@ export interface PartOption {
   readonly at: readonly string[];
   readonly isList?: true;
   readonly choices?: readonly string[];
-  /** It has no value: it takes the usual one away. */
+  /** It takes no value: it sets this one, or takes the usual one away. */
+  readonly value?: Json;
   readonly clears?: true;
 }
 
-export type View = "approvals" | "comparison" | "costs" | "dead-letters" | "violations" | "webhook" | "workflows";
+export type View =
+  | "approvals"
+  | "comparison"
+  | "costs"
+  | "dead-letters"
+  | "run"
+  | "violations"
+  | "webhook"
+  | "workflows";
 
 /** `data` goes to stdout, so that programs can read it; each line of `told` to stderr. */
 export interface Shown {

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
-import { defineOperation, type OperationContext } from "../operation.ts";
+import { type CliVerb, defineOperation, type OperationContext } from "../operation.ts";
 import { idField, jsonSchema, listOf, numberedPage, takePage } from "../schemas.ts";
 import { answerApproval, findApproval } from "./answer-approval.ts";
 import { approvalSchema, listApprovals as listOfRun, type OpenApproval } from "./describe-run-approvals.ts";
 import { listOpenApprovals } from "./list-open-approvals.ts";
 
+const run = z.string().min(1).max(200).optional().describe("Of this run: its id, or the beginning of it.");
 const id = idField("An `approval_id`, or `RUN:PATH`; the run alone where it has one question only.");
 
 export const listApprovals = defineOperation({
@@ -15,7 +16,7 @@ export const listApprovals = defineOperation({
   topic: "approvals",
   scope: "read",
   effect: "reads",
-  input: z.strictObject(numberedPage),
+  input: z.strictObject({ ...numberedPage, run }),
   output: listOf(approvalSchema),
   http: { method: "GET", path: "/approvals" },
   cli: [{ verb: "approvals ls", summary: "list them", options: { limit: false }, view: "approvals" }],
@@ -26,8 +27,8 @@ export const listApprovals = defineOperation({
     without: ["limit"],
     shorter: ({ items }) => [fitting(items)],
   },
-  handle: async ({ app }, page) => takePage(await listOpenApprovals(app), page),
-  count: async ({ app }) => (await listOpenApprovals(app)).length,
+  handle: async ({ app }, { run, ...page }) => takePage(await listOpenApprovals(app, run), page),
+  count: async ({ app }, { run }) => (await listOpenApprovals(app, run)).length,
 });
 
 /** Those that an answer for a model has room for. */
@@ -77,6 +78,18 @@ const answer = {
   mcp,
 } as const;
 
+/** Each answer stands at the top, and below `runs`. */
+function answersOf(word: string, options: Readonly<Record<string, string>> = {}): readonly CliVerb[] {
+  return [word, `runs ${word}`].map((verb) => ({
+    verb,
+    summary: `${word} what a run asks for`,
+    args: ["id"],
+    options: { ...options, comment: "--comment <text>" },
+    follows: "here",
+    show: () => ({ told: ["Recorded."] }),
+  }));
+}
+
 export const approve = defineOperation({
   ...answer,
   id: "approve",
@@ -87,7 +100,7 @@ export const approve = defineOperation({
     edited_data: jsonSchema.optional().describe("Absent or null: as it was shown."),
   }),
   http: { method: "POST", path: "/approvals/{id}/approve" },
-  cli: { byHand: ["approve", "runs approve"] },
+  cli: answersOf("approve", { edited_data: "--edit <json>" }),
   handle: (context, { id, comment, edited_data: edited }) =>
     give(context, id, { answer: "approve", comment, edited: edited ?? undefined }),
 });
@@ -98,7 +111,7 @@ export const reject = defineOperation({
   summary: "Say no",
   input: z.strictObject({ id, comment }),
   http: { method: "POST", path: "/approvals/{id}/reject" },
-  cli: { byHand: ["reject", "runs reject"] },
+  cli: answersOf("reject"),
   handle: (context, { id, comment }) => give(context, id, { answer: "reject", comment }),
 });
 
@@ -108,7 +121,7 @@ export const skip = defineOperation({
   summary: "Go on without an answer: the step is skipped",
   input: z.strictObject({ id, comment }),
   http: { method: "POST", path: "/approvals/{id}/skip" },
-  cli: { byHand: ["skip", "runs skip"] },
+  cli: answersOf("skip"),
   handle: (context, { id, comment }) => give(context, id, { answer: "skip", comment }),
 });
 

@@ -1,11 +1,13 @@
 import type { Application } from "../application/application.ts";
+import { findRun } from "../runs/find-run.ts";
 import { listApprovals, type OpenApproval } from "./describe-run-approvals.ts";
 
 const PAGE = 200;
 
-/** Every approval that waits for an answer, of all runs; the newest run first. */
-export async function listOpenApprovals(app: Application): Promise<readonly OpenApproval[]> {
+/** Every approval that waits for an answer, of all runs (the newest first) or of the one that is named. */
+export async function listOpenApprovals(app: Application, run?: string): Promise<readonly OpenApproval[]> {
   const records = await app.records();
+  if (run !== undefined) return listApprovals(records, await findRun(app, run));
   const approvals: OpenApproval[] = [];
   let beforeRun = Number.MAX_SAFE_INTEGER;
   for (;;) {

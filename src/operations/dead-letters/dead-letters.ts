@@ -74,10 +74,10 @@ export const retryDeadLetter = defineOperation({
   scope: "run",
   effect: { does: "writes", beyond: true },
   input: z.strictObject({ id }),
-  output: acceptedRunSchema,
+  output: acceptedRunSchema.extend({ changes: z.array(z.string()).describe("What has changed of its files since.") }),
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "DEAD_LETTER_NOT_FOUND", "DEAD_LETTER_CLOSED"],
   http: { method: "POST", path: "/dead-letter/{id}/retry", status: 202 },
-  cli: [{ verb: "dead-letter retry", args: ["id"], follows: true }],
+  cli: [{ verb: "dead-letter retry", args: ["id"], follows: "always", show: ({ changes }) => ({ told: changes }) }],
   mcp: {
     tool: "retry_dead_letter",
     title: "Retry a dead letter",
@@ -87,7 +87,7 @@ export const retryDeadLetter = defineOperation({
   async handle({ app, submissions, traceParent }, given) {
     const { prepared, begin } = await prepareDeadLetterRetry(app, given.id);
     await begin(() => submissions.begin(withTrace(prepared.start, traceParent)));
-    return { run_id: prepared.start.runId, status: "queued" as const };
+    return { run_id: prepared.start.runId, status: "queued" as const, changes: prepared.notices };
   },
 });
 

@@ -7,6 +7,7 @@ import { idempotencyKey, idField, jsonObjectSchema } from "../schemas.ts";
 import { describeSubmitted, type RunRequest } from "../start/submit-run.ts";
 import { prepareFork } from "./fork-run.ts";
 import { type PreparedRepetition, prepareRepetition } from "./prepare-repetition.ts";
+import { tellRepetition } from "./tell-repetition.ts";
 
 const repetition = {
   id: idField("The run's id, or the beginning of it. It has ended."),
@@ -32,6 +33,13 @@ const startedSchema = acceptedRunSchema.extend({
 
 const errors = ["RUN_NOT_FOUND", "RUN_NOT_ENDED", "STEP_NOT_FOUND", "INPUT_INVALID", "DEFINITION_INVALID"] as const;
 
+const CURRENT = {
+  flags: "--current",
+  summary: "with the definition as its file is now, instead of the one that the run began with",
+  at: ["definition"],
+  value: "current",
+};
+
 /** A step and what depends on it run again, and so does what had not succeeded; everything else is taken over. */
 export const rerunRun = defineOperation({
   id: "rerunRun",
@@ -48,7 +56,18 @@ export const rerunRun = defineOperation({
     status: 202,
     alias: { id: "replayRun", path: "/runs/{id}/replay" },
   },
-  cli: { byHand: ["runs rerun"] },
+  cli: [
+    {
+      verb: "runs rerun",
+      alias: "replay",
+      summary: "do a run again from a step; the rest is taken over",
+      args: ["id"],
+      options: { from_step: "--from <step>", definition: false, idempotency_key: false },
+      parts: [CURRENT],
+      follows: "always",
+      show: tellRepetition,
+    },
+  ],
   mcp: {
     tool: "rerun_run",
     title: "Do a run again",

@@ -5,11 +5,14 @@ import type { StepLogged } from "../../core/history/events.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
 import { type Frozen, jsonSchema, timeSchema } from "../schemas.ts";
-import { type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
+import { openValues, type RunSources, readRunHistory } from "./describe-run-reading.ts";
+import { findRun } from "./find-run.ts";
 
 export const stepLogSchema = z
   .object({
+    seq: z.number().int().describe("The number of its event: where the next page goes on."),
     path: z.string(),
     attempt: z.number().int(),
     logged_at: timeSchema,
@@ -21,28 +24,56 @@ export type StepLog = Frozen<z.output<typeof stepLogSchema>>;
 
 const PAGE = 1_000;
 
-/**
- * The logs of a run's attempts, oldest first; one in memory at a time. `step` is a path (with all that runs inside it) or
- * the id of a step (with all its items and visits). Throws `STEP_NOT_FOUND`.
- */
+export interface LogsWanted {
+  /** A path (with all that runs inside it), or the id of a step (with all its items and visits). */
+  readonly step?: string | undefined;
+  /** The event of the last log that was read. */
+  readonly afterSeq?: number;
+}
+
+/** The logs of a run's attempts, oldest first; one in memory at a time. Throws `STEP_NOT_FOUND`. */
 export async function* describeStepLogs(
   sources: RunSources,
   record: RunRecord,
-  step?: string,
+  { step, afterSeq: last = 0 }: LogsWanted = {},
 ): AsyncGenerator<StepLog> {
-  const reading = await readRunHistory(sources, record);
-  const { steps, state } = reading.history;
-  if (step !== undefined && ![...steps.keys()].some((path) => isOf(step, path))) {
-    throw new PawlError("STEP_NOT_FOUND", { message: `Nothing has begun in this run that is called "${step}".` });
-  }
-  for (let afterSeq = 0; afterSeq < state.seq; afterSeq += PAGE) {
+  if (step !== undefined && last === 0) await refuseUnknown(sources, record, step);
+  const values = openValues(sources, record.no);
+  for (let afterSeq = last; ; ) {
     const rows = await sources.journal.readEvents(record.no, { afterSeq, limit: PAGE });
     for (const { seq, event } of rows) {
       if (event.type !== "stepLogged" || (step !== undefined && !isOf(step, event.path))) continue;
-      const values = await readValues(reading, new Set([seq]));
-      yield toLog(event, values.value(seq));
+      yield toLog(seq, event, (await values.read(new Set([seq]))).value(seq));
     }
+    const next = rows.at(-1)?.seq;
+    if (next === undefined || rows.length < PAGE) return;
+    afterSeq = next;
   }
+}
+
+/** What is written stays, so that a page goes on behind the last event of the page before. Throws as `describeStepLogs`. */
+export async function pageRunLogs(
+  app: Application,
+  id: string,
+  {
+    step,
+    limit,
+    cursor,
+  }: { readonly step?: string | undefined; readonly limit: number; readonly cursor?: string | undefined },
+): Promise<{ readonly items: readonly StepLog[]; readonly next_cursor: string | null }> {
+  const record = await findRun(app, id);
+  const items: StepLog[] = [];
+  for await (const log of describeStepLogs(await app.records(), record, { step, afterSeq: Number(cursor ?? 0) })) {
+    if (items.length === limit) return { items, next_cursor: String(items.at(-1)?.seq) };
+    items.push(log);
+  }
+  return { items, next_cursor: null };
+}
+
+async function refuseUnknown(sources: RunSources, record: RunRecord, step: string): Promise<void> {
+  const { steps } = (await readRunHistory(sources, record)).history;
+  if ([...steps.keys()].some((path) => isOf(step, path))) return;
+  throw new PawlError("STEP_NOT_FOUND", { message: `Nothing has begun in this run that is called "${step}".` });
 }
 
 function isOf(step: string, path: string): boolean {
@@ -51,7 +82,7 @@ function isOf(step: string, path: string): boolean {
   );
 }
 
-function toLog({ path, attempt, at }: StepLogged, value: Json | undefined): StepLog {
+function toLog(seq: number, { path, attempt, at }: StepLogged, value: Json | undefined): StepLog {
   const events = Array.isArray(value) ? value : value === undefined ? [] : [value];
-  return { path, attempt, logged_at: toIsoTime(at), events };
+  return { seq, path, attempt, logged_at: toIsoTime(at), events };
 }

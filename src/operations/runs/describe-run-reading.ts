@@ -5,7 +5,7 @@ import { RunValues } from "../../hosts/session/values/run-values.ts";
 import { ValueCache } from "../../hosts/session/values/value-cache.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
-import type { Journal, RunRecord } from "../../ports/journal.ts";
+import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
 import { RunHistory } from "./describe-run-history.ts";
 
 /** What is needed to read a run: nothing is written, so it may be under way in another process. */
@@ -39,15 +39,18 @@ export async function readRunHistory(
     if (rows.length === 0) throw new Error(`The events of run ${record.id} became fewer while they were read.`);
     for (const { event } of rows) history.apply(event);
   }
+  return { record, history, values: openValues({ journal, blobs }, record.no) };
+}
+
+/** The recorded values of a run. */
+export function openValues({ journal, blobs }: RunSources, run: RunNo): RunValues {
   const sources = { journal, blobs, files: NO_FILES, cache: new ValueCache(0), env: nothing, matches: () => false };
-  return { record, history, values: new RunValues(record.no, sources, []) };
+  return new RunValues(run, sources, []);
 }
 
 /** Recorded values by the number of their event; what is not asked for stays where it is. */
-export async function readValues({ history, values }: RunReading, seqs: ReadonlySet<number>): Promise<Values> {
-  const { root } = history.state;
-  if (root === undefined) throw new Error("A run without events has no values.");
-  return values.load({ scope: root, step: -1, item: -1 }, [], seqs);
+export async function readValues({ values }: RunReading, seqs: ReadonlySet<number>): Promise<Values> {
+  return values.read(seqs);
 }
 
 async function refuse(): Promise<never> {

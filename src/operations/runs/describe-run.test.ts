@@ -260,7 +260,7 @@ test("logs are read by step id, by path, or all", async () => {
   );
   const pathsOf = async (step?: string) => {
     const paths: string[] = [];
-    for await (const log of describeStepLogs(world, run, step)) paths.push(log.path);
+    for await (const log of describeStepLogs(world, run, { step })) paths.push(log.path);
     return paths;
   };
 

@@ -20,6 +20,8 @@ export interface DescribeOptions {
   readonly withPrompts?: boolean;
   /** Load the outputs of the run and of its steps (default true). */
   readonly withOutputs?: boolean;
+  /** List the steps (default true). */
+  readonly withSteps?: boolean;
 }
 
 /** The whole run as JSON. Outputs of large runs are loaded only where they are asked for. */
@@ -31,7 +33,7 @@ export async function describeRun(
   const reading = await readRunHistory(sources, record);
   const head = await describeHead(reading, options);
   const steps: StepDescription[] = [];
-  for await (const step of describeSteps(reading, options)) steps.push(step);
+  if (options.withSteps !== false) for await (const step of describeSteps(reading, options)) steps.push(step);
   return { ...head, ...(await describeLineage(sources.journal, record)), steps };
 }
 
@@ -76,6 +78,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const inputHandle = root?.frame.inputHandle ?? 0;
   const values = await readHandles(reading, [inputHandle, outputs]);
   const failure = hasEnded && ending?.code !== undefined ? ending : undefined;
+  const awaited = hasEnded ? [] : [...state.waiters.keys()];
   return {
     ...summarizeRun(record),
     status: runStatus(state),
@@ -83,6 +86,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     ...(budget.unpriced ? { unpriced: true } : {}),
     usage: history.usage,
     ...(limits.length === 0 ? {} : { limits }),
+    ...(awaited.length === 0 ? {} : { awaited_events: awaited }),
     error: failure?.code === undefined ? null : describeError({ code: failure.code, message: failure.message }),
     started_at: root === undefined ? null : toIsoTime(state.startedAt),
     completed_at: toTime(history.finishedAt),

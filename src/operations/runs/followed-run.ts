@@ -1,6 +1,6 @@
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Event } from "../../core/history/events.ts";
-import { runStatus } from "../../core/interpreter/run-status.ts";
+import { runStatus, waitsForOthers } from "../../core/interpreter/run-status.ts";
 import { loadGraph } from "../../hosts/session/rebuild-run.ts";
 import type { EventRow, Journal, RunRecord } from "../../ports/journal.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
@@ -62,9 +62,10 @@ export class FollowedRun {
 
   now(): RunNow {
     const { id: run_id } = this.#record;
-    if (this.#history === undefined) return { run_id, status: "queued", total_cost_usd: 0 };
+    if (this.#history === undefined) return { run_id, status: "queued", total_cost_usd: 0, at_rest: false };
     const { state } = this.#history;
-    return { run_id, status: runStatus(state), total_cost_usd: toUsd(state.budget.spentMicro) };
+    const at_rest = state.phase === "finished" || waitsForOthers(state);
+    return { run_id, status: runStatus(state), total_cost_usd: toUsd(state.budget.spentMicro), at_rest };
   }
 
   /** Reads what was written before this was called, a page of it at most. All who ask during one reading share the next. */

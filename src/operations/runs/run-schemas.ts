@@ -104,6 +104,7 @@ export const runSchema = runSummarySchema
       )
       .optional()
       .describe("Absent: it has none."),
+    awaited_events: z.array(z.string()).optional().describe("Names of the events that it waits for. Absent: none."),
     steps: z.array(stepSchema),
     artifacts: z.array(storedFileSchema).optional().describe("Files that it has produced. Absent: not asked for."),
   })

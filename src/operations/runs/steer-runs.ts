@@ -1,11 +1,18 @@
 import { z } from "zod";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { Application } from "../application/application.ts";
 import { defineOperation } from "../operation.ts";
 import { compareWithSource } from "../repeat/compare-with-source.ts";
 import { idField, jsonSchema } from "../schemas.ts";
 import { cancelUnfinished, findUnfinished } from "./cancel-unfinished.ts";
+import { listResumable } from "./list-resumable.ts";
 import { acceptedRunSchema } from "./run-schemas.ts";
 
 const id = idField("The run's id, or the beginning of it.");
+
+const resumedSchema = acceptedRunSchema.extend({
+  changes: z.array(z.string()).describe("What has changed of its files: it goes on with what it began with."),
+});
 
 export const cancelRun = defineOperation({
   id: "cancelRun",
@@ -17,7 +24,16 @@ export const cancelRun = defineOperation({
   output: acceptedRunSchema,
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "RUN_FINISHED"],
   http: { method: "POST", path: "/runs/{id}/cancel", status: 202 },
-  cli: { byHand: ["runs cancel"] },
+  cli: [
+    {
+      verb: "runs cancel",
+      args: ["id"],
+      options: { reason: "--reason <text>" },
+      follows: "here",
+      wants: "cancelled",
+      show: ({ run_id }) => ({ told: [`The run ${run_id} is being cancelled.`] }),
+    },
+  ],
   mcp: {
     tool: "cancel_run",
     title: "Cancel a run",
@@ -30,6 +46,8 @@ export const cancelRun = defineOperation({
   },
 });
 
+const RESUME = { byHand: ["runs resume"] };
+
 export const resumeRun = defineOperation({
   id: "resumeRun",
   summary: "Go on with a run that was laid down",
@@ -37,25 +55,42 @@ export const resumeRun = defineOperation({
   scope: "run",
   effect: { does: "writes", beyond: true },
   input: z.strictObject({ id }),
-  output: acceptedRunSchema.extend({
-    changes: z.array(z.string()).describe("What has changed of its files: it goes on with what it began with."),
-  }),
+  output: resumedSchema,
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "RUN_FINISHED"],
   http: { method: "POST", path: "/runs/{id}/resume", status: 202 },
-  cli: { byHand: ["runs resume"] },
+  cli: RESUME,
   mcp: {
     tool: "resume_run",
     title: "Resume a run",
     description: "Goes on with a run that was laid down. `changes` says what of its files has changed since it began.",
     names: { id: "run_id" },
   },
-  async handle({ app }, input) {
-    const found = await findUnfinished(app, input.id);
-    const changes = await compareWithSource(app, found);
-    const { id: runId, status } = await (await app.host()).resumeRun(found.id);
-    return { run_id: runId, status, changes };
+  handle: async ({ app }, input) => resume(app, await findUnfinished(app, input.id)),
+});
+
+export const resumeRuns = defineOperation({
+  id: "resumeRuns",
+  summary: "Go on with every run that can go on",
+  topic: "runs",
+  scope: "run",
+  effect: { does: "writes", again: true, beyond: true },
+  input: z.strictObject({}),
+  output: z.object({ items: z.array(resumedSchema) }),
+  http: { method: "POST", path: "/runs/resume", status: 202 },
+  cli: RESUME,
+  mcp: { no: "A model goes on with the run that it works on: `resume_run`." },
+  async handle({ app }) {
+    const items: z.output<typeof resumedSchema>[] = [];
+    for (const record of await listResumable(app)) items.push(await resume(app, record));
+    return { items };
   },
 });
+
+async function resume(app: Application, record: RunRecord) {
+  const changes = await compareWithSource(app, record);
+  const { id, status } = await (await app.host()).resumeRun(record.id);
+  return { run_id: id, status, changes: [...changes] };
+}
 
 export const signalRun = defineOperation({
   id: "signalRun",
@@ -71,7 +106,15 @@ export const signalRun = defineOperation({
   output: z.object({ run_id: z.string(), name: z.string() }),
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "RUN_FINISHED", "SIGNALS_FULL"],
   http: { method: "POST", path: "/runs/{id}/signals", status: 202 },
-  cli: { byHand: ["runs signal"] },
+  cli: [
+    {
+      verb: "runs signal",
+      args: ["id", "name"],
+      options: { payload: "--payload <json>" },
+      follows: "here",
+      show: () => ({ told: ["Recorded."] }),
+    },
+  ],
   mcp: {
     tool: "send_signal",
     title: "Signal a run",

@@ -56,7 +56,7 @@ export async function* streamRun(
       // Others may be reading on while this follower was away.
       if (!run.isLast || stop.aborted) continue;
       const now = run.now();
-      if (shown?.status !== now.status) {
+      if (shown?.status !== now.status || shown.at_rest !== now.at_rest) {
         yield { event: "status", data: now };
         shown = now;
       }

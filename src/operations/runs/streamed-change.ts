@@ -20,6 +20,8 @@ export interface RunNow {
   readonly run_id: string;
   readonly status: RunStatus;
   readonly total_cost_usd: number;
+  /** It has ended, or only a person or an event from outside makes it go on. */
+  readonly at_rest: boolean;
 }
 
 export interface StepNow {
@@ -39,7 +41,7 @@ interface StepProgress {
   readonly event: Json;
 }
 
-interface RunResultNow extends RunNow {
+interface RunResultNow extends Omit<RunNow, "at_rest"> {
   /** Null where they are larger than 64 kB: `outputs_ref` says where they are. */
   readonly outputs: Json;
   readonly outputs_ref?: string;

@@ -1,10 +1,9 @@
 import { createInterface, type Interface } from "node:readline/promises";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
-import type { Application } from "../../operations/application/application.ts";
-import { type Answer, answerApproval } from "../../operations/approvals/answer-approval.ts";
-import { listApprovals, type OpenApproval } from "../../operations/approvals/describe-run-approvals.ts";
-import type { RunRecord } from "../../ports/journal.ts";
+import { approve, listApprovals, reject, skip } from "../../operations/approvals/approvals.ts";
+import type { OpenApproval } from "../../operations/approvals/describe-run-approvals.ts";
+import type { Caller } from "./caller.ts";
 import { paintFor } from "./cli-context.ts";
 import { tell } from "./print.ts";
 import { io } from "./process-io.ts";
@@ -15,12 +14,12 @@ import { showPath } from "./render/show-path.ts";
 export type Asked = "answered" | "later" | "stopped";
 
 /** Asks the person at the terminal every open approval of a run, one after another. */
-export async function askApprovals(app: Application, record: RunRecord, stop: AbortSignal): Promise<Asked> {
+export async function askApprovals(caller: Caller, runId: string, stop: AbortSignal): Promise<Asked> {
   const terminal = createInterface({ input: io().stdin, output: io().stderr });
   terminal.on("SIGINT", () => process.emit("SIGINT"));
   try {
-    for (const approval of await listApprovals(await app.records(), record)) {
-      const asked = await askOne({ app, record, terminal, stop }, approval);
+    for (const approval of (await caller.call(listApprovals, { run: runId })).items) {
+      const asked = await askOne({ caller, terminal, stop }, approval);
       if (asked !== "answered") return asked;
     }
     return "answered";
@@ -33,14 +32,13 @@ export async function askApprovals(app: Application, record: RunRecord, stop: Ab
 }
 
 interface Asking {
-  readonly app: Application;
-  readonly record: RunRecord;
+  readonly caller: Caller;
   readonly terminal: Interface;
   readonly stop: AbortSignal;
 }
 
 async function askOne(asking: Asking, approval: OpenApproval): Promise<Asked> {
-  const { app, record, terminal, stop } = asking;
+  const { caller, terminal, stop } = asking;
   tell(`\n${showPath(approval.path)}: ${approval.message}`);
   tell(JSON.stringify(approval.shown, null, 2));
   const choices = `[a]pprove, [r]eject, [s]kip${approval.allow_edit ? ", [e]dit" : ""}, [l]ater`;
@@ -51,7 +49,8 @@ async function askOne(asking: Asking, approval: OpenApproval): Promise<Asked> {
     const answer = await toAnswer(choice, asking, approval);
     if (answer === undefined) continue;
     try {
-      await answerApproval(app, { record, path: approval.path, asked: approval.asked }, answer);
+      const { operation, ...given } = answer;
+      await caller.call(operation, { ...given, id: addressOf(approval) });
       return "answered";
     } catch (error) {
       if (!isPawlError(error)) throw error;
@@ -62,21 +61,32 @@ async function askOne(asking: Asking, approval: OpenApproval): Promise<Asked> {
   }
 }
 
+/** With its number, so that what is answered is what was seen. */
+function addressOf({ run_id: runId, path, asked }: OpenApproval): string {
+  return `${runId}:${path}@${asked}`;
+}
+
+interface Answer {
+  readonly operation: typeof approve | typeof reject | typeof skip;
+  readonly comment?: string;
+  readonly edited_data?: Json;
+}
+
 async function toAnswer(
   choice: string | undefined,
   { terminal, stop }: Asking,
   { allow_edit: allowsEdit }: OpenApproval,
 ): Promise<Answer | undefined> {
-  if (choice === "a") return { answer: "approve", by: "terminal" };
-  if (choice === "s") return { answer: "skip", by: "terminal" };
+  if (choice === "a") return { operation: approve };
+  if (choice === "s") return { operation: skip };
   if (choice === "r") {
     const comment = (await terminal.question("Why (may be empty)? ", { signal: stop })).trim();
-    return { answer: "reject", by: "terminal", ...(comment === "" ? {} : { comment }) };
+    return { operation: reject, ...(comment === "" ? {} : { comment }) };
   }
   if (choice !== "e" || !allowsEdit) return undefined;
   const edited = parse(await terminal.question("The new data, as JSON on one line: ", { signal: stop }));
   if (edited === undefined) tell("That is not valid JSON.");
-  return edited === undefined ? undefined : { answer: "approve", by: "terminal", edited };
+  return edited === undefined ? undefined : { operation: approve, edited_data: edited };
 }
 
 function parse(text: string): Json | undefined {

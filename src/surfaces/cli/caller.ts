@@ -1,39 +1,52 @@
-import type { PawlClient } from "../../client/pawl-client.ts";
-import type { Application } from "../../operations/application/application.ts";
-import { parseInput } from "../../operations/fields.ts";
+import type { z } from "zod";
+import type { Graph } from "../../core/graph/graph.ts";
 import type { Operation } from "../../operations/operation.ts";
-import { RequestRunner, type RunningHost } from "../../operations/requests/request-runner.ts";
-import { Submissions } from "../../operations/start/submit-run.ts";
+import type { RunDescription, RunHead } from "../../operations/runs/run-schemas.ts";
+import type { LiveNotice } from "./render/live-run.ts";
+import type { StopSignals } from "./stop-signals.ts";
 
-/** Does operations for a verb: here, or at a server. Both answer alike. */
+/**
+ * What a command asks, and who answers: this process as the owner of the data, the process that owns it, or a server. All
+ * answer alike.
+ */
 export interface Caller {
-  /** Throws `PawlError`, and `ApiError` where a server refuses. */
-  call(operation: Operation, given: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** Answers as the operation's output schema says. Throws `PawlError`. */
+  call<Input extends z.ZodObject, Output extends z.ZodType>(
+    operation: Operation<Input, Output>,
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<z.output<Output>>;
 }
 
-/** Runs that a verb starts go on in a process in the background. */
-export function callHere(app: Application): Caller {
-  const host: RunningHost = {
-    startRun: async (start) => (await app.backgroundHost()).startRun(start),
-    settled: async (runId) => (await app.backgroundHost()).settled(runId),
-    watch: () => () => undefined,
-  };
-  const submissions = new Submissions(new RequestRunner(app, host, { maxInFlight: 1 }));
-  return {
-    async call(operation, given) {
-      const input = parseInput(operation.input, given);
-      const output: unknown = await operation.handle({ app, by: "cli", submissions }, input);
-      // As it would come over a wire: without fields that have no value.
-      return output instanceof Uint8Array ? output : (JSON.parse(JSON.stringify(output)) as unknown);
-    },
-  };
+/** A caller that follows runs. The methods that `call` could replace load no schema, which is most of what a short run costs. */
+export interface RunCaller extends Caller {
+  /** Resolves when the run has ended, or when only a person or an event from outside makes it go on. */
+  follow(run: FollowedRun, stop: AbortSignal): Promise<"at rest" | "stopped">;
+  /** A run without its steps. */
+  readHead(runId: string): Promise<RunHead>;
+  /** A run with its steps. */
+  readRun(runId: string): Promise<RunDescription>;
+  /** The graph of a run, or the one that it has called. */
+  readGraph(runId: string, called?: string): Promise<Graph>;
+  /** Webhooks of a run that wait for a server. */
+  countUndelivered(runId: string): Promise<number>;
+  /** Where runs go on when this command has ended, after "goes on". Undefined: nowhere, for this process drives them. */
+  place(): Promise<string | undefined>;
+  /** Whether somebody drives runs at the moment. */
+  isDriven(): Promise<boolean>;
+  /** The run is at rest: stays while others go on here. */
+  leave(signals: StopSignals): Promise<void>;
+  /** The person has stopped. Lays the run down where this process drives it. */
+  layDown(runId: string, signals: StopSignals): Promise<"laid down" | "goes on">;
+  /** Something failed: stops in good order, as far as that is possible. */
+  abandon(): Promise<void>;
 }
 
-export function callServer(client: PawlClient): Caller {
-  return {
-    async call({ id, http }, given) {
-      if ("no" in http) throw new Error(`The operation ${id} is not to be had over HTTP.`);
-      return client.send(`${http.method} ${http.path}`, given);
-    },
-  };
+export interface FollowedRun {
+  readonly runId: string;
+  /** Starts the run once somebody listens. Absent: it has been started. */
+  begin?(): Promise<unknown>;
+  /** Has the run loaded where this process drives it, and go on where it was laid down. */
+  readonly resumes?: boolean;
+  /** Is told the run's history first, then what happens. */
+  listen(notice: LiveNotice): void;
 }

@@ -1,39 +1,38 @@
 import { isJsonObject } from "../../core/json.ts";
-import { parseInput } from "../../operations/fields.ts";
-import { callServer } from "./caller.ts";
-import type { CommandParts, CommonOptions } from "./cli-context.ts";
-import { type Described, toInput, type Written } from "./perform-verb.ts";
-import { followRemote } from "./remote/follow-remote.ts";
-import type { RemoteParts } from "./remote/remote-parts.ts";
+import type { CliVerb } from "../../operations/operation.ts";
+import type { RunCaller } from "./caller.ts";
+import { type CommonOptions, formatOf } from "./cli-context.ts";
+import { callVerb, type Described, showOutput, type Written } from "./perform-verb.ts";
+import { printEnvelope, tell } from "./print.ts";
+import { shortId } from "./short-id.ts";
+import { showRunToRest } from "./show-run-to-rest.ts";
+import type { Voice } from "./voice.ts";
 
-/** Starts a run in this process, and shows it until it ends or waits for others. Returns the exit code. */
-type Drive = (parts: CommandParts, input: never, options: CommonOptions) => Promise<number>;
-
-/** By the operation's id. */
-const DRIVEN: Readonly<Record<string, () => Promise<Drive>>> = {
-  retryDeadLetter: async () => (await import("./commands/retry-dead-letter.ts")).driveDeadLetterRetry,
-};
-
-/** Drives the run that the verb starts here. Throws what the operation throws. */
-export async function followVerbHere(
-  parts: CommandParts,
-  { operation, verb }: Described,
-  written: Written,
+/** Calls an operation that starts or changes a run, and shows that until it rests. Returns the exit code. */
+export async function followVerb(
+  caller: RunCaller,
+  described: Described,
+  { written, voice }: { readonly written: Written; readonly voice: Voice },
 ): Promise<number> {
-  const drive = await DRIVEN[operation.id]?.();
-  if (drive === undefined) throw new Error(`Nothing drives the run of ${operation.id} here.`);
-  const input = parseInput(operation.input, await toInput(operation, verb, written));
-  // What the operation's schema has let through has the type that its drive takes.
-  return drive(parts, input as never, written.options);
+  const { output: answered } = await callVerb(caller, described, written);
+  return followAnswer(caller, { verb: described.verb, answered }, { options: written.options, voice });
 }
 
-/** Has a server start the run, and follows it. */
-export async function followVerbThere(
-  parts: RemoteParts,
-  { operation, verb }: Described,
-  written: Written,
+/** Shows the run that an operation's answer names. */
+export async function followAnswer(
+  caller: RunCaller,
+  { verb, answered }: { readonly verb: CliVerb<never>; readonly answered: unknown },
+  { options, voice }: { readonly options: CommonOptions; readonly voice: Voice },
 ): Promise<number> {
-  const begun = await callServer(parts.client).call(operation, await toInput(operation, verb, written));
-  const runId = isJsonObject(begun) ? String(begun["run_id"]) : "";
-  return followRemote(parts, runId, written.options);
+  const { follows, wants } = verb;
+  const runId = isJsonObject(answered) ? String(answered["run_id"]) : "";
+  const format = formatOf(options);
+  if (format === "text") await showOutput(verb as CliVerb, answered);
+  if (follows === "always") return showRunToRest(caller, { runId, format }, { voice });
+  const place = await caller.place();
+  if (place === undefined)
+    return showRunToRest(caller, { runId, format, answered, resumes: wants === undefined }, { voice, wants });
+  if (format === "text") tell(`The run goes on ${place}. Follow it: pawl runs watch ${shortId(runId)}`);
+  else printEnvelope(answered);
+  return 0;
 }

@@ -2,10 +2,10 @@ import { buffer } from "node:stream/consumers";
 import { ERRORS } from "../../core/errors/error-table.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
-import { parseJson as readJson } from "../../core/parse-json.ts";
 import { readBinaryFile, readTextFile } from "../../operations/definitions/read-text-file.ts";
 import { type Field, fieldsOf, fromText } from "../../operations/fields.ts";
 import type { CliVerb, Operation } from "../../operations/operation.ts";
+import { parseJson } from "../../operations/requests/parse-json.ts";
 import { MAX_PAGE } from "../../operations/schemas.ts";
 import { gatherInput } from "../../operations/start/gather-input.ts";
 import type { Caller } from "./caller.ts";
@@ -14,7 +14,7 @@ import { print, printEnvelope, tell } from "./print.ts";
 import { io } from "./process-io.ts";
 import { sanitize } from "./render/sanitize.ts";
 import { VIEWS } from "./render/views.ts";
-import { optionNameOf, partNameOf } from "./verbs/option-names.ts";
+import { flagsOf, optionNameOf, partNameOf } from "./verbs/option-names.ts";
 
 /** What was written on the command line: positional arguments, and options by their names in camel case. */
 export interface Written {
@@ -28,16 +28,28 @@ export interface Described {
 }
 
 /** Calls an operation with what was written, and shows the answer. Returns the exit code. */
-export async function performVerb(caller: Caller, { operation, verb }: Described, written: Written): Promise<number> {
-  const input = await toInput(operation, verb, written);
-  const given = verb.isWhole === true ? { ...input, limit: Number.POSITIVE_INFINITY } : input;
-  const output = await callFor(caller, operation, given).catch((error: unknown) => {
-    throw withHelp(verb, error);
-  });
+export async function performVerb(caller: Caller, described: Described, written: Written): Promise<number> {
+  const { verb } = described;
+  const { output, given } = await callVerb(caller, described, written);
   if (output instanceof Uint8Array) io().stdout.write(output);
   else if (formatOf(written.options) !== "text") printEnvelope(output);
-  else await show(verb, output, input);
+  else await showOutput(verb, output, given);
   return verb.exitCodeOf?.(output) ?? 0;
+}
+
+/** What the operation answers to what was written. */
+export async function callVerb(
+  caller: Caller,
+  { operation, verb }: Described,
+  written: Written,
+): Promise<{ readonly output: unknown; readonly given: Given }> {
+  const given = await toInput(operation, verb, written);
+  const wanted = verb.isWhole === true ? { ...given, limit: Number.POSITIVE_INFINITY } : given;
+  try {
+    return { given, output: await callFor(caller, operation, wanted) };
+  } catch (error) {
+    throw withHelp(verb, error);
+  }
 }
 
 /** What does not fit is told with the verb's help, unless a better remedy is known. */
@@ -63,7 +75,8 @@ async function callFor(caller: Caller, operation: Operation, given: Given): Prom
   return { items, next_cursor: cursor };
 }
 
-async function show({ table, view, show }: CliVerb, output: unknown, given: Given): Promise<void> {
+/** For a person. */
+export async function showOutput({ table, view, show }: CliVerb, output: unknown, given: Given = {}): Promise<void> {
   if (table !== undefined) {
     const { renderList } = await import("./render/render-list.ts");
     print(renderList(table, itemsOf(output), pageOptions()));
@@ -89,19 +102,21 @@ function itemsOf(output: unknown): readonly Json[] {
 type Given = Readonly<Record<string, unknown>>;
 
 /** The input of the operation, by the names of its fields. */
-export async function toInput(operation: Operation, verb: CliVerb, { args, options }: Written): Promise<Given> {
-  const { args: positions = [], fixed = {}, usual = {}, files = [], parts = [] } = verb;
+async function toInput(operation: Operation, verb: CliVerb, { args, options }: Written): Promise<Given> {
+  const { args: positions = [], fixed = {}, files = [], parts = [] } = verb;
+  const usual = { ...verb.usual, ...(formatOf(options) === "text" ? verb.usualShown : {}) };
   const given: Record<string, unknown> = {};
   for (const field of fieldsOf(operation.input)) {
     const at = positions.indexOf(field.name);
     const written = (at === -1 ? options[optionNameOf(verb, field)] : args[at]) ?? usual[field.name];
     if (written === undefined) continue;
-    if (!files.includes(field.name)) given[field.name] = await toValue(field, written);
+    const name = flagsOf(verb, field)?.split(" ")[0] ?? field.name;
+    if (!files.includes(field.name)) given[field.name] = await toValue(field, written, name);
     else given[field.name] = await (field.kind === "bytes" ? readContent : readSource)(String(written));
   }
   for (const part of parts) {
     const written = options[partNameOf(part)];
-    if (written !== undefined) put(given, part.at, part.clears === true ? undefined : written);
+    if (written !== undefined) put(given, part.at, part.clears === true ? undefined : (part.value ?? written));
   }
   if ("input" in operation.input.shape) {
     const { i: pairs, input: file } = options as { readonly i?: readonly string[]; readonly input?: string };
@@ -121,12 +136,11 @@ function readContent(path: string): Promise<Buffer> {
 }
 
 /** `@FILE` stands for the text of a file where a value is JSON. */
-async function toValue({ kind }: Field, written: unknown): Promise<unknown> {
+async function toValue({ kind }: Field, written: unknown, name: string): Promise<unknown> {
   if (Array.isArray(written)) return written.flatMap((each) => fromText(kind, String(each)));
   if (typeof written !== "string") return written;
   if (kind !== "json") return fromText(kind, written);
-  const json = written.startsWith("@") ? await readTextFile(written.slice(1)) : written;
-  return readJson(json) ?? json;
+  return parseJson(written.startsWith("@") ? await readTextFile(written.slice(1)) : written, `\`${name}\``);
 }
 
 function put(object: Record<string, unknown>, [name = "", ...rest]: readonly string[], value: unknown): void {

@@ -6,7 +6,6 @@ import { performCommand } from "./perform-command.ts";
 import { io } from "./process-io.ts";
 import { UsageFailure } from "./usage-failure.ts";
 import { addAgents } from "./verbs/add-agents.ts";
-import { addAnswers } from "./verbs/add-answers.ts";
 import { addCompletion } from "./verbs/add-completion.ts";
 import { addDefinitions } from "./verbs/add-definitions.ts";
 import { addDev } from "./verbs/add-dev.ts";
@@ -39,7 +38,6 @@ export async function buildProgram(
   addAgents(program, perform);
   addPrompt(program, perform);
   addRuns(program, perform);
-  addAnswers(program, perform);
   addOperations(program, perform, await operationsFor(args));
   addTerminals(program, perform);
   addMcp(program, perform);

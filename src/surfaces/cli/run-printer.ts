@@ -1,9 +1,5 @@
 import type { Graph } from "../../core/graph/graph.ts";
-import type { Application } from "../../operations/application/application.ts";
-import { describeRun } from "../../operations/runs/describe-run.ts";
-import { findRun } from "../../operations/runs/find-run.ts";
 import type { RunHead } from "../../operations/runs/run-schemas.ts";
-import type { RunRecord } from "../../ports/journal.ts";
 import { type Format, hasLiveTerminal, paintFor } from "./cli-context.ts";
 import { print, printEnvelope, tell } from "./print.ts";
 import { io } from "./process-io.ts";
@@ -17,15 +13,13 @@ import type { Voice } from "./voice.ts";
 /** Shows one run while it goes on: live for people, as data for programs. */
 export interface RunPrinter {
   /** Notices that come before are kept until then. */
-  begin(graph: Graph, record: Pick<RunRecord, "id" | "workflow">): void;
+  begin(graph: Graph, runId: string): void;
   notice(notice: LiveNotice): void;
   end(run: RunHead): Promise<void>;
   /** The view ends without the run's end. */
   abandon(): Promise<void>;
   /** Gives the terminal to someone else. The next `begin` opens a new view, which has to be told everything again. */
   paused<T>(work: () => Promise<T>): Promise<T>;
-  /** For programs, when the run is laid down. */
-  printWhereItStands(app: Application, runId: string): Promise<void>;
 }
 
 export async function openRunPrinter(format: Format, voice: Voice): Promise<RunPrinter> {
@@ -42,9 +36,6 @@ function dataPrinter(format: "json" | "lines"): RunPrinter {
     end: async (run) => printEnvelope(run),
     abandon: async () => undefined,
     paused: (work) => work(),
-    printWhereItStands: async (app, runId) => {
-      printEnvelope(await describeRun(await app.records(), await findRun(app, runId)));
-    },
   };
 }
 
@@ -67,8 +58,8 @@ async function openLivePrinter(voice: Voice): Promise<RunPrinter> {
     early = [];
   };
   return {
-    begin: (graph, record) => {
-      view.begin(graph, { run_id: record.id, workflow_name: record.workflow });
+    begin: (graph, runId) => {
+      view.begin(graph, { run_id: runId, workflow_name: graph.name });
       voice.speakThrough((line) => view.say(line));
       for (const notice of early ?? []) view.notice(notice);
       early = undefined;
@@ -87,7 +78,6 @@ async function openLivePrinter(voice: Voice): Promise<RunPrinter> {
       view = open();
       return work();
     },
-    printWhereItStands: async () => undefined,
   };
 }
 

@@ -1,27 +1,24 @@
-import type { Application } from "../../operations/application/application.ts";
-import { listApprovals, type OpenApproval, placeOf } from "../../operations/approvals/describe-run-approvals.ts";
-import { findAwaited } from "../../operations/runs/find-awaited.ts";
-import { findRun } from "../../operations/runs/find-run.ts";
+import { type OpenApproval, placeOf } from "../../operations/approvals/describe-run-approvals.ts";
 import type { RunHead } from "../../operations/runs/run-schemas.ts";
+import type { RunCaller } from "./caller.ts";
 import { tell } from "./print.ts";
 import { sanitize } from "./render/sanitize.ts";
 import { shortId } from "./short-id.ts";
 
 const MAX_SHOWN = 5;
-const MAX_WEBHOOKS = 1_000;
 
 /** What a person has to know after a command has shown a run: open questions, and what is still to be delivered. */
-export async function tellWhatRemains(app: Application, run: RunHead): Promise<void> {
-  const { run_id: runId } = run;
-  if (run.status === "awaiting_approval")
-    tellApprovals(runId, await listApprovals(await app.records(), await findRun(app, runId)));
-  if (run.status === "waiting") tellEvents(runId, (await findAwaited(app, await findRun(app, runId))).events);
-  if (run.completed_at !== null) await tellWebhooks(app, run);
+export async function tellWhatRemains(caller: RunCaller, run: RunHead): Promise<void> {
+  const { run_id: runId, status } = run;
+  if (status === "awaiting_approval") {
+    const { listApprovals } = await import("../../operations/approvals/approvals.ts");
+    tellApprovals(runId, (await caller.call(listApprovals, { run: runId })).items);
+  }
+  if (status === "waiting") tellEvents(runId, run.awaited_events ?? []);
+  if (run.completed_at !== null) tellWebhooks(await caller.countUndelivered(runId));
 }
 
-type AskedApproval = Pick<OpenApproval, "path" | "key" | "asked" | "message">;
-
-export function tellApprovals(runId: string, approvals: readonly AskedApproval[]): void {
+function tellApprovals(runId: string, approvals: readonly OpenApproval[]): void {
   for (const approval of approvals.slice(0, MAX_SHOWN)) {
     const address = `${shortId(runId)}:${placeOf(approval)}`;
     tell(`The run waits for an answer: ${sanitize(approval.message)}`);
@@ -31,7 +28,7 @@ export function tellApprovals(runId: string, approvals: readonly AskedApproval[]
   if (approvals.length > MAX_SHOWN) tell(`  ... and ${approvals.length - MAX_SHOWN} more: pawl approvals ls`);
 }
 
-export function tellEvents(runId: string, events: readonly string[]): void {
+function tellEvents(runId: string, events: readonly string[]): void {
   if (events.length === 0) tell("The run waits for an event.");
   for (const event of events.slice(0, MAX_SHOWN)) {
     tell(`The run waits for the event ${sanitize(event)}`);
@@ -45,11 +42,7 @@ function quote(event: string): string {
   return /^[\w:./-]+$/.test(event) ? event : `'${sanitize(event).replaceAll("'", String.raw`'\''`)}'`;
 }
 
-async function tellWebhooks(app: Application, { run_id: runId }: RunHead): Promise<void> {
-  const { journal } = await app.records();
-  const record = await findRun(app, runId);
-  const stored = await journal.readOutbox({ kind: "webhook", limit: MAX_WEBHOOKS });
-  const count = stored.filter(({ run }) => run === record.no).length;
+function tellWebhooks(count: number): void {
   if (count === 1) tell("1 webhook is stored and will be delivered by `pawl serve`.");
   if (count > 1) tell(`${count} webhooks are stored and will be delivered by \`pawl serve\`.`);
 }

@@ -42,7 +42,7 @@ test("a payload that is no JSON is refused, and the run still waits", async () =
   const { stderr } = await pawl(["run", "payment.yaml", "-i", "order=1"], { cwd });
   const [, id = ""] = /pawl runs signal (\S+)/.exec(stderr) ?? [];
   const refused = await pawl(["runs", "signal", id, "paid 1", "--payload", "{"], { cwd });
-  expect(refused.stderr).toContain("The payload is not valid JSON");
+  expect(refused.stderr).toContain("`--payload` is not valid JSON");
   const shown = await pawl(["runs", "show", id, "--json"], { cwd });
   expect(JSON.parse(shown.stdout).data.status).toBe("waiting");
 });

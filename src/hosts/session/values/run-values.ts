@@ -90,6 +90,13 @@ export class RunValues {
     return this.#loadMissing(found, { missing, unassigned, files });
   }
 
+  /** Loads recorded values by the numbers of their events. */
+  async read(seqs: ReadonlySet<number>): Promise<Values> {
+    const found: Found = { values: new Map(), assigned: new Map(), files: new Map() };
+    const missing = this.#takeFromCache(seqs, found.values, (seq) => this.#keyOf(seq));
+    return this.#loadMissing(found, { missing, unassigned: [], files: new Set() });
+  }
+
   #takeFromCache(
     seqs: ReadonlySet<number>,
     found: Map<number, Json>,

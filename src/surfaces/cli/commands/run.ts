@@ -1,10 +1,11 @@
-import type { AppHost, OpenApplication } from "../../../operations/application/application.ts";
+import type { OpenApplication } from "../../../operations/application/application.ts";
 import { toUseLimits } from "../../../operations/costs/use-limits.ts";
 import { type PreparedRun, prepareRun } from "../../../operations/start/prepare-run.ts";
+import { HereCaller } from "../call-here.ts";
 import { type CommandParts, type CommonOptions, type Format, formatOf } from "../cli-context.ts";
-import { driveRun } from "../drive-run.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { shortId } from "../short-id.ts";
+import { showRunToRest } from "../show-run-to-rest.ts";
 
 export interface RunOptions extends CommonOptions {
   /** `key=value` each. */
@@ -49,9 +50,9 @@ export async function run(
   const format = formatOf(options);
   if (options.detach === true) return detach(app, prepared, format);
   const { graph } = prepared.definition;
-  const begin = (host: AppHost) => host.startRun(prepared);
-  const { exitCode } = await driveRun(app, { runId: prepared.runId, graph, format, begin }, voice);
-  return exitCode;
+  const begin = async () => (await app.host()).startRun(prepared);
+  const caller = new HereCaller(app, { starts: "here" });
+  return showRunToRest(caller, { runId: prepared.runId, format, start: { graph, begin } }, { voice });
 }
 
 async function detach(app: OpenApplication, prepared: PreparedRun, format: Format): Promise<number> {

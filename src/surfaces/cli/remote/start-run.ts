@@ -6,13 +6,14 @@ import { isJsonObject, type JsonObject } from "../../../core/json.ts";
 import { looksLikeFile } from "../../../operations/definitions/looks-like-file.ts";
 import type { Plan } from "../../../operations/plan/plan-run.ts";
 import { gatherInput } from "../../../operations/start/gather-input.ts";
+import { ServerCaller } from "../call-server.ts";
 import { formatOf } from "../cli-context.ts";
 import { type PlanOptions, showPlan } from "../commands/plan.ts";
 import type { RunOptions } from "../commands/run.ts";
 import { readSource } from "../perform-verb.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { shortId } from "../short-id.ts";
-import { followRemote } from "./follow-remote.ts";
+import { showRunToRest } from "../show-run-to-rest.ts";
 import { given, type RemoteParts } from "./remote-parts.ts";
 
 const AGENTS = ["sandstorm", "inline", "simulated"] as const;
@@ -31,7 +32,10 @@ export async function run(parts: RemoteParts, workflow: string, options: RunOpti
     idempotency_key: randomUUID(),
   };
   const { run_id: runId } = await dataOf(client.api.POST("/workflows/run", { body }));
-  if (options.detach !== true) return followRemote(parts, runId, options);
+  if (options.detach !== true) {
+    const caller = new ServerCaller(client, parts.voice);
+    return showRunToRest(caller, { runId, format: formatOf(options) }, { voice: parts.voice });
+  }
   if (formatOf(options) !== "text") printEnvelope({ run_id: runId });
   else {
     print(runId);

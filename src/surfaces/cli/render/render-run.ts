@@ -12,19 +12,13 @@ import { showPath } from "./show-path.ts";
 import { statusSign, statusStyle } from "./status-sign.ts";
 import { renderTable } from "./table.ts";
 
-export interface RunPageOptions extends PageOptions {
-  /** Also print each step's prompt (`runs show --prompts`). */
-  readonly prompts?: boolean;
-  readonly artifacts?: readonly StoredFile[];
-}
-
-/** The page of `pawl runs show`. */
-export function renderRun(run: RunDescription, options: RunPageOptions): string {
+/** The page of `pawl runs show`, with the prompts and the artifacts that were asked for. */
+export function renderRun(run: RunDescription, options: PageOptions): string {
   const parts = [renderHead(run, options), renderSteps(run.steps, options)];
   const violations = run.steps.flatMap((step) => renderViolations(step, options.paint));
   if (violations.length > 0) parts.push(violations.join("\n"));
-  if (options.artifacts !== undefined && options.artifacts.length > 0) parts.push(renderArtifacts(options.artifacts));
-  if (options.prompts === true) parts.push(...run.steps.flatMap((step) => renderPrompt(step, options.paint)));
+  if (run.artifacts !== undefined && run.artifacts.length > 0) parts.push(renderArtifacts(run.artifacts));
+  parts.push(...run.steps.flatMap((step) => renderPrompt(step, options.paint)));
   if (run.error !== null) parts.push(renderError(run.error, options.paint));
   return parts.join("\n\n");
 }

@@ -10,6 +10,7 @@ export const VIEWS: Readonly<Record<View, () => Promise<Render>>> = {
   comparison: async () => (await import("./render-comparison.ts")).renderComparison,
   costs: async () => (await import("./render-costs.ts")).renderCosts,
   "dead-letters": async () => (await import("./render-dead-letters.ts")).renderDeadLetters,
+  run: async () => (await import("./render-run.ts")).renderRun,
   violations: async () => (await import("./render-violations.ts")).renderViolations,
   workflows: async () => (await import("./render-workflows.ts")).renderWorkflows,
   webhook: async () => (await import("./render-webhook.ts")).renderWebhook,

@@ -1,13 +1,10 @@
 import { type Command, Option } from "commander";
-import { PawlError } from "../../../core/errors/pawl-error.ts";
-import { forTenant } from "../../../operations/application/tenant-application.ts";
 import { type Field, fieldsOf } from "../../../operations/fields.ts";
 import type { CliVerb, Operation } from "../../../operations/operation.ts";
-import { callHere, callServer } from "../caller.ts";
 import { type Described, performVerb, type Written } from "../perform-verb.ts";
 import { collect, withCommon } from "./common-options.ts";
 import { flagsOf } from "./option-names.ts";
-import type { Perform } from "./perform.ts";
+import { asking, type Perform } from "./perform.ts";
 
 /** What stands above the verbs of a topic in the help. */
 const TOPICS: Readonly<Record<string, string>> = {
@@ -57,35 +54,17 @@ function addVerb(program: Command, perform: Perform, described: Described): void
   command.action(async (...called: readonly unknown[]) => {
     const options = called[args.length] as Written["options"];
     const written: Written = { args: called.slice(0, args.length) as (string | undefined)[], options };
-    await perform(
-      options,
-      async (app, voice) => {
-        if (verb.follows === true)
-          return (await import("../follow-verb.ts")).followVerbHere({ app, voice }, described, written);
-        const tenant = options["tenant"];
-        const seen = verb.perTenant === true && typeof tenant === "string" ? forTenant(app, tenant) : app;
-        const exitCode = await performVerb(callHere(seen), described, written);
-        // As the owner this process may have taken up runs: they are laid down in good order.
-        await app.park(AbortSignal.abort());
-        return exitCode;
+    const [local, remote] = asking(
+      async (caller, voice) => {
+        if (verb.follows === undefined) return performVerb(caller, described, written);
+        return (await import("../follow-verb.ts")).followVerb(caller, described, { written, voice });
       },
-      "no" in operation.http
-        ? undefined
-        : async (parts) => {
-            if (verb.perTenant === true && options["tenant"] !== undefined)
-              throw tenantOfKey(parts.client.url, String(options["tenant"]));
-            if (verb.follows !== true) return performVerb(callServer(parts.client), described, written);
-            return (await import("../follow-verb.ts")).followVerbThere(parts, described, written);
-          },
+      {
+        starts: verb.follows === undefined ? "in the background" : "here",
+        tenant: verb.perTenant === true ? (options["tenant"] as string | undefined) : undefined,
+      },
     );
-  });
-}
-
-/** A server must not do to the application's what was meant for a tenant's. */
-function tenantOfKey(url: string, tenant: string): PawlError {
-  return new PawlError("USAGE", {
-    message: `\`--tenant\` counts on this machine only: ${url} acts for the tenant of the key.`,
-    remedy: `Leave it out and use a key of the tenant with --api-key: pawl keys create NAME --tenant ${tenant}`,
+    await perform(options, local, "no" in operation.http ? undefined : remote);
   });
 }
 

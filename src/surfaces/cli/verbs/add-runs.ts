@@ -1,101 +1,50 @@
 import type { Command } from "commander";
 import type { CommonOptions } from "../cli-context.ts";
-import type { CancelOptions, ResumeOptions, SignalOptions } from "../commands/runs-drive.ts";
-import type { ShowOptions } from "../commands/runs-read.ts";
-import type { ForkOptions, RerunOptions } from "../commands/runs-repeat.ts";
-import type { LogsOptions } from "../commands/runs-watch.ts";
-import { addAnswers } from "./add-answers.ts";
+import type { ForkOptions } from "../commands/fork.ts";
+import type { LogsOptions, ResumeOptions } from "../commands/runs.ts";
 import { collect, withCommon } from "./common-options.ts";
-import type { Perform } from "./perform.ts";
+import { asking, type Perform } from "./perform.ts";
 
-/** `pawl runs`. */
+/** What of `pawl runs` is written by hand: it prints what comes, follows, or chooses between two operations. */
 export function addRuns(program: Command, perform: Perform): void {
   const runs = program.command("runs").description("see and steer runs");
-  withCommon(runs.command("show").description("show a run and its steps"))
-    .argument("<id>")
-    .option("--prompts", "with what each step was asked")
-    .action(async (id: string, options: ShowOptions) => {
-      await perform(
-        options,
-        async (app) => (await import("../commands/runs-read.ts")).showRun(app, id, options),
-        async (parts) => (await import("../remote/runs.ts")).showRun(parts, id, options),
-      );
-    });
   withCommon(runs.command("events").description("show a run's journal"))
     .argument("<id>")
     .action(async (id: string, options: CommonOptions) => {
-      await perform(
-        options,
-        async (app) => (await import("../commands/runs-read.ts")).showEvents(app, id, options),
-        async (parts) => (await import("../remote/runs.ts")).showEvents(parts, id, options),
-      );
+      const command = asking(async (caller) => (await import("../commands/runs.ts")).showEvents(caller, id, options));
+      await perform(options, ...command);
     });
   withCommon(runs.command("logs").description("show what agents said, as JSON lines"))
     .argument("<id>")
     .argument("[step]", "a step's id, or the path of one instance")
     .option("--follow", "go on with what they say until the run has ended")
     .action(async (id: string, step: string | undefined, options: LogsOptions) => {
-      await perform(
-        options,
-        async (app) => (await import("../commands/runs-watch.ts")).showLogs(app, { id, step }, options),
-        async (parts) => (await import("../remote/runs.ts")).showLogs(parts, { id, step }, options),
+      const command = asking(async (caller) =>
+        (await import("../commands/runs.ts")).showLogs(caller, { id, step }, options),
       );
+      await perform(options, ...command);
     });
   withCommon(runs.command("watch").description("show a run that is under way until it ends; Ctrl-C leaves it"))
     .argument("<id>")
     .action(async (id: string, options: CommonOptions) => {
-      await perform(
-        options,
-        async (app, voice) => (await import("../commands/runs-watch.ts")).watchRun({ app, voice }, id, options),
-        async (parts) => (await import("../remote/runs.ts")).watchRun(parts, id, options),
+      const command = asking(async (caller, voice) =>
+        (await import("../commands/runs.ts")).watchRun(caller, id, options, voice),
       );
+      await perform(options, ...command);
     });
   withCommon(runs.command("resume").description("go on with a run that was laid down or cut off"))
     .argument("[id]")
     .option("--all", "with every run that can go on")
     .action(async (id: string | undefined, options: ResumeOptions) => {
-      await perform(
-        options,
-        async (app, voice) => (await import("../commands/runs-drive.ts")).resume({ app, voice }, id, options),
-        async (parts) => (await import("../remote/runs.ts")).resumeRun(parts, id, options),
+      const command = asking(async (caller, voice) =>
+        (await import("../commands/runs.ts")).resume(caller, id, options, voice),
       );
+      await perform(options, ...command);
     });
-  withCommon(runs.command("cancel").description("end a run before its end"))
+  withCommon(runs.command("fork").description("do a run again from a step, with something changed"))
     .argument("<id>")
-    .option("--reason <text>")
-    .action(async (id: string, options: CancelOptions) => {
-      await perform(
-        options,
-        async (app, voice) => (await import("../commands/runs-drive.ts")).cancel({ app, voice }, id, options),
-        async (parts) => (await import("../remote/runs.ts")).cancelRun(parts, id, options),
-      );
-    });
-  withCommon(runs.command("signal").description("tell a run that the event it waits for has happened"))
-    .argument("<id>")
-    .argument("<event>")
-    .option("--payload <json>", "what the waiting step gets as its output: JSON, or @FILE")
-    .action(async (id: string, name: string, options: SignalOptions) => {
-      await perform(
-        options,
-        async (app, voice) => (await import("../commands/runs-drive.ts")).signal({ app, voice }, { id, name }, options),
-        async (parts) => (await import("../remote/runs.ts")).signalRun(parts, { id, name }, options),
-      );
-    });
-  addRepetitions(runs, perform);
-  addAnswers(runs, perform);
-}
-
-function addRepetitions(runs: Command, perform: Perform): void {
-  withRepetition(
-    runs.command("rerun").alias("replay").description("do a run again from a step; the rest is taken over"),
-  ).action(async (id: string, options: RerunOptions) => {
-    await perform(
-      options,
-      async (app, voice) => (await import("../commands/runs-repeat.ts")).rerun({ app, voice }, id, options),
-      async (parts) => (await import("../remote/runs.ts")).rerun(parts, id, options),
-    );
-  });
-  withRepetition(runs.command("fork").description("do a run again from a step, with something changed"))
+    .option("--from <step>", "a step's id, or the path of one instance (default: the first that failed)")
+    .option("--current", "with the definition as its file is now, instead of the one that the run began with")
     .option(
       "--set <change>",
       "STEP.FIELD=VALUE, input.NAME=VALUE, limits.NAME=VALUE, max_cost_usd=N or timeout=SECONDS",
@@ -103,17 +52,9 @@ function addRepetitions(runs: Command, perform: Perform): void {
     )
     .option("--changes <file>", "all changes as a JSON file")
     .action(async (id: string, options: ForkOptions) => {
-      await perform(
-        options,
-        async (app, voice) => (await import("../commands/runs-repeat.ts")).fork({ app, voice }, id, options),
-        async (parts) => (await import("../remote/runs.ts")).fork(parts, id, options),
+      const command = asking(async (caller, voice) =>
+        (await import("../commands/fork.ts")).fork(caller, id, options, voice),
       );
+      await perform(options, ...command);
     });
-}
-
-function withRepetition(command: Command): Command {
-  return withCommon(command)
-    .argument("<id>")
-    .option("--from <step>", "a step's id, or the path of one instance (default: the first that failed)")
-    .option("--current", "with the definition as its file is now, instead of the one that the run began with");
 }

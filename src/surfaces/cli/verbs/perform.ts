@@ -1,4 +1,6 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { OpenApplication } from "../../../operations/application/application.ts";
+import type { RunCaller } from "../caller.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import type { RemoteCommand } from "../remote/remote-parts.ts";
 import type { Voice } from "../voice.ts";
@@ -15,3 +17,39 @@ export type Perform = <Options extends CommonOptions>(
   local: LocalCommand,
   remote?: RemoteCommand,
 ) => Promise<void>;
+
+interface Asking {
+  /** Where runs go on that an operation starts, where nobody owns the data. */
+  readonly starts?: "here" | "in the background";
+  /** Whose things they are, instead of everybody's. */
+  readonly tenant?: string | undefined;
+}
+
+/** Both forms of a command that only asks: this process, the owner of the data, or a server. */
+export function asking(
+  command: (caller: RunCaller, voice: Voice) => Promise<number>,
+  { starts = "here", tenant }: Asking = {},
+): [local: LocalCommand, remote: RemoteCommand] {
+  return [
+    async (app, voice) => {
+      const { HereCaller } = await import("../call-here.ts");
+      const caller = new HereCaller(app, { starts, tenant });
+      const exitCode = await command(caller, voice);
+      await caller.abandon();
+      return exitCode;
+    },
+    async ({ client, voice }) => {
+      if (tenant !== undefined) throw tenantOfKey(client.url, tenant);
+      const { ServerCaller } = await import("../call-server.ts");
+      return command(new ServerCaller(client, voice), voice);
+    },
+  ];
+}
+
+/** A server must not do to the application's what was meant for a tenant's. */
+function tenantOfKey(url: string, tenant: string): PawlError {
+  return new PawlError("USAGE", {
+    message: `\`--tenant\` counts on this machine only: ${url} acts for the tenant of the key.`,
+    remedy: `Leave it out and use a key of the tenant with --api-key: pawl keys create NAME --tenant ${tenant}`,
+  });
+}

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/contracts/temporary-folder.ts";
-import { readChanges } from "./runs-repeat.ts";
+import { readChanges } from "./fork.ts";
 
 test("what is set belongs to a step, to the input, to the limits or to the run, and goes before what a file says", async () => {
   const changes = join(temporaryFolder(), "changes.json");

@@ -1,60 +1,37 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { AppHost } from "../../../operations/application/application.ts";
 import { readTextFile } from "../../../operations/definitions/read-text-file.ts";
-import { prepareFork } from "../../../operations/repeat/fork-run.ts";
-import type { PreparedRepetition, RepetitionRequest } from "../../../operations/repeat/prepare-repetition.ts";
-import { prepareRerun } from "../../../operations/repeat/rerun-run.ts";
+import type { CliVerb } from "../../../operations/operation.ts";
+import { forkRun } from "../../../operations/repeat/repetitions.ts";
+import { tellRepetition } from "../../../operations/repeat/tell-repetition.ts";
 import { parseJson } from "../../../operations/requests/parse-json.ts";
-import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
-import { driveRun } from "../drive-run.ts";
-import { tell } from "../print.ts";
+import type { RunCaller } from "../caller.ts";
+import type { CommonOptions } from "../cli-context.ts";
+import { followAnswer } from "../follow-verb.ts";
 import { sanitize } from "../render/sanitize.ts";
-import { shortId } from "../short-id.ts";
+import type { Voice } from "../voice.ts";
 
-export interface RerunOptions extends CommonOptions {
+export interface ForkOptions extends CommonOptions {
   readonly from?: string;
   readonly current?: true;
-}
-
-/** `pawl runs rerun`: starts the new run and follows it. */
-export async function rerun(parts: CommandParts, id: string, options: RerunOptions): Promise<number> {
-  return drive(parts, id, { prepared: await prepareRerun(parts.app, toRequest(id, options)), options });
-}
-
-export interface ForkOptions extends RerunOptions {
   /** `STEP.FIELD=VALUE` each. */
   readonly set?: readonly string[];
   readonly changes?: string;
 }
 
-/** `pawl runs fork`: the same with something changed. */
-export async function fork(parts: CommandParts, id: string, options: ForkOptions): Promise<number> {
+const FORK: CliVerb<Parameters<typeof tellRepetition>[0]> = {
+  verb: "runs fork",
+  follows: "always",
+  show: tellRepetition,
+};
+
+/** `pawl runs fork`: starts a new run with something changed, and follows it. */
+export async function fork(caller: RunCaller, id: string, options: ForkOptions, voice: Voice): Promise<number> {
+  const { from, current } = options;
   const changes = await readChanges(options);
-  return drive(parts, id, { prepared: await prepareFork(parts.app, { ...toRequest(id, options), changes }), options });
-}
-
-function toRequest(run: string, { from, current }: RerunOptions): RepetitionRequest {
-  return { run, fromStep: from, ...(current === true ? { definition: "current" } : {}) };
-}
-
-interface Drive {
-  readonly prepared: PreparedRepetition;
-  readonly options: CommonOptions;
-}
-
-export async function drive(
-  { app, voice }: CommandParts,
-  id: string,
-  { prepared: { start, fromPath, notices }, options }: Drive,
-): Promise<number> {
-  for (const notice of notices) tell(notice);
-  const { runId, definition } = start;
-  const from = fromPath === "" ? "all of" : `from ${sanitize(fromPath)} of`;
-  tell(`The run ${shortId(runId)} does ${from} ${sanitize(id)} again.`);
-  const begin = (host: AppHost) => host.startRun(start);
-  const { exitCode } = await driveRun(app, { runId, graph: definition.graph, format: formatOf(options), begin }, voice);
-  return exitCode;
+  const definition = current === true ? "current" : undefined;
+  const answered = await caller.call(forkRun, { id, from_step: from, definition, changes });
+  return followAnswer(caller, { verb: FORK, answered }, { options, voice });
 }
 
 export async function readChanges({

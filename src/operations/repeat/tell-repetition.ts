@@ -1,0 +1,13 @@
+import type { Shown } from "../operation.ts";
+
+interface Repeated {
+  readonly run_id: string;
+  /** Empty: the whole run. */
+  readonly from_path: string;
+  readonly changes: readonly string[];
+}
+
+/** What a person reads before the new run is shown. */
+export function tellRepetition({ run_id: id, from_path: from, changes }: Repeated): Shown {
+  return { told: [...changes, `The run ${id} does ${from === "" ? "all of" : `from ${from} of`} the old one again.`] };
+}

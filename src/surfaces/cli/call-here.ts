@@ -1,0 +1,124 @@
+import type { z } from "zod";
+import type { AppHost, Application, OpenApplication } from "../../operations/application/application.ts";
+import { forTenant } from "../../operations/application/tenant-application.ts";
+import { parseInput } from "../../operations/fields.ts";
+import type { Operation } from "../../operations/operation.ts";
+import { readPinnedGraph } from "../../operations/repeat/read-pinned-graph.ts";
+import { describeHead, describeRun } from "../../operations/runs/describe-run.ts";
+import { readRunHistory } from "../../operations/runs/describe-run-reading.ts";
+import { findRun } from "../../operations/runs/find-run.ts";
+import { followRun } from "../../operations/runs/follow-run.ts";
+import type { FollowedRun, RunCaller } from "./caller.ts";
+import { tell } from "./print.ts";
+import { shortId } from "./short-id.ts";
+import type { StopSignals } from "./stop-signals.ts";
+
+const MAX_WEBHOOKS = 1_000;
+
+interface HereOptions {
+  readonly starts: "here" | "in the background";
+  /** Whose things operations see. Absent: everybody's. */
+  readonly tenant?: string | undefined;
+}
+
+/** Does operations in this process, which becomes the owner of the data where nobody is, and goes through the owner otherwise. */
+export class HereCaller implements RunCaller {
+  readonly #app: OpenApplication;
+  /** As operations see it. */
+  readonly #seen: Application;
+  readonly #startHost: () => Promise<AppHost>;
+  #hasLeft = false;
+
+  /** `starts`: runs that operations start go on here, or in a process in the background. */
+  constructor(app: OpenApplication, { starts, tenant }: HereOptions) {
+    this.#app = app;
+    this.#seen = tenant === undefined ? app : forTenant(app, tenant);
+    this.#startHost = () => (starts === "here" ? app.host() : app.backgroundHost());
+  }
+
+  async call<Input extends z.ZodObject, Output extends z.ZodType>(
+    operation: Operation<Input, Output>,
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<z.output<Output>> {
+    const submissions = await this.#openSubmissions();
+    const input = parseInput(operation.input, given);
+    const output: unknown = await operation.handle({ app: this.#seen, by: "cli", submissions }, input);
+    if (output instanceof Uint8Array) return output as z.output<Output>;
+    // As it would come over a wire: without fields that have no value.
+    return JSON.parse(JSON.stringify(output)) as z.output<Output>;
+  }
+
+  async follow({ runId, begin, resumes, listen }: FollowedRun, stop: AbortSignal): Promise<"at rest" | "stopped"> {
+    const start = async (host: AppHost) => {
+      await begin?.();
+      if (resumes === true) await host.resumeRun(runId);
+    };
+    const { is } = await followRun(this.#app, { runId, begin: start, listen }, stop);
+    return is === "stopped" ? "stopped" : "at rest";
+  }
+
+  async readHead(runId: string) {
+    return describeHead(await readRunHistory(await this.#app.records(), await findRun(this.#app, runId)));
+  }
+
+  async readRun(runId: string) {
+    return describeRun(await this.#app.records(), await findRun(this.#app, runId));
+  }
+
+  async readGraph(runId: string, called?: string) {
+    return readPinnedGraph(this.#app, called ?? (await findRun(this.#app, runId)).graph);
+  }
+
+  async countUndelivered(runId: string) {
+    const { journal } = await this.#app.records();
+    const { no } = await findRun(this.#app, runId);
+    const stored = await journal.readOutbox({ kind: "webhook", limit: MAX_WEBHOOKS });
+    return stored.filter(({ run }) => run === no).length;
+  }
+
+  async place() {
+    const host = await this.#app.host();
+    return host.role === "guest" ? `in process ${host.ownerPid}` : undefined;
+  }
+
+  async isDriven() {
+    return (await this.#app.findOwner()).state === "held";
+  }
+
+  async leave({ stop, force }: StopSignals) {
+    this.#hasLeft = true;
+    await this.#app.leave(stop, force);
+  }
+
+  async layDown(runId: string, { force }: StopSignals) {
+    const place = await this.place();
+    this.#hasLeft = true;
+    if (place !== undefined) {
+      tell(`The run goes on ${place}. To end it: pawl runs cancel ${shortId(runId)}`);
+      await this.#app.park(force);
+      return "goes on";
+    }
+    tell("Laying the run down ... (Ctrl-C again to wait for nothing)");
+    await this.#app.park(force, runId);
+    tell(`The run is laid down. To go on with it: pawl runs resume ${shortId(runId)}`);
+    return "laid down";
+  }
+
+  /** As the owner this process may have taken up runs: they are laid down in good order, as far as the disk still allows. */
+  async abandon() {
+    if (!this.#hasLeft) await this.#app.park(AbortSignal.abort()).catch(() => undefined);
+  }
+
+  async #openSubmissions() {
+    const [{ RequestRunner }, { Submissions }] = await Promise.all([
+      import("../../operations/requests/request-runner.ts"),
+      import("../../operations/start/submit-run.ts"),
+    ]);
+    const host = {
+      startRun: async (start: Parameters<AppHost["startRun"]>[0]) => (await this.#startHost()).startRun(start),
+      settled: async (runId: string) => (await this.#startHost()).settled(runId),
+      watch: () => () => undefined,
+    };
+    return new Submissions(new RequestRunner(this.#app, host, { maxInFlight: 1 }));
+  }
+}

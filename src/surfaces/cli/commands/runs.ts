@@ -1,0 +1,141 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { CliVerb } from "../../../operations/operation.ts";
+import { getRun, readRunEvents, readRunLogs } from "../../../operations/runs/runs.ts";
+import { resumeRun, resumeRuns } from "../../../operations/runs/steer-runs.ts";
+import type { RunCaller } from "../caller.ts";
+import { type CommonOptions, formatOf, paintFor } from "../cli-context.ts";
+import { followAnswer } from "../follow-verb.ts";
+import { showOutput } from "../perform-verb.ts";
+import { print, printEnvelope, tell } from "../print.ts";
+import { io } from "../process-io.ts";
+import type { LiveNotice } from "../render/live-run.ts";
+import { sanitize } from "../render/sanitize.ts";
+import { runExitCode } from "../run-exit-code.ts";
+import { shortId } from "../short-id.ts";
+import { INTERRUPTED, showRunToRest } from "../show-run-to-rest.ts";
+import { listenForStop } from "../stop-signals.ts";
+import type { Voice } from "../voice.ts";
+
+const EVENTS_PAGE = 1_000;
+const LOGS_PAGE = 50;
+
+/** `pawl runs events`: the journal as it is. Without `--json` a line each. */
+export async function showEvents(caller: RunCaller, id: string, options: CommonOptions): Promise<number> {
+  const format = formatOf(options);
+  const { renderEvent } = await import("../render/render-events.ts");
+  const paint = paintFor(io().stdout);
+  const all: unknown[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const { items, next_cursor: next } = await caller.call(readRunEvents, { id, limit: EVENTS_PAGE, cursor });
+    for (const row of items) {
+      if (format === "lines") print(JSON.stringify(row));
+      else if (format === "json") all.push(row);
+      else print(renderEvent(row, paint));
+    }
+    cursor = next;
+  }
+  if (format === "json") printEnvelope({ items: all, next_cursor: null });
+  return 0;
+}
+
+export interface LogsOptions extends CommonOptions {
+  readonly follow?: true;
+}
+
+/** `pawl runs logs`: what executors emitted, one JSON object a line; with `--follow` also what they emit from now on. */
+export async function showLogs(
+  caller: RunCaller,
+  { id, step }: { readonly id: string; readonly step: string | undefined },
+  { follow }: LogsOptions,
+): Promise<number> {
+  const { run_id: runId, completed_at: ended } = await caller.readHead(id);
+  const goesOn = follow === true && ended === null;
+  // A step that has not begun has no logs yet.
+  const wanted = goesOn ? undefined : step;
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await caller.call(readRunLogs, { id: runId, step: wanted, limit: LOGS_PAGE, cursor });
+    for (const log of page.items) for (const event of log.events) printLog(log, event, step);
+    cursor = page.next_cursor;
+  }
+  if (!goesOn || !(await isDriven(caller, runId))) return 0;
+  const signals = listenForStop();
+  try {
+    const listen = (notice: LiveNotice) => {
+      if (notice.type === "progress") printLog(notice, notice.event, step);
+    };
+    const ended = await caller.follow({ runId, listen }, signals.stop);
+    await caller.leave(signals);
+    return ended === "stopped" ? INTERRUPTED : 0;
+  } finally {
+    signals.close();
+  }
+}
+
+function printLog(
+  { path, attempt }: { readonly path: string; readonly attempt: number },
+  event: unknown,
+  step: string | undefined,
+): void {
+  const isWanted = step === undefined || path === step || path.startsWith(`${step}/`) || path.startsWith(`${step}[`);
+  if (isWanted) print(JSON.stringify({ path, attempt, event }));
+}
+
+/** `pawl runs watch`: shows a run that another process drives until it ends. Watching makes nothing go on. */
+export async function watchRun(caller: RunCaller, id: string, options: CommonOptions, voice: Voice): Promise<number> {
+  const format = formatOf(options);
+  const { run_id: runId, completed_at: ended } = await caller.readHead(id);
+  if (ended === null && (await isDriven(caller, runId))) return showRunToRest(caller, { runId, format }, { voice });
+  const run = await caller.call(getRun, { id: runId, artifacts: true, prompts: format !== "text" });
+  if (format === "text") await showOutput({ verb: "runs show", view: "run" }, run);
+  else printEnvelope(run);
+  return runExitCode(run);
+}
+
+async function isDriven(caller: RunCaller, runId: string): Promise<boolean> {
+  const isDriven = await caller.isDriven();
+  if (!isDriven) tell(`No process drives the run. To go on with it: pawl runs resume ${shortId(runId)}`);
+  return isDriven;
+}
+
+export interface ResumeOptions extends CommonOptions {
+  readonly all?: true;
+}
+
+const RESUME: CliVerb<{ readonly changes: readonly string[] }> = {
+  verb: "runs resume",
+  follows: "always",
+  show: ({ changes }) => ({ told: changes }),
+};
+
+/** `pawl runs resume`: goes on with a run, or with all that can go on, and waits for the end. */
+export async function resume(
+  caller: RunCaller,
+  id: string | undefined,
+  options: ResumeOptions,
+  voice: Voice,
+): Promise<number> {
+  if (options.all === true) return resumeAll(caller, options);
+  if (id === undefined) throw new PawlError("USAGE", { message: "Name a run, or say `--all`." });
+  return followAnswer(caller, { verb: RESUME, answered: await caller.call(resumeRun, { id }) }, { options, voice });
+}
+
+async function resumeAll(caller: RunCaller, options: ResumeOptions): Promise<number> {
+  const { items } = await caller.call(resumeRuns, {});
+  for (const { changes } of items) for (const change of changes) tell(sanitize(change));
+  const signals = listenForStop();
+  try {
+    const listen = () => undefined;
+    await Promise.all(items.map(({ run_id: runId }) => caller.follow({ runId, listen }, signals.stop)));
+    const runs = await Promise.all(
+      items.map(({ run_id: id }) => caller.call(getRun, { id, outputs: false, prompts: false })),
+    );
+    await caller.leave(signals);
+    const isText = formatOf(options) === "text";
+    if (!isText) printEnvelope({ items: runs, next_cursor: null });
+    else if (runs.length === 0) tell("No run can go on. What there is: pawl runs ls");
+    else for (const run of runs) print(`${run.run_id}  ${run.status}  ${sanitize(run.workflow_name)}`);
+    return signals.stop.aborted ? INTERRUPTED : Math.max(0, ...runs.map(runExitCode));
+  } finally {
+    signals.close();
+  }
+}
