@@ -1495,9 +1495,14 @@ export interface components {
             workflow: string;
             /** @description Of a text of agents: which of its workflows or agents is meant. */
             part?: string;
+            /** @description The input of the run. */
             input?: JsonObject;
+            /** @description The budget that the run would have. */
             max_cost_usd?: number;
-            /** @enum {string} */
+            /**
+             * @description Who would answer agent steps.
+             * @enum {string}
+             */
             agent?: "sandstorm" | "inline" | "simulated";
             /** @description What is taken for what nobody can know before a run. */
             assume?: {
@@ -3816,6 +3821,8 @@ export interface operations {
                                 dialect: string;
                                 steps: number;
                             }[];
+                            /** @description How many agents it has, if it is a file of agents. */
+                            agents?: number;
                         };
                         error: null;
                     };

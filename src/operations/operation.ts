@@ -215,6 +215,11 @@ export interface OperationContext {
   readonly traceParent?: string | undefined;
 }
 
+/** The handler of an operation that its surfaces do by hand: it is a stream, or works on files and terminals of this machine. */
+export function byItsSurfaces(): Promise<never> {
+  return Promise.reject(new Error("Its surfaces do this operation by hand."));
+}
+
 /** Keeps the types of one operation, so that handler, verbs and client are checked against its schemas. */
 export function defineOperation<
   Input extends z.ZodObject,

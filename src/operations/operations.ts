@@ -7,6 +7,8 @@ import type { Operation } from "./operation.ts";
 const TOPICS = [
   { words: [], load: () => import("./start/submissions.ts") },
   { words: ["workflows"], load: () => import("./workflows/workflows.ts") },
+  { words: [], load: () => import("./definitions/definitions.ts") },
+  { words: [], load: () => import("./plan/plans.ts") },
   { words: ["runs"], load: () => import("./runs/runs.ts") },
   { words: ["runs"], load: () => import("./runs/follow-runs.ts") },
   { words: ["runs"], load: () => import("./runs/steer-runs.ts") },

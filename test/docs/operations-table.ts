@@ -23,13 +23,6 @@ export const OPERATIONS: readonly OperationRow[] = [
     cli: ["step"],
     mcp: local,
   },
-  { files: ["plan/plan-run.ts"], http: ["planRun"], cli: ["plan"], mcp: ["plan_workflow"] },
-  {
-    files: ["definitions/explain-graph.ts"],
-    http: { no: "`showWorkflow` answers with it." },
-    cli: ["graph"],
-    mcp: { no: "`get_workflow` answers with it." },
-  },
   {
     files: ["service/check-health.ts"],
     http: ["getHealth"],

@@ -1,10 +1,7 @@
 import { z } from "zod";
 import { EVENT_ID } from "../events/event-feed.ts";
-import { defineOperation } from "../operation.ts";
+import { byItsSurfaces, defineOperation } from "../operation.ts";
 import { idField } from "../schemas.ts";
-
-/** Streams: a surface that offers one serves it by hand. */
-const handle = () => Promise.reject(new Error("A stream has no answer."));
 
 const headers = { "Last-Event-ID": "The id of the last event seen." };
 
@@ -32,7 +29,7 @@ export const streamRun = defineOperation({
   http: { method: "GET", path: "/runs/{id}/stream", headers, answers: "text/event-stream", otherStatuses: [204] },
   cli: { byHand: ["runs watch"] },
   mcp: { no: "`run_workflow` waits where that is asked for, and tells how far the run is." },
-  handle,
+  handle: byItsSurfaces,
 });
 
 export const streamEvents = defineOperation({
@@ -52,5 +49,5 @@ export const streamEvents = defineOperation({
   http: { method: "GET", path: "/events", headers, answers: "text/event-stream" },
   cli: { no: "`runs watch` follows one run; programs read the stream itself." },
   mcp: { no: "A model asks for what it wants to know." },
-  handle,
+  handle: byItsSurfaces,
 });

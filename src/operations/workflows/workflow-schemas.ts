@@ -50,6 +50,7 @@ export const validationSchema = z.object({
   valid: z.boolean(),
   problems: problemsSchema,
   workflows: z.array(z.object({ name: z.string(), dialect: z.string(), steps: z.number().int() })),
+  agents: z.number().int().optional().describe("How many agents it has, if it is a file of agents."),
 });
 
 export type TextValidation = Frozen<z.output<typeof validationSchema>>;

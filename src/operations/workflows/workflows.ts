@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { validateText } from "../definitions/validate-text.ts";
 import { defineOperation } from "../operation.ts";
 import { idField, listOf, numberedPage, offsetQuery, pageQuery, takePage, takePageAfter } from "../schemas.ts";
 import { keyOf, listWorkflows as list } from "./list-workflows.ts";
@@ -11,7 +10,6 @@ import { findKept, removeKept, renameKept } from "./terminal-library.ts";
 import {
   type SavedWorkflowVersion,
   savedVersionSchema,
-  validationSchema,
   versionSchema,
   workflowSchema,
   workflowSummarySchema,
@@ -241,23 +239,4 @@ export const renameWorkflow = defineOperation({
     await renameKept(app, input.name, input.to);
     return { name: input.to };
   },
-});
-
-export const validateWorkflow = defineOperation({
-  id: "validateWorkflow",
-  summary: "Check a definition without saving it",
-  topic: "workflows",
-  scope: "read",
-  effect: "reads",
-  input: z.strictObject({ text }),
-  output: validationSchema,
-  http: { method: "POST", path: "/workflows/validate" },
-  cli: { byHand: ["validate"] },
-  mcp: {
-    tool: "validate_workflow",
-    title: "Check a definition",
-    description: "Every problem of a definition at once, with line and column. Nothing is saved or run.",
-    names: { text: "yaml_content" },
-  },
-  handle: ({ app }, input) => validateText(app, input.text),
 });

@@ -68,6 +68,24 @@ test("a server does what the verbs ask for, with the answers that they give on i
   );
 });
 
+test("definitions are checked and explained alike here and by a server", async () => {
+  const folder = newApplication();
+  const { url } = await startServer([], { cwd: folder });
+  const cwd = application({
+    "mine.yaml": QUESTION,
+    "bad.yaml": "name: bad\nsteps: [{ id: a, prompt: hi, depends_on: [b] }]\n",
+  });
+  const verbs = ["validate mine.yaml", "validate mine.yaml --json", "graph question", "graph mine.yaml --mermaid"];
+  for (const verb of verbs) {
+    const here = await pawl([...verb.split(" "), "--app", folder], { cwd });
+    expect(here.code, verb).toBe(0);
+    expect(await pawl([...verb.split(" "), "--url", url], { cwd }), verb).toEqual(here);
+  }
+  const bad = await pawl(["validate", "mine.yaml", "bad.yaml", "--url", url], { cwd });
+  expect(bad).toMatchObject({ code: 3, stdout: expect.stringMatching(/mine.yaml is valid.*bad.yaml has 1 problem/s) });
+  expect(bad).toEqual(await pawl(["validate", "mine.yaml", "bad.yaml"], { cwd }));
+});
+
 test("what goes wrong says why, and what to type next", async () => {
   const folder = newApplication();
   const created = await pawl(["keys", "create", "admin", "--scopes", "read"], { cwd: folder });

@@ -1,23 +1,39 @@
-import type { OpenApplication } from "../../../operations/application/application.ts";
-import { explainGraph } from "../../../operations/definitions/explain-graph.ts";
+import { existsSync } from "node:fs";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { Application } from "../../../operations/application/application.ts";
+import { explainGraph, type GraphExplanation } from "../../../operations/definitions/explain-graph.ts";
 import { findDefinition } from "../../../operations/definitions/find-definition.ts";
 import { loadOptionsOf } from "../../../operations/definitions/load-options.ts";
+import { looksLikeFile } from "../../../operations/definitions/looks-like-file.ts";
 import { type CommonOptions, formatOf, paintFor } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
 import { io } from "../process-io.ts";
+import type { RemoteParts } from "../remote/remote-parts.ts";
 
 export interface GraphOptions extends CommonOptions {
   readonly mermaid?: true;
 }
 
+export async function explainHere({ appDir, config }: Application, workflow: string): Promise<GraphExplanation> {
+  const places = { folders: [process.cwd()], appDir, ...loadOptionsOf(config) };
+  return explainGraph((await findDefinition(workflow, places)).definition.graph);
+}
+
+/** A server knows names; a file of this machine is explained here. */
+export async function explainThere({ client }: RemoteParts, workflow: string): Promise<GraphExplanation> {
+  const [file = ""] = workflow.split("#");
+  if (looksLikeFile(file) || existsSync(workflow)) {
+    const folder = process.cwd();
+    return explainGraph((await findDefinition(workflow, { folders: [folder], appDir: folder })).definition.graph);
+  }
+  const { graph, problems } = await client.call("GET /workflows/{name}", { name: workflow });
+  // A server of this version explains as this program reads.
+  if (graph !== null) return graph as GraphExplanation;
+  throw new PawlError("DEFINITION_INVALID", { message: `"${workflow}" has problems.`, details: { problems } });
+}
+
 /** `pawl graph`: what a workflow does, in which order, and what runs per item. */
-export async function graph(app: OpenApplication, workflow: string, options: GraphOptions): Promise<number> {
-  const { definition } = await findDefinition(workflow, {
-    folders: [process.cwd()],
-    appDir: app.appDir,
-    ...loadOptionsOf(app.config),
-  });
-  const explanation = explainGraph(definition.graph);
+export async function graph(explanation: GraphExplanation, options: GraphOptions): Promise<number> {
   if (options.mermaid === true) {
     const { toMermaid } = await import("../../../operations/definitions/explain-graph-mermaid.ts");
     print(toMermaid(explanation));

@@ -1,38 +1,60 @@
-import type { OpenApplication } from "../../../operations/application/application.ts";
-import { type Validation, validateDefinition } from "../../../operations/definitions/validate-definition.ts";
+import { isJsonObject } from "../../../core/json.ts";
+import type { Application } from "../../../operations/application/application.ts";
+import { validateDefinition } from "../../../operations/definitions/validate-definition.ts";
+import type { TextValidation } from "../../../operations/workflows/workflow-schemas.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
+import { readSource } from "../perform-verb.ts";
 import { print, printEnvelope } from "../print.ts";
+import type { RemoteParts } from "../remote/remote-parts.ts";
 
 const INVALID = 3;
 
+/** Checks a file. */
+type Check = (file: string) => Promise<TextValidation>;
+
+/** With the files that it names. */
+export function checkHere(app: Application): Check {
+  return (file) => validateDefinition(app, file, process.cwd());
+}
+
+/** A server is sent the text, and nothing that it names. */
+export function checkThere({ client }: RemoteParts): Check {
+  return async (file) => {
+    const report = await client.call("POST /workflows/validate", { text: await readSource(file) });
+    // A server knows the text, and not the file.
+    const problems = report.problems.map((problem) => {
+      return { ...problem, rendered: String(problem["rendered"]).replace(/^<text>(?=:)/, file) };
+    });
+    return { ...report, problems };
+  };
+}
+
 /** `pawl validate`: every problem of every file, at once. */
-export async function validate(
-  app: OpenApplication,
-  files: readonly string[],
-  options: CommonOptions,
-): Promise<number> {
-  const validations: Validation[] = [];
-  for (const file of files) validations.push(await validateDefinition(app, file, process.cwd()));
-  if (formatOf(options) === "text") print(validations.map(toText).join("\n"));
-  else printEnvelope(validations.map(({ file, isValid, problems }) => ({ file, valid: isValid, problems })));
-  return validations.every(({ isValid }) => isValid) ? 0 : INVALID;
+export async function validate(files: readonly string[], check: Check, options: CommonOptions): Promise<number> {
+  const checked: Checked[] = [];
+  for (const file of files) checked.push({ file, ...(await check(file)) });
+  if (formatOf(options) === "text") print(checked.map(toText).join("\n"));
+  else printEnvelope(checked);
+  return checked.every(({ valid }) => valid) ? 0 : INVALID;
 }
 
-function toText(validation: Validation): string {
-  const { problems } = validation;
-  const rendered = problems.map((problem) => `${problem.rendered}\n\n`).join("");
-  return `${rendered}${verdictOn(validation)}`;
+interface Checked extends TextValidation {
+  readonly file: string;
 }
 
-function verdictOn({ file, isValid, graphs, parts, problems }: Validation): string {
-  const errors = problems.filter(({ severity }) => severity === "error").length;
-  if (!isValid) return `${file} has ${errors === 1 ? "1 problem" : `${errors} problems`}.`;
-  if (parts === undefined) {
-    const [graph] = graphs;
-    return `${file} is valid: ${graph?.dialect} workflow "${graph?.name}", ${graph?.flow.steps.length} steps.`;
+function toText(checked: Checked): string {
+  const rendered = checked.problems.map((problem) => `${String(problem["rendered"])}\n\n`).join("");
+  return `${rendered}${verdictOn(checked)}`;
+}
+
+function verdictOn({ file, valid, workflows, agents, problems }: Checked): string {
+  const errors = problems.filter((problem) => isJsonObject(problem) && problem["severity"] === "error").length;
+  if (!valid) return `${file} has ${errors === 1 ? "1 problem" : `${errors} problems`}.`;
+  if (agents === undefined) {
+    const [workflow] = workflows;
+    return `${file} is valid: ${workflow?.dialect} workflow "${workflow?.name}", ${workflow?.steps} steps.`;
   }
-  const agents = parts.filter(({ kind }) => kind === "agent").length;
-  const workflows = graphs.map(({ name }) => `"${name}"`);
-  const listed = workflows.length === 0 ? "no workflows" : `agents workflows ${workflows.join(", ")}`;
+  const names = workflows.map(({ name }) => `"${name}"`);
+  const listed = names.length === 0 ? "no workflows" : `agents workflows ${names.join(", ")}`;
   return `${file} is valid: ${listed}; ${agents === 1 ? "1 agent" : `${agents} agents`}.`;
 }

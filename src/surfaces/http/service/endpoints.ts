@@ -5,9 +5,8 @@ import { serveRunStream } from "./runs/stream-run.ts";
 import { type ServeByHand, toEndpoints } from "./serve-operation.ts";
 import { getHealth } from "./system/health.ts";
 import { readMetrics } from "./system/metrics.ts";
-import { planRunEndpoint } from "./workflows/plan-run.ts";
 
-const WRITTEN: readonly Endpoint[] = [planRunEndpoint, getHealth, readMetrics];
+const WRITTEN: readonly Endpoint[] = [getHealth, readMetrics];
 
 /** Answers that are streams. */
 const BY_HAND: Readonly<Record<string, ServeByHand>> = {

@@ -10,10 +10,6 @@ export const workflowNameArgument = z
   .max(200)
   .describe("The name of a workflow: see `list_workflows`.");
 
-export const limitArgument = z.int().min(1).max(100).default(20);
-
-export const cursorArgument = z.string().max(200).optional().describe("`next_cursor` of the page before.");
-
 /** What came over the wire as JSON is JSON. */
 export const jsonArgument = z.custom<Json>(() => true);
 

@@ -2,11 +2,9 @@ import { loadOperations } from "../../../operations/operations.ts";
 import { toServiceTool } from "./operation-tool.ts";
 import { RUN_TOOLS } from "./run-tools.ts";
 import type { ServiceTool } from "./service-tool.ts";
-import { WORKFLOW_TOOLS } from "./workflow-tools.ts";
 
 /** Every tool of `pawl mcp`, in the order in which they are listed. */
 export const SERVICE_TOOLS: readonly ServiceTool[] = [
   ...RUN_TOOLS,
-  ...WORKFLOW_TOOLS,
   ...(await loadOperations()).flatMap((operation) => toServiceTool(operation) ?? []),
 ];

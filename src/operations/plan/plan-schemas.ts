@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { jsonObjectSchema } from "../../../../operations/schemas.ts";
-import { partSchema } from "../../../../operations/start/submission-schema.ts";
+import { jsonObjectSchema } from "../schemas.ts";
+import { partSchema } from "../start/submission-schema.ts";
 
 const assumptionsSchema = z.object({
   output_tokens: z.number(),
@@ -16,9 +16,9 @@ export const planRequestSchema = z
   .strictObject({
     workflow: z.string().min(1).describe("A registered name, or the text of a definition."),
     part: partSchema.optional(),
-    input: jsonObjectSchema.optional(),
-    max_cost_usd: z.number().positive().max(1_000_000).optional(),
-    agent: z.enum(["sandstorm", "inline", "simulated"]).optional(),
+    input: jsonObjectSchema.optional().describe("The input of the run."),
+    max_cost_usd: z.number().positive().max(1_000_000).optional().describe("The budget that the run would have."),
+    agent: z.enum(["sandstorm", "inline", "simulated"]).optional().describe("Who would answer agent steps."),
     assume: z
       .strictObject({
         output_tokens: tokens,

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { byItsSurfaces, defineOperation } from "../operation.ts";
+import { idField } from "../schemas.ts";
+import { validationSchema } from "../workflows/workflow-schemas.ts";
+import { validateText } from "./validate-text.ts";
+
+export const validateWorkflow = defineOperation({
+  id: "validateWorkflow",
+  summary: "Check a definition without saving it",
+  topic: "workflows",
+  scope: "read",
+  effect: "reads",
+  input: z.strictObject({ text: z.string().min(1).describe("A definition in any of the formats.") }),
+  output: validationSchema,
+  http: { method: "POST", path: "/workflows/validate" },
+  // Files of this machine are checked with those that they name.
+  cli: { byHand: ["validate"] },
+  mcp: {
+    tool: "validate_workflow",
+    title: "Check a definition",
+    description: "Every problem of a definition at once, with line and column. Nothing is saved or run.",
+    names: { text: "yaml_content" },
+  },
+  handle: ({ app }, { text }) => validateText(app, text),
+});
+
+export const explainWorkflow = defineOperation({
+  id: "explainWorkflow",
+  summary: "Show what a workflow does, in which order",
+  topic: "workflows",
+  scope: "read",
+  effect: "reads",
+  input: z.strictObject({ workflow: idField("A file, FILE#NAME, or the name of a registered workflow.") }),
+  output: z.unknown(),
+  http: { no: "`showWorkflow` answers with it." },
+  cli: { byHand: ["graph"] },
+  mcp: { no: "`get_workflow` answers with it." },
+  handle: byItsSurfaces,
+});
