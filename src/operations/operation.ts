@@ -122,7 +122,7 @@ export interface CliVerb<Output = unknown> {
   /** The run that it starts or changes is shown until it rests: always, or where this process drives it. */
   readonly follows?: "always" | "here";
   /** The end of that run which is no failure of the verb, beside `completed`. */
-  readonly wants?: "cancelled";
+  readonly wants?: "cancelled" | "failed";
   /** A command line that works, without the program's name. */
   readonly example?: string;
 }

@@ -79,13 +79,14 @@ const answer = {
 } as const;
 
 /** Each answer stands at the top, and below `runs`. */
-function answersOf(word: string, options: Readonly<Record<string, string>> = {}): readonly CliVerb[] {
+function answersOf(word: string, { options, wants }: Pick<CliVerb, "options" | "wants"> = {}): readonly CliVerb[] {
   return [word, `runs ${word}`].map((verb) => ({
     verb,
     summary: `${word} what a run asks for`,
     args: ["id"],
     options: { ...options, comment: "--comment <text>" },
     follows: "here",
+    wants,
     show: () => ({ told: ["Recorded."] }),
   }));
 }
@@ -100,7 +101,7 @@ export const approve = defineOperation({
     edited_data: jsonSchema.optional().describe("Absent or null: as it was shown."),
   }),
   http: { method: "POST", path: "/approvals/{id}/approve" },
-  cli: answersOf("approve", { edited_data: "--edit <json>" }),
+  cli: answersOf("approve", { options: { edited_data: "--edit <json>" } }),
   handle: (context, { id, comment, edited_data: edited }) =>
     give(context, id, { answer: "approve", comment, edited: edited ?? undefined }),
 });
@@ -111,7 +112,7 @@ export const reject = defineOperation({
   summary: "Say no",
   input: z.strictObject({ id, comment }),
   http: { method: "POST", path: "/approvals/{id}/reject" },
-  cli: answersOf("reject"),
+  cli: answersOf("reject", { wants: "failed" }),
   handle: (context, { id, comment }) => give(context, id, { answer: "reject", comment }),
 });
 

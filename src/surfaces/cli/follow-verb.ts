@@ -31,7 +31,7 @@ export async function followAnswer(
   if (follows === "always") return showRunToRest(caller, { runId, format }, { voice });
   const place = await caller.place();
   if (place === undefined)
-    return showRunToRest(caller, { runId, format, answered, resumes: wants === undefined }, { voice, wants });
+    return showRunToRest(caller, { runId, format, answered, resumes: wants !== "cancelled" }, { voice, wants });
   if (format === "text") tell(`The run goes on ${place}. Follow it: pawl runs watch ${shortId(runId)}`);
   else printEnvelope(answered);
   return 0;

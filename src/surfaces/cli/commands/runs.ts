@@ -85,7 +85,7 @@ export async function watchRun(caller: RunCaller, id: string, options: CommonOpt
   const format = formatOf(options);
   const { run_id: runId, completed_at: ended } = await caller.readHead(id);
   if (ended === null && (await isDriven(caller, runId))) return showRunToRest(caller, { runId, format }, { voice });
-  const run = await caller.call(getRun, { id: runId, artifacts: true, prompts: format !== "text" });
+  const run = await caller.call(getRun, { id: runId, prompts: format !== "text" });
   if (format === "text") await showOutput({ verb: "runs show", view: "run" }, run);
   else printEnvelope(run);
   return runExitCode(run);
