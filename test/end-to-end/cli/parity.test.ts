@@ -71,6 +71,7 @@ const none = () => [];
 /** What stands behind each verb. A verb that is missing here fails the test. */
 const SAMPLES: Readonly<Record<string, Sample>> = {
   run: () => ["question", "-i", "question=why"],
+  plan: () => ["question", "-i", "question=why"],
   "runs ls": none,
   "runs show": async (world) => [await world.run("question")],
   "runs events": async (world) => [await world.run("question")],
