@@ -5,8 +5,8 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { LocalHost } from "../../src/hosts/local/local-host.ts";
 import type { Executor } from "../../src/ports/executor.ts";
 import type { Journal } from "../../src/ports/journal.ts";
-import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
-import { MemoryFileStorage } from "../../src/storage/memory/memory-file-storage.ts";
+import { MemoryBlobs } from "../../test/support/memory/memory-blobs.ts";
+import { MemoryFileStorage } from "../../test/support/memory/memory-file-storage.ts";
 
 /** The real host with an executor that does nothing: what is left is what Pawl costs. */
 export function openNoOpHost(journal: Journal, outputBytes = 0): LocalHost {

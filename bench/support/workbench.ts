@@ -5,7 +5,6 @@ import type { Graph } from "../../src/core/graph/graph.ts";
 import type { LocalHost } from "../../src/hosts/local/local-host.ts";
 import type { Journal } from "../../src/ports/journal.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
-import { openWorkerJournal } from "../../src/storage/sqlite/worker-journal.ts";
 import { openNoOpHost } from "./no-op-host.ts";
 import { RawSqlite } from "./raw-sqlite.ts";
 
@@ -19,10 +18,9 @@ export interface Workbench {
   close(): Promise<void>;
 }
 
-export async function openWorkbench(options: { worker?: boolean; outputBytes?: number } = {}): Promise<Workbench> {
+export async function openWorkbench(options: { outputBytes?: number } = {}): Promise<Workbench> {
   const folder = mkdtempSync(join(tmpdir(), "pawl-bench-"));
-  const place = { path: join(folder, "pawl.db"), durability: "power" } as const;
-  const journal = options.worker === true ? await openWorkerJournal(place) : openSqliteJournal(place);
+  const journal = openSqliteJournal({ path: join(folder, "pawl.db"), durability: "power" });
   const raw = new RawSqlite(join(folder, "raw.db"));
   const host = openNoOpHost(journal, options.outputBytes);
   return {

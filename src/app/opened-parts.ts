@@ -95,6 +95,6 @@ async function openService(path: string, durability: "power" | "process"): Promi
 }
 
 async function emptyJournal(): Promise<Journal> {
-  const { MemoryJournal } = await import("../storage/memory/memory-journal.ts");
-  return new MemoryJournal();
+  const { openEmptyJournal } = await import("../storage/sqlite/sqlite-journal.ts");
+  return openEmptyJournal();
 }

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import type { Graph } from "../../src/core/graph/graph.ts";
 import { loadDefinition } from "../../src/dialects/load-definition.ts";
 import type { RunRecord } from "../../src/ports/journal.ts";
-import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { playScript } from "../fakes/model-server/play-script.ts";
 import { type CrashPoint, crashingJournal, dieAt } from "../faults/crashing-journal.ts";
 import { World } from "../faults/world.ts";
+import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { inlineWorld, tool } from "./inline-world.ts";
 
 const TURNS = 5;

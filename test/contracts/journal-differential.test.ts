@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Event } from "../../src/core/history/events.ts";
 import type { Append, Journal, NewEvent, RunPatch, RunStatus } from "../../src/ports/journal.ts";
-import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { rounds } from "../properties/rounds.ts";
+import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { newRun, readWholeLog } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 

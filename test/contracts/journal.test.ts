@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
-import { openWorkerJournal } from "../../src/storage/sqlite/worker-journal.ts";
+import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { describeJournalContract } from "./journal.contract.ts";
 
 describeJournalContract("memory", { open: async () => new MemoryJournal(), isDurable: false });
@@ -13,10 +12,5 @@ describeJournalContract("sqlite", {
 
 describeJournalContract("sqlite, durability process", {
   open: async (folder) => openSqliteJournal({ path: join(folder, "pawl.db"), durability: "process" }),
-  isDurable: true,
-});
-
-describeJournalContract("sqlite in a worker", {
-  open: async (folder) => openWorkerJournal({ path: join(folder, "pawl.db"), durability: "power" }),
   isDurable: true,
 });

@@ -22,7 +22,6 @@ import {
 import { listRunsQuery } from "../../src/storage/sql/list-queries.ts";
 import type { SqliteOptions } from "../../src/storage/sqlite/open-database.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
-import { openWorkerJournal } from "../../src/storage/sqlite/worker-journal.ts";
 import { createRun, newRun, readPaths, readWholeLog, started } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -36,21 +35,14 @@ function openJournal(path: string, more: Partial<SqliteOptions> = {}): Journal {
   return journal;
 }
 
-async function openWorker(path: string, more: Partial<SqliteOptions> = {}): Promise<Journal> {
-  return openWorkerJournal({ path, durability: "power", ...more });
-}
-
 function large(count: number): readonly NewEvent[] {
   return Array.from({ length: count }, () => ({ event: started("large"), value: `"${"x".repeat(10_000)}"` }));
 }
 
 describe("a full disk", () => {
-  test.each([
-    ["on this thread", async (options: SqliteOptions): Promise<Journal> => openSqliteJournal(options)],
-    ["in a worker", async (options: SqliteOptions): Promise<Journal> => openWorkerJournal(options)],
-  ])("writes nothing of the batch, and what is smaller still goes in (%s)", async (_where, open) => {
+  test("writes nothing of the batch, and what is smaller still goes in", async () => {
     const path = newPath();
-    const journal = await open({ path, durability: "power", maxPages: 60 });
+    const journal = openSqliteJournal({ path, durability: "power", maxPages: 60 });
     const [a, b] = [await createRun(journal, "a"), await createRun(journal, "b")];
 
     const tooMuch = journal.append([
@@ -180,7 +172,6 @@ describe("opening", () => {
     await openJournal(path).close();
     edit(path, "PRAGMA user_version = 999");
     expect(() => openJournal(path)).toThrow(expect.objectContaining({ code: "JOURNAL_NEWER" }));
-    await expect(openWorker(path)).rejects.toMatchObject({ code: "JOURNAL_NEWER", remedy: "Upgrade Pawl." });
   });
 
   test("another program's database is refused and left alone", () => {
@@ -215,7 +206,6 @@ describe("opening", () => {
     writeFileSync(join(folder, "file"), "");
     const path = join(folder, "file", "pawl.db");
     expect(() => openJournal(path)).toThrow(expect.objectContaining({ code: "JOURNAL_IO" }));
-    await expect(openWorker(path)).rejects.toMatchObject({ code: "JOURNAL_IO" });
   });
 });
 
@@ -273,28 +263,6 @@ describe("damage that SQLite cannot see", () => {
     const run = await createRun(journal, "a");
     edit(path, "UPDATE events SET type = 'stepTeleported'");
     await expect(journal.readEvents(run, { afterSeq: 0, limit: 1 })).rejects.toMatchObject({ code: "JOURNAL_NEWER" });
-  });
-});
-
-describe("a journal in a worker", () => {
-  test("answers in the order of the calls", async () => {
-    const journal = await openWorker(newPath());
-    const run = await createRun(journal, "a", { count: 0 });
-
-    const appends = Array.from({ length: 100 }, (_, seq) =>
-      journal.append([{ run, afterSeq: seq, events: [{ event: started(`step${seq + 1}`) }] }]),
-    );
-    const paths = readPaths(journal, run);
-
-    expect((await Promise.all(appends)).flat().every(({ ok }) => ok)).toBe(true);
-    expect(await paths).toHaveLength(100);
-    await journal.close();
-  });
-
-  test("is closed once, and then refuses with a typed error", async () => {
-    const journal = await openWorker(newPath());
-    await journal.close();
-    await expect(journal.nextWakeAt()).rejects.toMatchObject({ code: "JOURNAL_IO" });
   });
 });
 

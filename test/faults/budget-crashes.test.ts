@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
 import type { Budget, Budgets } from "../../src/ports/budgets.ts";
-import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { agentTask, toGraph } from "../fakes/direct-graph.ts";
+import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { journalWith, type Play, succeed, World } from "./world.ts";
 
 const GRAPH = toGraph([agentTask("a"), { ...agentTask("b"), after: ["a"] }, { ...agentTask("c"), after: ["b"] }]);

@@ -8,11 +8,11 @@ import type { RunNotice } from "../../src/hosts/run-host.ts";
 import type { Blobs } from "../../src/ports/blobs.ts";
 import type { Journal } from "../../src/ports/journal.ts";
 import { FileBlobs } from "../../src/storage/files/file-blobs.ts";
-import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
-import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
 import { quiet } from "../fakes/fake-clock.ts";
+import { MemoryBlobs } from "../support/memory/memory-blobs.ts";
+import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { path, task, toGraph } from "./graphs.ts";
 import { journalWith, type Play, succeed, World } from "./world.ts";
 

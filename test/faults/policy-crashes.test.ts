@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Regexes } from "../../src/app/regexes.ts";
 import type { Policy } from "../../src/core/graph/policy.ts";
-import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
-import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
+import { MemoryBlobs } from "../support/memory/memory-blobs.ts";
+import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { type CrashPoint, crashingJournal, dieAt } from "./crashing-journal.ts";
 import { path, task, toGraph } from "./graphs.ts";
 import { succeed, World } from "./world.ts";

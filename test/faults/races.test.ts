@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { isPawlError } from "../../src/core/errors/pawl-error.ts";
-import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
-import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { quiet } from "../fakes/fake-clock.ts";
 import { rounds } from "../properties/rounds.ts";
 import { Random } from "../simulation/random.ts";
+import { MemoryBlobs } from "../support/memory/memory-blobs.ts";
+import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { literal, path, task, toGraph } from "./graphs.ts";
 import { fail, journalWith, succeed, untilAborted, World } from "./world.ts";
 

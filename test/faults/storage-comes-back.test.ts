@@ -6,8 +6,8 @@ import { PawlError } from "../../src/core/errors/pawl-error.ts";
 import type { Budgets } from "../../src/ports/budgets.ts";
 import type { Journal } from "../../src/ports/journal.ts";
 import { FileBlobs } from "../../src/storage/files/file-blobs.ts";
-import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
+import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { literal, path, task, toGraph } from "./graphs.ts";
 import { succeed, World } from "./world.ts";
 

@@ -9,10 +9,10 @@ import type { Blobs } from "../../src/ports/blobs.ts";
 import type { Asks, Executor, Failed, Outcome, Succeeded, Task } from "../../src/ports/executor.ts";
 import type { FileStorage } from "../../src/ports/file-storage.ts";
 import type { Append, AppendResult, Journal, RunRecord } from "../../src/ports/journal.ts";
-import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
-import { MemoryFileStorage } from "../../src/storage/memory/memory-file-storage.ts";
-import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { FakeClock } from "../fakes/fake-clock.ts";
+import { MemoryBlobs } from "../support/memory/memory-blobs.ts";
+import { MemoryFileStorage } from "../support/memory/memory-file-storage.ts";
+import { MemoryJournal } from "../support/memory/memory-journal.ts";
 
 export type Play = (task: Task, signal: AbortSignal) => Outcome | Asks | Promise<Outcome | Asks>;
 

@@ -7,8 +7,8 @@ import { openModel } from "../../src/executors/terminal/screen/open-model.ts";
 import { TerminalScreen } from "../../src/executors/terminal/screen/terminal-screen.ts";
 import { createTerminalExecutor } from "../../src/executors/terminal/terminal-executor.ts";
 import type { Task } from "../../src/ports/executor.ts";
-import { MemoryFileStorage } from "../../src/storage/memory/memory-file-storage.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
+import { MemoryFileStorage } from "../support/memory/memory-file-storage.ts";
 import { realTerminals } from "./real-terminals.ts";
 
 const SECRET = "sesame-4711";

@@ -13,10 +13,10 @@ import { runTerminalWorkflow, type WorkflowWatch } from "../../src/operations/te
 import type { RunWorkflowResponse } from "../../src/operations/terminals/run-workflow-tool.ts";
 import { readRunWorkflowRequest } from "../../src/operations/terminals/run-workflow-tool.ts";
 import { TerminalLibrary } from "../../src/storage/files/terminal-library.ts";
-import { MemoryBlobs } from "../../src/storage/memory/memory-blobs.ts";
-import { MemoryFileStorage } from "../../src/storage/memory/memory-file-storage.ts";
-import { MemoryJournal } from "../../src/storage/memory/memory-journal.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
+import { MemoryBlobs } from "../support/memory/memory-blobs.ts";
+import { MemoryFileStorage } from "../support/memory/memory-file-storage.ts";
+import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { type RealTerminals, realTerminals } from "./real-terminals.ts";
 
 export interface TestApplication {

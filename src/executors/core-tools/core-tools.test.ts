@@ -11,9 +11,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { MemoryFileStorage } from "../../storage/memory/memory-file-storage.ts";
 import { createSchemaValidators } from "../output/schema-validators.ts";
 import { type CoreToolsOptions, createCoreTools } from "./core-tools.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { agentTask } from "../../../test/fakes/sandstorm/agent-task.ts";
+import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { ByteRange, FileStorage } from "../../ports/file-storage.ts";
-import { MemoryFileStorage } from "../../storage/memory/memory-file-storage.ts";
 import { createCsvExecutor } from "./csv-executor.ts";
 
 const NEVER = new AbortController().signal;

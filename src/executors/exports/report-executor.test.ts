@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { agentTask } from "../../../test/fakes/sandstorm/agent-task.ts";
+import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
 import { programOf } from "../../../test/support/needs.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { MemoryFileStorage } from "../../storage/memory/memory-file-storage.ts";
 import { renderReport } from "./render-report.ts";
 import { createReportExecutor } from "./report-executor.ts";
 import { toMarkdown } from "./to-markdown.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { quiet } from "../../../test/fakes/fake-clock.ts";
 import { literal, path, task, toGraph } from "../../../test/faults/graphs.ts";
 import { journalWith, succeed, World } from "../../../test/faults/world.ts";
+import { MemoryJournal } from "../../../test/support/memory/memory-journal.ts";
 import type { Append } from "../../ports/journal.ts";
-import { MemoryJournal } from "../../storage/memory/memory-journal.ts";
 
 const once = toGraph([task("a")]);
 

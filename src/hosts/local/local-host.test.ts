@@ -4,7 +4,7 @@ import { temporaryFolder } from "../../../test/contracts/temporary-folder.ts";
 import { quiet } from "../../../test/fakes/fake-clock.ts";
 import { literal, path, task, toGraph } from "../../../test/faults/graphs.ts";
 import { fail, journalWith, succeed, untilAborted, World } from "../../../test/faults/world.ts";
-import { MemoryJournal } from "../../storage/memory/memory-journal.ts";
+import { MemoryJournal } from "../../../test/support/memory/memory-journal.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
 
 const once = toGraph([task("a")]);

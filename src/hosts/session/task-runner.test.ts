@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { quiet } from "../../../test/fakes/fake-clock.ts";
 import { path, task, text, toGraph } from "../../../test/faults/graphs.ts";
 import { fail, journalWith, succeed, untilAborted, World } from "../../../test/faults/world.ts";
+import { MemoryJournal } from "../../../test/support/memory/memory-journal.ts";
 import type { Executor } from "../../ports/executor.ts";
-import { MemoryJournal } from "../../storage/memory/memory-journal.ts";
 
 const once = toGraph([task("a")]);
 

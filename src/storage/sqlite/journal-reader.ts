@@ -2,12 +2,11 @@ import type { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { PolicyDecision } from "../../core/graph/policy.ts";
 import { decodeEvent } from "../../core/history/event-codec.ts";
-import type { LoggedRun, OutboxRecord, RunNo, ViolationRecord } from "../../ports/journal.ts";
+import type { Journal, LoggedRun, OutboxRecord, RunNo, ViolationRecord } from "../../ports/journal.ts";
 import { type Commit, findPosition, openPartOf, readLog } from "../commit-log.ts";
 import * as sql from "../sql/journal-statements.ts";
 import { countRunsQuery, listRunsQuery, listViolationsQuery } from "../sql/list-queries.ts";
 import { type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
-import type { SynchronousCalls } from "./journal-calls.ts";
 import { prepareTupleQuery, Statements } from "./statement.ts";
 
 type EventTuple = readonly [
@@ -32,7 +31,14 @@ type LoggedRunRow = Omit<LoggedRun, "tenantId"> & { readonly tenantId: string | 
 /** The highest code point: every id that begins with a prefix sorts below the prefix with this behind it. */
 const LAST_CHARACTER = "\u{10FFFF}";
 
-type Reads = Omit<SynchronousCalls, "append" | "finishOutbox" | "deleteRun" | "close">;
+type Write = "reserveRun" | "append" | "finishOutbox" | "deleteRun" | "close";
+
+/** The reading calls of a journal, whose answers are there at once. */
+export type JournalReads = {
+  readonly [Call in Exclude<keyof Journal, Write>]: (
+    ...parameters: Parameters<Journal[Call]>
+  ) => Awaited<ReturnType<Journal[Call]>>;
+};
 
 /** The reading calls of a journal, in the owner and beside it. Keeps nothing in memory. */
 export function createJournalReader(database: DatabaseSync, path: string) {
@@ -49,7 +55,7 @@ export function createJournalReader(database: DatabaseSync, path: string) {
   };
   const newestCommit = () => query<Commit>(sql.SELECT_NEWEST_COMMIT).get();
 
-  const reader: Reads = {
+  const reader: JournalReads = {
     readEvents(run, { afterSeq, limit }) {
       return events
         .all(...rangeOf(run, afterSeq), limit)

@@ -6,13 +6,13 @@ import { HttpWorld, type HttpWorldOptions } from "../../../test/fakes/http-world
 import { passTime, schedulerOf, shortSlotsOf, slotsOf, theSchedule } from "../../../test/fakes/schedule-world.ts";
 import { input, literal, respond, task, uhlpGraph } from "../../../test/fakes/uhlp-graph.ts";
 import { journalWith, succeed, untilAborted } from "../../../test/faults/world.ts";
+import { MemoryJournal } from "../../../test/support/memory/memory-journal.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
 import type { RegisteredDefinition } from "../../operations/definitions/registry.ts";
 import { changeSchedule } from "../../operations/schedules/change-schedule.ts";
 import { createSchedule, type NewSchedule } from "../../operations/schedules/create-schedule.ts";
-import { MemoryJournal } from "../../storage/memory/memory-journal.ts";
 import { Scheduler } from "./scheduler.ts";
 
 const START = Date.UTC(2026, 5, 1, 7, 30);

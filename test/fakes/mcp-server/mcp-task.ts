@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import type { Progress, Task } from "../../../src/ports/executor.ts";
-import { MemoryFileStorage } from "../../../src/storage/memory/memory-file-storage.ts";
+import { MemoryFileStorage } from "../../support/memory/memory-file-storage.ts";
 
 /** A task for the executor of tools, with what it has emitted. */
 export function mcpTask(input: JsonObject, timeoutMs?: number): { readonly task: Task; readonly events: Json[] } {

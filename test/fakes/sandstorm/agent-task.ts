@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import type { Task } from "../../../src/ports/executor.ts";
-import { MemoryFileStorage } from "../../../src/storage/memory/memory-file-storage.ts";
+import { MemoryFileStorage } from "../../support/memory/memory-file-storage.ts";
 
 export interface RecordedTask extends Task {
   /** What the executor emitted as its log. */

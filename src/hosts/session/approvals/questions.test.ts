@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { path, task, toGraph } from "../../../../test/faults/graphs.ts";
 import { ask, journalWith, type Play, succeed, untilAborted, World } from "../../../../test/faults/world.ts";
+import { MemoryJournal } from "../../../../test/support/memory/memory-journal.ts";
 import { createMask, createPieceMask } from "../../../config/create-mask.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Append } from "../../../ports/journal.ts";
-import { MemoryJournal } from "../../../storage/memory/memory-journal.ts";
 
 const GRAPH = toGraph([task("a"), task("after", { after: ["a"], input: path("steps.a") })]);
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { agentTask, toGraph } from "../../../../test/fakes/direct-graph.ts";
 import { ask, fail, type Play, succeed, World, type WorldOptions } from "../../../../test/faults/world.ts";
+import { MemoryFileStorage } from "../../../../test/support/memory/memory-file-storage.ts";
 import { Regexes } from "../../../app/regexes.ts";
 import type { Graph, RetryPolicy, Step, TaskStep } from "../../../core/graph/graph.ts";
 import type { Policy } from "../../../core/graph/policy.ts";
-import { MemoryFileStorage } from "../../../storage/memory/memory-file-storage.ts";
 
 const MAIL = "ada@example.com";
 const HIDE: Policy = { id: "hide", when: { patterns: [{ kind: "email" }] }, action: "redact" };

@@ -1,11 +1,11 @@
 import { expect, test, vi } from "vitest";
 import { path, task, toGraph } from "../../../../test/faults/graphs.ts";
 import { succeed, World } from "../../../../test/faults/world.ts";
+import { MemoryJournal } from "../../../../test/support/memory/memory-journal.ts";
 import type { Step } from "../../../core/graph/graph.ts";
 import { withMethods } from "../../../operations/application/with-methods.ts";
 import type { Task } from "../../../ports/executor.ts";
 import type { RunNo } from "../../../ports/journal.ts";
-import { MemoryJournal } from "../../../storage/memory/memory-journal.ts";
 
 const each = { list: path("input.items"), maxConcurrent: 10 };
 

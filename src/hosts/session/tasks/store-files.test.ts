@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MemoryFileStorage } from "../../../storage/memory/memory-file-storage.ts";
+import { MemoryFileStorage } from "../../../../test/support/memory/memory-file-storage.ts";
 import { storeFiles } from "./store-files.ts";
 
 const AT = { runId: "r", path: "enrich[3]" };

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { HttpWorld, type HttpWorldOptions } from "../../../../test/fakes/http-world.ts";
 import { input, literal, object, respond, shaped, task, to, uhlpGraph } from "../../../../test/fakes/uhlp-graph.ts";
 import { fail, journalWith, succeed, untilAborted } from "../../../../test/faults/world.ts";
+import { MemoryJournal } from "../../../../test/support/memory/memory-journal.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Executor } from "../../../ports/executor.ts";
-import { MemoryJournal } from "../../../storage/memory/memory-journal.ts";
 
 const ECHO = uhlpGraph({ name: "echo", steps: [respond(shaped("generic", input()))] });
 const GREET = uhlpGraph({

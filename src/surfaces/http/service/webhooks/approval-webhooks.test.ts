@@ -3,8 +3,8 @@ import { expect, test, vi } from "vitest";
 import { ADMIN, Hooks, PATIENT, SECRET } from "../../../../../test/fakes/hooks-world.ts";
 import { WebhookReceiver } from "../../../../../test/fakes/webhook-receiver.ts";
 import { ask, journalWith, succeed } from "../../../../../test/faults/world.ts";
+import { MemoryJournal } from "../../../../../test/support/memory/memory-journal.ts";
 import type { JsonObject } from "../../../../core/json.ts";
-import { MemoryJournal } from "../../../../storage/memory/memory-journal.ts";
 
 function gate(more = ""): string {
   return `

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Blobs } from "../../ports/blobs.ts";
+import { PawlError } from "../../../src/core/errors/pawl-error.ts";
+import type { Blobs } from "../../../src/ports/blobs.ts";
 
 /** The reference implementation of `Blobs`. */
 export class MemoryBlobs implements Blobs {

@@ -1,5 +1,5 @@
-import type { ByteRange, FileStorage } from "../../ports/file-storage.ts";
-import { invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
+import type { ByteRange, FileStorage } from "../../../src/ports/file-storage.ts";
+import { invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../../../src/storage/storage-path.ts";
 
 /** The reference implementation of `FileStorage`. */
 export class MemoryFileStorage implements FileStorage {

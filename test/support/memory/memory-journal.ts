@@ -15,9 +15,9 @@ import type {
   RunSelection,
   ViolationFilter,
   ViolationRecord,
-} from "../../ports/journal.ts";
-import { findRefusal, hasEnded, headAfter, refused, timeOf } from "../append-rule.ts";
-import { type Commit, findPosition, logBatch, type OpenPart, readLog } from "../commit-log.ts";
+} from "../../../src/ports/journal.ts";
+import { findRefusal, hasEnded, headAfter, refused, timeOf } from "../../../src/storage/append-rule.ts";
+import { type Commit, findPosition, logBatch, type OpenPart, readLog } from "../../../src/storage/commit-log.ts";
 
 /** The reference implementation of `Journal`: nothing is durable, everything is obvious. For tests and `--data memory`. */
 export class MemoryJournal implements Journal {
