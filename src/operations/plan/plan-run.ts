@@ -55,7 +55,8 @@ export async function planRun(app: Application, startable: Startable, request: P
   const asked = { folder, agent, maxCostUsd };
   const { prepared, warning } = await prepareAnyway(app, startable, asked);
   const { definition, input, options = {} } = prepared;
-  const assumptions = { ...USUAL_ASSUMPTIONS, ...assume };
+  const given = Object.entries(assume).filter(([, tokens]) => tokens !== undefined);
+  const assumptions: Assumptions = { ...USUAL_ASSUMPTIONS, ...Object.fromEntries(given) };
   const chosen = typeof options["agent"] === "string" ? options["agent"] : undefined;
   const planner = new StepPlanner({
     prices: await app.prices(),

@@ -71,6 +71,7 @@ const none = () => [];
 /** What stands behind each verb. A verb that is missing here fails the test. */
 const SAMPLES: Readonly<Record<string, Sample>> = {
   run: () => ["question", "-i", "question=why"],
+  validate: () => ["saved.yaml"],
   plan: () => ["question", "-i", "question=why"],
   "runs ls": none,
   "runs show": async (world) => [await world.run("question")],
@@ -127,7 +128,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 };
 
 /** Verbs that work with files of this machine alone, though their operation is to be had over HTTP. */
-const HERE_ONLY: ReadonlySet<string> = new Set(["init", "validate"]);
+const HERE_ONLY: ReadonlySet<string> = new Set(["init"]);
 
 /** A value without what differs from one run to the next: the types of its leaves. */
 function shapeOf(value: Json): Json {
