@@ -1,7 +1,7 @@
 /** What each folder of src/ may import beside itself. A new arrow is a design decision: say why in the commit. */
 const layers = {
   core: [],
-  // Definitions call the tools that ports/terminal-tools.ts describes.
+  // Definitions call the tools that ports/terminals/terminal-tools.ts describes.
   dialects: ["core", "ports"],
   // What other programs import as `pawl/client`: it knows the server by the types of its operations, and loads none of them.
   client: ["core", "operations"],

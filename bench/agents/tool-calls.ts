@@ -4,7 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { JsonObject } from "../../src/core/json.ts";
 import { McpServers } from "../../src/executors/mcp-servers/mcp-servers.ts";
 import { ServerPool } from "../../src/executors/mcp-servers/server-pool.ts";
-import { McpToolbox } from "../../src/executors/mcp-servers/toolbox.ts";
+import { McpToolbox } from "../../src/executors/mcp-servers/toolbox/toolbox.ts";
 import { createSchemaValidators } from "../../src/executors/output/schema-validators.ts";
 import { type Comparison, compare, timed } from "../support/compare.ts";
 import { heapMib, MIB } from "../support/heap-mib.ts";

@@ -21,14 +21,14 @@ import type { DefinitionLibrary } from "../operations/definitions/definition-lib
 import { loadOptionsOf } from "../operations/definitions/load-options.ts";
 import { TextFileCache } from "../operations/definitions/read-text-file.ts";
 import { RunObservers } from "../operations/events/run-observers.ts";
-import type { AgentToolbox } from "../ports/agent-toolbox.ts";
-import type { Budgets } from "../ports/budgets.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { ModelPrices } from "../ports/model-prices.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
-import type { TerminalViews } from "../ports/terminal-views.ts";
-import type { LibraryEditor, WorkflowLibrary } from "../ports/workflow-library.ts";
+import type { Budgets } from "../ports/service/budgets.ts";
+import type { TerminalViews } from "../ports/terminals/terminal-views.ts";
+import type { LibraryEditor, WorkflowLibrary } from "../ports/terminals/workflow-library.ts";
+import type { AgentToolbox } from "../ports/tools/agent-toolbox.ts";
 import type { AcquiredLock } from "../storage/sqlite/owner-lock.ts";
 import type { Tracing } from "../telemetry/spans/open-tracing.ts";
 import { type Agents, composeAgents } from "./executors/agents.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../core/errors/error-table.ts";
 import type { Json } from "../core/json.ts";
-import type { KeyScope } from "../ports/api-keys.ts";
+import type { KeyScope } from "../ports/service/api-keys.ts";
 import type { Application } from "./application/application.ts";
 import type { Frozen } from "./schemas.ts";
 import type { Submissions } from "./start/submit-run.ts";

@@ -4,9 +4,9 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
-import type { StoredKey } from "../../src/ports/api-keys.ts";
-import type { Budget, RunShare } from "../../src/ports/budgets.ts";
-import type { NewSlot, StoredSchedule } from "../../src/ports/schedules.ts";
+import type { StoredKey } from "../../src/ports/service/api-keys.ts";
+import type { Budget, RunShare } from "../../src/ports/service/budgets.ts";
+import type { NewSlot, StoredSchedule } from "../../src/ports/service/schedules.ts";
 import { openServiceDatabase } from "../../src/storage/sqlite/service/open-service-database.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 

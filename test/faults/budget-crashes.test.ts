@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
-import type { Budget, Budgets } from "../../src/ports/budgets.ts";
+import type { Budget, Budgets } from "../../src/ports/service/budgets.ts";
 import { agentTask, toGraph } from "../fakes/direct-graph.ts";
 import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { journalWith, type Play, succeed, World } from "./world.ts";

@@ -5,7 +5,7 @@ import { DEFAULTS } from "../../src/config/settings.ts";
 import type { AppHost, Application } from "../../src/operations/application/application.ts";
 import { withMethods } from "../../src/operations/application/with-methods.ts";
 import { RequestRunner } from "../../src/operations/requests/request-runner.ts";
-import type { SlotRecord } from "../../src/ports/schedules.ts";
+import type { SlotRecord } from "../../src/ports/service/schedules.ts";
 import { Scheduler } from "../../src/triggers/schedules/scheduler.ts";
 import { FakeClock } from "../fakes/fake-clock.ts";
 import { openOwner } from "./data-directory.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
-import type { StoredSchedule } from "../../src/ports/schedules.ts";
+import type { StoredSchedule } from "../../src/ports/service/schedules.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
 import { fireOnce, SLOT_CRASHES, type SlotCrash } from "./fire-once.ts";
 

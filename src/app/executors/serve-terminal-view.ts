@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { LoadedTerminalOptions } from "../../config/load-terminal-options.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
-import type { LiveTerminals } from "../../ports/terminal-views.ts";
+import type { LiveTerminals } from "../../ports/terminals/terminal-views.ts";
 import { TerminalPages } from "../../surfaces/web-terminals/terminal-pages.ts";
 import { listenOn } from "../server/listen-on.ts";
 import { isEveryAddress, isLoopback, namesOf, toAddress } from "../server/where-to-listen.ts";

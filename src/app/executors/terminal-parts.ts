@@ -12,8 +12,8 @@ import type { TerminalSurroundings } from "../../executors/terminal/terminal-opt
 import type { TerminalSessions } from "../../executors/terminal/terminal-sessions.ts";
 import type { Executor } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
-import type { LiveTerminals } from "../../ports/terminal-views.ts";
-import type { LibraryEditor, WorkflowLibrary } from "../../ports/workflow-library.ts";
+import type { LiveTerminals } from "../../ports/terminals/terminal-views.ts";
+import type { LibraryEditor, WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
 import type { TerminalView } from "./serve-terminal-view.ts";
 
 interface TerminalPartsOptions {

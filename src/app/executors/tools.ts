@@ -1,7 +1,7 @@
 import type { Config } from "../../config/load-config.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { AgentToolbox } from "../../ports/agent-toolbox.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
+import type { AgentToolbox } from "../../ports/tools/agent-toolbox.ts";
 import { once } from "../once.ts";
 import { readVersion } from "../read-version.ts";
 import { type CodeAndModels, pathOrName } from "./code-and-models.ts";
@@ -42,7 +42,7 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
   /** The tools of MCP servers for agents: the configured ones, and those of definitions. */
   const toolbox = once(async (): Promise<AgentToolbox> => {
     const [{ McpToolbox }, { McpServers }, { readEntries }, shared] = await Promise.all([
-      import("../../executors/mcp-servers/toolbox.ts"),
+      import("../../executors/mcp-servers/toolbox/toolbox.ts"),
       import("../../executors/mcp-servers/mcp-servers.ts"),
       import("../../config/read-mcp-servers.ts"),
       pool(),

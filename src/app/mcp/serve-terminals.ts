@@ -3,8 +3,8 @@ import type {
   ServeTerminalsOptions,
   ServeToolsOptions,
 } from "../../operations/application/application.ts";
-import type { ToolSet } from "../../ports/tool-set.ts";
-import type { WorkflowLibrary } from "../../ports/workflow-library.ts";
+import type { WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
+import type { ToolSet } from "../../ports/tools/tool-set.ts";
 import { readVersion } from "../read-version.ts";
 import { serveMcp, toMcpHttp } from "./serve-mcp.ts";
 

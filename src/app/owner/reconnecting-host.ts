@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../../hosts/run-host.ts";
 import type { AppHost } from "../../operations/application/application.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
-import type { TerminalViews } from "../../ports/terminal-views.ts";
+import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import type { Connection } from "./connect.ts";
 import { ReconnectingWatch } from "./reconnecting-watch.ts";
 

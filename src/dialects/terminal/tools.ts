@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { TERMINAL_TOOLS } from "../../ports/terminal-tools.ts";
+import { TERMINAL_TOOLS } from "../../ports/terminals/terminal-tools.ts";
 import type { ToolName } from "./workflow-shape.ts";
 
 /** What a tool takes and what its result holds: for warnings, and to know which variables a state can set. */

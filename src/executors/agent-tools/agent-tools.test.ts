@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../test/contracts/temporary-folder.ts";
 import { needs } from "../../../test/support/needs.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { AgentTool } from "../../ports/agent-toolbox.ts";
+import type { AgentTool } from "../../ports/tools/agent-toolbox.ts";
 import { LocalFileStorage } from "../../storage/files/local-file-storage.ts";
 import { createOutbound } from "../outbound/outbound.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import type { AgentTool } from "../../ports/agent-toolbox.ts";
 import { toArtifactFolder } from "../../ports/artifact-folder.ts";
-import type { BuiltInTools } from "../../ports/built-in-tools.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Outbound } from "../../ports/outbound.ts";
+import type { AgentTool } from "../../ports/tools/agent-toolbox.ts";
+import type { BuiltInTools } from "../../ports/tools/built-in-tools.ts";
 import type { Sandbox, SandboxLimits } from "../sandbox/sandbox.ts";
 import { createBash } from "./bash.ts";
 import { createRunFiles, writeGivenFiles } from "./run-files.ts";

@@ -1,7 +1,7 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { AgentTool, ToolCallResult } from "../../ports/agent-toolbox.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
+import type { AgentTool, ToolCallResult } from "../../ports/tools/agent-toolbox.ts";
 import { toErrorResult, toTextResult } from "./tool-result.ts";
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { ToolCallResult } from "../../ports/agent-toolbox.ts";
+import type { ToolCallResult } from "../../ports/tools/agent-toolbox.ts";
 
 export function toTextResult(text: string): ToolCallResult {
   return { isError: false, text, content: [{ type: "text", text }] };

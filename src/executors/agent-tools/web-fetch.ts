@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/json.ts";
-import type { AgentTool, ToolCallResult } from "../../ports/agent-toolbox.ts";
 import type { Outbound, OutboundResult } from "../../ports/outbound.ts";
+import type { AgentTool, ToolCallResult } from "../../ports/tools/agent-toolbox.ts";
 import { readPage } from "./read-page.ts";
 import { toErrorResult, toTextResult } from "./tool-result.ts";
 

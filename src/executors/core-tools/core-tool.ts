@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { type DefinedTool, defineTool } from "../../ports/defined-tool.ts";
 import type { Outcome, Succeeded } from "../../ports/executor.ts";
-import type { OfferedTool, ToolCall } from "../../ports/tool-set.ts";
+import { type DefinedTool, defineTool } from "../../ports/tools/defined-tool.ts";
+import type { OfferedTool, ToolCall } from "../../ports/tools/tool-set.ts";
 import { toFailed } from "../output/failure.ts";
 
 /** A tool with what it does. It checks its arguments, and may throw a `PawlError`. */

@@ -3,7 +3,7 @@ import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
-import type { OfferedTool, ToolCall, ToolSet } from "../../ports/tool-set.ts";
+import type { OfferedTool, ToolCall, ToolSet } from "../../ports/tools/tool-set.ts";
 import { toFailed } from "../output/failure.ts";
 import { describeKnown } from "../output/near-names.ts";
 import { commandTool, type RunCommand } from "./command-tool.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Outcome } from "../../ports/executor.ts";
-import type { CallingStep } from "../../ports/tool-set.ts";
+import type { CallingStep } from "../../ports/tools/tool-set.ts";
 import { anything, appId, type CoreTool, defineCoreTool } from "./core-tool.ts";
 
 interface GenerateRequest {

@@ -10,15 +10,15 @@ import {
 } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { createRedactor, type Redactor } from "../output/redact.ts";
-import type { GroupGuard } from "./group-guard.ts";
-import { boundedFetch, HttpTransport } from "./http-transport.ts";
 import { limitProgress, type ToolProgress } from "./limit-progress.ts";
 import { type McpFailure, refusal, stoppedFailure } from "./mcp-failure.ts";
-import { ProcessTransport } from "./process-transport.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { type ServerTool, toServerTool } from "./server-tool.ts";
 import { type ServerContext, toCallFailure, toConnectFailure } from "./to-mcp-failure.ts";
 import { ToolListCheck } from "./tool-list-check.ts";
+import type { GroupGuard } from "./transports/group-guard.ts";
+import { boundedFetch, HttpTransport } from "./transports/http-transport.ts";
+import { ProcessTransport } from "./transports/process-transport.ts";
 
 export interface ConnectionOptions {
   /** The version of Pawl. */

@@ -9,7 +9,7 @@ import { fakeSettings, oldSettings } from "../../../test/fakes/mcp-server/server
 import { startFakeHttp } from "../../../test/fakes/mcp-server/start-http-server.ts";
 import { namesIn, toolIn } from "../../../test/fakes/mcp-server/tool-in.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { ToolboxOffer } from "../../ports/agent-toolbox.ts";
+import type { ToolboxOffer } from "../../ports/tools/agent-toolbox.ts";
 
 const NEVER = new AbortController().signal;
 const CALL = { idempotencyKey: "run:step:1" };

@@ -1,8 +1,8 @@
 import type { Connection, ToolList } from "./connection.ts";
-import type { GroupGuard } from "./group-guard.ts";
 import { McpFailure, stoppedFailure, untilAborted } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { computeRestartDelayMs } from "./restart-delay.ts";
+import type { GroupGuard } from "./transports/group-guard.ts";
 
 export interface ManagedOptions {
   /** The version of Pawl. */

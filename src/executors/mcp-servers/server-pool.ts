@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { GroupGuard } from "./group-guard.ts";
 import { type ManagedOptions, ManagedServer } from "./managed-server.ts";
 import { stoppedFailure } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
+import { GroupGuard } from "./transports/group-guard.ts";
 
 export interface ServerPoolOptions extends Omit<ManagedOptions, "guard" | "idleMs"> {}
 

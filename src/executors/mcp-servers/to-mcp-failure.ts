@@ -8,8 +8,8 @@ import {
 } from "@modelcontextprotocol/client";
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { createRedactor } from "../output/redact.ts";
-import { STREAM_ENDED } from "./http-transport.ts";
 import { McpFailure } from "./mcp-failure.ts";
+import { STREAM_ENDED } from "./transports/http-transport.ts";
 
 /** Facts about a server for the message of a failure. */
 export interface ServerContext {

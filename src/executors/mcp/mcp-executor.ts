@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
-import type { ToolEndpoint } from "../../ports/tool-endpoint.ts";
-import type { ToolSet } from "../../ports/tool-set.ts";
+import type { ToolEndpoint } from "../../ports/tools/tool-endpoint.ts";
+import type { ToolSet } from "../../ports/tools/tool-set.ts";
 import { McpFailure } from "../mcp-servers/mcp-failure.ts";
 import type { McpServers } from "../mcp-servers/mcp-servers.ts";
 import { toRefused } from "../output/failure.ts";

@@ -9,7 +9,7 @@ import type {
   EndpointAddress,
   EndpointCall,
   ToolEndpoint,
-} from "../../ports/tool-endpoint.ts";
+} from "../../ports/tools/tool-endpoint.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
 import { type EndpointSettings, findAllowed } from "./endpoint-allow-list.ts";
 

@@ -1,6 +1,11 @@
 import type { JsonObject } from "../../core/json.ts";
-import { readToolInput } from "../../ports/defined-tool.ts";
-import { isTerminalTool, TERMINAL_TOOLS, type TerminalToolName, type ToolInput } from "../../ports/terminal-tools.ts";
+import {
+  isTerminalTool,
+  TERMINAL_TOOLS,
+  type TerminalToolName,
+  type ToolInput,
+} from "../../ports/terminals/terminal-tools.ts";
+import { readToolInput } from "../../ports/tools/defined-tool.ts";
 
 export type ToolRequest =
   | { readonly tool: TerminalToolName; readonly input: ToolInput<TerminalToolName> }

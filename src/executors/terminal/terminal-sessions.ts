@@ -1,5 +1,5 @@
-import type { TerminalToolName, ToolInput, ToolOutput } from "../../ports/terminal-tools.ts";
-import type { LiveTerminals } from "../../ports/terminal-views.ts";
+import type { TerminalToolName, ToolInput, ToolOutput } from "../../ports/terminals/terminal-tools.ts";
+import type { LiveTerminals } from "../../ports/terminals/terminal-views.ts";
 import { createAuditLog } from "./policy/audit-log.ts";
 import { TerminalPolicy } from "./policy/terminal-policy.ts";
 import { SessionTable } from "./session/session-table.ts";

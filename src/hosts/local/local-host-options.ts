@@ -1,10 +1,10 @@
 import type { FindAll } from "../../core/policies/find-in-text.ts";
 import type { Blobs } from "../../ports/blobs.ts";
-import type { Budgets } from "../../ports/budgets.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
+import type { Budgets } from "../../ports/service/budgets.ts";
 import type { FindExecutor } from "../executors.ts";
 import type { WantedObserver } from "../session/live-run.ts";
 import type { ResolveCall } from "../session/steps/step-parts.ts";

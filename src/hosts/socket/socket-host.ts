@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { TerminalViews } from "../../ports/terminal-views.ts";
+import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
 import { type Method, parseLine, toError } from "./messages.ts";
 import { readLines } from "./read-lines.ts";

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { UseLimits } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { TerminalViews } from "../../ports/terminal-views.ts";
+import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import type { CompiledDefinition } from "../compiled-definition.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
 import { parseLine, type Reply, type Request, toRequest, toSentError } from "./messages.ts";

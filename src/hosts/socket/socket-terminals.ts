@@ -5,7 +5,7 @@ import type {
   TerminalSummary,
   TerminalViews,
   ViewWindow,
-} from "../../ports/terminal-views.ts";
+} from "../../ports/terminals/terminal-views.ts";
 import type { TerminalMethod } from "./terminal-calls.ts";
 
 type Call = (method: TerminalMethod, params: JsonObject) => Promise<Json>;

@@ -1,6 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { ScreenView, TerminalViews, ViewWindow } from "../../ports/terminal-views.ts";
+import type { ScreenView, TerminalViews, ViewWindow } from "../../ports/terminals/terminal-views.ts";
 
 /** What callers ask who show terminals to a person. A change of the screen is sent only when it is asked for. */
 export const TERMINAL_METHODS = [

@@ -1,4 +1,4 @@
-import type { KeyScope } from "../../ports/api-keys.ts";
+import type { KeyScope } from "../../ports/service/api-keys.ts";
 import type { Application } from "./application.ts";
 
 /** Who asks the service for something, whatever it speaks. */

@@ -1,10 +1,10 @@
-import type { ApiKeys } from "../../ports/api-keys.ts";
-import type { Budgets } from "../../ports/budgets.ts";
-import type { DeadLetterNotes } from "../../ports/dead-letter-notes.ts";
-import type { Deliveries } from "../../ports/deliveries.ts";
-import type { IdempotencyKeys } from "../../ports/idempotency-keys.ts";
-import type { Schedules } from "../../ports/schedules.ts";
-import type { WorkflowDefinitions } from "../../ports/workflow-definitions.ts";
+import type { ApiKeys } from "../../ports/service/api-keys.ts";
+import type { Budgets } from "../../ports/service/budgets.ts";
+import type { DeadLetterNotes } from "../../ports/service/dead-letter-notes.ts";
+import type { Deliveries } from "../../ports/service/deliveries.ts";
+import type { IdempotencyKeys } from "../../ports/service/idempotency-keys.ts";
+import type { Schedules } from "../../ports/service/schedules.ts";
+import type { WorkflowDefinitions } from "../../ports/service/workflow-definitions.ts";
 
 /** What the service remembers beside runs. */
 export interface ServiceRecords {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { AMOUNTS, SHOWN_AMOUNTS } from "../../core/amounts.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Amounts } from "../../core/history/events.ts";
-import type { Budget, Budgets } from "../../ports/budgets.ts";
+import type { Budget, Budgets } from "../../ports/service/budgets.ts";
 import type { Application } from "../application/application.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../application/tenant-id.ts";
 import { defineOperation, type Table } from "../operation.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { AMOUNTS, howNear, SHOWN_AMOUNTS } from "../../core/amounts.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoDay, toIsoTime } from "../../core/iso-time.ts";
-import type { Budget, Budgets } from "../../ports/budgets.ts";
+import type { Budget, Budgets } from "../../ports/service/budgets.ts";
 import type { Application } from "../application/application.ts";
 import { timeSchema } from "../schemas.ts";
 

@@ -1,4 +1,4 @@
-import type { DeadLetterNote } from "../../ports/dead-letter-notes.ts";
+import type { DeadLetterNote } from "../../ports/service/dead-letter-notes.ts";
 import type { Application } from "../application/application.ts";
 
 export interface FoundNote {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { toIsoTime } from "../../core/iso-time.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
-import type { DeadLetterNote } from "../../ports/dead-letter-notes.ts";
 import type { RunRecord } from "../../ports/journal.ts";
+import type { DeadLetterNote } from "../../ports/service/dead-letter-notes.ts";
 import type { Application } from "../application/application.ts";
 import { type Frozen, timeSchema } from "../schemas.ts";
 import { findDeadLetterNote } from "./find-dead-letter-note.ts";

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { StoredDefinition } from "../../ports/workflow-definitions.ts";
+import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import { findRegistered, type RegisteredDefinition, type RegistryPlaces } from "./registry.ts";
 
 export interface NamedPlaces extends RegistryPlaces {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { StoredKey } from "../../ports/api-keys.ts";
+import type { StoredKey } from "../../ports/service/api-keys.ts";
 import type { Application } from "../application/application.ts";
 
 /** What requests bear is shown once and stored nowhere: only the hash of its secret is. */

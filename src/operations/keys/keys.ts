@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { StoredKey } from "../../ports/api-keys.ts";
+import type { StoredKey } from "../../ports/service/api-keys.ts";
 import type { Application } from "../application/application.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../application/tenant-id.ts";
 import { toUsd } from "../costs/micro-dollars.ts";

@@ -1,5 +1,5 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
-import type { AgentToolbox, ToolServerState } from "../../ports/agent-toolbox.ts";
+import type { AgentToolbox, ToolServerState } from "../../ports/tools/agent-toolbox.ts";
 import { missingAgentsFile } from "../agents/missing-agents-file.ts";
 import type { Application } from "../application/application.ts";
 

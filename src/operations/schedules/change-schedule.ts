@@ -1,6 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { NewSlot, ScheduleEdit, StoredSchedule } from "../../ports/schedules.ts";
+import type { NewSlot, ScheduleEdit, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Application } from "../application/application.ts";
 import { checkStart, type NewSchedule, neverFires } from "./create-schedule.ts";
 import { decideClaim } from "./decide-claim.ts";

@@ -1,4 +1,4 @@
-import type { NewSlot, SlotClaim, StoredSchedule } from "../../ports/schedules.ts";
+import type { NewSlot, SlotClaim, StoredSchedule } from "../../ports/service/schedules.ts";
 import { jitterOf, openFireTimes, toNext } from "./fire-times.ts";
 
 /** A process that is busy, or starts again, is late by so much: that is no slot missed. */

@@ -1,5 +1,5 @@
 import type { Graph } from "../../core/graph/graph.ts";
-import type { ScheduleEdit, Schedules, StoredSchedule } from "../../ports/schedules.ts";
+import type { ScheduleEdit, Schedules, StoredSchedule } from "../../ports/service/schedules.ts";
 import { leftOut } from "./change-schedule.ts";
 import { openFireTimes, type Timetable, toNext } from "./fire-times.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
+import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Application } from "../application/application.ts";
 import { type Frozen, jsonObjectSchema, timeSchema } from "../schemas.ts";
 import { openFireTimes } from "./fire-times.ts";

@@ -1,6 +1,6 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
+import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Application } from "../application/application.ts";
 import { forOwner } from "../application/owner-application.ts";
 import { deriveRunId } from "../start/derive-run-id.ts";

@@ -1,6 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
-import type { DefinitionKey, StartsBy, StoredDefinition } from "../../ports/workflow-definitions.ts";
+import type { DefinitionKey, StartsBy, StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { Application } from "../application/application.ts";
 import { deriveRunId } from "../start/derive-run-id.ts";
 import { reportOnSaved } from "../workflows/saved-definitions.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { newRunId } from "../../hosts/session/new-run-id.ts";
-import type { GivenKey } from "../../ports/idempotency-keys.ts";
 import type { RunRecord, RunStatus } from "../../ports/journal.ts";
+import type { GivenKey } from "../../ports/service/idempotency-keys.ts";
 import type { Application } from "../application/application.ts";
 import type { Ran, RequestRunner } from "../requests/request-runner.ts";
 import type { PreparedRun } from "./prepare-run.ts";

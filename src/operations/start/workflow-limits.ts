@@ -3,7 +3,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { DEFAULT_EXECUTION_TIMEOUT_SECONDS, DEFAULT_MAX_STATES, withMaxStates } from "../../dialects/terminal/lower.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import { readToolInput } from "../../ports/defined-tool.ts";
+import { readToolInput } from "../../ports/tools/defined-tool.ts";
 
 /** How far a terminal workflow may go, as `run_workflow` asks for it. */
 export interface WorkflowLimits {

@@ -1,5 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { TerminalSummary, TerminalViews } from "../../ports/terminal-views.ts";
+import type { TerminalSummary, TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import type { Application } from "../application/application.ts";
 
 /**

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { RunNotice } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { WorkflowLibrary } from "../../ports/workflow-library.ts";
+import type { WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
 import type { AppHost, Application } from "../application/application.ts";
 import { compileText } from "../definitions/compile-text.ts";
 import { findDefinition } from "../definitions/find-definition.ts";

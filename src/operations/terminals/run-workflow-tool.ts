@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { toJsonSchema } from "../../dialects/shape/json-schema.ts";
 import { SOURCE_MISSING, SOURCE_TWICE } from "../../dialects/terminal/messages.ts";
 import { rules, workflow } from "../../dialects/terminal/workflow-shape.ts";
-import { defineTool, readToolInput } from "../../ports/defined-tool.ts";
+import { defineTool, readToolInput } from "../../ports/tools/defined-tool.ts";
 import { toWorkflowLimits, WORKFLOW_LIMITS, type WorkflowLimits } from "../start/workflow-limits.ts";
 import { WORKFLOW_LESSON } from "./workflow-lesson.ts";
 

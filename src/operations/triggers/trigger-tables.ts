@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
-import type { StoredDefinition } from "../../ports/workflow-definitions.ts";
+import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { listRegistered, type RegisteredDefinition } from "../definitions/registry.ts";

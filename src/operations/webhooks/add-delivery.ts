@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { NewDelivery } from "../../ports/deliveries.ts";
+import type { NewDelivery } from "../../ports/service/deliveries.ts";
 import type { Application } from "../application/application.ts";
 
 /** A message that somebody elsewhere is to get. */

@@ -1,4 +1,4 @@
-import type { Delivery } from "../../ports/deliveries.ts";
+import type { Delivery } from "../../ports/service/deliveries.ts";
 import { showReceiver } from "./show-receiver.ts";
 import { takeUpNotices } from "./take-up-notices.ts";
 import { takeUpWebhooks } from "./take-up-webhooks.ts";

@@ -1,4 +1,4 @@
-import type { NewDelivery } from "../../ports/deliveries.ts";
+import type { NewDelivery } from "../../ports/service/deliveries.ts";
 import { showSlackUrl } from "../schedules/schedule-notify.ts";
 import { showUrl } from "./show-url.ts";
 

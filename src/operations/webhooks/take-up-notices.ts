@@ -1,5 +1,5 @@
 import type { OutboxRecord } from "../../ports/journal.ts";
-import type { SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
+import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Application } from "../application/application.ts";
 import { readRunHistory } from "../runs/describe-run-reading.ts";
 import { isWanted, readNotify } from "../schedules/schedule-notify.ts";

@@ -1,10 +1,10 @@
 import { createMask } from "../../config/create-mask.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
-import type { Delivery, DeliveryState, MadeTry } from "../../ports/deliveries.ts";
 import type { Mailer, MailMessage, MailResult } from "../../ports/mailer.ts";
 import type { Outbound, OutboundResult } from "../../ports/outbound.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
+import type { Delivery, DeliveryState, MadeTry } from "../../ports/service/deliveries.ts";
 import type { Application } from "../application/application.ts";
 import { readBodyOf } from "./add-delivery.ts";
 import { readRunTrace } from "./read-run-trace.ts";

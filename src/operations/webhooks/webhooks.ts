@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ERRORS } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { Deliveries, Delivery, DeliverySelection, DeliveryTry } from "../../ports/deliveries.ts";
+import type { Deliveries, Delivery, DeliverySelection, DeliveryTry } from "../../ports/service/deliveries.ts";
 import { type Application, isServed } from "../application/application.ts";
 import { defineOperation } from "../operation.ts";
 import { findRun } from "../runs/find-run.ts";

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { isJsonObject } from "../../core/json.ts";
-import type { StoredDefinition } from "../../ports/workflow-definitions.ts";
-import type { SavedWorkflow } from "../../ports/workflow-library.ts";
+import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
+import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
 import { type DefinitionReport, describeProblem } from "../definitions/compile-text.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";

@@ -1,5 +1,5 @@
 import { renderProblem } from "../../dialects/render-problem.ts";
-import type { StoredDefinition } from "../../ports/workflow-definitions.ts";
+import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
 import type { DefinitionReport } from "../definitions/compile-text.ts";
 import { TriggerTables } from "../triggers/trigger-tables.ts";

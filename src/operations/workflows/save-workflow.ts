@@ -1,6 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { DefinitionKey } from "../../ports/workflow-definitions.ts";
+import type { DefinitionKey } from "../../ports/service/workflow-definitions.ts";
 import type { Application } from "../application/application.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
 import { compileText, describeProblem } from "../definitions/compile-text.ts";

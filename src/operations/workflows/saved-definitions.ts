@@ -1,5 +1,5 @@
 import { renderProblem } from "../../dialects/render-problem.ts";
-import type { StoredDefinition } from "../../ports/workflow-definitions.ts";
+import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { Application } from "../application/application.ts";
 import { type DefinitionReport, reportOnText } from "../definitions/compile-text.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";

@@ -1,6 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
-import type { DefinitionKey } from "../../ports/workflow-definitions.ts";
+import type { DefinitionKey } from "../../ports/service/workflow-definitions.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { listRegistered } from "../definitions/registry.ts";

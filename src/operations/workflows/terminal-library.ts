@@ -1,5 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { SavedWorkflow } from "../../ports/workflow-library.ts";
+import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
 import type { Application } from "../application/application.ts";
 
 type LibraryApplication = Pick<Application, "workflowLibrary" | "tenantId">;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
-import type { LibraryEditor } from "../../ports/workflow-library.ts";
+import type { LibraryEditor } from "../../ports/terminals/workflow-library.ts";
 import { renameDefinition } from "./edit-json-text.ts";
 import { LIBRARY_NAME, LibraryFolder, refuseLost } from "./library-folder.ts";
 import { toAsciiJson } from "./python-json.ts";

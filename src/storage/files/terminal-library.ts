@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
-import type { SavedWorkflow, WorkflowLibrary } from "../../ports/workflow-library.ts";
+import type { SavedWorkflow, WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
 import { isSystemError } from "./durable-write.ts";
 import { replaceObject } from "./edit-json-text.ts";
 import { LIBRARY_NAME, LibraryFolder, refuseLost } from "./library-folder.ts";

@@ -6,7 +6,7 @@ import type { ServiceCaller } from "../../operations/application/service-caller.
 import { forTenant } from "../../operations/application/tenant-application.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
 import { verifyKey } from "../../operations/keys/api-keys.ts";
-import type { KeyScope, StoredKey } from "../../ports/api-keys.ts";
+import type { KeyScope, StoredKey } from "../../ports/service/api-keys.ts";
 import type { HttpEnv, KeyWay } from "./http-parts.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 

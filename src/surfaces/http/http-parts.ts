@@ -11,8 +11,8 @@ import type { FollowedRuns } from "../../operations/runs/followed-runs.ts";
 import type { Health } from "../../operations/service/check-health.ts";
 import type { Submissions } from "../../operations/start/submit-run.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
-import type { KeyScope, StoredKey } from "../../ports/api-keys.ts";
 import type { Metrics } from "../../ports/metrics.ts";
+import type { KeyScope, StoredKey } from "../../ports/service/api-keys.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
 /** What the HTTP surface works with. */

@@ -1,7 +1,7 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { OfferedTool } from "../../ports/tool-set.ts";
+import type { OfferedTool } from "../../ports/tools/tool-set.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { type CallProgress, ProgressTeller } from "./progress-teller.ts";
 import { readArguments } from "./read-arguments.ts";

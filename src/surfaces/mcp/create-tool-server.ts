@@ -2,7 +2,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@
 import { ERRORS, isErrorCode } from "../../core/errors/error-table.ts";
 import type { Json } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
-import type { ToolSet } from "../../ports/tool-set.ts";
+import type { ToolSet } from "../../ports/tools/tool-set.ts";
 import { toCallResult, toErrorResult } from "./to-call-result.ts";
 import { toListedTool } from "./to-listed-tool.ts";
 

@@ -1,5 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import type { OfferedTool } from "../../ports/tool-set.ts";
+import type { OfferedTool } from "../../ports/tools/tool-set.ts";
 
 /** A tool as `tools/list` shows it. */
 export function toListedTool(

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import type { LiveTerminals } from "../../ports/terminal-views.ts";
+import type { LiveTerminals } from "../../ports/terminals/terminal-views.ts";
 import { Access, type AccessOptions } from "./access.ts";
 import { Viewers } from "./viewers.ts";
 

@@ -1,7 +1,7 @@
 import type { RawData, WebSocket } from "ws";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
-import type { LiveTerminals, OutputView } from "../../ports/terminal-views.ts";
+import type { LiveTerminals, OutputView } from "../../ports/terminals/terminal-views.ts";
 
 export interface ViewerOptions {
   readonly views: LiveTerminals;

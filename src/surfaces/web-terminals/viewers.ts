@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { LiveTerminals } from "../../ports/terminal-views.ts";
+import type { LiveTerminals } from "../../ports/terminals/terminal-views.ts";
 import { Viewer } from "./viewer.ts";
 
 export interface ViewersOptions {

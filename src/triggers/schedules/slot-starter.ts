@@ -4,7 +4,7 @@ import type { AppHost, Application } from "../../operations/application/applicat
 import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 import { isRefusal, prepareScheduled, runIdOf } from "../../operations/schedules/run-schedule.ts";
 import { tellRefused } from "../../operations/webhooks/take-up-notices.ts";
-import type { SlotOutcome, SlotRecord, StoredSchedule } from "../../ports/schedules.ts";
+import type { SlotOutcome, SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 
 export interface SchedulerParts {
   readonly app: Application;

@@ -6,7 +6,7 @@ import {
   toDefinedEdit,
 } from "../../operations/schedules/defined-schedules.ts";
 import { deriveRunId } from "../../operations/start/derive-run-id.ts";
-import type { Schedules } from "../../ports/schedules.ts";
+import type { Schedules } from "../../ports/service/schedules.ts";
 
 /** A schedule that somebody changes meanwhile is tried so many times. */
 const MAX_TRIES = 5;

@@ -1,7 +1,7 @@
 import { readEntries } from "../../../src/config/read-mcp-servers.ts";
 import { McpServers } from "../../../src/executors/mcp-servers/mcp-servers.ts";
 import type { ServerPoolOptions } from "../../../src/executors/mcp-servers/server-pool.ts";
-import { McpToolbox } from "../../../src/executors/mcp-servers/toolbox.ts";
+import { McpToolbox } from "../../../src/executors/mcp-servers/toolbox/toolbox.ts";
 import { createSchemaValidators } from "../../../src/executors/output/schema-validators.ts";
 import { type CloseWith, openPool } from "./open-pool.ts";
 

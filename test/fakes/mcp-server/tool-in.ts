@@ -1,4 +1,4 @@
-import type { AgentTool, ToolboxOffer } from "../../../src/ports/agent-toolbox.ts";
+import type { AgentTool, ToolboxOffer } from "../../../src/ports/tools/agent-toolbox.ts";
 
 export function namesIn(offer: ToolboxOffer): readonly string[] {
   return offer.tools.map(({ name }) => name);

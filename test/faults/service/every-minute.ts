@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { openServiceRecords } from "../../../src/app/open-service-records.ts";
-import type { StoredSchedule } from "../../../src/ports/schedules.ts";
+import type { StoredSchedule } from "../../../src/ports/service/schedules.ts";
 import type { KilledServer } from "./killed-server.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { isTerminalTool } from "../../../ports/terminal-tools.ts";
+import { isTerminalTool } from "../../../ports/terminals/terminal-tools.ts";
 import type { NeededFile } from "../../definition.ts";
 import type { Text } from "../../shape/shape.ts";
 import type { CodeBody, ModelBody, StepDefinition, ToolBody, WorkBody } from "../workflow.ts";

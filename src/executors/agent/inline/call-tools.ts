@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { AgentTool, ToolCallResult } from "../../../ports/agent-toolbox.ts";
 import type { Task } from "../../../ports/executor.ts";
+import type { AgentTool, ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
 import { withoutDefaulted } from "../../mcp-servers/check-arguments.ts";
 import type { ToolCallPart } from "../../models/turn-part.ts";
 import { describeKnown } from "../../output/near-names.ts";

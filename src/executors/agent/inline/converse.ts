@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
-import type { AgentTool } from "../../../ports/agent-toolbox.ts";
 import type { Asks, Failed, Task } from "../../../ports/executor.ts";
+import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { CallOptions, ModelTool } from "../../models/language-model.ts";
 import { Spending } from "../../models/spending.ts";

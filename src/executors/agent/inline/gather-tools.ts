@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../core/json.ts";
-import type { AgentTool, AgentToolbox } from "../../../ports/agent-toolbox.ts";
-import type { BuiltInTools } from "../../../ports/built-in-tools.ts";
 import type { Task } from "../../../ports/executor.ts";
+import type { AgentTool, AgentToolbox } from "../../../ports/tools/agent-toolbox.ts";
+import type { BuiltInTools } from "../../../ports/tools/built-in-tools.ts";
 import { BUILT_INS, isBuiltIn } from "../../models/built-ins.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { ModelTool } from "../../models/language-model.ts";

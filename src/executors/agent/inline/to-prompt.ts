@@ -1,4 +1,4 @@
-import type { AgentTool } from "../../../ports/agent-toolbox.ts";
+import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { CallOptions, ModelTool, Prompt } from "../../models/language-model.ts";
 import type { TurnPart } from "../../models/turn-part.ts";

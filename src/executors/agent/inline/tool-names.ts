@@ -1,4 +1,4 @@
-import type { AgentTool } from "../../../ports/agent-toolbox.ts";
+import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
 import type { ToolCallPart, TurnPart } from "../../models/turn-part.ts";
 
 /** True if a list names the tool: by the name that the model sees, a qualified one, or all tools of its server (`server.*`). */

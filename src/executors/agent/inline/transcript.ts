@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
-import type { ToolCallResult } from "../../../ports/agent-toolbox.ts";
 import type { Exchange } from "../../../ports/conversations.ts";
+import type { ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
 import type { ToolCallPart } from "../../models/turn-part.ts";
 

@@ -1,4 +1,4 @@
-import type { ContentMode } from "../../../ports/terminal-tools.ts";
+import type { ContentMode } from "../../../ports/terminals/terminal-tools.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { lookAt, SESSION_NOT_FOUND } from "./look-at.ts";
 import type { ToolHandler } from "./tool-parts.ts";

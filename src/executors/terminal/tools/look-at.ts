@@ -1,4 +1,4 @@
-import type { ProcessFields } from "../../../ports/terminal-tools.ts";
+import type { ProcessFields } from "../../../ports/terminals/terminal-tools.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 
 export const SESSION_NOT_FOUND = "Session not found";

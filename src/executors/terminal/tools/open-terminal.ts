@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { ToolInput, ToolOutput } from "../../../ports/terminal-tools.ts";
+import type { ToolInput, ToolOutput } from "../../../ports/terminals/terminal-tools.ts";
 import { findProgram } from "../../sandbox/find-tools.ts";
 import type { PtySpec } from "../pty-host/messages.ts";
 import { findTooLong } from "../session/given-size.ts";

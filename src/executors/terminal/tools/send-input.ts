@@ -1,4 +1,4 @@
-import type { ToolInput } from "../../../ports/terminal-tools.ts";
+import type { ToolInput } from "../../../ports/terminals/terminal-tools.ts";
 import { KEY_NAMES, toKeyInput } from "../input/key-names.ts";
 import { translateEscapes } from "../input/translate-escapes.ts";
 import { settle } from "../session/settle.ts";

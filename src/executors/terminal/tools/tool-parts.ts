@@ -1,4 +1,4 @@
-import type { TerminalToolName, ToolInput, ToolOutput } from "../../../ports/terminal-tools.ts";
+import type { TerminalToolName, ToolInput, ToolOutput } from "../../../ports/terminals/terminal-tools.ts";
 import type { TerminalPolicy } from "../policy/terminal-policy.ts";
 import type { SessionTable } from "../session/session-table.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../terminal-options.ts";

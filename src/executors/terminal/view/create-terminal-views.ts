@@ -1,5 +1,5 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { LiveTerminals, OutputView, TerminalSummary } from "../../../ports/terminal-views.ts";
+import type { LiveTerminals, OutputView, TerminalSummary } from "../../../ports/terminals/terminal-views.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import type { ToolParts } from "../tools/tool-parts.ts";
 import { LiveOutput, Repainter } from "./live-output.ts";

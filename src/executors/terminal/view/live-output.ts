@@ -1,4 +1,4 @@
-import type { OutputFrame, OutputView } from "../../../ports/terminal-views.ts";
+import type { OutputFrame, OutputView } from "../../../ports/terminals/terminal-views.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { terminalNotFound } from "./terminal-not-found.ts";
 

@@ -1,4 +1,4 @@
-import type { ScreenChange, ScreenView, ViewWindow } from "../../../ports/terminal-views.ts";
+import type { ScreenChange, ScreenView, ViewWindow } from "../../../ports/terminals/terminal-views.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { terminalNotFound } from "./terminal-not-found.ts";
 

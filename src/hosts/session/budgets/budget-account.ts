@@ -1,7 +1,7 @@
 import { AMOUNTS } from "../../../core/amounts.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import type { RunState } from "../../../core/history/run-state.ts";
-import type { Budget, BudgetUse } from "../../../ports/budgets.ts";
+import type { Budget, BudgetUse } from "../../../ports/service/budgets.ts";
 import { addUse } from "./use-tracker.ts";
 
 /** An account that a run pays from: a shared budget on one day, or limits of its own. */

@@ -3,7 +3,7 @@ import { agentTask, toGraph } from "../../../../test/fakes/direct-graph.ts";
 import { FakeClock } from "../../../../test/fakes/fake-clock.ts";
 import { type Play, succeed, World, type WorldOptions } from "../../../../test/faults/world.ts";
 import { openServiceRecords } from "../../../app/open-service-records.ts";
-import type { Budget, Budgets } from "../../../ports/budgets.ts";
+import type { Budget, Budgets } from "../../../ports/service/budgets.ts";
 
 const CHAIN = toGraph([agentTask("a"), { ...agentTask("b"), after: ["a"] }, { ...agentTask("c"), after: ["b"] }]);
 const DAILY: Budget = {

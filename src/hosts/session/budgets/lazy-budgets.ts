@@ -1,7 +1,7 @@
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
-import type { Budgets } from "../../../ports/budgets.ts";
 import type { Journal } from "../../../ports/journal.ts";
+import type { Budgets } from "../../../ports/service/budgets.ts";
 import type { GraphCache } from "../graph-cache.ts";
 import { rebuildRun } from "../rebuild-run.ts";
 import type { BudgetLedger } from "./budget-ledger.ts";

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { agentTask, toGraph } from "../../../../test/fakes/direct-graph.ts";
 import { fail, type Play, succeed, World, type WorldOptions } from "../../../../test/faults/world.ts";
 import { openServiceRecords } from "../../../app/open-service-records.ts";
-import type { Budget } from "../../../ports/budgets.ts";
+import type { Budget } from "../../../ports/service/budgets.ts";
 
 const SKIPPED = toGraph([
   { ...agentTask("a"), onFailure: "skip" },

@@ -1,5 +1,5 @@
 import type { Event } from "../../../core/history/events.ts";
-import type { Budget, RunShare } from "../../../ports/budgets.ts";
+import type { Budget, RunShare } from "../../../ports/service/budgets.ts";
 import type { LiveRun } from "../live-run.ts";
 import type { OwnAccount } from "./budget-account.ts";
 import { NOTHING, type UseTracker } from "./use-tracker.ts";

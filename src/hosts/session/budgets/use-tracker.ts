@@ -1,7 +1,7 @@
 import type { Event } from "../../../core/history/events.ts";
 import type { RunState } from "../../../core/history/run-state.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
-import type { BudgetUse } from "../../../ports/budgets.ts";
+import type { BudgetUse } from "../../../ports/service/budgets.ts";
 
 export const NOTHING: BudgetUse = { cost: 0, tokens: 0, tries: 0, duration: 0, unpriced: false };
 

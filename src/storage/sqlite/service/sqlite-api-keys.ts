@@ -1,4 +1,4 @@
-import type { ApiKeys, StoredKey } from "../../../ports/api-keys.ts";
+import type { ApiKeys, StoredKey } from "../../../ports/service/api-keys.ts";
 import { plain, RecordTable, words } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 import type { ServiceDatabase } from "./service-database.ts";

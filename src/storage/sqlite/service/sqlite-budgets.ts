@@ -1,6 +1,6 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { Amounts } from "../../../core/history/events.ts";
-import type { Budget, Budgets, BudgetUse, OpenShares, RunShare } from "../../../ports/budgets.ts";
+import type { Budget, Budgets, BudgetUse, OpenShares, RunShare } from "../../../ports/service/budgets.ts";
 import { plain, RecordTable } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 import type { ServiceDatabase } from "./service-database.ts";

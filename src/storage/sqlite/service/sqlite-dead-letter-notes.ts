@@ -1,4 +1,4 @@
-import type { DeadLetterNote, DeadLetterNotes } from "../../../ports/dead-letter-notes.ts";
+import type { DeadLetterNote, DeadLetterNotes } from "../../../ports/service/dead-letter-notes.ts";
 import { plain, RecordTable, trueOrAbsent } from "./record-table.ts";
 import type { ServiceDatabase } from "./service-database.ts";
 

@@ -10,7 +10,7 @@ import type {
   DueWanted,
   MadeTry,
   NewDelivery,
-} from "../../../ports/deliveries.ts";
+} from "../../../ports/service/deliveries.ts";
 import { flag, plain, RecordTable } from "./record-table.ts";
 import type { ServiceDatabase } from "./service-database.ts";
 

@@ -1,4 +1,4 @@
-import type { ClaimedKey, GivenKey, IdempotencyKeys, KeyClaim } from "../../../ports/idempotency-keys.ts";
+import type { ClaimedKey, GivenKey, IdempotencyKeys, KeyClaim } from "../../../ports/service/idempotency-keys.ts";
 import type { ServiceDatabase } from "./service-database.ts";
 
 const KEPT_MS = 24 * 60 * 60 * 1_000;

@@ -8,7 +8,7 @@ import type {
   SlotPage,
   SlotRecord,
   StoredSchedule,
-} from "../../../ports/schedules.ts";
+} from "../../../ports/service/schedules.ts";
 import { flag, json, plain, RecordTable } from "./record-table.ts";
 import type { ServiceDatabase } from "./service-database.ts";
 

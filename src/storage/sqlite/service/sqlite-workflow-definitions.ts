@@ -5,7 +5,7 @@ import type {
   StartsBy,
   StoredDefinition,
   WorkflowDefinitions,
-} from "../../../ports/workflow-definitions.ts";
+} from "../../../ports/service/workflow-definitions.ts";
 import { emptyIfAbsent, plain, RecordTable } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 import type { ServiceDatabase } from "./service-database.ts";

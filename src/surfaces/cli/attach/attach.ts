@@ -2,7 +2,12 @@ import { once } from "node:events";
 import { StringDecoder } from "node:string_decoder";
 import type { ReadStream, WriteStream } from "node:tty";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
-import type { ScreenChange, TerminalSummary, TerminalViews, ViewWindow } from "../../../ports/terminal-views.ts";
+import type {
+  ScreenChange,
+  TerminalSummary,
+  TerminalViews,
+  ViewWindow,
+} from "../../../ports/terminals/terminal-views.ts";
 import { sanitize } from "../render/sanitize.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { drawChange } from "./draw-change.ts";

@@ -1,4 +1,4 @@
-import type { ScreenChange, ViewWindow } from "../../../ports/terminal-views.ts";
+import type { ScreenChange, ViewWindow } from "../../../ports/terminals/terminal-views.ts";
 
 const ESC = "\u001b";
 

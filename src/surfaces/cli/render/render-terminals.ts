@@ -1,4 +1,4 @@
-import type { TerminalSummary } from "../../../ports/terminal-views.ts";
+import type { TerminalSummary } from "../../../ports/terminals/terminal-views.ts";
 import { formatDuration } from "./format-duration.ts";
 import type { PageOptions } from "./page-options.ts";
 import { sanitize } from "./sanitize.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { Application } from "../../../operations/application/application.ts";
-import type { KeyScope } from "../../../ports/api-keys.ts";
+import type { KeyScope } from "../../../ports/service/api-keys.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { readJsonBody } from "../read-body.ts";
 

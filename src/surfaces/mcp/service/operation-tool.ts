@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts"
 import { parseJson } from "../../../core/parse-json.ts";
 import { type Field, fieldsOf, parseInput, toInputSchema, toPlainSchema } from "../../../operations/fields.ts";
 import { effectOf, type McpTool, type Operation } from "../../../operations/operation.ts";
-import type { OfferedTool } from "../../../ports/tool-set.ts";
+import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
 import { fitResult } from "./fit-result.ts";
 import type { ServiceTool } from "./service-tool.ts";
 

@@ -3,8 +3,8 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Application } from "../../../operations/application/application.ts";
 import type { Submissions } from "../../../operations/start/submit-run.ts";
-import type { KeyScope } from "../../../ports/api-keys.ts";
-import type { OfferedTool } from "../../../ports/tool-set.ts";
+import type { KeyScope } from "../../../ports/service/api-keys.ts";
+import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
 import type { PerformedCall } from "../add-tools.ts";
 
 /** What a call is lent while it is under way. */

@@ -4,7 +4,7 @@ import { answerApproval, findApproval } from "../../../operations/approvals/answ
 import { describeRun, summarizeRun } from "../../../operations/runs/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
-import { defineTool } from "../../../ports/defined-tool.ts";
+import { defineTool } from "../../../ports/tools/defined-tool.ts";
 import { type TerminalTool, withReader } from "./terminal-tool.ts";
 
 const text = z.string("must be a text.");

@@ -2,9 +2,9 @@ import type { z } from "zod";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Application } from "../../../operations/application/application.ts";
-import { type DefinedTool, readToolInput } from "../../../ports/defined-tool.ts";
-import type { OfferedTool } from "../../../ports/tool-set.ts";
-import type { WorkflowLibrary } from "../../../ports/workflow-library.ts";
+import type { WorkflowLibrary } from "../../../ports/terminals/workflow-library.ts";
+import { type DefinedTool, readToolInput } from "../../../ports/tools/defined-tool.ts";
+import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
 import type { PerformedCall } from "../add-tools.ts";
 
 export interface PerformingParts {

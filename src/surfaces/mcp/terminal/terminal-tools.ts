@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { runTerminalWorkflow, type WorkflowProgress } from "../../../operations/terminals/run-terminal-workflow.ts";
 import { RUN_WORKFLOW, readRunWorkflowRequest } from "../../../operations/terminals/run-workflow-tool.ts";
-import { TERMINAL_TOOLS } from "../../../ports/terminal-tools.ts";
-import type { OfferedTool } from "../../../ports/tool-set.ts";
+import { TERMINAL_TOOLS } from "../../../ports/terminals/terminal-tools.ts";
+import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
 import type { PerformedCall } from "../add-tools.ts";
 import type { CallProgress } from "../progress-teller.ts";
 import { fitAnswer } from "./fit-answer.ts";

@@ -1,5 +1,5 @@
-import { BoundedMap } from "../../core/bounded-map.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { BoundedMap } from "../../../core/bounded-map.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type {
   AgentTool,
   AgentToolbox,
@@ -8,18 +8,18 @@ import type {
   ToolboxRequest,
   ToolCallResult,
   ToolServerState,
-} from "../../ports/agent-toolbox.ts";
-import { describeKnown } from "../output/near-names.ts";
-import type { SchemaValidators } from "../output/schema-validators.ts";
-import { checkArguments } from "./check-arguments.ts";
+} from "../../../ports/tools/agent-toolbox.ts";
+import { describeKnown } from "../../output/near-names.ts";
+import type { SchemaValidators } from "../../output/schema-validators.ts";
+import { checkArguments } from "../check-arguments.ts";
+import { McpFailure } from "../mcp-failure.ts";
+import type { McpServers, ToolAnswer } from "../mcp-servers.ts";
+import { isNamedIn } from "../server-entry.ts";
+import type { ServerPool } from "../server-pool.ts";
+import type { ServerTool } from "../server-tool.ts";
 import { describeContent } from "./describe-content.ts";
 import { listServerStates } from "./list-server-states.ts";
-import { McpFailure } from "./mcp-failure.ts";
-import type { McpServers, ToolAnswer } from "./mcp-servers.ts";
 import { nameTools } from "./name-tools.ts";
-import { isNamedIn } from "./server-entry.ts";
-import type { ServerPool } from "./server-pool.ts";
-import type { ServerTool } from "./server-tool.ts";
 import { UsableTools } from "./usable-tools.ts";
 
 export interface ToolboxOptions {

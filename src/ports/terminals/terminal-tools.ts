@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type DefinedTool, defineTool } from "./defined-tool.ts";
+import { type DefinedTool, defineTool } from "../tools/defined-tool.ts";
 
 const sessionId = z
   .string("must be a text.")

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "vitest";
-import { isAlive } from "../../../test/fakes/is-alive.ts";
-import { openToolbox } from "../../../test/fakes/mcp-server/open-toolbox.ts";
-import { everythingSettings, fakeSettings, oldSettings } from "../../../test/fakes/mcp-server/server-entries.ts";
-import { namesIn, toolIn } from "../../../test/fakes/mcp-server/tool-in.ts";
-import type { ToolboxOffer } from "../../ports/agent-toolbox.ts";
+import { isAlive } from "../../../../test/fakes/is-alive.ts";
+import { openToolbox } from "../../../../test/fakes/mcp-server/open-toolbox.ts";
+import { everythingSettings, fakeSettings, oldSettings } from "../../../../test/fakes/mcp-server/server-entries.ts";
+import { namesIn, toolIn } from "../../../../test/fakes/mcp-server/tool-in.ts";
+import type { ToolboxOffer } from "../../../ports/tools/agent-toolbox.ts";
 
 const NEVER = new AbortController().signal;
 const CALL = { idempotencyKey: "run:step:1" };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { OfferedTool } from "./tool-set.ts";
 
 /** A tool whose parameters and result are described once, with zod: the JSON Schemas and the types come from that. */

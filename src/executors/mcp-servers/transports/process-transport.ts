@@ -9,9 +9,9 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
+import type { ProcessWay } from "../resolve-server.ts";
 import { type GroupGuard, signalGroup } from "./group-guard.ts";
 import { MessageLines } from "./message-lines.ts";
-import type { ProcessWay } from "./resolve-server.ts";
 
 const KEPT_STDERR_BYTES = 4 * 1024;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { Amounts } from "../core/history/events.ts";
+import type { Amounts } from "../../core/history/events.ts";
 
 /** Limits that runs of a workflow, of a tenant or of everybody share, for each day or in total. */
 export interface Budget {

@@ -1,8 +1,8 @@
-import type { ToolServerState } from "../../ports/agent-toolbox.ts";
-import type { ManagedServer } from "./managed-server.ts";
-import { McpFailure } from "./mcp-failure.ts";
-import type { McpServers } from "./mcp-servers.ts";
-import type { ServerPool } from "./server-pool.ts";
+import type { ToolServerState } from "../../../ports/tools/agent-toolbox.ts";
+import type { ManagedServer } from "../managed-server.ts";
+import { McpFailure } from "../mcp-failure.ts";
+import type { McpServers } from "../mcp-servers.ts";
+import type { ServerPool } from "../server-pool.ts";
 
 /** The application's own servers in their order, then those of definitions that are known now. Nothing is connected. */
 export async function listServerStates(own: McpServers, pool: ServerPool): Promise<readonly ToolServerState[]> {

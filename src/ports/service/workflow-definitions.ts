@@ -1,4 +1,4 @@
-import type { Trigger } from "../core/graph/graph.ts";
+import type { Trigger } from "../../core/graph/graph.ts";
 
 /** Definitions that clients have saved, every version of each. They belong to the tenant that saved them, or to the application. */
 export interface WorkflowDefinitions {

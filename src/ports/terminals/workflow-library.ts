@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 
 /** Terminal workflows that have succeeded, saved to be run again by name. Several processes may use one at a time. */
 export interface WorkflowLibrary {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 
 /**
  * Schedules, and the outcome of each of their slots. A slot is a time that a cron expression names; a run belongs to

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { AgentTool } from "./agent-toolbox.ts";
 
 /** Tools of this program that an agent has only where it names them. */

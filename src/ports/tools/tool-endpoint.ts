@@ -1,5 +1,5 @@
-import type { JsonObject } from "../core/json.ts";
-import type { Outcome } from "./executor.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Outcome } from "../executor.ts";
 
 /** Tools that are asked for with plain HTTP, as a UHLP request names them: `POST {tool, params, context}`. */
 export interface ToolEndpoint {

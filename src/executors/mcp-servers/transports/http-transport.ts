@@ -1,5 +1,5 @@
 import { type FetchLike, type JSONRPCMessage, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { HttpWay } from "./resolve-server.ts";
+import type { HttpWay } from "../resolve-server.ts";
 
 type SendOptions = NonNullable<Parameters<StreamableHTTPClientTransport["send"]>[1]>;
 

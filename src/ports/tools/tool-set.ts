@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from "../core/json.ts";
-import type { Outcome } from "./executor.ts";
-import type { FileStorage } from "./file-storage.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Outcome } from "../executor.ts";
+import type { FileStorage } from "../file-storage.ts";
 
 /** Tools of this program, for steps and for other programs. */
 export interface ToolSet {
