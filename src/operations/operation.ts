@@ -140,6 +140,7 @@ export interface PartOption {
 }
 
 export type View =
+  | "agent"
   | "approvals"
   | "comparison"
   | "costs"
@@ -213,6 +214,8 @@ export interface OperationContext {
   readonly submissions: Submissions;
   /** W3C trace context of the caller. */
   readonly traceParent?: string | undefined;
+  /** Where relative paths of a caller on this machine begin. */
+  readonly folder?: string | undefined;
 }
 
 /** The handler of an operation that its surfaces do by hand: it is a stream, or works on files and terminals of this machine. */

@@ -23,6 +23,10 @@ const TOPICS = [
   { words: ["storage"], load: () => import("./storage/storage.ts") },
   { words: [], load: () => import("./templates/templates.ts") },
   { words: ["webhooks"], load: () => import("./webhooks/webhooks.ts") },
+  { words: ["agents"], load: () => import("./agents/agents.ts") },
+  { words: ["prompt"], load: () => import("./start/parts.ts") },
+  { words: ["terminals"], load: () => import("./terminals/terminals.ts") },
+  { words: ["doctor", "config"], load: () => import("./service/service.ts") },
 ] as const;
 
 type TopicOperations = Awaited<ReturnType<(typeof TOPICS)[number]["load"]>>;

@@ -7,6 +7,11 @@ export const jsonSchema = z.unknown().meta({ description: "Any JSON value." }) a
 
 export const jsonObjectSchema = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject, JsonObject>;
 
+/** An output of which the type says all: nobody but this program's own commands reads it. */
+export function typed<Output>() {
+  return z.custom<Output>();
+}
+
 /** A file as it is: the whole body of a request or an answer, and never a part of JSON. */
 export const bytesSchema = z.instanceof(Uint8Array).meta({ type: "string", format: "binary" });
 

@@ -5,9 +5,11 @@ import { loadOperations, loadTopic } from "../../src/operations/operations.ts";
 import { buildProgram } from "../../src/surfaces/cli/program.ts";
 import { ENDPOINTS } from "../../src/surfaces/http/service/endpoints.ts";
 import { SERVICE_TOOLS } from "../../src/surfaces/mcp/service/service-tools.ts";
-import { OPERATIONS, type OperationRow, PROCESSES } from "./operations-table.ts";
 
-const ADVICE = "Name it in test/docs/operations-table.ts, and say where else it is to be had, or why it is not.";
+const ADVICE = "Describe it as an operation in src/operations, and say where else it is to be had, or why it is not.";
+
+/** Verbs that are a process of their own, and no operation. */
+const PROCESSES = ["serve", "dev", "own", "completion", "mcp serve", "mcp core", "mcp terminal"];
 
 const ALL_OPERATIONS = await loadOperations();
 
@@ -26,19 +28,15 @@ test.each([
     ),
   ],
   ["mcp", SERVICE_TOOLS.map(({ offered }) => offered.name)],
-] as const)(
-  "what %s offers is in the table of operations, and what the table promises is there",
-  (surface, offered) => {
-    const described = ALL_OPERATIONS.flatMap((operation) => placesOf(operation)[surface]);
-    const promised = new Set([...OPERATIONS.flatMap((row) => namesAt(row, surface)), ...described]);
-    const known = new Set([...promised, ...(surface === "cli" ? PROCESSES : [])]);
-    expect(
-      offered.filter((name) => !known.has(name)),
-      ADVICE,
-    ).toEqual([]);
-    expect([...known].filter((name) => !offered.includes(name))).toEqual([]);
-  },
-);
+] as const)("what %s offers is described as an operation, and what operations promise is there", (surface, offered) => {
+  const described = ALL_OPERATIONS.flatMap((operation) => placesOf(operation)[surface]);
+  const known = new Set([...described, ...(surface === "cli" ? PROCESSES : [])]);
+  expect(
+    offered.filter((name) => !known.has(name)),
+    ADVICE,
+  ).toEqual([]);
+  expect([...known].filter((name) => !offered.includes(name))).toEqual([]);
+});
 
 test("the first word of a verb loads its operation", async () => {
   for (const { id, cli } of ALL_OPERATIONS) {
@@ -49,15 +47,10 @@ test("the first word of a verb loads its operation", async () => {
   }
 });
 
-test("a tool needs the scope that the endpoint of its operation needs", () => {
-  const scopes = new Map(ENDPOINTS.map(({ id, scope }) => [id, scope]));
+test("a tool needs the scope of its operation", () => {
   for (const { offered, scope } of SERVICE_TOOLS) {
-    const row = OPERATIONS.find((each) => namesAt(each, "mcp").includes(offered.name));
-    const described = ALL_OPERATIONS.filter((each) => placesOf(each).mcp.includes(offered.name)).map(({ id }) => id);
-    const needed = new Set(
-      [...described, ...(row === undefined ? [] : namesAt(row, "http"))].map((id) => scopes.get(id)),
-    );
-    if (needed.size > 0) expect({ tool: offered.name, scope }).toEqual({ tool: offered.name, scope: [...needed][0] });
+    const needed = ALL_OPERATIONS.filter((each) => placesOf(each).mcp.includes(offered.name)).map((each) => each.scope);
+    expect({ tool: offered.name, scope: [scope] }).toEqual({ tool: offered.name, scope: [...new Set(needed)] });
   }
 });
 
@@ -68,11 +61,6 @@ function placesOf({ id, http, cli, mcp }: Operation): Readonly<Record<Surface, r
     cli: "no" in cli ? [] : "byHand" in cli ? cli.byHand : cli.map(({ verb }) => verb),
     mcp: "no" in mcp ? [] : "byHand" in mcp ? mcp.byHand : [mcp.tool],
   };
-}
-
-function namesAt(row: OperationRow, surface: Surface): readonly string[] {
-  const place = row[surface];
-  return "no" in place ? [] : place;
 }
 
 /** Every verb that does something, as it is typed. */

@@ -19,7 +19,6 @@ import { EventFeed } from "../../src/operations/events/event-feed.ts";
 import { RunObservers } from "../../src/operations/events/run-observers.ts";
 import { RequestRunner } from "../../src/operations/requests/request-runner.ts";
 import { FollowedRuns } from "../../src/operations/runs/followed-runs.ts";
-import { checkHealth } from "../../src/operations/service/check-health.ts";
 import { Submissions } from "../../src/operations/start/submit-run.ts";
 import { TriggerTables } from "../../src/operations/triggers/trigger-tables.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
@@ -104,7 +103,6 @@ export class HttpWorld {
       appFor: (c) => gatekeeper.appFor(c),
       callerFor: (c) => gatekeeper.callerFor(c),
       mcp: (request, caller) => mcp.fetch(request, caller),
-      checkHealth: () => checkHealth(app),
       checker: new JsonSchemaChecker(),
       fetched: new FetchedDefinitions(app),
       triggers: (tenantId) => tables.find(tenantId),
@@ -219,6 +217,7 @@ function toApplication(
     toolbox: async () => ({ offer: refuse, hold: () => {}, states: async () => toolServers }),
     hasPrice: async () => true,
     checkAgentServer: async () => undefined,
+    checkSandbox: refuse,
     prompts: async () => createPromptRenderer(),
     prices: async () => createModelPrices({ ...settings.models, keys: {}, folder: APP_DIR, env: () => undefined }),
   };

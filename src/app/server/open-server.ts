@@ -14,7 +14,6 @@ import { EventFeed } from "../../operations/events/event-feed.ts";
 import type { RunObservers } from "../../operations/events/run-observers.ts";
 import { RequestRunner } from "../../operations/requests/request-runner.ts";
 import { FollowedRuns } from "../../operations/runs/followed-runs.ts";
-import { checkHealth } from "../../operations/service/check-health.ts";
 import { Submissions } from "../../operations/start/submit-run.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
 import { TriggerTables } from "../../operations/triggers/trigger-tables.ts";
@@ -179,7 +178,6 @@ class Server implements HttpService {
       appFor: (c) => gatekeeper.appFor(c),
       callerFor: (c) => gatekeeper.callerFor(c),
       mcp: (request, caller) => mcp.fetch(request, caller),
-      checkHealth: () => checkHealth(app),
       checker: this.#checker,
       fetched: new FetchedDefinitions(app),
       triggers: (tenantId) => this.#armed(tenantId),

@@ -74,6 +74,8 @@ export interface Application {
   hasPrice(model: string): Promise<boolean>;
   /** How the configured agent server is. Undefined: none is configured. */
   checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
+  /** Whether programs of steps can be kept in a sandbox on this machine. */
+  checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }>;
 }
 
 /** What `core.state.getDefinitionFileContent` is asked for, and by which request. */
@@ -93,8 +95,6 @@ export interface OpenApplication extends Application {
   serve(stop: AbortSignal): Promise<void>;
   /** As the owner, takes HTTP requests and arms triggers. Throws `HOST_REFUSED`, `ADDRESS_UNAVAILABLE`, `DATA_LOCKED`. */
   listen(options: ListenOptions): Promise<HttpService>;
-  /** Whether programs of steps can be kept in a sandbox on this machine. */
-  checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** Offers terminals and workflows over them as an MCP server, until the other program is gone or `stop` aborts. */
   serveTerminals(options: ServeTerminalsOptions): Promise<void>;
   /** Offers the built-in tools (`core.*`) to other programs as an MCP server, until they are gone or `stop` aborts. */

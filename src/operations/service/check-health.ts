@@ -1,18 +1,23 @@
+import { z } from "zod";
 import type { Application } from "../application/application.ts";
 
-/** `off`: not configured, so nothing depends on it. */
-type PartHealth = "ok" | "error" | "off";
+const partSchema = z.enum(["ok", "error", "off"]).describe("`off`: not configured.");
 
-export interface Health {
-  readonly sandstorm: PartHealth;
-  readonly redis: PartHealth;
-  readonly db: PartHealth;
-}
+type PartHealth = z.output<typeof partSchema>;
+
+export const healthSchema = z.object({
+  status: z.enum(["ok", "degraded"]),
+  sandstorm: partSchema,
+  redis: partSchema,
+  db: partSchema,
+});
 
 /** How the parts are that the service stands on. Never throws. */
-export async function checkHealth(app: Pick<Application, "checkAgentServer" | "records">): Promise<Health> {
+export async function describeHealth(
+  app: Pick<Application, "checkAgentServer" | "records">,
+): Promise<z.output<typeof healthSchema>> {
   const [sandstorm, db] = await Promise.all([checkSandstorm(app), checkJournal(app)]);
-  return { sandstorm, redis: "off", db };
+  return { status: sandstorm === "error" || db === "error" ? "degraded" : "ok", sandstorm, redis: "off", db };
 }
 
 async function checkSandstorm(app: Pick<Application, "checkAgentServer">): Promise<PartHealth> {

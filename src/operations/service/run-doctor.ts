@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { ALL_SETTINGS } from "../../config/settings.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { missingAgentsFile } from "../agents/missing-agents-file.ts";
-import type { Application, OpenApplication } from "../application/application.ts";
+import type { Application } from "../application/application.ts";
 import { makeFolder } from "../templates/make-folder.ts";
 
 /** One thing that was looked at. Only `error` means that runs will not work. */
@@ -17,7 +17,7 @@ export interface Check {
 }
 
 /** Looks at everything that a run needs. */
-export async function runDoctor(app: OpenApplication): Promise<readonly Check[]> {
+export async function runDoctor(app: Application): Promise<readonly Check[]> {
   return [
     checkNode(),
     { name: "application", state: "ok", detail: app.appDir },
@@ -53,7 +53,7 @@ function checkConfiguration({ config }: Application): Check {
   return { name: "configuration", state: "ok", detail };
 }
 
-async function checkSandbox(app: OpenApplication): Promise<Omit<Check, "name">> {
+async function checkSandbox(app: Application): Promise<Omit<Check, "name">> {
   const { sandbox: mode } = app.config.settings.code;
   if (mode === "off") return { state: "note", detail: "switched off by `code.sandbox`: scripts may do what you may" };
   const { ok, detail } = await app.checkSandbox();

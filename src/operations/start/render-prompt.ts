@@ -9,7 +9,6 @@ import { parsePromptTemplate } from "../../dialects/uhlp/prompts/prompt-template
 import type { Application } from "../application/application.ts";
 import { findDefinition } from "../definitions/find-definition.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
-import { gatherInput } from "./gather-input.ts";
 import { onlyStep } from "./only-step.ts";
 
 export interface PromptRequest {
@@ -17,8 +16,7 @@ export interface PromptRequest {
   readonly reference: string;
   /** The folder that paths are relative to. */
   readonly folder: string;
-  readonly inputPairs: readonly string[];
-  readonly inputFile?: string;
+  readonly input: JsonObject;
 }
 
 export interface RenderedPrompt {
@@ -36,10 +34,8 @@ export async function renderPrompt(
   request: PromptRequest,
 ): Promise<RenderedPrompt> {
   const { template, settings } = await findPrompt(app, request);
-  const { folder, inputPairs: pairs, inputFile } = request;
-  const input = await gatherInput({ pairs, folder, file: inputFile }, undefined);
   try {
-    return { text: await (await app.prompts()).render(template, input), settings };
+    return { text: await (await app.prompts()).render(template, request.input), settings };
   } catch (error) {
     throw withFrame(error, template);
   }

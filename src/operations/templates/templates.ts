@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation } from "../operation.ts";
+import { byItsSurfaces, defineOperation } from "../operation.ts";
 import { idField, listOf, offsetQuery, pageQuery, takePageAfter } from "../schemas.ts";
 import {
   listTemplates as list,
@@ -38,4 +38,22 @@ export const showTemplate = defineOperation({
   cli: { byHand: ["init"] },
   mcp: NO_MODEL,
   handle: (_, { name }) => show(name),
+});
+
+export const layOutTemplate = defineOperation({
+  id: "layOutTemplate",
+  summary: "Lay out a template or the examples of terminal workflows in a folder; nothing that is there is touched",
+  topic: "templates",
+  scope: "write",
+  effect: { does: "writes", again: true },
+  input: z.strictObject({
+    template: z.string().optional().describe("Without one: list them."),
+    dir: z.string().optional().describe("The folder; default: named after the template."),
+  }),
+  output: z.unknown(),
+  errors: ["TEMPLATE_NOT_FOUND", "FOLDER_UNWRITABLE"],
+  http: { no: "It writes into a folder of this machine; `showTemplate` answers with the files." },
+  cli: { byHand: ["init"] },
+  mcp: NO_MODEL,
+  handle: byItsSurfaces,
 });

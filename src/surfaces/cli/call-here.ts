@@ -42,7 +42,10 @@ export class HereCaller implements RunCaller {
   ): Promise<z.output<Output>> {
     const submissions = await this.#openSubmissions();
     const input = parseInput(operation.input, given);
-    const output: unknown = await operation.handle({ app: this.#seen, by: "cli", submissions }, input);
+    const output: unknown = await operation.handle(
+      { app: this.#seen, by: "cli", submissions, folder: process.cwd() },
+      input,
+    );
     if (output instanceof Uint8Array) return output as z.output<Output>;
     // As it would come over a wire: without fields that have no value.
     return JSON.parse(JSON.stringify(output)) as z.output<Output>;

@@ -12,7 +12,7 @@ import type { Caller } from "./caller.ts";
 import { type CommonOptions, formatOf, pageOptions } from "./cli-context.ts";
 import { print, printEnvelope, tell } from "./print.ts";
 import { io } from "./process-io.ts";
-import { sanitize } from "./render/sanitize.ts";
+import { sanitizeLine } from "./render/sanitize.ts";
 import { VIEWS } from "./render/views.ts";
 import { flagsOf, optionNameOf, partNameOf } from "./verbs/option-names.ts";
 
@@ -88,7 +88,7 @@ export async function showOutput({ table, view, show }: CliVerb, output: unknown
   }
   const { data, told = [] } = show?.(output, given) ?? {};
   if (data !== undefined) print(data);
-  for (const line of told) tell(sanitize(line));
+  for (const line of told) tell(sanitizeLine(line));
   const more = isJsonObject(output) ? output["next_cursor"] : undefined;
   if (typeof more === "string") tell(`There are more: --cursor ${more}`);
 }

@@ -5,17 +5,14 @@ import type { OpenApp } from "./cli-context.ts";
 import { performCommand } from "./perform-command.ts";
 import { io } from "./process-io.ts";
 import { UsageFailure } from "./usage-failure.ts";
-import { addAgents } from "./verbs/add-agents.ts";
 import { addCompletion } from "./verbs/add-completion.ts";
 import { addDefinitions } from "./verbs/add-definitions.ts";
 import { addDev } from "./verbs/add-dev.ts";
 import { addInit } from "./verbs/add-init.ts";
 import { addMcp } from "./verbs/add-mcp.ts";
 import { addOperations } from "./verbs/add-operations.ts";
-import { addPrompt } from "./verbs/add-prompt.ts";
 import { addRun } from "./verbs/add-run.ts";
 import { addRuns } from "./verbs/add-runs.ts";
-import { addSettings } from "./verbs/add-settings.ts";
 import { addTerminals } from "./verbs/add-terminals.ts";
 import type { Perform } from "./verbs/perform.ts";
 
@@ -35,13 +32,10 @@ export async function buildProgram(
   addInit(program, exitWith);
   addRun(program, perform);
   addDefinitions(program, perform);
-  addAgents(program, perform);
-  addPrompt(program, perform);
   addRuns(program, perform);
-  addOperations(program, perform, await operationsFor(args));
   addTerminals(program, perform);
+  addOperations(program, perform, await operationsFor(args));
   addMcp(program, perform);
-  addSettings(program, perform);
   addDev(program, openApp, exitWith);
   addCompletion(program, exitWith);
   for (const command of allOf(program)) {
@@ -64,20 +58,7 @@ async function operationsFor([word = ""]: readonly string[]): Promise<readonly O
 }
 
 /** First words of verbs that are no operations. */
-const BY_HAND: ReadonlySet<string> = new Set([
-  "init",
-  "serve",
-  "dev",
-  "own",
-  "run",
-  "step",
-  "agents",
-  "prompt",
-  "terminals",
-  "mcp",
-  "doctor",
-  "config",
-]);
+const BY_HAND: ReadonlySet<string> = new Set(["init", "serve", "dev", "own", "run", "step", "mcp"]);
 
 function allOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(allOf)];

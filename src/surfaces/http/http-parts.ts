@@ -8,7 +8,6 @@ import type { EventFeed } from "../../operations/events/event-feed.ts";
 import type { ExecuteParts } from "../../operations/requests/execute-request.ts";
 import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 import type { FollowedRuns } from "../../operations/runs/followed-runs.ts";
-import type { Health } from "../../operations/service/check-health.ts";
 import type { Submissions } from "../../operations/start/submit-run.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
 import type { Metrics } from "../../ports/metrics.ts";
@@ -38,8 +37,6 @@ export interface HttpParts extends ExecuteParts {
   callerFor(c: Context<HttpEnv>): ServiceCaller;
   /** Speaks MCP. Throws `SERVER_STOPPING`. */
   mcp(request: Request, caller: ServiceCaller): Promise<Response>;
-  /** How the parts that the service stands on are. */
-  checkHealth(): Promise<Health>;
   /** Those that follow something. */
   readonly streams: OpenStreams;
   /** Runs that somebody follows. */

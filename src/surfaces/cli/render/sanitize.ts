@@ -5,8 +5,12 @@ import { stripVTControlCharacters } from "node:util";
  * what else would move the cursor or turn the reading direction shows as a replacement character.
  */
 export function sanitize(text: string): string {
+  return sanitizeLine(text).replace(/\s+/gu, " ").trim();
+}
+
+/** The same with its blanks as they are. */
+export function sanitizeLine(text: string): string {
   return stripVTControlCharacters(text)
-    .replace(/\s+/gu, " ")
-    .replace(/\p{Cc}|\p{Cs}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd")
-    .trim();
+    .replace(/[\t\n\v\f\r]+/gu, " ")
+    .replace(/\p{Cc}|\p{Cs}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
 }

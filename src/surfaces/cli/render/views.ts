@@ -6,6 +6,7 @@ type Render = (output: never, options: PageOptions) => string;
 
 /** Pictures that columns cannot describe. Each is loaded when it is shown. */
 export const VIEWS: Readonly<Record<View, () => Promise<Render>>> = {
+  agent: async () => (await import("./render-agent.ts")).renderAgent,
   approvals: async () => (await import("./render-approvals.ts")).renderApprovals,
   comparison: async () => (await import("./render-comparison.ts")).renderComparison,
   costs: async () => (await import("./render-costs.ts")).renderCosts,

@@ -12,6 +12,8 @@ const TOPICS: Readonly<Record<string, string>> = {
   "dead-letter": "steps that have failed for good",
   workflows: "workflows that go by a name",
   storage: "the application's own files",
+  agents: "agents of this application",
+  prompt: "work on prompt templates",
   budgets: "what runs of a workflow, a tenant or all may use together",
   schedules: "workflows that start by the clock",
   keys: "who may use the service over HTTP",

@@ -10,8 +10,12 @@ import type { Endpoint } from "./endpoint.ts";
 import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "./idempotency-key.ts";
 import { sendFile } from "./send-file.ts";
 
-/** What a route by hand answers with: a stream, or a file. */
-export type ServeByHand = (asked: Asked, input: never) => Promise<Response>;
+/** A route whose answer is no JSON envelope of an output. */
+export interface ServedByHand {
+  serve(asked: Asked, input: never): Promise<Response>;
+  /** Where the configuration asks for no key. */
+  isOpen?(parts: HttpParts): boolean;
+}
 
 export interface Asked {
   readonly parts: HttpParts;
@@ -41,14 +45,13 @@ interface Route {
 }
 
 /** The routes of an operation. None: it is not to be had over HTTP. */
-export function toEndpoints(operation: Operation, byHand: Readonly<Record<string, ServeByHand>>): readonly Endpoint[] {
+export function toEndpoints(operation: Operation, byHand: ServedByHand | undefined): readonly Endpoint[] {
   const { id, summary, topic: tag, scope, input, output, http } = operation;
   if ("no" in http) return [];
   const { method, path, headers, status = 200, otherStatuses = [], alias, answers, takes } = http;
   const route = toRoute(operation, http);
   const { named, rest } = route;
   const others = only(input, (name) => !named.includes(name));
-  const serveByHand = byHand[id];
   const endpoint: Endpoint = {
     method,
     path,
@@ -67,11 +70,12 @@ export function toEndpoints(operation: Operation, byHand: Readonly<Record<string
     answer: answers === undefined ? output : { mediaType: answers },
     status,
     otherStatuses,
+    isOpen: byHand?.isOpen,
     serve: async (parts, c) => {
       const given = await readInput(route, { parts, c });
-      return serveByHand === undefined
+      return byHand === undefined
         ? serveOperation(route, { parts, c }, given)
-        : serveByHand({ parts, c }, given as never);
+        : byHand.serve({ parts, c }, given as never);
     },
   };
   return alias === undefined ? [endpoint] : [endpoint, { ...endpoint, ...alias, summary: `Another name of ${id}` }];

@@ -3,7 +3,7 @@ import { isPawlError, type PawlError } from "../../../core/errors/pawl-error.ts"
 import type { Application } from "../../../operations/application/application.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { listSchedules, showSchedule } from "../../../operations/schedules/list-schedules.ts";
-import { checkHealth } from "../../../operations/service/check-health.ts";
+import { describeHealth } from "../../../operations/service/check-health.ts";
 import { listWorkflows } from "../../../operations/workflows/list-workflows.ts";
 import { showWorkflow } from "../../../operations/workflows/show-workflow.ts";
 import { describeForModel } from "./describe-for-model.ts";
@@ -93,13 +93,8 @@ async function readList(app: Application, list: string): Promise<object> {
     case "schedules":
       return { items: await listSchedules(app) };
     default:
-      return readHealth(app);
+      return describeHealth(app);
   }
-}
-
-async function readHealth(app: Application): Promise<object> {
-  const health = await checkHealth(app);
-  return { status: Object.values(health).includes("error") ? "degraded" : "ok", ...health };
 }
 
 async function listValues(app: Application, argument: string): Promise<readonly string[]> {

@@ -1,25 +1,17 @@
 import { PawlError } from "../../../../core/errors/pawl-error.ts";
-import { defineEndpoint } from "../endpoint.ts";
+import type { HttpParts } from "../../http-parts.ts";
+import type { Asked } from "../serve-operation.ts";
 
-/**
- * `GET /metrics`, as Prometheus reads it: for keys that may read and belong to no tenant, as the numbers are everybody's.
- * Without a key where that is configured, on loopback only.
- */
-export const readMetrics = defineEndpoint({
-  method: "GET",
-  path: "/metrics",
-  id: "readMetrics",
-  summary: "What the server has counted, in the text format of Prometheus",
-  tag: "system",
-  scope: "read",
-  isOpen: ({ app, isLoopback }) => isLoopback && app.config.settings.metrics.access === "open",
-  answer: { mediaType: "text/plain" },
-  async handle({ parts: { metrics }, c }) {
-    if (c.get("key")?.tenantId !== undefined) {
-      throw new PawlError("FORBIDDEN", { message: "The numbers are those of all tenants." });
-    }
-    if (metrics === undefined)
-      throw new PawlError("PATH_NOT_FOUND", { message: "Nothing is counted: metrics.enabled." });
-    return c.body(await metrics.text(), 200, { "content-type": metrics.contentType });
-  },
-});
+/** As Prometheus reads it. A tenant's key is refused, as the numbers are everybody's. */
+export async function serveMetrics({ parts: { metrics }, c }: Asked): Promise<Response> {
+  if (c.get("key")?.tenantId !== undefined) {
+    throw new PawlError("FORBIDDEN", { message: "The numbers are those of all tenants." });
+  }
+  if (metrics === undefined) throw new PawlError("PATH_NOT_FOUND", { message: "Nothing is counted: metrics.enabled." });
+  return c.body(await metrics.text(), 200, { "content-type": metrics.contentType });
+}
+
+/** Without a key where that is configured, on loopback only. */
+export function isMetricsOpen({ app, isLoopback }: HttpParts): boolean {
+  return isLoopback && app.config.settings.metrics.access === "open";
+}

@@ -1,4 +1,3 @@
-import type { AgentSummary } from "../../../operations/agents/describe-agents.ts";
 import type { ShownAgent } from "../../../operations/agents/show-agent.ts";
 import type { PageOptions } from "./page-options.ts";
 import { sanitize } from "./sanitize.ts";
@@ -6,26 +5,6 @@ import type { Segment } from "./segment.ts";
 import { renderTable } from "./table.ts";
 
 type Page = Pick<PageOptions, "paint" | "width">;
-
-/** The table of `pawl agents ls`. */
-export function renderAgents(agents: readonly AgentSummary[], page: Page): string {
-  if (agents.length === 0) return "There are no agents. Write them into `agents.json`, or into `.claude/agents`.";
-  const columns = [
-    { title: "NAME" },
-    { title: "MODEL" },
-    { title: "SERVERS" },
-    { title: "WHERE" },
-    { title: "DESCRIPTION" },
-  ];
-  const rows = agents.map(({ name, description, model, clients, origin }): Segment[] => [
-    { text: line(name) },
-    { text: line(model ?? "default") },
-    { text: line(clients === null ? "all" : clients.join(", ") || "none") },
-    { text: line(origin) },
-    { text: line(description ?? "") },
-  ]);
-  return renderTable(columns, rows, page);
-}
 
 const LONGEST_VALUE = 100;
 

@@ -1,0 +1,109 @@
+import { relative } from "node:path";
+import { z } from "zod";
+import { describeProblem } from "../definitions/compile-text.ts";
+import { defineOperation } from "../operation.ts";
+import { idField, jsonObjectSchema, listOf, typed } from "../schemas.ts";
+import { type AgentSummary, describeAgents } from "./describe-agents.ts";
+import { readAgentSources } from "./read-agent-sources.ts";
+import { type ShownAgent, showAgent as show } from "./show-agent.ts";
+
+const INVALID = 3;
+
+const OF_THIS_MACHINE = { no: "It is about files of this machine." };
+
+/** What these operations share. */
+const common = {
+  topic: "agents",
+  scope: "read",
+  effect: "reads",
+  http: OF_THIS_MACHINE,
+  mcp: OF_THIS_MACHINE,
+} as const;
+
+export const listAgents = defineOperation({
+  ...common,
+  id: "listAgents",
+  summary: "List the agents of the application",
+  input: z.strictObject({}),
+  output: listOf(typed<AgentSummary>()).extend({
+    broken: z.array(z.string()).describe("Files with problems, relative to the application."),
+  }),
+  cli: [
+    {
+      verb: "agents ls",
+      table: {
+        empty: "There are no agents. Write them into `agents.json`, or into `.claude/agents`.",
+        columns: ({ name, model, clients, origin, description }) => ({
+          NAME: name,
+          MODEL: model ?? "default",
+          SERVERS: clients === null ? "all" : clients.join(", ") || "none",
+          WHERE: origin,
+          DESCRIPTION: description,
+        }),
+      },
+      show: ({ broken }) => ({
+        told: broken.map((file) => `${file} has problems: see them with \`pawl agents validate\`.`),
+      }),
+    },
+  ],
+  async handle({ app }) {
+    const { agents, broken } = await describeAgents(app);
+    return { items: agents, next_cursor: null, broken: broken.map((file) => relative(app.appDir, file)) };
+  },
+});
+
+export const showAgent = defineOperation({
+  ...common,
+  id: "showAgent",
+  summary: "Show what an agent is run with, and where that comes from",
+  input: z.strictObject({ name: idField("The agent's name.") }),
+  output: typed<ShownAgent>(),
+  errors: ["AGENT_NOT_FOUND"],
+  cli: [{ verb: "agents show", args: ["name"], view: "agent" }],
+  handle: ({ app }, { name }) => show(app, name),
+});
+
+const sourceSchema = z.object({
+  file: z.string().describe("Relative to the application."),
+  valid: z.boolean(),
+  agents: z.array(z.string()),
+  workflows: z.array(z.string()),
+  problems: z.array(jsonObjectSchema),
+});
+
+export const validateAgents = defineOperation({
+  ...common,
+  id: "validateAgents",
+  summary: "Show every problem of the files that agents are read from",
+  input: z.strictObject({}),
+  output: z.array(sourceSchema),
+  cli: [
+    {
+      verb: "agents validate",
+      show: (sources) => ({
+        data:
+          sources.length === 0
+            ? "There are no agents here: neither an agents file nor `.claude/agents`."
+            : sources.map(toText).join("\n"),
+      }),
+      exitCodeOf: (sources) => (sources.every(({ valid }) => valid) ? 0 : INVALID),
+    },
+  ],
+  async handle({ app }) {
+    const sources = await readAgentSources(app);
+    return sources.map(({ file, isValid, problems, agents, workflows }) => ({
+      file: relative(app.appDir, file) || file,
+      valid: isValid,
+      agents: agents.map(({ name }) => name),
+      workflows: workflows.map(({ name }) => name),
+      problems: problems.map(describeProblem),
+    }));
+  },
+});
+
+function toText({ file, valid, problems, agents, workflows }: z.output<typeof sourceSchema>): string {
+  const rendered = problems.map((problem) => `${String(problem["rendered"])}\n\n`).join("");
+  const errors = problems.filter((problem) => problem["severity"] === "error").length;
+  if (!valid) return `${rendered}${file} has ${errors === 1 ? "1 problem" : `${errors} problems`}.`;
+  return `${rendered}${file} is valid: ${agents.length} agents, ${workflows.length} workflows.`;
+}

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { byItsSurfaces, defineOperation } from "../operation.ts";
+import { idField, jsonObjectSchema } from "../schemas.ts";
+import { renderPrompt as render } from "./render-prompt.ts";
+
+/** What operations over a part of a workflow share: they are for people who write its files. */
+const common = {
+  topic: "workflows",
+  http: { no: "A part of a workflow is tried by whoever writes its files." },
+  mcp: { no: "`get_run_status` and `get_workflow` tell a model more." },
+} as const;
+
+const input = jsonObjectSchema.default({}).describe("What the step is given.");
+
+export const runStep = defineOperation({
+  ...common,
+  id: "runStep",
+  summary: "Run one step of a workflow alone",
+  scope: "run",
+  effect: { does: "writes", beyond: true },
+  input: z.strictObject({
+    workflow: idField("A file, FILE#NAME, or the name of a registered workflow."),
+    step: idField("The step's id."),
+    input,
+  }),
+  output: z.unknown(),
+  cli: { byHand: ["step"] },
+  handle: byItsSurfaces,
+});
+
+export const renderPrompt = defineOperation({
+  ...common,
+  id: "renderPrompt",
+  summary: "Show what a model would be asked",
+  scope: "read",
+  effect: "reads",
+  input: z.strictObject({ prompt: idField("A prompt file, or WORKFLOW:STEP."), input }),
+  output: z.looseObject({ prompt: z.string() }),
+  errors: ["FILE_NOT_FOUND", "WORKFLOW_NOT_FOUND", "STEP_NOT_FOUND", "PROMPT_INVALID", "DEFINITION_INVALID"],
+  cli: [{ verb: "prompt render", args: ["prompt"], show: ({ prompt }) => ({ data: prompt }) }],
+  async handle({ app, folder = app.appDir }, given) {
+    const { text, settings } = await render(app, { reference: given.prompt, folder, input: given.input });
+    return { prompt: text, ...settings };
+  },
+});
