@@ -64,12 +64,12 @@ test("a damaged file can be removed, and is not renamed", async () => {
   expect(await files()).toEqual(["index.json", "two.json"]);
 });
 
-test("of a saved text only the definition's own name is replaced", () => {
+test("of a saved text only the definition's own name is replaced", async () => {
   const text =
     '{"name": "no", "x": {"name": "no"}, "definition" : {"y": {"name": "no"}, "t": "name", "name" : "a\\"b", "n": 1.0}, "z": {"name": "no"}}';
-  expect(renameDefinition(text, "c")).toBe(text.replace('"a\\"b"', '"c"'));
-  expect(renameDefinition('{"definition": {"name": 1}}', "c")).toBeUndefined();
-  expect(renameDefinition('{"definition": [{"name": "a"}]}', "c")).toBeUndefined();
+  expect(await renameDefinition(text, "c")).toBe(text.replace('"a\\"b"', '"c"'));
+  expect(await renameDefinition('{"definition": {"name": 1}}', "c")).toBeUndefined();
+  expect(await renameDefinition('{"definition": [{"name": "a"}]}', "c")).toBeUndefined();
   const twice = '{"definition": {"name": "a", "name": "b"}}';
-  expect(renameDefinition(twice, "c")).toBe('{"definition": {"name": "a", "name": "c"}}');
+  expect(await renameDefinition(twice, "c")).toBe('{"definition": {"name": "a", "name": "c"}}');
 });

@@ -1,13 +1,18 @@
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { tryLock } from "../sqlite/try-lock.ts";
 import { isSystemError, writeDurably } from "./durable-write.ts";
-import { type HeldLock, withLockFile } from "./lock-file.ts";
 
 /** The form of a saved workflow's name. Its file is named after it. */
 export const LIBRARY_NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 
-const MAX_TRIES = 3;
+/** How long to wait for another process that makes a change. */
+const PATIENCE_MS = 10_000;
+const LOOK_AGAIN_MS = 10;
 
 /** The folder of saved workflows. A change needs its lock, and each file is written at once and durably. */
 export class LibraryFolder {
@@ -17,23 +22,19 @@ export class LibraryFolder {
     this.#dir = dir;
   }
 
-  /**
-   * Makes a change while no other process does. `act` calls `refuseLost` before it writes: if the lock was taken over by
-   * then, nothing has been written, and the change is tried again. Throws `LIBRARY_UNWRITABLE`, `LIBRARY_LOCKED`.
-   */
-  async locked<T>(act: (lock: HeldLock) => Promise<T>): Promise<T> {
+  /** Makes a change while no other process does. Throws `LIBRARY_UNWRITABLE`, `LIBRARY_LOCKED`. */
+  async locked<T>(act: () => Promise<T>): Promise<T> {
     const inner = join(this.#dir, ".pawl");
     try {
       await mkdir(inner, { recursive: true });
-      for (let tries = 1; ; tries += 1) {
-        try {
-          return await withLockFile(join(inner, "lock"), act);
-        } catch (error) {
-          if (!(error instanceof LockLost) || tries >= MAX_TRIES) throw error;
-        }
+      const lock = await acquire(inner);
+      try {
+        return await act();
+      } finally {
+        lock.close();
       }
     } catch (error) {
-      if (!isSystemError(error) && !(error instanceof LockLost)) throw error;
+      if (!isSystemError(error) && !isSqliteError(error)) throw error;
       throw new PawlError("LIBRARY_UNWRITABLE", { message: `${this.#dir}: ${error.message}.`, cause: error });
     }
   }
@@ -59,8 +60,20 @@ export class LibraryFolder {
   }
 }
 
-class LockLost extends Error {}
+async function acquire(folder: string): Promise<DatabaseSync> {
+  const holder = join(folder, "holder");
+  for (const deadline = Date.now() + PATIENCE_MS; ; await setTimeout(LOOK_AGAIN_MS)) {
+    const lock = tryLock(join(folder, "lock.db"));
+    if (lock !== undefined) {
+      await writeFile(holder, `process ${process.pid} on ${hostname()}`);
+      return lock;
+    }
+    if (Date.now() < deadline) continue;
+    const who = await readFile(holder, "utf8").catch(() => "another process");
+    throw new PawlError("LIBRARY_LOCKED", { message: `${folder} is held by ${who}.` });
+  }
+}
 
-export async function refuseLost(lock: HeldLock): Promise<void> {
-  if (!(await lock.isHeld())) throw new LockLost("the lock was taken over by another process");
+function isSqliteError(error: unknown): error is Error {
+  return error instanceof Error && "errcode" in error;
 }

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { LibraryEditor } from "../../ports/terminals/workflow-library.ts";
 import { renameDefinition } from "./edit-json-text.ts";
-import { LIBRARY_NAME, LibraryFolder, refuseLost } from "./library-folder.ts";
+import { LIBRARY_NAME, LibraryFolder } from "./library-folder.ts";
 import { toAsciiJson } from "./python-json.ts";
 
 /** Removes and renames workflows in the folder of `TerminalLibrary`, under its lock. The files are the truth; the index lists them. */
@@ -19,9 +19,8 @@ export class TerminalLibraryEditor implements LibraryEditor {
   }
 
   async remove(name: string): Promise<boolean> {
-    return this.#folder.locked(async (lock) => {
+    return this.#folder.locked(async () => {
       if (!(await this.#folder.names()).includes(name)) return false;
-      await refuseLost(lock);
       await rm(this.#folder.fileOf(name), { force: true });
       await this.#replaceEntry(name, () => ({}));
       return true;
@@ -29,13 +28,12 @@ export class TerminalLibraryEditor implements LibraryEditor {
   }
 
   async rename(name: string, to: string): Promise<boolean> {
-    return this.#folder.locked(async (lock) => {
+    return this.#folder.locked(async () => {
       const names = await this.#folder.names();
       if (!names.includes(name)) return false;
       refuseName(to, names);
-      const text = renameDefinition(await this.#readSaved(name), to);
+      const text = await renameDefinition(await this.#readSaved(name), to);
       if (text === undefined) throw damaged(this.#folder.fileOf(name));
-      await refuseLost(lock);
       // The new file is written first: a crash in between leaves two files, never none.
       await this.#folder.write(`${to}.json`, text);
       await rm(this.#folder.fileOf(name), { force: true });

@@ -7,7 +7,7 @@ import { parseJson } from "../../core/parse-json.ts";
 import type { SavedWorkflow, WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
 import { isSystemError } from "./durable-write.ts";
 import { replaceObject } from "./edit-json-text.ts";
-import { LIBRARY_NAME, LibraryFolder, refuseLost } from "./library-folder.ts";
+import { LIBRARY_NAME, LibraryFolder } from "./library-folder.ts";
 import { toAsciiJson, toPythonJson } from "./python-json.ts";
 
 /** A file that cannot be used. It stays as it is, and its name stays taken. */
@@ -54,7 +54,7 @@ export class TerminalLibrary implements WorkflowLibrary {
   }
 
   async save(definition: JsonObject, { states }: { readonly states: number }): Promise<string | undefined> {
-    return this.#folder.locked(async (lock) => {
+    return this.#folder.locked(async () => {
       const hash = hashOf(definition);
       const names = await this.#folder.names();
       for (const name of names) {
@@ -66,7 +66,6 @@ export class TerminalLibrary implements WorkflowLibrary {
       const name = freeName(wanted, new Set([...names, ...Object.keys(index.workflows), "index"]));
       const at = toPythonTime(this.#now());
       const metadata = { hash, created: at, success_count: 1, last_execution: at, total_states: states };
-      await refuseLost(lock);
       await this.#folder.write(`${name}.json`, toText({ definition: { ...definition, name }, metadata }));
       const entry = { file: `${name}.json`, hash, ...describe(definition), created: at, success_count: 1 };
       await this.#writeEntry(index, name, entry);
@@ -75,15 +74,14 @@ export class TerminalLibrary implements WorkflowLibrary {
   }
 
   async noteSuccess(name: string): Promise<void> {
-    await this.#folder.locked(async (lock) => {
+    await this.#folder.locked(async () => {
       const saved = await this.#tryRead(name);
       if (saved === undefined) return;
       const count = countOf(saved.metadata) + 1;
       const last_execution = toPythonTime(this.#now());
       const metadata = { ...saved.metadata, success_count: count, last_execution };
       // The definition keeps its own spelling: its hash is made from it.
-      const text = replaceObject(saved.text, "metadata", indented(toText(metadata)));
-      await refuseLost(lock);
+      const text = await replaceObject(saved.text, "metadata", indented(toText(metadata)));
       if (text !== undefined) await this.#folder.write(`${name}.json`, text);
       const index = await this.#readIndex();
       const entry = Object.hasOwn(index.workflows, name) ? index.workflows[name] : undefined;

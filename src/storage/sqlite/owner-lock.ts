@@ -1,10 +1,11 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { makeFolder } from "../make-folder.ts";
 import { toReadFailure } from "./storage-failure.ts";
+import { tryLock } from "./try-lock.ts";
 
 /** How others reach the owner of a data directory. Information only: a pid proves nothing inside a container. */
 export interface OwnerInfo {
@@ -45,14 +46,9 @@ export function acquireOwnerLock(dataDir: string, info: OwnerInfo): OwnerLock {
 function lockFile(dataDir: string): DatabaseSync | undefined {
   makeDataFolder(dataDir);
   const path = join(dataDir, "owner.db");
-  let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(path);
-    database.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
-    return database;
+    return tryLock(path);
   } catch (error) {
-    database?.close();
-    if (isBusy(error)) return undefined;
     throw toReadFailure(error, path);
   }
 }
@@ -68,11 +64,6 @@ function makeDataFolder(dataDir: string): void {
       cause,
     });
   }
-}
-
-function isBusy(error: unknown): boolean {
-  const SQLITE_BUSY = 5;
-  return error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY;
 }
 
 function writeOwnerInfo(dataDir: string, info: OwnerInfo): void {
