@@ -4,6 +4,8 @@ import { rules as sandcastleRules, workflow as sandcastleWorkflow } from "./sand
 import type { DialectRules, Shape } from "./shape/shape.ts";
 import { rules as terminalRules, workflow as terminalWorkflow } from "./terminal/workflow-shape.ts";
 import { promptFile, promptRules } from "./uhlp/prompts/prompt-shape.ts";
+import { rules as uhlpRules } from "./uhlp/shape/texts.ts";
+import { workflow as uhlpWorkflow } from "./uhlp/shape/workflow-shape.ts";
 
 /** A kind of file whose shape is published: as a JSON Schema for editors, and as tables of keys in the docs. */
 export interface PublishedShape {
@@ -33,6 +35,14 @@ export const PUBLISHED: readonly PublishedShape[] = [
     description: "MCP servers, agents that use their tools, and sequences of agents.",
     shape: agentsFile,
     rules: agentsRules,
+  },
+  {
+    file: "uhlp-workflow.schema.json",
+    page: "uhlp.md",
+    title: "UHLP workflow",
+    description: "A state machine of code, model, tool and control steps.",
+    shape: uhlpWorkflow,
+    rules: uhlpRules,
   },
   {
     file: "uhlp-prompt.schema.json",

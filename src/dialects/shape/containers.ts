@@ -70,6 +70,8 @@ interface MapRules extends SizeRules {
     readonly pattern: string;
     wrong(written: string): { readonly message: string; readonly remedy?: string };
   };
+  /** Entries without a value are read as well, instead of counting as absent. */
+  readonly readsNulls?: true;
 }
 
 /** A map with names of the writer's choice. */
@@ -81,7 +83,7 @@ export function mapOf<T>(value: Shape<T>, rules: MapRules = {}): Shape<readonly 
     parts: [value],
     read(node, spot, reader) {
       if (node.kind !== "map") return reader.wrongType(node, spot, this);
-      const entries = [...node.entries].filter(([, entry]) => !reader.isAbsent(entry.value));
+      const entries = [...node.entries].filter(([, entry]) => rules.readsNulls || !reader.isAbsent(entry.value));
       if (!checkSize(node, node.entries.size, { rules, spot, reader })) return undefined;
       return entries.flatMap(([name, { key, value: inner }]): MapEntry<T>[] => {
         if (pattern?.test(name) === false) {
@@ -96,12 +98,12 @@ export function mapOf<T>(value: Shape<T>, rules: MapRules = {}): Shape<readonly 
     toSchema(writer) {
       const size = { minProperties: rules.min, maxProperties: rules.max };
       const names = rules.names && { propertyNames: { pattern: rules.names.pattern } };
-      const values = writer.optional(value.toSchema(writer));
+      const schema = value.toSchema(writer);
       return {
         type: "object",
         ...(JSON.parse(JSON.stringify(size)) as JsonObject),
         ...names,
-        additionalProperties: values,
+        additionalProperties: rules.readsNulls ? schema : writer.optional(schema),
       };
     },
   };

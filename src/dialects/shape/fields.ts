@@ -17,6 +17,8 @@ export interface Field<T> {
 export interface FieldHints {
   /** Other spellings of the key. */
   readonly also?: readonly string[];
+  /** Names at which the value may stand in the map under another key. */
+  readonly within?: { readonly key: string; readonly names: readonly string[] };
   /** In place of "... has no KEY". */
   readonly missing?: Missing | ((map: YamlMap) => Missing);
   /** What holds where the key is absent, as it would be written. */
@@ -25,7 +27,7 @@ export interface FieldHints {
   readonly otherwise?: string;
 }
 
-type Missing = Partial<Pick<Finding, "code" | "message" | "remedy">>;
+export type Missing = Partial<Finding>;
 
 export interface Fields {
   readonly [key: string]: Field<unknown>;
@@ -61,6 +63,8 @@ export function ignored(says: string): Field<undefined> {
 /** What messages say of the object that the fields belong to. */
 export interface Owner {
   readonly map: YamlMap;
+  /** Values that count for nothing, because the map itself has some under the same keys. */
+  readonly hidden?: { readonly under: string; readonly entries: YamlMap["entries"] };
   /** `The step`, or where it stands. */
   readonly name: string;
   readonly missingAt: Range;
@@ -84,19 +88,45 @@ interface NamedField {
   readonly field: Field<unknown>;
 }
 
+interface WrittenValue {
+  readonly name: string;
+  readonly entry: YamlEntry;
+}
+
 function readField(owner: Owner, { key, field }: NamedField, reader: Reader): unknown {
-  const { shape, hints } = field;
-  const [found, ...others] = [key, ...(hints.also ?? [])].flatMap((name) => {
-    const entry = owner.map.entries.get(name);
-    return entry === undefined || reader.isAbsent(entry.value) ? [] : [{ name, entry }];
-  });
-  if (found === undefined) {
+  const read = ({ name, entry }: WrittenValue) =>
+    field.shape.read(entry.value, { name: `\`${name}\``, path: pathTo(owner.spot, name), key: entry.key }, reader);
+  const [first, ...others] = findValues(owner, { key, field }, reader);
+  if (first === undefined) {
     if (field.need !== "optional") reportMissing(owner, { key, field }, reader);
     return toDefault(owner, field, reader);
   }
-  for (const { name, entry } of others) reportSecond({ first: found, name, entry }, reader);
-  const spot = { name: `\`${found.name}\``, path: pathTo(owner.spot, found.name), key: found.entry.key };
-  return shape.read(found.entry.value, spot, reader) ?? toDefault(owner, field, reader);
+  for (const second of others) {
+    reportSecond(first, second, reader);
+    read(second);
+  }
+  return read(first) ?? toDefault(owner, field, reader);
+}
+
+/** Wherever a field has a value. The first one counts. */
+function findValues({ map, hidden }: Owner, { key, field }: NamedField, reader: Reader): readonly WrittenValue[] {
+  const { also = [], within } = field.hints;
+  const find = (entries: YamlMap["entries"], names: readonly string[], before: string) =>
+    names.flatMap((name): readonly WrittenValue[] => {
+      const entry = entries.get(name);
+      return entry === undefined || reader.isAbsent(entry.value) ? [] : [{ name: `${before}${name}`, entry }];
+    });
+  const inner = within && map.entries.get(within.key)?.value;
+  return [
+    ...find(map.entries, [key, ...also], ""),
+    ...(hidden === undefined ? [] : find(hidden.entries, [key, ...also], `${hidden.under}.`)),
+    ...(within === undefined || inner?.kind !== "map" ? [] : find(inner.entries, within.names, `${within.key}.`)),
+  ];
+}
+
+/** Whether a field has a value anywhere. */
+export function isWritten(owner: Owner, named: NamedField, reader: Reader): boolean {
+  return findValues(owner, named, reader).length > 0;
 }
 
 function toDefault({ map, spot }: Owner, { shape, hints }: Field<unknown>, reader: Reader): unknown {
@@ -110,35 +140,62 @@ function reportMissing({ map, name, missingAt }: Owner, { key, field }: NamedFie
   const { missing } = field.hints;
   const usual = { code: "KEY_MISSING", message: `${name} has no \`${key}\`.`, remedy: `Add \`${key}:\`.` } as const;
   const own = typeof missing === "function" ? missing(map) : missing;
-  reader.refuse({ ...usual, ...own, at: map.entries.get(key)?.value ?? missingAt });
+  reader.refuse({ ...usual, at: map.entries.get(key)?.value ?? missingAt, ...own });
 }
 
-function reportSecond(
-  { first, name, entry }: { first: { name: string; entry: YamlEntry }; name: string; entry: YamlEntry },
-  { problems }: Reader,
-): void {
+function reportSecond(first: WrittenValue, { name, entry }: WrittenValue, { problems }: Reader): void {
   if (JSON.stringify(toJson(first.entry.value)) === JSON.stringify(toJson(entry.value))) return;
   const message = `\`${name}\` is ignored: \`${first.name}\` means the same, says something else, and wins.`;
   problems.warning({ code: "KEY_DUPLICATE", at: entry.key, message });
 }
 
-/** The part of an object's JSON Schema that is about its keys. */
-export function toProperties(fields: Fields, writer: SchemaWriter): { properties: JsonObject; allOf: JsonObject[] } {
+/**
+ * The part of an object's JSON Schema that is about its keys: what may stand under each, and what must be there.
+ * `spread`: the key under which all of them may stand as well.
+ */
+export function toProperties(
+  fields: Fields,
+  writer: SchemaWriter,
+  spread?: string,
+): { properties: { [key: string]: JsonObject }; needed: JsonObject[] } {
   const properties: { [key: string]: JsonObject } = {};
+  const inner: { [key: string]: { [name: string]: JsonObject } } = {};
   const needed: JsonObject[] = [];
-  for (const [key, { shape, says, need, hints }] of Object.entries(fields)) {
+  for (const [key, field] of Object.entries(fields)) {
+    const { shape, says, need, hints } = field;
     const schema = shape.toSchema(writer);
-    const { also = [], default: value } = hints;
-    const isAlone = need !== "optional" && also.length === 0;
+    const { also = [], within, default: value } = hints;
+    const isAlone = need !== "optional" && also.length === 0 && within === undefined && spread === undefined;
     const described = schema["$ref"] === undefined ? schema : { allOf: [schema] };
     const full = { ...described, description: says, ...(value === undefined ? {} : { default: value }) };
     properties[key] = isAlone ? full : writer.optional(full);
     for (const name of also) {
       properties[name] = writer.optional({ ...described, description: `The same as \`${key}\`.` });
     }
-    if (need !== "optional") {
-      needed.push(also.length === 0 ? { required: [key] } : { anyOf: [key, ...also].map((name) => writer.has(name)) });
+    if (within !== undefined) {
+      const named = within.names.map((name) => [name, writer.optional(schema)] as const);
+      inner[within.key] = { ...inner[within.key], ...Object.fromEntries(named) };
     }
+    if (need === "optional") continue;
+    needed.push(isAlone ? { required: [key] } : { anyOf: toPlaces({ key, field }, writer, spread) });
   }
-  return { properties, allOf: needed };
+  for (const [key, names] of Object.entries(inner)) properties[key] = { ...properties[key], properties: names };
+  return { properties, needed };
+}
+
+/** JSON Schemas of the objects that have a value for a field, one for each place where it may stand. */
+export function toPlaces(
+  { key, field: { hints } }: NamedField,
+  writer: SchemaWriter,
+  spread: string | undefined,
+): readonly JsonObject[] {
+  const { also = [], within } = hints;
+  const under = (outer: string, schema: JsonObject): JsonObject => ({
+    required: [outer],
+    properties: { [outer]: { type: "object", ...schema } },
+  });
+  const own = [key, ...also].map((name) => writer.has(name));
+  const inner = (within?.names ?? []).map((name) => under(within?.key ?? "", writer.has(name)));
+  const here = [...own, ...inner];
+  return spread === undefined ? here : [...here, ...here.map((schema) => under(spread, schema))];
 }

@@ -3,13 +3,14 @@ import { suggest } from "../did-you-mean.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import type { YamlMap, YamlNode } from "../source/yaml-node.ts";
-import { type Fields, type Owner, type ReadFields, readFields, toProperties } from "./fields.ts";
-import { type ChoiceRules, choice } from "./scalars.ts";
+import { type Fields, isWritten, type Owner, type ReadFields, readFields, toPlaces, toProperties } from "./fields.ts";
 import type { Reader, SchemaWriter, Shape, Spot } from "./shape.ts";
 
 export interface ObjectRules {
   /** In messages: `a step`. Absent: the place is named. */
   readonly title?: string;
+  /** One sentence, for editors and docs. */
+  readonly says?: string;
   /** What it must be, where it is no map. */
   readonly expected?: string;
   /** Remedies for keys that belong elsewhere. */
@@ -18,13 +19,16 @@ export interface ObjectRules {
   readonly open?: boolean;
   /** It may not be empty. */
   readonly filled?: boolean;
-  /** Of these keys there is exactly one. */
-  readonly oneOf?: {
+  /** Of these keys there is at least one. */
+  readonly someOf?: {
     readonly keys: readonly string[];
     readonly none: string;
-    readonly several: string;
+    /** What is said of more than one. Absent: there may be several. */
+    readonly several?: string;
     readonly remedy: string;
   };
+  /** The keys may stand in a map under this key as well. Those of the object itself win. */
+  readonly spread?: string;
 }
 
 export interface ObjectShape<F extends Fields, T = ReadFields<F> & ReadMap> extends Shape<T> {
@@ -32,13 +36,13 @@ export interface ObjectShape<F extends Fields, T = ReadFields<F> & ReadMap> exte
   readonly rules: ObjectRules;
 }
 
-type ReadMap = {
+export type ReadMap = {
   readonly at: YamlMap;
   /** Entries of keys that the shape does not name, of an open object. */
   readonly rest: YamlMap;
 };
 
-const EXPECTED = "a map";
+export const EXPECTED = "a map";
 
 export function object<F extends Fields>(fields: F, rules: ObjectRules = {}): ObjectShape<F> {
   return {
@@ -65,113 +69,7 @@ export function object<F extends Fields>(fields: F, rules: ObjectRules = {}): Ob
   };
 }
 
-interface AnyObject extends Shape<unknown> {
-  readonly fields: Fields;
-  readonly rules: ObjectRules;
-}
-
-type Kinds = { readonly [kind: string]: AnyObject };
-
-type ReadVariants<Tag extends string, Common extends Fields, K extends Kinds> = {
-  [Kind in keyof K]: { readonly [key in Tag]: Kind } & ReadFields<Common> & ReadFields<K[Kind]["fields"]> & ReadMap;
-}[keyof K];
-
-interface VariantRules<Common extends Fields, K extends Kinds>
-  extends Pick<ObjectRules, "title" | "expected" | "elsewhere">,
-    Pick<ChoiceRules, "unsupported"> {
-  readonly common: Common;
-  readonly kinds: K;
-  /** The kind of an object that does not say it. */
-  readonly default?: keyof K & string;
-  readonly says: string;
-}
-
-export interface VariantShape<T> extends Shape<T> {
-  readonly tag: string;
-  readonly says: string;
-  readonly common: ObjectShape<Fields>;
-  readonly kindShapes: Kinds;
-}
-
-/** Objects of several kinds, which the key `tag` tells apart. An unknown kind is reported, and the common keys are read. */
-export function variants<Tag extends string, Common extends Fields, K extends Kinds>(
-  tag: Tag,
-  { common, kinds, default: usual, says, title, expected, elsewhere, unsupported }: VariantRules<Common, K>,
-): VariantShape<ReadVariants<Tag, Common, K>> {
-  const names = Object.keys(kinds);
-  const tagShape = choice(names, { unsupported });
-  const base: ObjectRules = { title, expected, elsewhere };
-  return {
-    tag,
-    says,
-    common: object(common, base),
-    kindShapes: kinds,
-    expected: EXPECTED,
-    kinds: ["map"],
-    parts: [object(common), ...Object.values(kinds)],
-    read(node, spot, reader) {
-      if (node.kind !== "map") return refuseNoMap(node, { spot, rules: base, reader });
-      const owner = toOwner(node, spot, base);
-      const kind = readTag(owner, { tag, tagShape, usual }, reader);
-      const chosen = kind === undefined ? undefined : kinds[kind];
-      if (kind === undefined || chosen === undefined) {
-        readFields(owner, common, reader);
-        return undefined;
-      }
-      const rules = { ...base, ...chosen.rules };
-      const fields = { ...common, ...chosen.fields };
-      const read = readObject(owner, { fields, rules, known: [tag] }, reader);
-      // The types of the fields say so, key by key.
-      return read && ({ ...read, [tag]: kind } as unknown as ReadVariants<Tag, Common, K>);
-    },
-    toSchema(writer) {
-      const tagSchema = { ...tagShape.toSchema(writer), description: says, ...(usual && { default: usual }) };
-      const shared = Object.fromEntries([tag, ...keysOf(common)].map((key) => [key, {}]));
-      const branches = Object.entries(kinds).map(([kind, shape]) =>
-        toBranch(tag, { kind, usual }, toObjectSchema(shape.fields, shape.rules, writer, shared)),
-      );
-      const { properties, ...base } = toObjectSchema(common, { open: true }, writer, {
-        [tag]: usual === undefined ? tagSchema : writer.optional(tagSchema),
-      });
-      const required = [...((base["required"] as string[] | undefined) ?? []), ...(usual === undefined ? [tag] : [])];
-      return { ...base, properties: properties ?? {}, required, allOf: branches };
-    },
-  };
-}
-
-/** All spellings. */
-function keysOf(fields: Fields): readonly string[] {
-  return Object.entries(fields).flatMap(([key, { hints }]) => [key, ...(hints.also ?? [])]);
-}
-
-function toBranch(
-  tag: string,
-  { kind, usual }: { kind: string; usual: string | undefined },
-  schema: JsonObject,
-): JsonObject {
-  const isUsual = kind === usual;
-  const condition: JsonObject = isUsual
-    ? { properties: { [tag]: { enum: [kind, null] } } }
-    : { properties: { [tag]: { const: kind } }, required: [tag] };
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  return { if: condition, then: schema };
-}
-
-function readTag(
-  owner: Owner,
-  { tag, tagShape, usual }: { tag: string; tagShape: Shape<string>; usual: string | undefined },
-  reader: Reader,
-): string | undefined {
-  const entry = owner.map.entries.get(tag);
-  if (entry !== undefined && !reader.isAbsent(entry.value)) {
-    return tagShape.read(entry.value, { name: `\`${tag}\``, path: tag, key: entry.key }, reader);
-  }
-  if (usual !== undefined) return usual;
-  const message = `${owner.name} has no \`${tag}\`.`;
-  return reader.refuse({ code: "KEY_MISSING", at: owner.missingAt, message, remedy: `Add \`${tag}:\`.` });
-}
-
-function refuseNoMap(
+export function refuseNoMap(
   node: YamlNode,
   { spot, rules, reader }: { readonly spot: Spot; readonly rules: ObjectRules; readonly reader: Reader },
 ): undefined {
@@ -180,7 +78,7 @@ function refuseNoMap(
   return reader.wrongType(node, { ...spot, name: capitalize(title ?? spot.name) }, { expected, kinds: ["map"] });
 }
 
-function toOwner(map: YamlMap, spot: Spot, { title }: ObjectRules): Owner {
+export function toOwner(map: YamlMap, spot: Spot, { title }: ObjectRules): Owner {
   const [first] = map.entries.values();
   const inside = first?.key ?? { start: map.start, end: Math.min(map.end, map.start + 1) };
   // An object with a title says itself what it lacks.
@@ -199,7 +97,7 @@ interface ObjectParts<F extends Fields> {
   readonly known: readonly string[];
 }
 
-function readObject<F extends Fields>(
+export function readObject<F extends Fields>(
   owner: Owner,
   { fields, rules, known }: ObjectParts<F>,
   reader: Reader,
@@ -210,7 +108,7 @@ function readObject<F extends Fields>(
   if (rules.open !== true)
     for (const [key, entry] of unknown.slice(0, MAX_REPORTED))
       reportUnknown(key, entry.key, { owner, rules, names, reader });
-  checkOneOf(owner, rules, reader);
+  checkSomeOf(owner, { fields, rules }, reader);
   const values = readFields(owner, fields, reader);
   const rest: YamlMap = { ...map, entries: new Map(unknown) };
   // Each value has been read by the shape of its field.
@@ -240,33 +138,61 @@ function reportUnknown(key: string, at: Range, { owner, rules, names, reader }: 
   else reader.problems.warning({ code: "UNKNOWN_KEY", at, message, remedy });
 }
 
-function checkOneOf({ map, missingAt }: Owner, { oneOf }: ObjectRules, reader: Reader): void {
-  if (oneOf === undefined) return;
-  const given = oneOf.keys.filter((key) => {
-    const value = map.entries.get(key)?.value;
-    return value !== undefined && !reader.isAbsent(value);
-  });
-  if (given.length === 1) return;
-  const at = map.entries.get("subtype")?.value ?? map.entries.get("type")?.value ?? missingAt;
-  const message = given.length === 0 ? oneOf.none : oneOf.several.replace("{count}", String(given.length));
-  reader.refuse({ code: given.length === 0 ? "KEY_MISSING" : "VALUE_INVALID", at, message, remedy: oneOf.remedy });
+function checkSomeOf(
+  owner: Owner,
+  { fields, rules: { someOf } }: Pick<ObjectParts<Fields>, "fields" | "rules">,
+  reader: Reader,
+): void {
+  if (someOf === undefined) return;
+  const { keys, none, several, remedy } = someOf;
+  const given = pick(fields, keys).filter((named) => isWritten(owner, named, reader)).length;
+  if (given === 1 || (given > 1 && several === undefined)) return;
+  const { entries } = owner.map;
+  const at = entries.get("subtype")?.value ?? entries.get("type")?.value ?? owner.missingAt;
+  const message = given === 0 ? none : (several ?? "").replace("{count}", String(given));
+  reader.refuse({ code: given === 0 ? "KEY_MISSING" : "VALUE_INVALID", at, message, remedy });
 }
 
-function toObjectSchema(fields: Fields, rules: ObjectRules, writer: SchemaWriter, more: JsonObject = {}): JsonObject {
-  const { properties, allOf } = toProperties(fields, writer);
-  const required = allOf.flatMap((part) => (Array.isArray(part["required"]) ? part["required"] : []));
-  const others = allOf.filter((part) => part["required"] === undefined);
-  const oneOf = rules.oneOf?.keys.map((key) => writer.has(key));
+function pick(fields: Fields, keys: readonly string[]) {
+  return Object.entries(fields).flatMap(([key, field]) => (keys.includes(key) ? [{ key, field }] : []));
+}
+
+export function toObjectSchema(
+  fields: Fields,
+  rules: ObjectRules,
+  writer: SchemaWriter,
+  { shared = {}, name = "" }: { readonly shared?: JsonObject; readonly name?: string } = {},
+): JsonObject {
+  const { says, someOf, spread } = rules;
+  const { properties, needed } = toProperties(fields, writer, spread);
+  const required = needed.flatMap((part) => (Array.isArray(part["required"]) ? part["required"] : []));
+  const others = needed.filter((part) => part["required"] === undefined);
+  const some = pick(fields, someOf?.keys ?? []).map((named) => toAnyOf(toPlaces(named, writer, spread)));
   const isStrict = writer.rules.unknownKeys === "error";
-  return {
-    type: "object",
-    properties: { ...more, ...properties },
+  const all = { ...shared, ...properties };
+  const closed =
+    rules.open === true
+      ? {}
+      : { ...(isStrict ? {} : { patternProperties: { "^x-": {} } }), additionalProperties: false };
+  const keys = { properties: all, ...closed };
+  const rest = {
     ...(required.length === 0 ? {} : { required }),
     ...(others.length === 0 ? {} : { allOf: others }),
-    ...(oneOf === undefined ? {} : { oneOf }),
+    ...(some.length === 0 ? {} : { [someOf?.several === undefined ? "anyOf" : "oneOf"]: some }),
     ...(rules.filled ? { minProperties: 1 } : {}),
-    ...(rules.open === true
-      ? {}
-      : { ...(isStrict ? {} : { patternProperties: { "^x-": {} } }), additionalProperties: false }),
   };
+  const described = { ...(says === undefined ? {} : { description: says }), type: "object" };
+  if (spread === undefined) return { ...described, properties: all, ...rest, ...closed };
+  const part = writer.define(name, () => keys);
+  return { ...described, ...rest, allOf: [...others, part, { properties: { [spread]: part } }] };
+}
+
+function toAnyOf(schemas: readonly JsonObject[]): JsonObject {
+  const [only] = schemas;
+  return only !== undefined && schemas.length === 1 ? only : { anyOf: schemas };
+}
+
+/** All spellings. */
+export function keysOf(fields: Fields): readonly string[] {
+  return Object.entries(fields).flatMap(([key, { hints }]) => [key, ...(hints.also ?? [])]);
 }

@@ -75,6 +75,8 @@ interface NumberRules {
   /** Instead of `min`: it must be more than this. */
   readonly above?: number;
   readonly max?: number;
+  /** In place of "Write a number from ... to ...". */
+  readonly remedy?: string;
 }
 
 export function number(rules: NumberRules = {}): Shape<number> {
@@ -85,14 +87,9 @@ export function integer(min: number, max?: number): Shape<number> {
   return numberOf("a whole number", { min, max }, Number.isInteger);
 }
 
-function numberOf(kind: string, { min, above, max }: NumberRules, fits: (value: number) => boolean): Shape<number> {
+function numberOf(kind: string, rules: NumberRules, fits: (value: number) => boolean): Shape<number> {
+  const { min, above, max, remedy = `Write ${kind}${toRange(rules)}.` } = rules;
   const highest = max ?? Number.MAX_SAFE_INTEGER;
-  const from =
-    above === undefined
-      ? min === undefined
-        ? ""
-        : ` from ${min} to ${highest}`
-      : ` of more than ${above}, up to ${highest}`;
   const isIn = (value: number) =>
     fits(value) && value <= highest && (min === undefined || value >= min) && (above === undefined || value > above);
   return {
@@ -107,20 +104,25 @@ function numberOf(kind: string, { min, above, max }: NumberRules, fits: (value: 
           expected: reader.rules.scalars === "loose" ? kind : "a number",
         });
       if (isIn(value)) return value;
-      const message = `${spot.name} must be ${kind}${from}.`;
-      const remedy = `Write ${kind}${from}.`;
+      const message = `${spot.name} must be ${kind}${toRange(rules)}.`;
       if (typeof written === "number") return reader.invalid(node, message, remedy);
       // A JSON Schema knows no ranges of numbers that are texts.
       return reader.invalidBeyondSchema(node, message, remedy);
     },
-    toSchema({ rules }) {
+    toSchema({ rules: { scalars } }) {
       const type = kind === "a number" ? "number" : "integer";
       const range = { minimum: min, exclusiveMinimum: above, maximum: highest };
       const schema = JSON.parse(JSON.stringify({ type, ...range })) as JsonObject;
-      if (rules.scalars !== "loose") return schema;
+      if (scalars !== "loose") return schema;
       return { ...schema, type: [type, "string"], pattern: WRITTEN_NUMBER.source };
     },
   };
+}
+
+function toRange({ min, above, max }: NumberRules): string {
+  if (above !== undefined) return ` of more than ${above}${max === undefined ? "" : `, up to ${max}`}`;
+  if (min === undefined) return max === undefined ? "" : ` up to ${max}`;
+  return max === undefined ? ` of ${min} or more` : ` from ${min} to ${max}`;
 }
 
 const WRITTEN_NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\s*$/;

@@ -67,6 +67,11 @@ export function to<T, U>(shape: Shape<T>, convert: (value: T, reader: Reader, sp
   };
 }
 
+/** The same, once in the JSON Schema. */
+export function named<T>(name: string, shape: Shape<T>): Shape<T> {
+  return { ...shape, toSchema: (writer) => writer.define(name, () => shape.toSchema(writer)) };
+}
+
 /** Collects the definitions of a JSON Schema while shapes describe themselves. */
 export interface SchemaWriter {
   readonly rules: DialectRules;

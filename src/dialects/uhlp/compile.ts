@@ -1,54 +1,49 @@
 import type { Compiled } from "../definition.ts";
-import { explainCron } from "../explain-cron.ts";
-import { JsonSchemaChecker } from "../json-schema-checker.ts";
 import type { ProblemList } from "../problem-list.ts";
-import { reportSchemaProblems } from "../schema-problems.ts";
+import { checkLater } from "../shape/check-later.ts";
+import { Reader, TOP } from "../shape/shape.ts";
 import type { SourceText } from "../source/source-text.ts";
 import type { YamlMap } from "../source/yaml-node.ts";
-import { findPart } from "../source/yaml-node.ts";
-import { hoistTargets } from "./hoist-targets.ts";
 import { lowerWorkflow } from "./lower/lower.ts";
 import type { LowerContext } from "./lower/lower-context.ts";
-import { parseWorkflow } from "./parse.ts";
-import type { ParseContext } from "./parse-context.ts";
-import { MAX_STEPS } from "./parse-step.ts";
 import { findTemplateFault } from "./prompts/check-template.ts";
 import { placeInScalar } from "./prompts/place-in-scalar.ts";
+import { blocksOf, type Level, type StepDefinition, toLevel } from "./shape/step-shape.ts";
+import { rules } from "./shape/texts.ts";
+import { workflow as shape } from "./shape/workflow-shape.ts";
 
 export interface UhlpOptions {
   /** For workflows that do not say `maxSteps`. */
   readonly maxSteps: number;
 }
 
-/** Compiles a UHLP file: structure, parse, lower. Never throws on what a file may hold. */
+const MAX_STEPS = 500;
+
+/** Compiles a UHLP file: read, lower. Never throws on what a file may hold. */
 export async function compileUhlp(
   root: YamlMap,
   source: SourceText,
   problems: ProblemList,
   { maxSteps }: UhlpOptions,
 ): Promise<Compiled> {
-  const { validateWorkflow } = await import("./workflow-validator.ts");
-  const hoisted = hoistTargets(root);
-  const faulty = reportSchemaProblems(hoisted, { validate: validateWorkflow, unknownKeys: "warning" }, problems);
-  const parsing: ParseContext = {
-    source,
-    problems,
-    faulty,
-    schemas: [],
-    prompts: [],
-    crons: [],
-    stepIds: new Set(),
-    stepCount: 0,
-  };
-  const workflow = parseWorkflow(hoisted, parsing);
-  // Whatever leads to a step that was not read would be wrong as well.
-  if (parsing.stepCount > MAX_STEPS) return { problems: problems.toArray() };
+  const reader = new Reader({ source, problems, rules });
+  const workflow = shape.read(root, TOP, reader);
+  // Nothing at the top is needed so much that the rest could not be read without.
+  if (workflow === undefined) throw new Error("A map is read as a workflow.");
+  const level = toLevel(workflow);
+  const steps = listSteps(level);
+  const tooMany = steps[MAX_STEPS];
+  if (tooMany !== undefined) {
+    const message = `The workflow has more than ${MAX_STEPS} steps, those inside of others included.`;
+    problems.error({ code: "TOO_MANY_STEPS", at: tooMany.at, message });
+    return { problems: problems.toArray() };
+  }
   const lowering: LowerContext = {
-    workflowId: workflow.id,
+    workflowId: workflow.workflowId?.value ?? "",
     source,
     problems,
     maxSteps: workflow.maxSteps ?? maxSteps,
-    stepIds: parsing.stepIds,
+    stepIds: new Set(steps.map(({ id }) => id)),
     files: [],
     readsLastError: false,
     conditionCount: 0,
@@ -56,28 +51,26 @@ export async function compileUhlp(
     looks: 0,
     isTooLarge: false,
   };
-  const graph = lowerWorkflow(workflow, lowering);
-  await checkParts(parsing);
+  const graph = lowerWorkflow(workflow, level, lowering);
+  await checkLater(reader);
+  await checkPrompts(reader);
   if (graph === undefined || problems.hasErrors) return { problems: problems.toArray() };
   return { graph, files: lowering.files, problems: problems.toArray() };
 }
 
-/** What needs a parser of its own. */
-async function checkParts({ schemas, crons, prompts, source, problems }: ParseContext): Promise<void> {
-  const checker = new JsonSchemaChecker();
-  for (const { key, at, schema } of schemas) {
-    const fault = await checker.findFault(schema);
-    if (fault === undefined) continue;
-    problems.error({ code: "SCHEMA_INVALID", at: findPart(at, fault.path), message: `\`${key}\`: ${fault.message}` });
-  }
-  for (const cron of crons) {
-    const reason = await explainCron(cron.value);
-    if (reason !== undefined) problems.error({ code: "CRON_INVALID", at: cron.at, message: reason });
-  }
-  for (const prompt of prompts) {
-    const fault = await findTemplateFault(prompt.value);
-    if (fault === undefined) continue;
-    const at = placeInScalar(prompt, fault, source) ?? prompt.at;
+/** Those inside of blocks follow the step that they belong to. */
+function listSteps({ steps }: Level): readonly StepDefinition[] {
+  return [...steps.values()].flatMap((step) => [
+    step,
+    ...blocksOf(step.body).flatMap((block) => (block.kind === "written" ? listSteps(block.level) : [])),
+  ]);
+}
+
+async function checkPrompts({ later, source, problems }: Reader): Promise<void> {
+  for (const each of later) {
+    const fault = each.kind === "prompt" ? await findTemplateFault(each.text.value) : undefined;
+    if (each.kind !== "prompt" || fault === undefined) continue;
+    const at = placeInScalar(each.text, fault, source) ?? each.text.at;
     problems.error({ code: "PROMPT_INVALID", at, message: `The prompt cannot be read: ${fault.reason}.` });
   }
 }

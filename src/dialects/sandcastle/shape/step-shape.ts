@@ -1,9 +1,10 @@
 import { suggest } from "../../did-you-mean.ts";
 import { anyMap, anything, either, jsonSchema, list, mapOf, oneOrMore } from "../../shape/containers.ts";
 import { expected, type Field, ignored, optional, required, withDefault } from "../../shape/fields.ts";
-import { object, variants } from "../../shape/object.ts";
+import { object } from "../../shape/object.ts";
 import { choice, duration, flag, integer, number, text } from "../../shape/scalars.ts";
 import { to } from "../../shape/shape.ts";
+import { variants } from "../../shape/variants.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import type { YamlMap } from "../../source/yaml-node.ts";
 import { type Path, parseReference } from "../references/reference.ts";
@@ -267,7 +268,7 @@ const wait = object(
     ...carried,
   },
   {
-    oneOf: {
+    someOf: {
       keys: ["duration", "until", "event"],
       none: "The step does not say what to wait for.",
       several: "The step waits for {count} things at once.",

@@ -1,6 +1,5 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Step } from "../../../core/graph/graph.ts";
-import type { StepDefinition } from "../workflow.ts";
 
 /** What a step does, without its name and place in the flow. */
 export type Doing = Step extends infer Kind ? (Kind extends Step ? Omit<Kind, "id"> : never) : never;
@@ -8,15 +7,26 @@ export type Doing = Step extends infer Kind ? (Kind extends Step ? Omit<Kind, "i
 /** For what could not be read: the definition has errors and is never run. */
 export const UNREADABLE: Doing = { kind: "set" };
 
+interface Attempting {
+  readonly retryPolicy: Step["retry"];
+  readonly timeout: number | undefined;
+}
+
 /** What concerns single attempts at the work. */
-export function attemptsOf({ retry, timeoutMs }: StepDefinition): Pick<Step, "retry" | "timeoutMs"> {
+export function attemptsOf({ retryPolicy: retry, timeout: timeoutMs }: Attempting): Pick<Step, "retry" | "timeoutMs"> {
   return { retry, timeoutMs };
 }
 
+interface Spending extends Attempting {
+  readonly atMostOnce: boolean;
+  readonly maxCostUsd: number | undefined;
+}
+
 /** The same, and what concerns effects and money. */
-export function effortOf(step: StepDefinition): Pick<Step, "retry" | "timeoutMs" | "atMostOnce" | "maxCostMicro"> {
-  const { atMostOnce, maxCostMicro } = step;
-  return { ...attemptsOf(step), ...(atMostOnce ? { atMostOnce } : {}), maxCostMicro };
+export function effortOf(body: Spending): Pick<Step, "retry" | "timeoutMs" | "atMostOnce" | "maxCostMicro"> {
+  const { atMostOnce, maxCostUsd: usd } = body;
+  const maxCostMicro = usd === undefined ? undefined : Math.max(1, Math.round(usd * 1_000_000));
+  return { ...attemptsOf(body), ...(atMostOnce ? { atMostOnce } : {}), maxCostMicro };
 }
 
 export function outputOf(step: string, ...path: readonly (string | number)[]): Expr {

@@ -1,6 +1,7 @@
 import { suggest } from "../../did-you-mean.ts";
 import { toExcerpt } from "../../source/printable.ts";
-import type { Block, Level, Reference, StepBody, StepDefinition } from "../workflow.ts";
+import { type Block, blocksOf, type Level, type StepBody, type StepDefinition } from "../shape/step-shape.ts";
+import type { Reference } from "../workflow.ts";
 import { isTooLarge, type LowerContext } from "./lower-context.ts";
 
 /** The steps of one flow: those of a level without what belongs to blocks, or those of a block. */
@@ -67,33 +68,6 @@ export function findTarget(to: Reference | "end", plan: FlowPlan, context: Lower
 /** Where the blocks of a step begin, as far as they are steps of its own level. */
 function blockStartsOf(body: StepBody): readonly Reference[] {
   return blocksOf(body).flatMap((block) => (block.kind === "reference" ? [block.start] : []));
-}
-
-function blocksOf(body: StepBody): readonly Block[] {
-  switch (body.type) {
-    case "loop":
-      return [body.body];
-    case "parallel":
-      return body.branches.map(({ block }) => block);
-    case "split":
-      return body.routes.flatMap((route) => route.body ?? []);
-    case "try":
-      return [
-        body.body,
-        ...(body.catch === undefined ? [] : [body.catch]),
-        ...(body.finally === undefined ? [] : [body.finally]),
-      ];
-    case "jit":
-    case "llm":
-    case "mcp":
-    case "respond":
-    case "branch":
-    case "merge":
-    case "wait":
-    case "call":
-    case "unreadable":
-      return [];
-  }
 }
 
 function toPlan(

@@ -3,7 +3,7 @@ import type { NeededFile } from "../../definition.ts";
 import type { ProblemList } from "../../problem-list.ts";
 import type { Range, SourceText } from "../../source/source-text.ts";
 import type { ExpressionScope } from "../expressions/expression-scope.ts";
-import type { Level, StepDefinition } from "../workflow.ts";
+import type { Level, StepDefinition } from "../shape/step-shape.ts";
 
 /** What all of a definition shares while it is lowered. */
 export interface LowerContext {

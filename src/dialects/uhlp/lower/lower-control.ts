@@ -1,8 +1,9 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import { toMilliseconds } from "../../../core/expressions/to-milliseconds.ts";
 import type { Wait } from "../../../core/graph/graph.ts";
-import type { YamlScalar } from "../../source/yaml-node.ts";
-import type { ControlBody, MergeBody, ResponseBody, StepDefinition, TryBody, WaitBody } from "../workflow.ts";
+import type { YamlMap, YamlScalar } from "../../source/yaml-node.ts";
+import { toSources } from "../shape/control-shape.ts";
+import type { ControlBody, ControlOf, StepDefinition } from "../shape/step-shape.ts";
 import { attemptsOf, type Doing, effortOf, UNREADABLE } from "./doing.ts";
 import { lowerLoop, lowerParallel } from "./lower-fan-out.ts";
 import { lowerSplit } from "./lower-split.ts";
@@ -11,8 +12,8 @@ import type { PlanBlock } from "./plan-block.ts";
 
 /** Control steps as compositions of the steps that the core knows. */
 export function lowerControl(step: StepDefinition, body: ControlBody, scope: ValueScope, planBlock: PlanBlock): Doing {
-  switch (body.type) {
-    case "respond":
+  switch (body.subtype) {
+    case "formatResponse":
       return lowerResponse(body, scope);
     case "loop":
       return lowerLoop(step, body, scope, planBlock);
@@ -25,25 +26,31 @@ export function lowerControl(step: StepDefinition, body: ControlBody, scope: Val
     case "merge":
       return { kind: "set", value: lowerMerge(body, scope) };
     case "wait":
-      return { kind: "wait", wait: lowerWait(body.wait, scope) };
-    case "call": {
-      const input = lowerInputs(body.input, scope);
-      return { ...effortOf(step), kind: "call", workflow: lowerName(body.workflow.at, scope), input };
+      return { kind: "wait", wait: lowerWait(body, scope) };
+    case "subworkflow": {
+      if (body.workflowId === undefined) return UNREADABLE;
+      const input = lowerInputs(body, scope);
+      return { ...effortOf(body), kind: "call", workflow: lowerName(body.workflowId.at, scope), input };
     }
     case "try":
       return lowerTry(step, body, scope, planBlock);
-    case "unreadable":
-      return UNREADABLE;
   }
 }
 
 /** In a block it is the block's output: what it answers with is up to the steps around. */
-function lowerResponse({ resultType, data }: ResponseBody, scope: ValueScope): Doing {
+function lowerResponse({ resultType, data, inputMapping }: ControlOf<"formatResponse">, scope: ValueScope): Doing {
   const value = toObject([
-    ["resultType", literal(resultType)],
-    ["data", orNull(lowerValue(data, { ...scope, takesPlainText: true }))],
+    ["resultType", literal(resultType ?? readResultType(inputMapping))],
+    ["data", orNull(lowerValue(data ?? inputMapping, { ...scope, takesPlainText: true }))],
   ]);
   return { kind: scope.flow.owners.length === 0 ? "respond" : "set", value };
+}
+
+/** Real files write it there as well, as they write texts in expressions: in quotes of its own. */
+function readResultType(mapping: YamlMap | undefined): string {
+  const node = mapping?.entries.get("resultType")?.value;
+  const text = node?.kind === "scalar" && typeof node.value === "string" ? node.value : "";
+  return text === "" ? "generic" : text.replace(/^'(.*)'$/, "$1");
 }
 
 /** What leads nowhere would leave its key out. */
@@ -52,8 +59,9 @@ function orNull(value: Expr): Expr {
   return isThere ? value : { op: "first", of: [value, literal(null)] };
 }
 
-function lowerMerge({ strategy, sources, names, key }: MergeBody, scope: ValueScope): Expr {
-  const values = sources.map((source) => lowerValue(source, scope));
+function lowerMerge({ strategy, key, ...read }: ControlOf<"merge">, scope: ValueScope): Expr {
+  const { nodes, names } = read.sources ?? toSources(read.inputMapping);
+  const values = nodes.map((source) => lowerValue(source, scope));
   switch (strategy) {
     case "append":
       return { op: "call", fn: "concat", args: values };
@@ -61,21 +69,15 @@ function lowerMerge({ strategy, sources, names, key }: MergeBody, scope: ValueSc
       if (names === undefined) return { op: "call", fn: "merge", args: values };
       return toObject(values.map((value, index) => [names[index] ?? "", value]));
     case "byKey":
-      return { op: "call", fn: "mergeBy", args: [{ op: "list", items: values }, literal(key)] };
+      return { op: "call", fn: "mergeBy", args: [{ op: "list", items: values }, literal(key?.value ?? "")] };
   }
 }
 
-function lowerWait(wait: WaitBody, scope: ValueScope): Wait {
-  switch (wait.for) {
-    case "duration":
-      return { for: "duration", durationMs: lowerDuration(wait.duration, scope) };
-    case "instant":
-      return { for: "instant", at: lowerInstant(wait.until.at, scope) };
-    case "event": {
-      const timeout = wait.timeoutMs === undefined ? {} : { timeoutMs: wait.timeoutMs };
-      return { for: "event", name: lowerName(wait.name.at, scope), ...timeout };
-    }
-  }
+function lowerWait({ duration, until, event, timeout: timeoutMs }: ControlOf<"wait">, scope: ValueScope): Wait {
+  if (until !== undefined) return { for: "instant", at: lowerInstant(until.at, scope) };
+  if (event !== undefined)
+    return { for: "event", name: lowerName(event.at, scope), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  return { for: "duration", durationMs: duration === undefined ? literal(0) : lowerDuration(duration, scope) };
 }
 
 function lowerDuration(duration: YamlScalar, scope: ValueScope): Expr {
@@ -111,10 +113,10 @@ function lowerInstant(until: YamlScalar, scope: ValueScope): Expr {
   return literal(text);
 }
 
-function lowerTry(step: StepDefinition, body: TryBody, scope: ValueScope, planBlock: PlanBlock): Doing {
-  const tried = planBlock(body.body, step, scope.flow)?.lower({});
+function lowerTry(step: StepDefinition, body: ControlOf<"try">, scope: ValueScope, planBlock: PlanBlock): Doing {
+  const tried = body.body && planBlock(body.body, step, scope.flow)?.lower({});
   const caught = body.catch && planBlock(body.catch, step, scope.flow)?.lower({ allowsError: true });
   const last = body.finally && planBlock(body.finally, step, scope.flow)?.lower({});
   if (tried === undefined) return UNREADABLE;
-  return { ...attemptsOf(step), kind: "flow", flow: tried, catch: caught, finally: last };
+  return { ...attemptsOf(body), kind: "flow", flow: tried, catch: caught, finally: last };
 }

@@ -1,6 +1,6 @@
 import type { DagFlow, Step } from "../../../core/graph/graph.ts";
 import type { ExpressionScope } from "../expressions/expression-scope.ts";
-import type { LoopBody, ParallelBody, StepDefinition } from "../workflow.ts";
+import type { ControlOf, StepDefinition } from "../shape/step-shape.ts";
 import { attemptsOf, type Doing, UNREADABLE } from "./doing.ts";
 import { freeId } from "./lower-context.ts";
 import { lowerCheckedList, lowerList } from "./lower-list.ts";
@@ -8,32 +8,38 @@ import type { ValueScope } from "./lower-value.ts";
 import { type PlanBlock, type PlannedBlock, toStep } from "./plan-block.ts";
 
 /** A fan-out of the body in a flow of its own: seen from outside, its output is an ordinary list. */
-export function lowerLoop(step: StepDefinition, body: LoopBody, scope: ValueScope, planBlock: PlanBlock): Doing {
+export function lowerLoop(
+  step: StepDefinition,
+  body: ControlOf<"loop">,
+  scope: ValueScope,
+  planBlock: PlanBlock,
+): Doing {
+  if (body.list === undefined || body.body === undefined) return UNREADABLE;
   const { list, before, after } = (body.continueOnError ? lowerCheckedList : lowerList)(body.list, scope);
   const planned = planBlock(body.body, step, scope.flow);
   if (planned === undefined) return UNREADABLE;
   const id = fanOutId(planned, "item", scope);
   const variables = [
-    [body.itemName, { root: "item", name: id }],
-    [body.indexName, { root: "index", name: id }],
+    [body.iteratorVar, { root: "item", name: id }],
+    [body.indexVar, { root: "index", name: id }],
   ] as const;
   const item: Step = {
     ...lowerItem(planned, { id, variables, scope }),
     ...(after.length === 0 ? {} : { after }),
-    each: { list, maxConcurrent: body.maxConcurrent },
+    each: { list, maxConcurrent: body.maxConcurrency },
     ...failureRule(body),
   };
-  return { ...attemptsOf(step), kind: "flow", flow: { kind: "dag", steps: [...before, item], result: id } };
+  return { ...attemptsOf(body), kind: "flow", flow: { kind: "dag", steps: [...before, item], result: id } };
 }
 
 export function lowerParallel(
   step: StepDefinition,
-  body: ParallelBody,
+  body: ControlOf<"parallel">,
   scope: ValueScope,
   planBlock: PlanBlock,
 ): Doing {
   const { context, flow } = scope;
-  const steps = body.branches.flatMap(({ name, at, block }): readonly Step[] => {
+  const steps = (body.branches ?? []).flatMap(({ name, at, block }): readonly Step[] => {
     const planned = planBlock(block, step, flow);
     if (planned === undefined) return [];
     if (flow.visible.has(name)) {
@@ -43,7 +49,7 @@ export function lowerParallel(
     return [{ ...toStep(planned.lower({}), name), ...failureRule(body) }];
   });
   const branches: DagFlow = { kind: "dag", steps };
-  return { ...attemptsOf(step), kind: "flow", flow: branches };
+  return { ...attemptsOf(body), kind: "flow", flow: branches };
 }
 
 export type LoopVariables = readonly (readonly [string, { readonly root: "item" | "index"; readonly name: string }])[];

@@ -1,5 +1,5 @@
 import type { MachineFlow, Step } from "../../../core/graph/graph.ts";
-import type { Level, StepDefinition } from "../workflow.ts";
+import type { Level, StepDefinition } from "../shape/step-shape.ts";
 import { type FlowPlan, planBlock, planLevel } from "./flow-plan.ts";
 import { type FlowScope, isTooLarge, type LowerContext } from "./lower-context.ts";
 import { lowerStep } from "./lower-step.ts";

@@ -1,8 +1,11 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import { mapChildren } from "../../../core/expressions/walk-paths.ts";
 import type { SetStep, Step } from "../../../core/graph/graph.ts";
-import type { SplitBody, StepDefinition } from "../workflow.ts";
-import { attemptsOf, type Doing, outputOf } from "./doing.ts";
+import type { ControlOf, StepDefinition } from "../shape/step-shape.ts";
+
+type SplitBody = ControlOf<"split">;
+
+import { attemptsOf, type Doing, outputOf, UNREADABLE } from "./doing.ts";
 import { freeId } from "./lower-context.ts";
 import { failureRule, fanOutId, lowerItem } from "./lower-fan-out.ts";
 import { eachWhole, lowerList, wholeOf } from "./lower-list.ts";
@@ -11,6 +14,7 @@ import type { PlanBlock } from "./plan-block.ts";
 
 /** First all items get their route, then the bodies of the routes run side by side. */
 export function lowerSplit(step: StepDefinition, body: SplitBody, scope: ValueScope, planBlock: PlanBlock): Doing {
+  if (body.list === undefined || body.routes === undefined) return UNREADABLE;
   const { list, before, after } = lowerList(body.list, scope);
   const sortId = freeId("sort", scope.context, scope.flow.fanOuts);
   const sort: SetStep = {
@@ -33,7 +37,7 @@ export function lowerSplit(step: StepDefinition, body: SplitBody, scope: ValueSc
     ),
   };
   const steps = [...before, sort, ...routes.map((route) => route.step), result];
-  return { ...attemptsOf(step), kind: "flow", flow: { kind: "dag", steps, result: result.id } };
+  return { ...attemptsOf(body), kind: "flow", flow: { kind: "dag", steps, result: result.id } };
 }
 
 /** The name under which the whole list is filtered. */
@@ -41,24 +45,26 @@ const ITEM = "split item";
 
 /** The items of each route, in their order. */
 function sortItems(body: SplitBody, sortId: string, scope: ValueScope): readonly (readonly [string, Expr])[] {
+  const rest = body.default?.value;
   const all = wholeOf(sortId);
   const conditions = lowerConditions(body, scope);
   const none: Expr = { op: "and", of: conditions.map(([, condition]) => negate(condition)) };
   const sorted = conditions.map(([name, condition], index): readonly [string, Expr] => {
     const earlier = conditions.slice(0, index).map(([, before]) => negate(before));
     const own: Expr = { op: "and", of: [...earlier, condition] };
-    return [name, filter(all, name === body.rest ? { op: "or", of: [own, none] } : own)];
+    return [name, filter(all, name === rest ? { op: "or", of: [own, none] } : own)];
   });
-  const isNew = body.rest !== undefined && !conditions.some(([name]) => name === body.rest);
-  return body.rest === undefined || !isNew ? sorted : [...sorted, [body.rest, filter(all, none)]];
+  const isNew = rest !== undefined && !conditions.some(([name]) => name === rest);
+  return rest === undefined || !isNew ? sorted : [...sorted, [rest, filter(all, none)]];
 }
 
 /** Without a condition a route takes everything; as that of the rest it takes nothing before the others. */
 function lowerConditions(body: SplitBody, scope: ValueScope): readonly (readonly [string, Expr])[] {
-  const locals = new Map([...scope.flow.locals, [body.itemName, { root: "item", name: ITEM }] as const]);
+  const locals = new Map([...scope.flow.locals, [body.itemVar, { root: "item", name: ITEM }] as const]);
+  const rest = body.default?.value;
   const inner: ValueScope = { ...scope, flow: { ...scope.flow, locals } };
-  return body.routes.map(({ name, condition }) => {
-    const lowered = condition === undefined ? literal(name !== body.rest) : lowerValue(condition, inner);
+  return (body.routes ?? []).map(({ name, condition }) => {
+    const lowered = condition === undefined ? literal(name !== rest) : lowerValue(condition, inner);
     return [name, itemToLocal(lowered)] as const;
   });
 }
@@ -76,7 +82,8 @@ function negate(of: Expr): Expr {
   return { op: "not", of };
 }
 
-function namesOf({ routes, rest }: SplitBody): readonly string[] {
+function namesOf({ routes = [], default: others }: SplitBody): readonly string[] {
+  const rest = others?.value;
   const names = routes.map(({ name }) => name);
   return rest === undefined || names.includes(rest) ? names : [...names, rest];
 }
@@ -92,13 +99,13 @@ function lowerRoutes(
   body: SplitBody,
   { sortId, scope, planBlock }: RouteScope,
 ): readonly { readonly name: string; readonly step: Step }[] {
-  return body.routes.flatMap(({ name, body: block }) => {
+  return (body.routes ?? []).flatMap(({ name, body: block }) => {
     const planned = block && planBlock(block, step, scope.flow);
     if (planned === undefined) return [];
     const id = fanOutId(planned, name, scope);
-    const item = lowerItem(planned, { id, variables: [[body.itemName, { root: "item", name: id }]], scope });
+    const item = lowerItem(planned, { id, variables: [[body.itemVar, { root: "item", name: id }]], scope });
     const list: Expr = { op: "call", fn: "coalesce", args: [outputOf(sortId, 0, name)] };
-    const each = { list, maxConcurrent: body.maxConcurrent };
+    const each = { list, maxConcurrent: body.maxConcurrency };
     return [{ name, step: { ...item, after: [sortId], each, ...failureRule(body) } }];
   });
 }

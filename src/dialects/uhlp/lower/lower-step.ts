@@ -2,8 +2,9 @@ import type { Expr } from "../../../core/expressions/expr.ts";
 import { mapChildren } from "../../../core/expressions/walk-paths.ts";
 import type { Step } from "../../../core/graph/graph.ts";
 import { isJsonObject } from "../../../core/json.ts";
-import type { StepDefinition } from "../workflow.ts";
-import { type Doing, outputOf } from "./doing.ts";
+import type { YamlNode } from "../../source/yaml-node.ts";
+import type { StepDefinition } from "../shape/step-shape.ts";
+import { type Doing, outputOf, UNREADABLE } from "./doing.ts";
 import { freeId, toPlace } from "./lower-context.ts";
 import { lowerControl } from "./lower-control.ts";
 import { lowerValue, type ValueScope } from "./lower-value.ts";
@@ -13,28 +14,33 @@ import type { PlanBlock } from "./plan-block.ts";
 /** A step without where it leads. */
 export function lowerStep(step: StepDefinition, scope: ValueScope, planBlock: PlanBlock): Step {
   const done = lowerDoing(step, scope, planBlock);
-  const { description } = step;
+  const { id, at, body } = step;
+  const output = body !== undefined && "outputMapping" in body ? body.outputMapping : undefined;
   return {
-    id: step.id,
-    description,
-    place: toPlace(step.at, scope.context.source),
-    ...(step.output === undefined ? done : shapeOutput(step, done, scope)),
+    id,
+    description: body?.description?.value || undefined,
+    place: toPlace(at, scope.context.source),
+    ...(output === undefined ? done : shapeOutput(id, { output, done }, scope)),
   };
 }
 
 function lowerDoing(step: StepDefinition, scope: ValueScope, planBlock: PlanBlock): Doing {
   const { body } = step;
-  if (body.type === "jit" || body.type === "llm" || body.type === "mcp") return lowerWork(step, body, scope);
-  return lowerControl(step, body, scope, planBlock);
+  if (body === undefined) return UNREADABLE;
+  return "subtype" in body ? lowerControl(step, body, scope, planBlock) : lowerWork(body, scope);
 }
 
 /**
  * `outputMapping`: a flow of the step itself and of what is made of its output. The step keeps its id inside, for whoever
  * knows it by that, unless it reads its own output of the visit before, which the one inside would hide.
  */
-function shapeOutput(step: StepDefinition, done: Doing, scope: ValueScope): Doing {
-  const mapping = lowerValue(step.output, { ...scope, allowsOutput: true });
-  const id = readsStep(done, step.id) || readsStep(mapping, step.id) ? freeId(step.id, scope.context) : step.id;
+function shapeOutput(
+  stepId: string,
+  { output, done }: { readonly output: YamlNode; readonly done: Doing },
+  scope: ValueScope,
+): Doing {
+  const mapping = lowerValue(output, { ...scope, allowsOutput: true });
+  const id = readsStep(done, stepId) || readsStep(mapping, stepId) ? freeId(stepId, scope.context) : stepId;
   const result = freeId("result", scope.context);
   return {
     kind: "flow",

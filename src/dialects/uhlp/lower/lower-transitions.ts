@@ -1,7 +1,8 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Transition } from "../../../core/graph/graph.ts";
 import type { ProblemList } from "../../problem-list.ts";
-import type { StepDefinition, TransitionDefinition } from "../workflow.ts";
+import { type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
+import type { TransitionDefinition } from "../shape/transition-shape.ts";
 import { type FlowPlan, findTarget, type Target } from "./flow-plan.ts";
 import { type FlowScope, type LowerContext, toPlace } from "./lower-context.ts";
 import { isDecidable, lowerValue } from "./lower-value.ts";
@@ -44,7 +45,7 @@ export function lowerTransitions(
 function lowerConditions(step: StepDefinition, scope: FlowScope, context: LowerContext): readonly (Expr | undefined)[] {
   const { problems } = context;
   const errorsBefore = problems.errorCount;
-  const allowsOutput = step.body.type !== "branch";
+  const allowsOutput = subtypeOf(step.body) !== "branch";
   const conditions = step.transitions.map(
     ({ condition }) => condition && lowerValue(condition, { flow: scope, context, allowsOutput }),
   );
@@ -100,7 +101,7 @@ function reportIdle(transitions: readonly TransitionDefinition[], problems: Prob
 }
 
 function reportNoEnd({ id, at, body, isFaulty }: StepDefinition, { problems }: LowerContext): void {
-  if (isFaulty || body.type === "respond" || body.type === "unreadable") return;
+  if (isFaulty || body === undefined || subtypeOf(body) === "formatResponse") return;
   const message = `\`${id}\` says neither what follows when it succeeds nor that the workflow ends there.`;
   problems.error({ code: "KEY_MISSING", at, message, remedy: "Add `end: true`, or a transition to the next step." });
 }

@@ -7,7 +7,6 @@ import type { ExpressionScope } from "../expressions/expression-scope.ts";
 import { parseExpression } from "../expressions/parse-expression.ts";
 import { placeInExpression } from "../expressions/place-in-expression.ts";
 import { visibleRoots } from "../expressions/resolve-path.ts";
-import type { Inputs } from "../workflow.ts";
 import type { FlowScope, LowerContext } from "./lower-context.ts";
 
 /** Where an expression stands, and what it may name there. */
@@ -38,8 +37,13 @@ export function lowerValue(node: YamlNode | undefined, scope: ValueScope): Expr 
   return typeof node.value === "string" ? lowerText(node, node.value, scope) : literal(node.value);
 }
 
-/** `mapping` over `params`, of which only texts that begin with `$.` are expressions. */
-export function lowerInputs({ params, mapping }: Inputs, scope: ValueScope): Expr {
+interface Inputs {
+  readonly params: YamlMap | undefined;
+  readonly inputMapping: YamlMap | undefined;
+}
+
+/** `inputMapping` over `params`, of which only texts that begin with `$.` are expressions. */
+export function lowerInputs({ params, inputMapping: mapping }: Inputs, scope: ValueScope): Expr {
   const fixed = params === undefined ? [] : [...params.entries].map(([name, { value }]) => [name, value] as const);
   return toObject([
     ...fixed.map(([name, node]) => [name, lowerParam(node, scope)] as const),

@@ -1,76 +1,72 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
-import type { JsonObject } from "../../../core/json.ts";
+import type { Json } from "../../../core/json.ts";
 import { isTerminalTool } from "../../../ports/terminals/terminal-tools.ts";
 import type { NeededFile } from "../../definition.ts";
 import type { Text } from "../../shape/shape.ts";
-import type { CodeBody, ModelBody, StepDefinition, ToolBody, WorkBody } from "../workflow.ts";
-import { type Doing, effortOf } from "./doing.ts";
+import type { WorkBody, WorkOf } from "../shape/step-shape.ts";
+import { type Doing, effortOf, UNREADABLE } from "./doing.ts";
 import { literal, lowerInputs, toObject, type ValueScope } from "./lower-value.ts";
 
 /** A task, with what its executor gets. */
-export function lowerWork(step: StepDefinition, body: WorkBody, scope: ValueScope): Doing {
-  const effort = effortOf(step);
+export function lowerWork(body: WorkBody, scope: ValueScope): Doing {
   switch (body.type) {
     case "jit":
-      return { ...effort, kind: "task", executor: "code", input: lowerCode(body, scope) };
+      return lowerCode(body, scope);
     case "llm":
-      return { ...effort, kind: "task", executor: "llm", input: lowerModel(body, scope) };
+      return lowerModel(body, scope);
     case "mcp":
-      return (
-        lowerTerminal(body, effort, scope) ?? {
-          ...effort,
-          kind: "task",
-          executor: "mcp",
-          input: lowerTool(body, scope),
-        }
-      );
+      return lowerTerminal(body, scope) ?? lowerTool(body, scope);
   }
+}
+
+/** What the step says wins over what stands under its target. */
+function inputsOf({ params, inputMapping, target }: WorkBody, scope: ValueScope): Expr {
+  return lowerInputs({ params: params ?? target?.params, inputMapping }, scope);
 }
 
 const PREFIX = "core.terminal.";
 
 /** The tools of terminals are called by who holds the terminals: a session belongs to the run, and no server is between. */
-function lowerTerminal({ tool, input }: ToolBody, effort: ReturnType<typeof effortOf>, scope: ValueScope) {
+function lowerTerminal(body: WorkOf<"mcp">, scope: ValueScope): Doing | undefined {
+  const tool = body.target?.tool ?? "";
   const name = tool.startsWith(PREFIX) ? tool.slice(PREFIX.length) : "";
   if (!isTerminalTool(name)) return undefined;
   // Nobody knows how much of a text was typed before a crash.
   const once = name === "send_input" ? { atMostOnce: true } : {};
-  const bound = withFixed({ tool: name }, ["params", lowerInputs(input, scope)]);
-  return { ...effort, ...once, kind: "task" as const, executor: "terminal", input: bound };
+  const input = withFixed({ tool: name }, ["params", inputsOf(body, scope)]);
+  return { ...effortOf(body), ...once, kind: "task", executor: "terminal", input };
 }
 
-function lowerCode({ script, language, function: name, network, limits, input }: CodeBody, scope: ValueScope): Expr {
+function lowerCode(body: WorkOf<"jit">, scope: ValueScope): Doing {
+  const { target } = body;
+  if (target === undefined) return UNREADABLE;
+  const { language, script, function: name, network, limits } = target;
   needFile("script", script, scope);
-  return withFixed(
-    {
-      language,
-      script: script.value,
-      ...(name === undefined ? {} : { function: name }),
-      ...(network === undefined ? {} : { network }),
-      ...(limits === undefined ? {} : { limits }),
-    },
-    ["input", lowerInputs(input, scope)],
-  );
+  const input = withFixed({ language, script: script.value, function: name, network, limits }, [
+    "input",
+    inputsOf(body, scope),
+  ]);
+  return { ...effortOf(body), kind: "task", executor: "code", input };
 }
 
-function lowerModel({ prompt, promptTemplate, options, input }: ModelBody, scope: ValueScope): Expr {
+function lowerModel(body: WorkOf<"llm">, scope: ValueScope): Doing {
+  const { target } = body;
+  if (target === undefined) return UNREADABLE;
+  const { prompt, promptTemplate, options } = target;
   if (promptTemplate !== undefined) needFile("prompt", promptTemplate, scope);
-  return withFixed(
-    {
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(promptTemplate === undefined ? {} : { promptTemplate: promptTemplate.value }),
-      ...options,
-    },
-    ["input", lowerInputs(input, scope)],
-  );
+  const input = withFixed({ prompt, promptTemplate: promptTemplate?.value, ...options }, [
+    "input",
+    inputsOf(body, scope),
+  ]);
+  return { ...effortOf(body), kind: "task", executor: "llm", input };
 }
 
-function lowerTool({ tool, server, input }: ToolBody, scope: ValueScope): Expr {
-  return withFixed(
-    { tool, ...(server === undefined ? {} : { server }) },
-    ["arguments", lowerInputs(input, scope)],
-    ["context", REQUEST_CONTEXT],
-  );
+function lowerTool(body: WorkOf<"mcp">, scope: ValueScope): Doing {
+  const { target } = body;
+  if (target === undefined) return UNREADABLE;
+  const { tool, server } = target;
+  const input = withFixed({ tool, server }, ["arguments", inputsOf(body, scope)], ["context", REQUEST_CONTEXT]);
+  return { ...effortOf(body), kind: "task", executor: "mcp", input };
 }
 
 /** What a tool endpoint is told about the request. What the request does not have is left out. */
@@ -85,8 +81,15 @@ function ofInput(...path: readonly string[]): Expr {
   return { op: "path", root: "input", path, readsJson: true };
 }
 
-function withFixed(fixed: JsonObject, ...computed: readonly (readonly [string, Expr])[]): Expr {
-  return toObject([...Object.entries(fixed).map(([name, value]) => [name, literal(value)] as const), ...computed]);
+/** Fixed values, of which those that are not there are left out, and computed ones. */
+function withFixed(
+  fixed: { readonly [name: string]: Json | undefined },
+  ...computed: readonly (readonly [string, Expr])[]
+): Expr {
+  const given = Object.entries(fixed).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, literal(value)] as const],
+  );
+  return toObject([...given, ...computed]);
 }
 
 function needFile(kind: NeededFile["kind"], { value, at }: Text, { context }: ValueScope): void {

@@ -1,22 +1,24 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Flow, Graph, MachineFlow, Step } from "../../../core/graph/graph.ts";
-import type { Workflow } from "../workflow.ts";
+import { toRunLimits } from "../../run-limits.ts";
+import type { Level } from "../shape/step-shape.ts";
+import type { ReadWorkflow } from "../shape/workflow-shape.ts";
 import type { LowerContext } from "./lower-context.ts";
 import { lowerFlow } from "./lower-flow.ts";
 
 /** Turns a workflow into the graph that runs. What is wrong between steps and in expressions is reported on the way. */
-export function lowerWorkflow(workflow: Workflow, context: LowerContext): Graph | undefined {
-  const { id, description, trigger, inputSchema, limits, deadLetter } = workflow;
-  const flow = lowerFlow(workflow.level, context);
+export function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerContext): Graph | undefined {
+  const { name, description, trigger, inputSchema, maxCostUsd, timeout: timeoutMs, deadLetter } = workflow;
+  const flow = lowerFlow(level, context);
   if (flow === undefined) return undefined;
   return {
     format: 1,
     dialect: "uhlp",
-    name: id,
-    description,
+    name: context.workflowId,
+    description: description?.value || name?.value || undefined,
     input: { declared: [], defaults: {}, schema: inputSchema },
     flow: context.readsLastError ? keepLastError(flow) : flow,
-    limits,
+    limits: { ...toRunLimits(workflow.limits, maxCostUsd), ...(timeoutMs === undefined ? {} : { timeoutMs }) },
     ending: { deadLetter },
     trigger,
     envAllowed: [],

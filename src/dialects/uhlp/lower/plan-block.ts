@@ -1,5 +1,5 @@
 import type { MachineFlow, Step } from "../../../core/graph/graph.ts";
-import type { Block, StepDefinition } from "../workflow.ts";
+import type { Block, StepDefinition } from "../shape/step-shape.ts";
 import type { FlowScope } from "./lower-context.ts";
 
 /** A block before it is lowered: what runs in it has to know what it can name, which may depend on what runs in it. */

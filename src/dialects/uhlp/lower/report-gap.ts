@@ -1,6 +1,6 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { ProblemList } from "../../problem-list.ts";
-import type { StepDefinition } from "../workflow.ts";
+import { type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
 
 /** Warns of a step that has succeeded and may have nowhere to go. `conditions`: those of its transitions. */
 export function reportGap(
@@ -14,7 +14,7 @@ export function reportGap(
   const message = `\`${id}\` fails with \`NO_TRANSITION\` where none of its conditions holds.`;
   const isList = map.entries.get("transitions")?.value.kind === "list";
   const byOutcome = isList ? "Add an entry without a condition." : "Add `onSuccess`.";
-  const remedy = body.type === "branch" ? "Add `default`." : byOutcome;
+  const remedy = subtypeOf(body) === "branch" ? "Add `default`." : byOutcome;
   problems.warning({ code: "NO_TRANSITION", at, message, remedy });
 }
 

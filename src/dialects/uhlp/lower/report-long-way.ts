@@ -1,4 +1,4 @@
-import type { StepDefinition } from "../workflow.ts";
+import { type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
 import type { FlowPlan } from "./flow-plan.ts";
 import type { LowerContext } from "./lower-context.ts";
 
@@ -30,7 +30,7 @@ function countSteps(start: StepDefinition, plan: FlowPlan): number | undefined {
 /** In a block: back at the step around, or without a word about its success. What leads nowhere has been reported. */
 function canEnd(step: StepDefinition, { members, owners }: FlowPlan): boolean {
   const ways = waysOf(step);
-  if (step.body.type === "respond" || (ways.length === 0 && owners.length > 0)) return true;
+  if (subtypeOf(step.body) === "formatResponse" || (ways.length === 0 && owners.length > 0)) return true;
   return ways.some(({ to }) => to === "end" || !members.has(to.value));
 }
 

@@ -1,0 +1,133 @@
+import type { Trigger } from "../../../core/graph/graph.ts";
+import { anyMap } from "../../shape/containers.ts";
+import { expected, optional, withDefault } from "../../shape/fields.ts";
+import { object } from "../../shape/object.ts";
+import { text } from "../../shape/scalars.ts";
+import { type Reader, type Text, to } from "../../shape/shape.ts";
+import { variants } from "../../shape/variants.ts";
+import { toExcerpt } from "../../source/printable.ts";
+import { filled } from "./texts.ts";
+
+const path = text({ pattern: "^/", examples: ["/api/v1/orders/{orderId}"] });
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+const method = text({
+  pattern: `^(${METHODS.map((name) => name.replace(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`)).join("|")})$`,
+  examples: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+});
+
+const http = to(
+  object({
+    pathPattern: expected(
+      path,
+      "The route; `{name}` and `:name` are parameters, found under `httpDetails.pathParameters`.",
+    ),
+    method: withDefault(method, "POST", "The HTTP method."),
+  }),
+  (read, { source, problems }): Trigger | undefined => {
+    const pathPattern = read.pathPattern && parsePattern(read.pathPattern, problems);
+    if (read.pathPattern === undefined || pathPattern === undefined) return undefined;
+    const { line, column } = source.place(read.pathPattern.at);
+    return { kind: "http", method: read.method.value.toUpperCase(), pathPattern, place: { line, column } };
+  },
+);
+
+/** Parameters as `{name}`, each a whole segment. */
+function parsePattern(pattern: Text, problems: Reader["problems"]): string | undefined {
+  const names = new Set<string>();
+  const segments = pattern.value.split("/").map((segment) => {
+    const name = /^(?::([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/.exec(segment)?.slice(1).find(Boolean);
+    if (name === undefined) return /^[^{}:*?#\s\\]*$/.test(segment) ? segment : undefined;
+    if (names.has(name)) return undefined;
+    names.add(name);
+    return `{${name}}`;
+  });
+  const wrong = segments.indexOf(undefined);
+  if (wrong < 0) return segments.join("/");
+  const message = `\`${toExcerpt(pattern.value.split("/")[wrong] ?? "")}\` cannot be a part of a route.`;
+  const remedy = "Write plain text, or a whole parameter such as `{orderId}`, each with a name of its own.";
+  problems.error({ code: "VALUE_INVALID", at: pattern.at, message, remedy });
+  return undefined;
+}
+
+const timezone = to(filled("Europe/Berlin"), ({ value, at }, { problems }) => {
+  if (isTimezone(value)) return value;
+  const message = `There is no time zone \`${toExcerpt(value)}\`.`;
+  problems.error({ code: "VALUE_INVALID", at, message, remedy: "Use an IANA name, for example `Europe/Berlin`." });
+  return undefined;
+});
+
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+const cron = to(
+  object({
+    schedule: expected(
+      filled("0 6 * * 1-5"),
+      "Five fields: minute, hour, day, month, weekday; or a nickname such as `@daily`.",
+      { also: ["cron", "expression"], missing: inConfig("schedule") },
+    ),
+    timezone: withDefault(timezone, "UTC", "An IANA name."),
+  }),
+  ({ schedule, timezone }, { later }): Trigger | undefined => {
+    if (schedule === undefined) return undefined;
+    later.push({ kind: "cron", text: schedule });
+    return { kind: "cron", schedule: schedule.value, timezone };
+  },
+);
+
+const queue = to(
+  object({
+    queueName: expected(filled("orders"), "The queue whose messages start runs.", {
+      also: ["queue"],
+      missing: inConfig("queueName"),
+    }),
+  }),
+  ({ queueName }): Trigger | undefined => queueName && { kind: "queue", queueName: queueName.value },
+);
+
+const event = to(
+  object({
+    triggerEvent: expected(filled("order.created"), "The event that starts runs.", {
+      also: ["event"],
+      missing: inConfig("triggerEvent"),
+    }),
+    sourceAppId: optional(filled(), "Only events of this application.", { otherwise: "those of any" }),
+  }),
+  ({ triggerEvent, sourceAppId }): Trigger | undefined =>
+    triggerEvent && {
+      kind: "event",
+      event: triggerEvent.value,
+      ...(sourceAppId === undefined ? {} : { sourceAppId: sourceAppId.value }),
+    },
+);
+
+function inConfig(key: string) {
+  return { message: `The trigger's \`config\` has no \`${key}\`.`, remedy: `Add \`${key}\`.` };
+}
+
+/** What starts a workflow. Undefined: nothing but a call, or what it is has been reported. */
+export const trigger = to(
+  variants("type", {
+    common: {},
+    kinds: {
+      http: object({ config: expected(http, "The route.") }),
+      cron: object({ config: expected(cron, "The schedule.") }),
+      queue: object({ config: expected(queue, "The queue.") }),
+      trigger: object({ config: expected(event, "The event.") }),
+      internal: object({
+        config: optional(
+          to(anyMap(), () => undefined),
+          "Nothing is read from it.",
+        ),
+      }),
+    },
+    says: "`http` a request, `cron` a schedule, `queue` a message, `trigger` an event of an application, `internal` nothing but a call.",
+  }),
+  ({ config }): Trigger | undefined => config,
+);

@@ -1,0 +1,206 @@
+import type { JsonObject } from "../../../core/json.ts";
+import { anyMap, either, jsonSchema } from "../../shape/containers.ts";
+import { expected, optional } from "../../shape/fields.ts";
+import { object } from "../../shape/object.ts";
+import { choice, flag, integer, text } from "../../shape/scalars.ts";
+import { type Reader, type ReadOf, type Text, to } from "../../shape/shape.ts";
+import { toExcerpt } from "../../source/printable.ts";
+import { toJson } from "../../source/yaml-node.ts";
+import { filled, mapping } from "./texts.ts";
+
+/** What a step gets beside its mapping may stand under its `target` as well. */
+const params = optional(
+  mapping,
+  "Fixed values that go with the input; `inputMapping` wins where both have a name. Only texts that begin with `$.` are expressions.",
+);
+
+const json = to(anyMap(), (map) => toJson(map) as JsonObject);
+
+type Language = "python" | "javascript" | "typescript";
+
+const LANGUAGES: ReadonlyMap<string, Language> = new Map([
+  ...(["python", "python3", "py"] as const).map((name) => [name, "python"] as const),
+  ...(["javascript", "js", "mjs", "cjs", "node", "nodejs"] as const).map((name) => [name, "javascript"] as const),
+  ...(["typescript", "ts", "mts", "cts"] as const).map((name) => [name, "typescript"] as const),
+]);
+
+const writtenCode = object({
+  language: optional(
+    choice(["python", "python3", "py", "javascript", "js", "node", "nodejs", "typescript", "ts"]),
+    "In what the script is written.",
+    { otherwise: "by the ending of the script" },
+  ),
+  script: expected(filled("scripts/orders.py"), "The script's path in the application's folder."),
+  function: optional(
+    text({ pattern: "^[A-Za-z_$][A-Za-z0-9_$.]{0,199}$", examples: ["validate"] }),
+    "The function to call with the input.",
+    { otherwise: "the one that the script has, or its main function" },
+  ),
+  network: optional(flag(), "Whether the script may use the network.", { otherwise: "`false`" }),
+  limits: optional(
+    to(
+      object({
+        memoryBytes: optional(integer(1), "Memory, in bytes."),
+        maxOutputBytes: optional(integer(1), "How much it may print or return, in bytes."),
+        maxProcesses: optional(integer(1), "Processes and threads at once."),
+      }),
+      ({ at }) => toJson(at) as JsonObject,
+    ),
+    "Limits of the sandbox.",
+    { otherwise: "those of the configuration" },
+  ),
+  params,
+});
+
+/** `path/file.py#function`, `path/file.py:function`, or a map. */
+const code = to(
+  either(
+    to(filled("scripts/orders.py#validate"), ({ value, at }) => {
+      const [, path, called] = /^(.+?)[#:]([A-Za-z_$][\w$.]*)$/.exec(value) ?? [];
+      if (path === undefined || called === undefined) return { script: { value, at } };
+      return { script: { value: path, at }, function: { value: called } };
+    }),
+    writtenCode,
+  ),
+  (read: CodeTarget, reader) => {
+    const { script, language: named, function: called, ...rest } = read;
+    if (script === undefined || !checkPath(script, reader.problems)) return undefined;
+    const language = named === undefined ? languageOf(script, reader.problems) : LANGUAGES.get(named);
+    if (language === undefined) return undefined;
+    const { network, limits, params } = rest;
+    return { script, language, function: called?.value, network, limits, params };
+  },
+);
+
+type CodeTarget = {
+  readonly script: Text | undefined;
+  readonly function?: { readonly value: string } | undefined;
+} & Partial<Pick<ReadOf<typeof writtenCode>, "language" | "network" | "limits" | "params">>;
+
+function languageOf(script: Text, problems: Reader["problems"]): Language | undefined {
+  const ending = /\.([A-Za-z0-9]+)$/.exec(script.value)?.[1]?.toLowerCase() ?? "";
+  const language = LANGUAGES.get(ending);
+  if (language !== undefined) return language;
+  const message = `\`${toExcerpt(script.value)}\` does not tell its language.`;
+  const remedy = "Add `language`: python, javascript or typescript; or let the script end in .py, .js or .ts.";
+  problems.error({ code: "VALUE_INVALID", at: script.at, message, remedy });
+  return undefined;
+}
+
+/** Files are those of the application's folder, and none that are hidden: a run keeps their text, and others can read it. */
+function checkPath({ value, at }: Text, problems: Reader["problems"]): boolean {
+  const parts = value.split(/[\\/]/);
+  if (/^([\\/]|[A-Za-z]:[\\/])/.test(value) || parts.includes("..")) {
+    const message = `\`${toExcerpt(value)}\` leads out of the application's folder.`;
+    problems.error({ code: "FILE_OUTSIDE", at, message, remedy: "Write a relative path without `..`." });
+    return false;
+  }
+  const hidden = parts.find((part) => part.startsWith(".") && part !== ".");
+  if (hidden === undefined) return true;
+  const message = `\`${toExcerpt(hidden)}\` is hidden: such files may hold secrets, which every run would keep.`;
+  problems.error({ code: "VALUE_INVALID", at, message, remedy: "Use a path no part of which begins with `.`." });
+  return false;
+}
+
+const writtenModel = object(
+  {
+    promptTemplate: optional(
+      filled("prompts/confirmation.yaml"),
+      "The path of a prompt template (YAML with `template`, `model`, `outputSchema` ...).",
+    ),
+    prompt: optional(
+      filled(),
+      "The prompt itself, in Jinja: `Hello {{ name }}`. Names are those of the input. Either this or `promptTemplate`.",
+    ),
+    model: optional(filled(), "`provider:model`, or an alias of the configuration."),
+    parameters: optional(json, "Settings of the model, e.g. `temperature`, `maxTokens`."),
+    outputFormat: optional(choice(["json", "text", "xml", "yaml"]), "What the answer is read as.", {
+      otherwise: "`json` where there is an `outputSchema`, else `text`",
+    }),
+    outputSchema: optional(
+      jsonSchema("outputSchema"),
+      "A JSON Schema that the answer must fit; the model is asked again where it does not.",
+    ),
+    params,
+  },
+  {
+    someOf: {
+      keys: ["promptTemplate", "prompt"],
+      none: "The `target` has no prompt.",
+      several: "The step has both a `promptTemplate` and a `prompt`.",
+      remedy: "Give one of `promptTemplate` and `prompt`.",
+    },
+  },
+);
+
+type ModelTarget = Partial<ReadOf<typeof writtenModel>>;
+
+/** The path of a prompt template, the prompt itself, or a map. */
+const model = to(
+  either(
+    to(
+      filled("prompts/confirmation.yaml"),
+      (short): ModelTarget => (looksLikeFile(short.value) ? { promptTemplate: short } : { prompt: short }),
+    ),
+    to(writtenModel, (read): ModelTarget => read),
+  ),
+  (read, { problems, later }) => {
+    const { promptTemplate, prompt, model: name, parameters, outputFormat, outputSchema, params } = read;
+    if (promptTemplate !== undefined && !checkPath(promptTemplate, problems)) return undefined;
+    if (prompt !== undefined) later.push({ kind: "prompt", text: prompt });
+    const options: JsonObject = {
+      ...(name === undefined ? {} : { model: name.value }),
+      ...(parameters === undefined ? {} : { parameters }),
+      ...(outputFormat === undefined ? {} : { outputFormat }),
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+    };
+    return { promptTemplate, prompt: prompt?.value, options, params };
+  },
+);
+
+/** One word with an ending that prompts have. Everything else is a prompt. */
+function looksLikeFile(target: string): boolean {
+  return /^[^\s{}]+\.(ya?ml|json|j2|jinja2?|md|txt|prompt)$/i.test(target);
+}
+
+const writtenTool = object({
+  tool: expected(filled("community.database.postgres.query"), "The tool's full name."),
+  server: optional(filled(), "The server that has it, where several have one."),
+  params,
+});
+
+type ToolTarget = Partial<ReadOf<typeof writtenTool>>;
+
+const tool = to(
+  either(
+    to(filled("core.state.getRuntimeValue"), (name): ToolTarget => ({ tool: name })),
+    to(writtenTool, (read): ToolTarget => read),
+  ),
+  ({ tool, server, params }) => tool && { tool: tool.value, server: server?.value, params },
+);
+
+/** Steps whose work is done outside, by their `type`. */
+export const workKinds = {
+  jit: object(
+    {
+      target: expected(
+        code,
+        "The script, and the function in it. In short: `path/file.py#function` or `path/file.py:function`; the language follows from the ending.",
+      ),
+    },
+    { says: "Runs a function of a script in a sandbox: the input goes in as JSON, what it returns is the output." },
+  ),
+  llm: object(
+    {
+      target: expected(
+        model,
+        "The prompt and the model. In short: the path of a prompt template, or the prompt itself.",
+      ),
+    },
+    { says: "Renders a prompt with the input, and asks a model." },
+  ),
+  mcp: object(
+    { target: expected(tool, "The tool. In short: its name.") },
+    { says: "Calls a tool of an MCP server, or one of the `core.*` tools. Its result is the output." },
+  ),
+};

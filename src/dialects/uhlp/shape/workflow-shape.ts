@@ -1,0 +1,53 @@
+import { runLimits } from "../../run-limits.ts";
+import { either, jsonSchema } from "../../shape/containers.ts";
+import { expected, optional, withDefault } from "../../shape/fields.ts";
+import { object } from "../../shape/object.ts";
+import { choice, flag, integer, number, text } from "../../shape/scalars.ts";
+import type { ReadOf } from "../../shape/shape.ts";
+import { level } from "./step-shape.ts";
+import { cost, timeLimit } from "./texts.ts";
+import { trigger } from "./trigger-shape.ts";
+
+const workflowId = text({
+  pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$",
+  wrong: (written, name) => ({
+    message: `${name} cannot be \`${written}\`.`,
+    remedy:
+      "Use 1 to 200 letters, digits, `_`, `.` and `-`, not beginning with `.` or `-`, for example `process_order_v1`.",
+  }),
+});
+
+/** A whole UHLP file. */
+export const workflow = object({
+  dialect: optional(choice(["uhlp"]), "Says which dialect this is; not needed."),
+  workflowId: expected(
+    workflowId,
+    "The workflow's name, unique in the application: letters, digits, `_`, `.` and `-`, at most 200.",
+  ),
+  name: optional(text(), "A name for people."),
+  description: optional(text(), "What the workflow is for."),
+  version: optional(either(number({ max: Number.MAX_VALUE }), text()), "For people."),
+  trigger: optional(trigger, "What starts the workflow, beside a person and other workflows."),
+  ...level,
+  maxSteps: optional(
+    integer(1, 100_000),
+    "How many steps a run may visit on this level, so that an endless loop ends; blocks count for themselves.",
+    { otherwise: "`uhlp.max_steps` of the configuration, 20" },
+  ),
+  timeout: optional(timeLimit, "How long a run may take: seconds, or a text such as `15m`."),
+  inputSchema: optional(
+    jsonSchema("inputSchema"),
+    "A JSON Schema that what comes in must fit: the JSON body of a request, the payload of a message or event, the input of a call.",
+  ),
+  deadLetter: withDefault(
+    flag(),
+    true,
+    "Whether steps that have failed for good are kept for a person to retry or resolve.",
+  ),
+  maxCostUsd: optional(cost, "What a run may cost, in US dollars; of this and `limits` the lower one holds.", {
+    also: ["max_cost_usd"],
+  }),
+  limits: optional(runLimits(cost), "What a run may use; whoever starts one can lower it."),
+});
+
+export type ReadWorkflow = ReadOf<typeof workflow>;
