@@ -5,6 +5,7 @@ import type { SchemaWriter, Shape } from "../src/dialects/shape/shape.ts";
 
 type AnyShape = Shape<unknown> & {
   readonly fields?: Fields;
+  readonly rules?: { readonly says?: string };
   readonly tag?: string;
   readonly says?: string;
   readonly common?: AnyShape;
@@ -21,17 +22,24 @@ export function renderKeyTables({ shape, rules }: PublishedShape): string {
     if (seen.has(identity)) return;
     seen.add(identity);
     if (each.kindShapes !== undefined) visitKinds(each, heading);
-    else if (each.fields !== undefined) visitFields(each.fields, heading);
+    else if (each.fields !== undefined) visitFields(each.fields, heading, { says: each.rules?.says });
     else for (const part of each.parts ?? []) visit(part, heading);
   };
-  const visitFields = (fields: Fields, heading: string, first: readonly string[] = []): void => {
+  const visitFields = (
+    fields: Fields,
+    heading: string,
+    { first = [], says }: { readonly first?: readonly string[]; readonly says?: string | undefined } = {},
+  ): void => {
     const rows = Object.entries(fields).map(([key, field]) => toRow(key, field, writer));
-    sections.push([`**${heading}**`, "", "| key | value | |", "|---|---|---|", ...first, ...rows].join("\n"));
+    const table = ["| key | value | |", "|---|---|---|", ...first, ...rows];
+    sections.push([says === undefined ? `**${heading}**` : `**${heading}** ${says}`, "", ...table].join("\n"));
     for (const [key, field] of Object.entries(fields)) visit(field.shape, `\`${key}\``);
   };
   const visitKinds = ({ tag = "", says = "", common, kindShapes = {} }: AnyShape, heading: string): void => {
     const kinds = Object.keys(kindShapes).map((kind) => `\`${kind}\``);
-    visitFields(common?.fields ?? {}, heading, [`| \`${tag}\` | ${kinds.join(", ")} | ${cell(says)} |`]);
+    visitFields(common?.fields ?? {}, heading, {
+      first: [`| \`${tag}\` | ${kinds.join(", ")} | ${cell(says)} |`],
+    });
     const byFields = Map.groupBy(Object.entries(kindShapes), ([, kind]) => kind.fields ?? kind);
     for (const group of byFields.values()) {
       const names = group.map(([kind]) => `\`${tag}: ${kind}\``).join(", ");

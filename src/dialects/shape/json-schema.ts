@@ -30,8 +30,10 @@ export class DefinitionWriter implements SchemaWriter {
 function withNull(schema: JsonObject): JsonObject {
   const { type, enum: values, anyOf, $ref } = schema;
   if (Array.isArray(values)) return { ...schema, enum: [...values, null] };
-  if ($ref !== undefined || schema["allOf"] !== undefined || schema["not"] !== undefined)
-    return { anyOf: [schema, { type: "null" }] };
+  if ($ref !== undefined || schema["allOf"] !== undefined || schema["not"] !== undefined) {
+    const { description, ...rest } = schema;
+    return { anyOf: [rest, { type: "null" }], ...(description === undefined ? {} : { description }) };
+  }
   if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: "null" }] };
   if (type === undefined || (Array.isArray(type) && type.includes("null"))) return schema;
   return { ...schema, type: [type, "null"].flat() as Json };

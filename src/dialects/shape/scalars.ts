@@ -181,7 +181,8 @@ export function choice<const T extends string>(
     kinds: ["text"],
     read(node, spot, reader) {
       const found = toText(node, reader);
-      if (found === undefined) return reader.wrongType(node, spot, this);
+      if (found === undefined)
+        return reader.wrongType(node, spot, { ...this, expected: `one of ${allowed.join(", ")}` });
       const chosen = allowed.find((value) => value === found.value);
       if (chosen !== undefined) return chosen;
       const remedy = Object.hasOwn(unsupported, found.value) ? unsupported[found.value] : undefined;

@@ -56,7 +56,10 @@ const retry: Shape<RetryPolicy> = named(
 );
 
 export const attempting = {
-  timeout: optional(timeLimit, "How long one attempt may take; then it fails with the code `TIMEOUT`."),
+  timeout: optional(
+    timeLimit,
+    "How long one attempt may take: seconds, or a text such as `90s` or `1h30m`. Then it fails with the code `TIMEOUT`.",
+  ),
   retryPolicy: optional(
     retry,
     "Failed attempts are repeated, unless the failure says that this is of no use (a wrong input, a missing tool). `onFailure` and the like are read after the last attempt.",

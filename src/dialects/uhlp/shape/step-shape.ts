@@ -89,6 +89,9 @@ const control = variants("subtype", {
   spread: "target",
 });
 
+/** For the tables of keys: what reads a control step is chosen before. */
+const documented = { ...work, kindShapes: { ...workKinds, control } };
+
 export type WorkBody = Exclude<ReadOf<typeof work>, { readonly type: "control" }>;
 export type ControlBody = ReadOf<typeof control>;
 /** Undefined: what it does has been reported. */
@@ -124,7 +127,7 @@ function toList<T>(item: T | undefined): readonly T[] {
 const step: Shape<StepContent> = {
   expected: "a map",
   kinds: ["map"],
-  parts: [work, control],
+  parts: [documented],
   read(node, spot, reader) {
     const faultsBefore = reader.faulty.length;
     const body = readBody(node, spot, reader);
