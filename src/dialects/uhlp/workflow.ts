@@ -16,3 +16,10 @@ export interface LevelOf<Step> {
 export type BlockOf<Step> =
   | { readonly kind: "reference"; readonly start: Reference }
   | { readonly kind: "written"; readonly level: LevelOf<Step> };
+
+export interface NamedBlockOf<Step> {
+  readonly name: string;
+  /** Where the name stands. */
+  readonly at: Range;
+  readonly block: BlockOf<Step>;
+}

@@ -6,7 +6,7 @@ import { type ReadOf, type Shape, to } from "../../shape/shape.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import type { Range } from "../../source/source-text.ts";
 import { isNull, type YamlMap, type YamlNode } from "../../source/yaml-node.ts";
-import type { BlockOf } from "../workflow.ts";
+import type { BlockOf, NamedBlockOf } from "../workflow.ts";
 import { attempting, shaping, spending, taking } from "./step-fields.ts";
 import { condition, expression, filled, ids, mapping, reference, scalarOf, timeLimit, written } from "./texts.ts";
 import { outcome, way } from "./transition-shape.ts";
@@ -257,22 +257,16 @@ const NO_BRANCHES = {
 function branchesOf<Step>(block: Shape<(inlineId: string) => BlockOf<Step>>) {
   return either(
     to(list(reference, { min: 1, max: MOST_PARTS }), (starts) =>
-      starts.map((start): NamedBlock<Step> => {
+      starts.map((start): NamedBlockOf<Step> => {
         return { name: start.value, at: start.at, block: { kind: "reference", start } };
       }),
     ),
     to(mapOf(block, { min: 1, max: MOST_PARTS, names: ids }), (entries, { problems }, { key }) => {
-      const found = entries.map(({ name, at, value }): NamedBlock<Step> => ({ name, at, block: value(name) }));
+      const found = entries.map(({ name, at, value }): NamedBlockOf<Step> => ({ name, at, block: value(name) }));
       if (found.length === 0 && key !== undefined) problems.error({ code: "KEY_MISSING", at: key, ...NO_BRANCHES });
       return found;
     }),
   );
-}
-
-export interface NamedBlock<Step> {
-  readonly name: string;
-  readonly at: Range;
-  readonly block: BlockOf<Step>;
 }
 
 function routesOf<Step>(block: Shape<(inlineId: string) => BlockOf<Step>>) {
