@@ -1,9 +1,21 @@
 import { setTimeout } from "node:timers/promises";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { Json } from "../core/json.ts";
+import type { StreamedChange } from "../operations/runs/streamed-change.ts";
 import { ApiError } from "./api-error.ts";
 import { explainFailure, explainRefusal, notPawl } from "./explain-answer.ts";
-import type { RunStreamEvent } from "./run-stream.ts";
+
+/** What `GET /runs/{id}/stream` tells. What has an id can be asked for again; `status` says how it is now. */
+export type RunStreamEvent =
+  | Exclude<StreamedChange, { readonly event: "event" }>
+  /** Of the journal, where that is asked for: its shape is that of the server's version. */
+  | { readonly event: "event"; readonly id: string; readonly data: RecordedEvent };
+
+interface RecordedEvent {
+  readonly seq: number;
+  /** With more fields, by its type. */
+  readonly event: { readonly type: string; readonly at: number };
+}
 
 export interface FollowOptions {
   /** The id of the last event that was seen. Absent: from the beginning. */

@@ -1,15 +1,12 @@
-import createFetchClient, { type Client } from "openapi-fetch";
 import type { z } from "zod";
 import { isJsonObject, type Json } from "../core/json.ts";
 import type { HttpPlace } from "../operations/operation.ts";
 import type { AnyOperation } from "../operations/operations.ts";
-import type { components, operations, paths } from "./api.ts";
 import { ApiError } from "./api-error.ts";
 import { explainFailure, explainRefusal, notPawl } from "./explain-answer.ts";
-import { type FollowOptions, followRun } from "./follow-run.ts";
-import type { RunStreamEvent } from "./run-stream.ts";
+import { type FollowOptions, followRun, type RunStreamEvent } from "./follow-run.ts";
 
-export { ApiError, type components, type FollowOptions, type operations, type paths, type RunStreamEvent };
+export { ApiError, type FollowOptions, type RunStreamEvent };
 
 export interface PawlClientOptions {
   /** Where `pawl serve` listens, for example `http://127.0.0.1:8080`. */
@@ -21,8 +18,6 @@ export interface PawlClientOptions {
 
 export interface PawlClient {
   readonly url: string;
-  /** Every route with its types: `api.GET("/runs/{id}", { params: { path: { id } } })`. */
-  readonly api: Client<paths>;
   /** Follows a run to its end, through lost connections. Throws `ApiError`. */
   followRun(runId: string, options?: FollowOptions): AsyncGenerator<RunStreamEvent>;
   /** Calls a route, such as `GET /runs/{id}`, with the fields of its input, wherever they are sent. Throws `ApiError`. */
@@ -33,28 +28,25 @@ export interface PawlClient {
   request(path: string, init?: RequestInit): Promise<Response>;
 }
 
-type Served = Extract<AnyOperation, { readonly http: HttpPlace }>;
-type RouteOf<Each extends Served> = `${Each["http"]["method"]} ${Each["http"]["path"]}`;
+/** Streams and texts have other ways in: `followRun`, `request`. */
+type Served = Exclude<
+  Extract<AnyOperation, { readonly http: HttpPlace }>,
+  { readonly http: { readonly answers: `text/${string}` } }
+>;
+/** Each route by its method and path. */
+type Routes = { [Each in Served as `${Each["http"]["method"]} ${Each["http"]["path"]}`]: Each };
 
 /** A method and a path, such as `GET /runs/{id}`. */
-export type Route = { [Id in Served["id"]]: RouteOf<Extract<Served, { readonly id: Id }>> }[Served["id"]];
-
-type At<Wanted extends Route> = Served extends infer Each
-  ? Each extends Served
-    ? Wanted extends RouteOf<Each>
-      ? Each
-      : never
-    : never
-  : never;
+export type Route = keyof Routes;
 
 /** The fields of a route's input. Nothing where all of them may be left out. */
-export type InputOf<Wanted extends Route> =
-  Record<never, never> extends z.input<At<Wanted>["input"]>
-    ? [input?: z.input<At<Wanted>["input"]>]
-    : [input: z.input<At<Wanted>["input"]>];
+export type InputOf<At extends Route> =
+  Record<never, never> extends z.input<Routes[At]["input"]>
+    ? [input?: z.input<Routes[At]["input"]>]
+    : [input: z.input<Routes[At]["input"]>];
 
 /** What a route answers, without its envelope. */
-export type OutputOf<Wanted extends Route> = z.output<At<Wanted>["output"]>;
+export type OutputOf<At extends Route> = z.output<Routes[At]["output"]>;
 
 /** A client of the service. Nothing is sent before it is used. */
 export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClientOptions): PawlClient {
@@ -63,20 +55,11 @@ export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClien
   const fetch = own ?? globalThis.fetch;
   // A key is for this server, and for no other that it may point to.
   const redirect = "manual";
-  const api = createFetchClient<paths>({ baseUrl: url, headers, redirect, fetch: (request) => fetch(request) });
-  api.use({
-    onResponse: ({ response }) => {
-      const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
-      if (!isJson) throw notPawl(url, response.status, response.headers.get("location"));
-    },
-    onError: ({ error }) => (error instanceof ApiError ? error : explainFailure(url, error)),
-  });
   return {
     url,
-    api,
     // The types are those of the operation's schemas, by which the server reads and answers.
-    call: async <Wanted extends Route>(route: Wanted, ...given: InputOf<Wanted>) =>
-      (await sendTo({ url, headers, fetch }, route, (given as readonly [Fields?])[0] ?? {})) as OutputOf<Wanted>,
+    call: async <At extends Route>(route: At, ...given: InputOf<At>) =>
+      (await sendTo({ url, headers, fetch }, route, (given as readonly [Fields?])[0] ?? {})) as OutputOf<At>,
     send: (route, input) => sendTo({ url, headers, fetch }, route, input),
     followRun: (runId, options = {}) => followRun({ url, headers, fetch }, runId, options),
     async request(path, init = {}) {
@@ -144,22 +127,4 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function toPairs([name, value]: [string, unknown]): [string, string][] {
   return [value].flat().map((each): [string, string] => [name, String(each)]);
-}
-
-interface Answered<Data> {
-  readonly data?: { readonly data: Data };
-  readonly error?: unknown;
-  readonly response: Response;
-}
-
-/** What is in the envelope of an answer. Throws `ApiError` for one that is no success. */
-export async function dataOf<Data>(asked: Promise<Answered<Data>>): Promise<Data> {
-  const { data, error, response } = await asked.catch((error: unknown) => {
-    // It has said that it sends JSON.
-    throw error instanceof SyntaxError ? notPawl("The server", 200) : error;
-  });
-  const origin = URL.parse(response.url)?.origin ?? "The server";
-  if (error !== undefined) throw explainRefusal(origin, response.status, error as Json);
-  if (data === undefined || !("data" in data)) throw notPawl(origin, response.status);
-  return data.data;
 }

@@ -6,11 +6,11 @@ import { stampNow } from "./file-stamps.ts";
 
 /** The text of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */
 export async function readTextFile(path: string): Promise<string> {
-  return (await readBinaryFile(path)).toString("utf8");
+  return Buffer.from(await readBinaryFile(path)).toString("utf8");
 }
 
 /** The content of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */
-export async function readBinaryFile(path: string): Promise<Buffer> {
+export async function readBinaryFile(path: string): Promise<Uint8Array> {
   try {
     return await readFile(path);
   } catch (cause) {

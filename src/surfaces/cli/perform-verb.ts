@@ -128,10 +128,10 @@ async function toInput(operation: Operation, verb: CliVerb, { args, options }: W
 
 /** The text of a file, or of stdin where it is `-`. */
 export async function readSource(path: string): Promise<string> {
-  return (await readContent(path)).toString("utf8");
+  return Buffer.from(await readContent(path)).toString("utf8");
 }
 
-function readContent(path: string): Promise<Buffer> {
+function readContent(path: string): Promise<Uint8Array> {
   return path === "-" ? buffer(io().stdin) : readBinaryFile(path);
 }
 

@@ -1,4 +1,3 @@
-import { dataOf } from "../../../client/pawl-client.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { readRequestBody } from "../../../operations/requests/read-request-file.ts";
 import { formatOf } from "../cli-context.ts";
@@ -27,7 +26,7 @@ export async function runRequest(
     body: JSON.stringify(request),
   });
   const runId = response.headers.get("x-run-id") ?? "";
-  const run = await dataOf(client.api.GET("/runs/{id}", { params: { path: { id: runId } } }));
+  const run = await client.call("GET /runs/{id}", { id: runId });
   const printer = await openRunPrinter(formatOf(options), voice);
   await printer.end(run);
   return runExitCode(run);

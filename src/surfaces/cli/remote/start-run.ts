@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { dataOf, type PawlClient } from "../../../client/pawl-client.ts";
+import type { PawlClient } from "../../../client/pawl-client.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type JsonObject } from "../../../core/json.ts";
 import { looksLikeFile } from "../../../operations/definitions/looks-like-file.ts";
@@ -25,13 +25,13 @@ export async function run(parts: RemoteParts, workflow: string, options: RunOpti
     const { runRequest } = await import("./run-request.ts");
     return runRequest(parts, { workflow, file: options.request }, options);
   }
-  const body = {
+  const submission = {
     ...(await toSubmission(client, workflow, options)),
     ...toLimits(options),
     // Sent again after an answer that was lost, it starts nothing twice.
     idempotency_key: randomUUID(),
   };
-  const { run_id: runId } = await dataOf(client.api.POST("/workflows/run", { body }));
+  const { run_id: runId } = await client.call("POST /workflows/run", submission);
   if (options.detach !== true) {
     const caller = new ServerCaller(client, parts.voice);
     return showRunToRest(caller, { runId, format: formatOf(options) }, { voice: parts.voice });
@@ -47,9 +47,9 @@ export async function run(parts: RemoteParts, workflow: string, options: RunOpti
 export async function plan({ client }: RemoteParts, workflow: string, options: PlanOptions): Promise<number> {
   const { outputTokens, toolTokens } = options;
   const assume = given({ output_tokens: outputTokens, tool_tokens: toolTokens });
-  const body = { ...(await toSubmission(client, workflow, options)), assume };
+  const request = { ...(await toSubmission(client, workflow, options)), assume };
   // The document is looser than what the server makes: it does not tell which fields come together.
-  return showPlan((await dataOf(client.api.POST("/workflows/plan", { body }))) as Plan, options);
+  return showPlan((await client.call("POST /workflows/plan", request)) as Plan, options);
 }
 
 type Wanted = Pick<RunOptions, "i" | "input" | "agent" | "maxCost">;
@@ -85,7 +85,7 @@ function toLimits({ maxTokens, maxSteps, maxSeconds, onExceeded }: RunOptions) {
 
 /** By which it is decided what is a text. */
 async function schemaOf(client: PawlClient, name: string): Promise<JsonObject | undefined> {
-  const { input_schema: schema } = await dataOf(client.api.GET("/workflows/{name}", { params: { path: { name } } }));
+  const { input_schema: schema } = await client.call("GET /workflows/{name}", { name });
   return isJsonObject(schema) ? schema : undefined;
 }
 

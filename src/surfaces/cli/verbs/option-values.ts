@@ -6,12 +6,6 @@ export function toAmount(text: string): number {
   throw new InvalidArgumentError("It must be a number of US dollars, from 0 to 1,000,000.");
 }
 
-export function toCount(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
-  throw new InvalidArgumentError("It must be a number from 1 to 1,000.");
-}
-
 export function toWhole(text: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && count <= 10_000_000) return count;
