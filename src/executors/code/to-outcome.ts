@@ -1,8 +1,8 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
-import { toFailed } from "../output/failure.ts";
-import type { Ending, ForcedEnding, SandboxLimits, SandboxResult } from "../sandbox/sandbox.ts";
+import { toFailed, toRefused } from "../output/failure.ts";
+import type { ForcedEnding, SandboxLimits, SandboxResult } from "../sandbox/sandbox.ts";
 import type { Convention } from "./choose-convention.ts";
 import { findException, readProgramOutput } from "./read-program-output.ts";
 import { type Exception, readReport } from "./read-report.ts";
@@ -21,179 +21,170 @@ const TAIL_CHARS = 8_000;
 
 /** Turns the end of a process into the outcome of a step. Code costs nothing that is counted in money. */
 export function toOutcome(result: SandboxResult, call: Call): Outcome {
-  const { ending } = result;
-  const usage = toUsage(result);
-  if (ending.type !== "exited" && ending.type !== "killed") return { ...toStopped(ending, result, call), usage };
-  const judged = call.convention.kind === "function" ? judgeFunction(result, call) : judgeProgram(result, call);
-  return { ...judged, usage };
-}
-
-function toUsage({ durationMs, maxRssBytes, kind }: SandboxResult): JsonObject {
-  return {
+  const { durationMs, maxRssBytes, kind } = result;
+  const usage = {
     duration_ms: Math.round(durationMs),
     ...(maxRssBytes === undefined ? {} : { max_rss_bytes: maxRssBytes }),
     sandbox: kind,
   };
+  return { ...new EndedCall(result, call).judge(), usage };
 }
 
-function toStopped(ending: ForcedEnding, result: SandboxResult, call: Call): Failed {
-  const { limits, script } = call;
-  const mebibytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MiB`;
-  switch (ending.type) {
-    case "timedOut":
-      return stopped("TIMEOUT", `${script} took longer than ${limits.timeoutMs / 1000} s.`, { result, call });
-    case "aborted":
-      return stopped("INTERRUPTED", `${script} was stopped before it had ended.`, { result, call });
-    case "outOfMemory":
-      return toOutOfMemory(`more than ${mebibytes(limits.memoryBytes)}`, { result, call });
-    case "tooManyProcesses":
-      return toTooMany(`more than ${limits.maxProcesses} processes and threads`, { result, call });
-    case "outputTooLarge": {
-      const what = ending.stream === "result" ? "returned" : `wrote to ${ending.stream}`;
-      const message = `${script} ${what} more than ${mebibytes(limits.maxOutputBytes)}.`;
-      return stopped("CODE_OUTPUT_TOO_LARGE", message, { result, call, retryable: false });
-    }
-    case "notStarted":
-      return toFailed("CODE_FAILED", {
-        message: `${script} could not be started: ${ending.reason}`,
-        retryable: true,
-        effect: "none",
-      });
-    case "refused":
-      return toFailed("SANDBOX_MISSING", {
-        message: `There is no sandbox to run ${script} in (${ending.reason}).`,
-        retryable: false,
-        effect: "none",
-      });
-  }
-}
-
-interface Circumstances {
-  readonly result: SandboxResult;
-  readonly call: Call;
-  readonly exception?: Exception | undefined;
+interface FailureFacts {
+  readonly exception?: Exception;
   readonly retryable?: boolean;
   readonly more?: JsonObject;
 }
 
-/** The effects of a script that has begun are unknown. */
-function stopped(code: ErrorCode, message: string, circumstances: Circumstances): Failed {
-  const { result, call, retryable = true } = circumstances;
-  const report = call.convention.kind === "function" ? readReport(result.result) : undefined;
-  const isUntouched = report?.kind === "unreadable" || (report?.kind === "silent" && !report.hasStarted);
-  return toFailed(code, {
-    message: call.toOriginal(message),
-    retryable,
-    effect: isUntouched ? "none" : "unknown",
-    costMicro: 0,
-    details: toDetails(circumstances),
-  });
-}
+class EndedCall {
+  readonly #result: SandboxResult;
+  readonly #call: Call;
 
-function toDetails({ result, call, exception, more }: Circumstances): JsonObject {
-  const { ending, stderr } = result;
-  const errors = tail(call.toOriginal(stderr.toString("utf8")));
-  return {
-    ...(ending.type === "exited" ? { exit_code: ending.code } : {}),
-    ...(ending.type === "killed" ? { signal: ending.signal } : {}),
-    ...(exception === undefined ? {} : { exception: exception.type }),
-    ...(exception === undefined ? {} : { traceback: tail(call.toOriginal(exception.traceback)) }),
-    ...(errors === "" ? {} : { stderr: errors }),
-    ...more,
-  };
-}
-
-function tail(text: string): string {
-  return text.length > TAIL_CHARS ? `…${text.slice(-TAIL_CHARS)}` : text;
-}
-
-function judgeFunction(result: SandboxResult, call: Call): Outcome {
-  const report = readReport(result.result);
-  switch (report.kind) {
-    case "returned":
-      return { status: "succeeded", output: report.result, costMicro: 0 };
-    case "invalid":
-      return toInvalid(`${nameOf(call)} returned no JSON: ${report.message}.`, { result, call });
-    case "raised":
-    case "unreadable":
-      return toRaised(report.exception, { result, call });
-    case "silent":
-      return hasExitedWell(result)
-        ? toInvalid(`${nameOf(call)} never returned: the process ended first.`, { result, call })
-        : toBroken({ result, call });
+  constructor(result: SandboxResult, call: Call) {
+    this.#result = result;
+    this.#call = call;
   }
-}
 
-function judgeProgram(result: SandboxResult, call: Call): Outcome {
-  const output = readProgramOutput(result.stdout.toString("utf8")).result;
-  if (!hasExitedWell(result)) {
-    return toBroken({ result, call, ...(output === undefined ? {} : { more: { output } }) });
+  judge(): Outcome {
+    const { ending } = this.#result;
+    if (ending.type !== "exited" && ending.type !== "killed") return this.#toStopped(ending);
+    return this.#call.convention.kind === "function" ? this.#judgeFunction() : this.#judgeProgram();
   }
-  if (output !== undefined) return { status: "succeeded", output, costMicro: 0 };
-  const written = result.stdout.length === 0 ? "nothing" : "no JSON";
-  const message = `${call.script} wrote ${written} to standard output.${explainConvention(call)}`;
-  return toInvalid(message, { result, call });
-}
 
-/** A misspelt name is the likeliest reason why a file of functions is taken for a program. */
-function explainConvention({ function: name }: Call): string {
-  return name === undefined
-    ? " It was run as a program, which answers with JSON there."
-    : ` It was run as a program, which answers with JSON there: it reads standard input, or has no function \`${name}\` at its top level.`;
-}
+  #toStopped(ending: ForcedEnding): Failed {
+    const { limits, script } = this.#call;
+    const mebibytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MiB`;
+    switch (ending.type) {
+      case "timedOut":
+        return this.#fail("TIMEOUT", `${script} took longer than ${limits.timeoutMs / 1000} s.`);
+      case "aborted":
+        return this.#fail("INTERRUPTED", `${script} was stopped before it had ended.`);
+      case "outOfMemory":
+        return this.#toOutOfMemory(`more than ${mebibytes(limits.memoryBytes)}`);
+      case "tooManyProcesses":
+        return this.#toTooMany(`more than ${limits.maxProcesses} processes and threads`);
+      case "outputTooLarge": {
+        const what = ending.stream === "result" ? "returned" : `wrote to ${ending.stream}`;
+        const message = `${script} ${what} more than ${mebibytes(limits.maxOutputBytes)}.`;
+        return this.#fail("CODE_OUTPUT_TOO_LARGE", message, { retryable: false });
+      }
+      case "notStarted": {
+        const message = `${script} could not be started: ${ending.reason}`;
+        return toFailed("CODE_FAILED", { message, retryable: true, effect: "none" });
+      }
+      case "refused":
+        return toRefused("SANDBOX_MISSING", `There is no sandbox to run ${script} in (${ending.reason}).`);
+    }
+  }
 
-function hasExitedWell({ ending }: SandboxResult): boolean {
-  return ending.type === "exited" && ending.code === 0;
-}
+  #judgeFunction(): Outcome {
+    const report = readReport(this.#result.result);
+    switch (report.kind) {
+      case "returned":
+        return { status: "succeeded", output: report.result, costMicro: 0 };
+      case "invalid":
+        return this.#fail("CODE_RESULT_INVALID", `${this.#name} returned no JSON: ${report.message}.`);
+      case "raised":
+      case "unreadable":
+        return this.#toRaised(report.exception);
+      case "silent":
+        return this.#hasExitedWell
+          ? this.#fail("CODE_RESULT_INVALID", `${this.#name} never returned: the process ended first.`)
+          : this.#toBroken();
+    }
+  }
 
-function toInvalid(message: string, circumstances: Circumstances): Failed {
-  return stopped("CODE_RESULT_INVALID", message, circumstances);
-}
+  #judgeProgram(): Outcome {
+    const { stdout } = this.#result;
+    const output = readProgramOutput(stdout.toString("utf8")).result;
+    if (!this.#hasExitedWell) return this.#toBroken(output === undefined ? {} : { output });
+    if (output !== undefined) return { status: "succeeded", output, costMicro: 0 };
+    const { script, function: name } = this.#call;
+    // A misspelt name is the likeliest reason why a file of functions is taken for a program.
+    const why = name === undefined ? "" : `: it reads standard input, or has no function \`${name}\` at its top level`;
+    const written = stdout.length === 0 ? "nothing" : "no JSON";
+    const message = `${script} wrote ${written} to standard output. It was run as a program, which answers with JSON there${why}.`;
+    return this.#fail("CODE_RESULT_INVALID", message);
+  }
 
-/** The process ended badly and its runner, if it had one, has not said why. */
-function toBroken(circumstances: Circumstances): Failed {
-  const { result, call } = circumstances;
-  const errors = result.stderr.toString("utf8");
-  if (/JavaScript heap out of memory/.test(errors)) return toOutOfMemory("more than its heap", circumstances);
-  const exception = findException(errors);
-  if (exception !== undefined) return toRaised(exception, circumstances);
-  const { ending } = result;
-  const how = ending.type === "killed" ? `was killed by ${ending.signal}` : `ended with exit code ${exitCode(ending)}`;
-  const last = errors.trim().split("\n").at(-1) ?? "";
-  return stopped("CODE_FAILED", `${call.script} ${how}${last === "" ? "." : `: ${last.slice(0, 500)}`}`, circumstances);
-}
+  get #hasExitedWell(): boolean {
+    const { ending } = this.#result;
+    return ending.type === "exited" && ending.code === 0;
+  }
 
-function exitCode(ending: Ending): number {
-  return ending.type === "exited" ? ending.code : 1;
+  get #name(): string {
+    const { script, convention } = this.#call;
+    const isNamed = convention.kind === "function" && convention.name !== "default";
+    return isNamed ? `\`${convention.name}\` in ${script}` : script;
+  }
+
+  /** The process ended badly and its runner, if it had one, has not said why. */
+  #toBroken(more: JsonObject = {}): Failed {
+    const { ending, stderr } = this.#result;
+    const errors = stderr.toString("utf8");
+    if (/JavaScript heap out of memory/.test(errors)) return this.#toOutOfMemory("more than its heap", { more });
+    const exception = findException(errors);
+    if (exception !== undefined) return this.#toRaised(exception, more);
+    const exitCode = ending.type === "exited" ? ending.code : 1;
+    const how = ending.type === "killed" ? `was killed by ${ending.signal}` : `ended with exit code ${exitCode}`;
+    const last = errors.trim().split("\n").at(-1) ?? "";
+    const said = last === "" ? "." : `: ${last.slice(0, 500)}`;
+    return this.#fail("CODE_FAILED", `${this.#call.script} ${how}${said}`, { more });
+  }
+
+  #toRaised(exception: Exception, more: JsonObject = {}): Failed {
+    const { type, message } = exception;
+    const said = message === "" ? type : `${type}: ${message.slice(0, 2_000)}`;
+    const facts = { exception, more };
+    if (type === "MemoryError") return this.#toOutOfMemory(`more than it may have (${said})`, facts);
+    if (REFUSED_PROCESS.test(message))
+      return this.#toTooMany(`more processes or threads than it may have (${said})`, facts);
+    return this.#fail("CODE_FAILED", `${this.#name} failed with ${said}${explain(exception)}`, facts);
+  }
+
+  #toOutOfMemory(what: string, facts: FailureFacts = {}): Failed {
+    return this.#fail("CODE_OUT_OF_MEMORY", `${this.#call.script} needed ${what} of memory.`, facts);
+  }
+
+  #toTooMany(what: string, facts: FailureFacts = {}): Failed {
+    return this.#fail("CODE_TOO_MANY_PROCESSES", `${this.#call.script} wanted ${what}.`, facts);
+  }
+
+  /** The effects of a script that has begun are unknown. */
+  #fail(code: ErrorCode, message: string, facts: FailureFacts = {}): Failed {
+    const { convention, toOriginal } = this.#call;
+    const report = convention.kind === "function" ? readReport(this.#result.result) : undefined;
+    const isUntouched = report?.kind === "unreadable" || (report?.kind === "silent" && !report.hasStarted);
+    return toFailed(code, {
+      message: toOriginal(message),
+      retryable: facts.retryable ?? true,
+      effect: isUntouched ? "none" : "unknown",
+      costMicro: 0,
+      details: this.#toDetails(facts),
+    });
+  }
+
+  #toDetails({ exception, more }: FailureFacts): JsonObject {
+    const { ending, stderr } = this.#result;
+    const tail = (text: string) => {
+      const said = this.#call.toOriginal(text);
+      return said.length > TAIL_CHARS ? `…${said.slice(-TAIL_CHARS)}` : said;
+    };
+    const errors = tail(stderr.toString("utf8"));
+    return {
+      ...(ending.type === "exited" ? { exit_code: ending.code } : {}),
+      ...(ending.type === "killed" ? { signal: ending.signal } : {}),
+      ...(exception === undefined ? {} : { exception: exception.type, traceback: tail(exception.traceback) }),
+      ...(errors === "" ? {} : { stderr: errors }),
+      ...more,
+    };
+  }
 }
 
 // Messages of languages when the system refuses another process or thread.
 const REFUSED_PROCESS = /\[Errno 11\] Resource temporarily unavailable|can't start new thread|\bspawn\w* .*EAGAIN/;
 
-function toRaised(exception: Exception, circumstances: Circumstances): Failed {
-  const { type, message } = exception;
-  const said = message === "" ? type : `${type}: ${message.slice(0, 2_000)}`;
-  const known = { ...circumstances, exception };
-  if (type === "MemoryError") return toOutOfMemory(`more than it may have (${said})`, known);
-  if (REFUSED_PROCESS.test(message)) return toTooMany(`more processes or threads than it may have (${said})`, known);
-  return stopped("CODE_FAILED", `${nameOf(circumstances.call)} failed with ${said}${explain(exception)}`, known);
-}
-
 function explain({ code }: Exception): string {
   if (code !== "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") return "";
   return ". Types are taken out, nothing is compiled: write no enum, no namespace with code and no parameter property.";
-}
-
-function toOutOfMemory(what: string, circumstances: Circumstances): Failed {
-  return stopped("CODE_OUT_OF_MEMORY", `${circumstances.call.script} needed ${what} of memory.`, circumstances);
-}
-
-function toTooMany(what: string, circumstances: Circumstances): Failed {
-  return stopped("CODE_TOO_MANY_PROCESSES", `${circumstances.call.script} wanted ${what}.`, circumstances);
-}
-
-function nameOf({ script, convention }: Call): string {
-  return convention.kind === "function" && convention.name !== "default"
-    ? `\`${convention.name}\` in ${script}`
-    : script;
 }

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection, ToolList } from "./connection.ts";
-import { McpFailure, stoppedFailure, untilAborted } from "./mcp-failure.ts";
+import { McpFailure, stoppedFailure, untilStopped } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { computeRestartDelayMs } from "./restart-delay.ts";
 import type { GroupGuard } from "./transports/group-guard.ts";
@@ -145,7 +146,7 @@ export class ManagedServer {
   }
 
   async #useOnce<Value>(work: (connection: Connection) => Promise<Value>, signal: AbortSignal): Promise<Value> {
-    const connection = await untilAborted(this.#connect(), signal);
+    const connection = await untilStopped(this.#connect(), signal);
     try {
       const value = await work(connection);
       if (this.#connection === connection) this.#failuresInARow = 0;
@@ -174,17 +175,17 @@ export class ManagedServer {
   }
 
   async #open(waitMs: number): Promise<Connection> {
+    const { signal } = this.#lifetime;
     try {
-      if (waitMs > 0) await this.#sleep(waitMs);
+      if (waitMs > 0) await untilStopped(sleep(waitMs, undefined, { signal }), signal);
       const { openConnection } = await import("./connection.ts");
       const { version, connectTimeoutMs, guard } = this.#options;
-      const lifetime = this.#lifetime.signal;
-      const connection = await openConnection(this.address, { version, connectTimeoutMs, guard, lifetime });
+      const connection = await openConnection(this.address, { version, connectTimeoutMs, guard, lifetime: signal });
       this.#connected(connection);
       return connection;
     } catch (error) {
       this.#opening = undefined;
-      if (error instanceof McpFailure && !this.#lifetime.signal.aborted) this.#recordFailure(error);
+      if (error instanceof McpFailure && !signal.aborted) this.#recordFailure(error);
       throw error;
     }
   }
@@ -270,19 +271,5 @@ export class ManagedServer {
       retryable: true,
       effect: "none",
     });
-  }
-
-  async #sleep(ms: number): Promise<void> {
-    const { signal } = this.#lifetime;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      signal.addEventListener("abort", done, { once: true });
-    });
-    if (signal.aborted) throw stoppedFailure();
   }
 }

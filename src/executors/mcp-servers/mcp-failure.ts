@@ -2,6 +2,7 @@ import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { Json } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import { type FailureFacts, toFailed } from "../output/failure.ts";
+import { untilAborted } from "../until-aborted.ts";
 
 /** The failure to find or call a server's tool, with the outcome that an executor returns. */
 export class McpFailure extends Error {
@@ -35,16 +36,6 @@ export function stoppedFailure(): McpFailure {
 }
 
 /** Waits no longer than the caller; what is waited for goes on for others. Throws `INTERRUPTED` without an effect. */
-export async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  // A late failure has no listener.
-  promise.catch(() => undefined);
-  if (signal.aborted) throw stoppedFailure();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(stoppedFailure());
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+export function untilStopped<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return untilAborted(work, signal, stoppedFailure);
 }

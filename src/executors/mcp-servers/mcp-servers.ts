@@ -4,7 +4,7 @@ import { describeKnown } from "../output/near-names.ts";
 import type { Redactor } from "../output/redact.ts";
 import type { ServerCall, ToolList } from "./connection.ts";
 import type { ManagedServer } from "./managed-server.ts";
-import { refusal, untilAborted } from "./mcp-failure.ts";
+import { refusal, untilStopped } from "./mcp-failure.ts";
 import { resolveServer, type ServerAddress, type Surroundings } from "./resolve-server.ts";
 import { isToolAllowed, type ServerEntry } from "./server-entry.ts";
 import type { ServerPool } from "./server-pool.ts";
@@ -71,7 +71,7 @@ export class McpServers {
   /** Those tools, with what was left out of its list. */
   async list(server: string, signal: AbortSignal): Promise<ToolList> {
     const { settings } = await this.#entryOf(server);
-    const { tools, warnings } = await untilAborted(this.#listTools(server), signal);
+    const { tools, warnings } = await untilStopped(this.#listTools(server), signal);
     const isAllowed = ({ name }: ServerTool) => !("problem" in settings) && isToolAllowed(settings.tools ?? {}, name);
     return { tools: tools.filter(isAllowed), warnings };
   }
@@ -110,10 +110,10 @@ export class McpServers {
     if (!("problem" in settings) && !isToolAllowed(settings.tools ?? {}, tool)) {
       throw refusal("MCP_TOOL_NOT_ALLOWED", `The tool \`${tool}\` of the MCP server "${server}" is switched off.`);
     }
-    const { tools: offered } = await untilAborted(this.#listTools(server), signal);
+    const { tools: offered } = await untilStopped(this.#listTools(server), signal);
     const found =
       offered.find(({ name }) => name === tool) ??
-      (await untilAborted(this.#listAgain(server), signal)).tools.find(({ name }) => name === tool);
+      (await untilStopped(this.#listAgain(server), signal)).tools.find(({ name }) => name === tool);
     if (found !== undefined) return found;
     const hint = describeKnown(
       tool,

@@ -51,7 +51,7 @@ async function callTool(task: Task, signal: AbortSignal, options: McpExecutorOpt
 async function findRoute(input: McpInput, signal: AbortSignal, options: McpExecutorOptions): Promise<Route> {
   const { tool, server } = input;
   const isCore = options.coreTools.has(tool);
-  const hasEndpoint = options.hasEndpoint || input.endpoint !== undefined;
+  const hasEndpoint = options.hasEndpoint || input.context.endpoint !== undefined;
   // A built-in tool does not need the configuration of servers.
   const servers = isCore && server === undefined ? [] : await options.servers.names();
   const route = routeTool({ tool, server, hasEndpoint, isCore, servers });
@@ -73,10 +73,14 @@ async function callRoute(route: Route, call: RoutedCall): Promise<Outcome> {
       const log = (event: JsonObject) => task.emit({ type: "log", event });
       const { stepId, path, attempt, maxCostMicro, tenantId, files } = task;
       const step = { stepId, path, attempt, maxCostMicro, tenantId, files };
-      return options.coreTools.call(route.tool, { arguments: input.arguments, appId: input.appId, step, log }, signal);
+      return options.coreTools.call(
+        route.tool,
+        { arguments: input.arguments, appId: input.context.appId, step, log },
+        signal,
+      );
     }
     case "endpoint": {
-      const { appId, requestId = task.runId, traceId, endpoint } = input;
+      const { appId, requestId = task.runId, traceId, endpoint } = input.context;
       const context = { appId, requestId, traceId };
       const { idempotencyKey } = task;
       return options.endpoint.call(

@@ -1,30 +1,21 @@
+import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 
+const text = z.string().min(1).optional().catch(undefined);
+
+const INPUT = z
+  .object({
+    /** Empty: the step names none. */
+    tool: z.string().catch(""),
+    server: text,
+    arguments: z.custom<JsonObject>(isJsonObject).catch({}),
+    context: z.object({ appId: text, requestId: text, traceId: text, endpoint: text }).catch({}),
+  })
+  .catch({ tool: "", arguments: {}, context: {} });
+
 /** The bound input of a tool step. */
-export interface McpInput {
-  readonly tool: string;
-  readonly server: string | undefined;
-  readonly arguments: JsonObject;
-  readonly appId: string | undefined;
-  readonly requestId: string | undefined;
-  readonly traceId: string | undefined;
-  readonly endpoint: string | undefined;
-}
+export type McpInput = Readonly<z.infer<typeof INPUT>>;
 
 export function readMcpInput(input: Json): McpInput {
-  const { tool, server, arguments: args, context } = isJsonObject(input) ? input : {};
-  const { appId, requestId, traceId, endpoint } = isJsonObject(context) ? context : {};
-  return {
-    tool: textOf(tool) ?? "",
-    server: textOf(server),
-    arguments: isJsonObject(args) ? args : {},
-    appId: textOf(appId),
-    requestId: textOf(requestId),
-    traceId: textOf(traceId),
-    endpoint: textOf(endpoint),
-  };
-}
-
-function textOf(value: Json | undefined): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
+  return INPUT.parse(input);
 }

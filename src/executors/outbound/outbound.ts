@@ -4,6 +4,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Outbound, OutboundRequest, OutboundResult } from "../../ports/outbound.ts";
+import { untilAborted } from "../until-aborted.ts";
 import { type AddressRule, createAddressRule } from "./address-rule.ts";
 import { findProxy, type MakeRequest, openThrough, portOf } from "./proxy.ts";
 import { readBody } from "./read-body.ts";
@@ -123,7 +124,7 @@ function hostOf(url: URL): { readonly host: string; readonly port: number } {
 async function findAddresses(url: URL, { rule, resolve, signal }: Way): Promise<readonly LookupAddress[]> {
   const { host, port } = hostOf(url);
   const family = isIP(host);
-  const found = family === 0 ? await settleSoon(resolve(host), signal) : [{ address: host, family }];
+  const found = family === 0 ? await untilAborted(resolve(host), signal) : [{ address: host, family }];
   if (found.length === 0) throw new Error(`${host} has no address.`);
   if (!rule.allowsHost(host, port) && !found.every(({ address }) => rule.allowsAddress(address, port)))
     throw notPublic(url);
@@ -139,15 +140,6 @@ function checkName(url: URL, { rule }: Way): void {
 
 function notPublic({ host }: URL): Refusal {
   return new Refusal(`${host} is not a public address, or not a port that is asked.`);
-}
-
-/** A resolver knows no signal. */
-function settleSoon<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
 
 /** The connection goes where the check has looked. */

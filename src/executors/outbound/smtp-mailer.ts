@@ -1,4 +1,5 @@
 import type { Mailer, MailResult } from "../../ports/mailer.ts";
+import { untilAborted } from "../until-aborted.ts";
 
 export interface SmtpOptions {
   /** `smtp://user:password@host:587`, `smtps://` for TLS from the first byte. A password goes beyond this machine through TLS only. */
@@ -24,9 +25,7 @@ export function createSmtpMailer({ url, from }: SmtpOptions): Mailer {
       try {
         const sent = transport.sendMail({ from, to, subject, text, html, messageId: `<${id}@pawl>` });
         // A connection that is closed under it may never settle.
-        const done = await Promise.race([sent, aborted(signal)]);
-        if (done === undefined) return ABORTED;
-        return { ok: true, answer: done.response };
+        return { ok: true, answer: (await untilAborted(sent, signal)).response };
       } catch (error) {
         return signal.aborted ? ABORTED : toFailure(error);
       } finally {
@@ -44,13 +43,6 @@ function isSecretAbroad(url: string): boolean {
 }
 
 const ABORTED: MailResult = { ok: false, reason: "aborted", message: "The message was stopped." };
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
-}
 
 /** A password that is wrong today may be set right before the next try; a mailbox that is not there stays away. */
 function toFailure(error: unknown): MailResult {

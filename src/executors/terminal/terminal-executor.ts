@@ -2,6 +2,7 @@ import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { EndedRun, Executor, Failed, Outcome, Task } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
+import { untilAborted } from "../until-aborted.ts";
 import { readRequest } from "./read-request.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 import type { TerminalSessions } from "./terminal-sessions.ts";
@@ -46,10 +47,8 @@ class TerminalExecutor implements Executor {
 
   async run(task: Task, signal: AbortSignal): Promise<Outcome> {
     try {
-      return await Promise.race([
-        this.#call(task, { signal, isInternal: true, owner: task.runId }),
-        untilAborted(signal),
-      ]);
+      // A tool may be at a point where it does not look at the signal.
+      return await untilAborted(this.#call(task, { signal, isInternal: true, owner: task.runId }), signal);
     } catch (error) {
       if (signal.aborted) return toStopped(task);
       if (!isPawlError(error)) throw error;
@@ -90,15 +89,6 @@ class TerminalExecutor implements Executor {
     const isOurs = /^session_[0-9a-f]{8}$/.test(sessionId);
     return isOurs && !this.#opened.has(sessionId) && this.#terminals.find(sessionId) === undefined;
   }
-}
-
-/** A tool may be at a point where it does not look at the signal. */
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const fail = () => reject(new Error("The attempt was stopped."));
-    if (signal.aborted) fail();
-    else signal.addEventListener("abort", fail, { once: true });
-  });
 }
 
 function readInput(input: Json): { readonly tool: string; readonly params: JsonObject } {
