@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import type { Executor, Outcome, Task } from "../../ports/executor.ts";
+import type { Executor, Failed, Outcome } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import { type Rows, toRows } from "./csv-rows.ts";
@@ -26,11 +26,22 @@ export function createCsvExecutor({ mask }: ExportOptions): Executor<Outcome> {
       const options = { isFanOut: input["is_fan_out"] === true, field: typeof field === "string" ? field : undefined };
       const rows = toRows(output, options);
       if (rows.rows.length === 0) return succeeded({ path: null, rows: 0, columns: [] }, undefined);
+      const keepsFormulas = input["keep_formulas"] === true;
+      const text = toText(rows, keepsFormulas);
+      const written = { rows: rows.rows.length, columns: rows.columns };
       try {
-        const isShared = input["mode"] === "append";
-        if (!isShared) return await write(task, input, rows, mask);
+        if (input["mode"] !== "append") {
+          const path = mask(toOwnPath(readPlace(input), ".csv", task));
+          await task.files.write(path, text);
+          return succeeded({ path, ...written }, text);
+        }
         const path = mask(toSharedPath(readPlace(input), ".csv"));
-        return await add(task, { input, rows, path, queue, signal });
+        const { files, tenantId, idempotencyKey: key } = task;
+        const added = await queue.add({ files, tenantId, path }, { key, rows, keepsFormulas }, signal);
+        if (added === "stopped") return toStopped(path);
+        const { newColumns, columns } = added;
+        const more: JsonObject = newColumns.length === 0 ? {} : { new_columns: newColumns };
+        return succeeded({ path, ...written, columns, ...more }, text);
       } catch (error) {
         return toWriteFailure(error);
       }
@@ -38,34 +49,9 @@ export function createCsvExecutor({ mask }: ExportOptions): Executor<Outcome> {
   };
 }
 
-type Mask = ExportOptions["mask"];
-
-async function write(task: Task, input: JsonObject, rows: Rows, mask: Mask): Promise<Outcome> {
-  const path = mask(toOwnPath(readPlace(input), ".csv", task));
-  const text = toText(rows, input["keep_formulas"] === true);
-  await task.files.write(path, text);
-  return succeeded({ path, rows: rows.rows.length, columns: rows.columns }, text);
-}
-
-interface Adding {
-  readonly input: JsonObject;
-  readonly rows: Rows;
-  readonly path: string;
-  readonly queue: AdditionQueue;
-  readonly signal: AbortSignal;
-}
-
-async function add(task: Task, { input, rows, path, queue, signal }: Adding): Promise<Outcome> {
-  const keepsFormulas = input["keep_formulas"] === true;
-  const { files, tenantId, idempotencyKey: key } = task;
-  const added = await queue.add({ files, tenantId, path }, { key, rows, keepsFormulas }, signal);
-  if (added === "stopped") {
-    const message = `The attempt was stopped before anything was added to "${path}".`;
-    return toFailed("INTERRUPTED", { message, retryable: true, effect: "none" });
-  }
-  const { newColumns, columns } = added;
-  const more: JsonObject = newColumns.length === 0 ? {} : { new_columns: newColumns };
-  return succeeded({ path, rows: rows.rows.length, columns, ...more }, toText(rows, keepsFormulas));
+function toStopped(path: string): Failed {
+  const message = `The attempt was stopped before anything was added to "${path}".`;
+  return toFailed("INTERRUPTED", { message, retryable: true, effect: "none" });
 }
 
 function toText({ rows, columns }: Rows, keepsFormulas: boolean): string {

@@ -2,7 +2,7 @@ import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
 import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
-import type { Model, Models } from "../models/create-models.ts";
+import type { Models } from "../models/create-models.ts";
 import { toUnpriced } from "../models/model-failure.ts";
 import { toRefused, toSchemaInvalid } from "../output/failure.ts";
 import { createSchemaValidators, type SchemaValidators } from "../output/schema-validators.ts";
@@ -47,25 +47,19 @@ async function prepare(task: Task, options: LlmOptions, validators: SchemaValida
     const schema = request.schema === undefined ? undefined : await validators.compile(request.schema);
     if (schema?.ok === false) return toSchemaInvalid(schema.message);
     const prompt = await renderPrompt(request.prompt, options.prompts);
-    return begin({ task, request, model, prompt }, { ...options, validate: schema?.validate });
+    return begin(task, request, { ...options, model, prompt, validate: schema?.validate });
   } catch (error) {
     if (!isPawlError(error)) throw error;
     return toRefused(error.code, error.message, error.details);
   }
 }
 
-interface Begun {
-  readonly task: Task;
-  readonly request: LlmRequest;
-  readonly model: Model;
-  readonly prompt: string;
-}
-
 function begin(
-  { task, request, model, prompt }: Begun,
-  { repairs, timeoutMs, validate }: LlmOptions & Pick<Conversation, "validate">,
+  task: Task,
+  { format, schema, ...request }: LlmRequest,
+  { repairs, timeoutMs, ...asked }: LlmOptions & Pick<Conversation, "model" | "prompt" | "validate">,
 ): Conversation {
-  const { format, schema } = request;
+  const { model, prompt, validate } = asked;
   const parameters = readCallParameters(request.parameters);
   const { stepId, path, attempt, maxCostMicro } = task;
   const system = systemOf({ parameters, format, schema });

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import {
   type CallToolResult,
   Client,
+  type ClientOptions,
   ProtocolError,
   SSEClientTransport,
   type Tool,
@@ -83,10 +84,10 @@ async function connect(
 ): Promise<Connection> {
   if (options.lifetime.aborted) throw stoppedFailure();
   const transport = createTransport(address, options.guard);
-  const client = createClient(address, {
-    version: options.version,
+  const onChanged = () => connection.forgetTools();
+  const client = createClient(address, options.version, {
     versionNegotiation,
-    toolsChanged: () => connection.forgetTools(),
+    listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
   });
   const connection = new Connection(address, client, transport);
   const giveUp = () => connection.close().catch(() => undefined);
@@ -105,19 +106,12 @@ async function connect(
   }
 }
 
-interface ClientFacts {
-  readonly version: string;
-  readonly versionNegotiation: VersionNegotiationOptions;
-  toolsChanged(): void;
-}
-
-function createClient({ roots }: ServerAddress, { version, versionNegotiation, toolsChanged }: ClientFacts): Client {
+function createClient({ roots }: ServerAddress, version: string, options: ClientOptions): Client {
   const client = new Client(
     { name: "pawl", version },
     {
-      versionNegotiation,
+      ...options,
       capabilities: roots.length === 0 ? {} : { roots: {} },
-      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: toolsChanged } },
     },
   );
   // The protocol knows no other roots; one of them would spoil the whole answer.

@@ -41,7 +41,7 @@ async function callTool(task: Task, signal: AbortSignal, options: McpExecutorOpt
   if (input.tool === "") return toRefused("MCP_TOOL_UNKNOWN", "The step names no tool.");
   try {
     const route = await findRoute(input, signal, options);
-    return await callRoute(route, { task, input, signal, options });
+    return await callRoute(route, { task, input, options }, signal);
   } catch (error) {
     if (error instanceof McpFailure) return error.failed;
     throw error;
@@ -59,15 +59,11 @@ async function findRoute(input: McpInput, signal: AbortSignal, options: McpExecu
   return { to: "server", server: await findOfferingServer(tool, options.servers, signal), tool };
 }
 
-interface RoutedCall {
-  readonly task: Task;
-  readonly input: McpInput;
-  readonly signal: AbortSignal;
-  readonly options: McpExecutorOptions;
-}
-
-async function callRoute(route: Route, call: RoutedCall): Promise<Outcome> {
-  const { task, input, signal, options } = call;
+async function callRoute(
+  route: Route,
+  { task, input, options }: { readonly task: Task; readonly input: McpInput; readonly options: McpExecutorOptions },
+  signal: AbortSignal,
+): Promise<Outcome> {
   switch (route.to) {
     case "core": {
       const log = (event: JsonObject) => task.emit({ type: "log", event });
@@ -88,9 +84,7 @@ async function callRoute(route: Route, call: RoutedCall): Promise<Outcome> {
         signal,
       );
     }
-    case "server": {
-      const { servers, validators } = options;
-      return callServer(route, { task, input, servers, validators }, signal);
-    }
+    case "server":
+      return callServer(route, { ...options, task, input }, signal);
   }
 }

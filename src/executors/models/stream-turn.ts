@@ -51,7 +51,7 @@ export async function streamTurn(call: TurnCall, signal: AbortSignal): Promise<T
     const provider = await model.open(call.asked);
     // The price list is loaded while the provider thinks.
     const [{ stream }] = await Promise.all([provider.doStream(toOptions(call, stop)), model.hasPrice()]);
-    const content = await listen(stream, { onPart: silence.reset, onText: call.onText });
+    const content = await listen(stream, silence.reset, call.onText);
     if ("error" in content) throw new StreamError(content.error);
     if (content.finish === undefined) throw new StreamError(new Error("it ended without its last word"));
     const { turn, warnings } = await toTurn(content, content.finish, model);
@@ -86,14 +86,10 @@ interface StreamContent {
   readonly finish: Finish | undefined;
 }
 
-interface StreamListeners {
-  onPart(): void;
-  onText: ((delta: string) => void) | undefined;
-}
-
 async function listen(
   stream: ReadableStream<StreamPart>,
-  { onPart, onText }: StreamListeners,
+  onPart: () => void,
+  onText: TurnCall["onText"],
 ): Promise<StreamContent | { readonly error: unknown }> {
   const collector = new PartCollector();
   let warnings: GenerateResult["warnings"] = [];
@@ -147,13 +143,8 @@ function toSilent({ model, silenceMs = 0 }: TurnCall): Failed {
   return toFailed("TIMEOUT", { message, retryable: true, effect: "none", costMicro: null });
 }
 
-interface SilenceTimer {
-  readonly signal: AbortSignal;
-  reset(): void;
-  stop(): void;
-}
-
-function createSilenceTimer(silenceMs: number | undefined): SilenceTimer {
+/** Aborts its signal when it is not reset for so long. */
+function createSilenceTimer(silenceMs: number | undefined) {
   const controller = new AbortController();
   const timer = silenceMs === undefined ? undefined : setTimeout(() => controller.abort(), silenceMs);
   return {

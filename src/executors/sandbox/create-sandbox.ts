@@ -32,7 +32,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       const { found, ...parts } = await opened;
       if (found.confinement === undefined) return toUnstarted({ type: "refused", reason: found.reason });
       if (signal.aborted) return toUnstarted({ type: "aborted" });
-      const result = await runIn(found.confinement, parts, { spec, signal });
+      const result = await runIn({ ...parts, confinement: found.confinement }, spec, signal);
       return found.warning === undefined ? result : { ...result, warning: found.warning };
     },
   };
@@ -63,18 +63,16 @@ async function openWorkshop({ mode = "auto", searchPath, controlGroups = true }:
     temporary,
   });
   const parts = { tools, brands, groups, guard, temporary };
-  const attempt = (confinement: Confinement, spec: SandboxSpec) => {
-    return runIn(confinement, parts, { spec, signal: new AbortController().signal });
-  };
+  const attempt = (confinement: Confinement, spec: SandboxSpec) =>
+    runIn({ ...parts, confinement }, spec, new AbortController().signal);
   return { ...parts, found: await chooseConfinement(mode, tools, attempt) };
 }
 
-interface Job {
-  readonly spec: SandboxSpec;
-  readonly signal: AbortSignal;
-}
-
-async function runIn(wanted: Confinement, parts: Parts, { spec, signal }: Job): Promise<SandboxResult> {
+async function runIn(
+  { confinement: wanted, ...parts }: Parts & { readonly confinement: Confinement },
+  spec: SandboxSpec,
+  signal: AbortSignal,
+): Promise<SandboxResult> {
   const { tools, brands, groups, guard } = parts;
   guard.stand();
   const brand = brands.next();
@@ -108,12 +106,7 @@ function fitToFiles(wanted: Confinement, spec: SandboxSpec): Confinement {
   return areOpenToOthers([spec.command, spec.cwd ?? "/", ...paths]) ? wanted : { ...wanted, user: "same" };
 }
 
-interface Temporary {
-  readonly path: string;
-  readonly user: number | undefined;
-}
-
-function makeTemporary(prefix: string, { user }: Extract<Confinement, { kind: "process" }>): Temporary {
+function makeTemporary(prefix: string, { user }: Extract<Confinement, { kind: "process" }>) {
   const path = mkdtempSync(prefix);
   const own = user === "same" ? undefined : chooseUser();
   if (own !== undefined) chownSync(path, own, own);

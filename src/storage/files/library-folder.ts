@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { tryLock } from "../sqlite/try-lock.ts";
+import { tryLock } from "../try-lock.ts";
 import { isSystemError, writeDurably } from "./durable-write.ts";
 
 /** The form of a saved workflow's name. Its file is named after it. */

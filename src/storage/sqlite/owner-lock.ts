@@ -4,8 +4,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { makeFolder } from "../make-folder.ts";
+import { tryLock } from "../try-lock.ts";
 import { toReadFailure } from "./storage-failure.ts";
-import { tryLock } from "./try-lock.ts";
 
 /** How others reach the owner of a data directory. Information only: a pid proves nothing inside a container. */
 export interface OwnerInfo {

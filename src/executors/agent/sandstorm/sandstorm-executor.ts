@@ -1,6 +1,6 @@
 import type { Executor, Outcome, Task } from "../../../ports/executor.ts";
 import { toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
-import { createRedactor, type Redactor, redactOutcome } from "../../output/redact.ts";
+import { createRedactor, redactOutcome } from "../../output/redact.ts";
 import { createSchemaValidators, type SchemaValidators } from "../../output/schema-validators.ts";
 import { readAgentInput } from "../agent-input.ts";
 import { ask } from "./ask.ts";
@@ -30,45 +30,34 @@ const AFTER_RESULT_MS = 60_000;
 export function createSandstormExecutor(options: SandstormOptions): Executor<Outcome> {
   const redactor = createRedactor([options.apiKey, options.anthropicApiKey, options.e2bApiKey]);
   const validators = options.validators ?? createSchemaValidators();
+  /** Everything that can be known to fail is checked before the request costs money. */
+  async function answer(task: Task, signal: AbortSignal): Promise<Outcome> {
+    const input = readAgentInput(task.input);
+    const schema = input.outputSchema === undefined ? undefined : await validators.compile(input.outputSchema);
+    if (schema?.ok === false) return toSchemaInvalid(schema.message);
+    const server = chooseServer(options, task.settings);
+    if ("status" in server) return server;
+    if (signal.aborted) return toInterrupted("none");
+
+    const log = createEventLog((event) => task.emit({ type: "log", event }));
+    if (server.keysWithheld)
+      log.note("The definition names another server than the configured one: no keys are sent to it.");
+    const timeouts = startTimeouts(signal, {
+      connectMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      idleMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+    });
+    try {
+      return await ask(
+        input,
+        { task, server, timeouts, log, redactor, afterResultMs: options.afterResultMs ?? AFTER_RESULT_MS },
+        schema?.validate,
+      );
+    } finally {
+      timeouts.close();
+    }
+  }
   return {
     recordsInput: true,
-    async run(task, signal) {
-      return redactOutcome(await answer({ task, signal, options, redactor, validators }), redactor);
-    },
+    run: async (task, signal) => redactOutcome(await answer(task, signal), redactor),
   };
-}
-
-interface Query {
-  readonly task: Task;
-  readonly signal: AbortSignal;
-  readonly options: SandstormOptions;
-  readonly redactor: Redactor;
-  readonly validators: SchemaValidators;
-}
-
-/** Everything that can be known to fail is checked before the request costs money. */
-async function answer({ task, signal, options, redactor, validators }: Query): Promise<Outcome> {
-  const input = readAgentInput(task.input);
-  const schema = input.outputSchema === undefined ? undefined : await validators.compile(input.outputSchema);
-  if (schema?.ok === false) return toSchemaInvalid(schema.message);
-  const server = chooseServer(options, task.settings);
-  if ("status" in server) return server;
-  if (signal.aborted) return toInterrupted("none");
-
-  const log = createEventLog((event) => task.emit({ type: "log", event }));
-  if (server.keysWithheld)
-    log.note("The definition names another server than the configured one: no keys are sent to it.");
-  const timeouts = startTimeouts(signal, {
-    connectMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-    idleMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
-  });
-  try {
-    return await ask(
-      input,
-      { task, server, timeouts, log, redactor, afterResultMs: options.afterResultMs ?? AFTER_RESULT_MS },
-      schema?.validate,
-    );
-  } finally {
-    timeouts.close();
-  }
 }

@@ -40,14 +40,11 @@ export function createSimulatedExecutor(options: SimulatedOptions = {}): Executo
   };
 }
 
-interface Attempt {
-  readonly task: Task;
-  readonly request: AgentRequest;
-  readonly validate: Validate | undefined;
-}
-
 /** Treats the answer like that of a real agent: it is logged, limited, and must fit the schema. */
-function conclude(answer: SimulatedAnswer, { task, request, validate }: Attempt): Outcome {
+function conclude(
+  answer: SimulatedAnswer,
+  { task, request, validate }: { task: Task; request: AgentRequest; validate: Validate | undefined },
+): Outcome {
   const { costMicro, turns, usage: tokens } = answer.spent;
   if (costMicro !== null && task.maxCostMicro !== undefined && costMicro > task.maxCostMicro)
     return toStoppedByBudget(task.maxCostMicro);

@@ -13,7 +13,7 @@ import { describeKnown } from "../../output/near-names.ts";
 import type { SchemaValidators } from "../../output/schema-validators.ts";
 import { checkArguments } from "../check-arguments.ts";
 import { McpFailure } from "../mcp-failure.ts";
-import type { McpServers, ToolAnswer } from "../mcp-servers.ts";
+import type { McpServers, ToolAnswer, ToolRequest } from "../mcp-servers.ts";
 import { isNamedIn } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
 import type { ServerTool } from "../server-tool.ts";
@@ -130,31 +130,31 @@ export class McpToolbox implements AgentToolbox {
       description: toShownText(tool.description ?? tool.title ?? ""),
       inputSchema,
       isRepeatable: tool.isRepeatable,
-      call: (args, call, signal) => this.#call(servers, tool, { args, call, signal }),
+      call: (args, call, signal) =>
+        this.#call(servers, { server: tool.server, tool: tool.name, arguments: args }, call, signal),
     };
   }
 
-  async #call(servers: McpServers, { server, name }: ServerTool, asked: AskedCall): Promise<ToolCallResult> {
-    const { args, call, signal } = asked;
+  async #call(
+    servers: McpServers,
+    asked: Pick<ToolRequest, "server" | "tool" | "arguments">,
+    { idempotencyKey, traceParent, onProgress }: AgentToolCall,
+    signal: AbortSignal,
+  ): Promise<ToolCallResult> {
+    const request: ToolRequest = {
+      ...asked,
+      meta: {
+        "pawl/idempotency-key": idempotencyKey,
+        ...(traceParent === undefined ? {} : { traceparent: traceParent }),
+      },
+      check: (tool) => checkArguments(tool, asked.arguments, this.#options.validators),
+      onProgress: ({ progress, total, message }) => {
+        const share = total === undefined ? `${progress}` : `${progress} of ${total}`;
+        onProgress?.(message === undefined ? share : `${share}: ${message}`);
+      },
+    };
     try {
-      const answer = await servers.call(
-        {
-          server,
-          tool: name,
-          arguments: args,
-          meta: {
-            "pawl/idempotency-key": call.idempotencyKey,
-            ...(call.traceParent === undefined ? {} : { traceparent: call.traceParent }),
-          },
-          check: (tool) => checkArguments(tool, args, this.#options.validators),
-          onProgress: ({ progress, total, message }) => {
-            const share = total === undefined ? `${progress}` : `${progress} of ${total}`;
-            call.onProgress?.(message === undefined ? share : `${share}: ${message}`);
-          },
-        },
-        signal,
-      );
-      return toResult(answer);
+      return toResult(await servers.call(request, signal));
     } catch (failure) {
       if (failure instanceof McpFailure) return toFailedResult(failure);
       throw failure;
@@ -172,12 +172,6 @@ interface ListedServer {
   }[];
   readonly missing: ToolboxOffer["missing"];
   readonly warnings: readonly string[];
-}
-
-interface AskedCall {
-  readonly args: JsonObject;
-  readonly call: AgentToolCall;
-  readonly signal: AbortSignal;
 }
 
 /** In the order of the configuration, whatever the order of `clients`. */
