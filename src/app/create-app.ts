@@ -325,19 +325,28 @@ class App implements OpenApplication {
   #openBackgroundHost(): Promise<ReconnectingHost> {
     const connect = async () => {
       const { connectToPresent } = await import("./owner/connect.ts");
-      return (await connectToPresent(this.dataDir)) ?? this.#connectToBackground();
+      return (
+        (await connectToPresent({ dataDir: this.dataDir, journal: () => this.#parts.journal() })) ??
+        this.#connectToBackground()
+      );
     };
     return this.#openHost(connect, connect);
   }
 
   async #connect(): Promise<Connection> {
     const { connectToData } = await import("./owner/connect.ts");
-    return connectToData({ dataDir: this.dataDir, own: (lock, socketPath) => this.#own(lock, socketPath) });
+    return connectToData({
+      dataDir: this.dataDir,
+      journal: () => this.#parts.journal(),
+      own: (lock, socketPath) => this.#own(lock, socketPath),
+    });
   }
 
   async #connectToBackground(): Promise<Connection> {
     const { startBackgroundOwner } = await import("./owner/start-background-owner.ts");
-    return startBackgroundOwner({ program: this.#options.program, appDir: this.appDir, dataDir: this.dataDir });
+    const { program } = this.#options;
+    const journal = () => this.#parts.journal();
+    return startBackgroundOwner({ program, appDir: this.appDir, dataDir: this.dataDir, journal });
   }
 
   /** Before runs go on: nothing of them is missed. */
@@ -374,10 +383,11 @@ class App implements OpenApplication {
       isTracing: this.#tracing !== undefined,
       openBudgets: () => this.budgets(),
       resolveCall: async (call) => (await import("../operations/start/resolve-call.ts")).resolveCall(this, call),
-      compile: async (text, source, options) =>
-        (await import("../operations/repeat/compile-start.ts")).compileStart(this, { text, source, options }),
-      callTerminal: (tool, request, signal) => this.#terminals.call(tool, request, signal),
-      terminals: () => this.#terminals.views(),
+      openService: async () => {
+        const { openOwnerService } = await import("./owner/open-owner-service.ts");
+        const onDefect = (error: unknown) => this.#options.onDefect(error);
+        return openOwnerService({ app: this, observers: this.#observers, onDefect });
+      },
       openTerminals: () => this.#terminals.running,
       onDefect: (error) => this.#options.onDefect(error),
     });

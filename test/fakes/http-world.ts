@@ -1,25 +1,20 @@
 import type { Hono } from "hono";
 import { onTestFinished } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
-import { ServiceMcp } from "../../src/app/server/service-mcp.ts";
+import { composeHttpParts } from "../../src/app/server/compose-http-parts.ts";
 import { createMask } from "../../src/config/create-mask.ts";
 import type { Config } from "../../src/config/load-config.ts";
 import { DEFAULTS, type Settings } from "../../src/config/settings.ts";
 import type { Graph } from "../../src/core/graph/graph.ts";
-import { JsonSchemaChecker } from "../../src/dialects/json-schema-checker.ts";
 import { createPromptRenderer } from "../../src/executors/llm/prompt/prompt-renderer.ts";
 import { createModelPrices } from "../../src/executors/models/create-model-prices.ts";
 import type { RunHost } from "../../src/hosts/run-host.ts";
-import { AgentCatalog } from "../../src/operations/agents/agent-catalog.ts";
 import type { AppHost, Application, WantedFile } from "../../src/operations/application/application.ts";
 import type { ServiceRecords } from "../../src/operations/application/service-records.ts";
-import { FetchedDefinitions } from "../../src/operations/definitions/fetched-definitions.ts";
 import type { RegisteredDefinition } from "../../src/operations/definitions/registry.ts";
 import { EventFeed } from "../../src/operations/events/event-feed.ts";
 import { RunObservers } from "../../src/operations/events/run-observers.ts";
 import { RequestRunner } from "../../src/operations/requests/request-runner.ts";
-import { FollowedRuns } from "../../src/operations/runs/followed-runs.ts";
-import { Submissions } from "../../src/operations/start/submit-run.ts";
 import { TriggerTables } from "../../src/operations/triggers/trigger-tables.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
 import type { ToolServerState } from "../../src/ports/tools/agent-toolbox.ts";
@@ -77,44 +72,29 @@ export class HttpWorld {
     });
     this.observers.add(this.feed);
     this.runner = new RequestRunner(app, this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
-    const gatekeeper = new Gatekeeper(app, { isLoopback: true });
     const tables = new TriggerTables(app);
-    const submissions = new Submissions(this.runner);
-    const mcp = new ServiceMcp({
-      submissions,
-      version: "0.0.0",
-      maxBodyBytes: app.config.settings.server.max_body_bytes,
-      stopping: this.streams.stopping,
-      log: () => undefined,
-      onDefect: (line) => this.defects.push(line),
-    });
-    onTestFinished(() => mcp.close(AbortSignal.abort()));
-    this.parts = {
+    const { parts, mcp } = composeHttpParts({
       app,
       runner: this.runner,
-      submissions,
-      version: "0.0.0",
-      streams: this.streams,
-      followed: new FollowedRuns(),
       feed: this.feed,
+      streams: this.streams,
       metrics: options.metrics,
+      version: "0.0.0",
+      gate: new Gatekeeper(app, { isLoopback: true }),
       isLoopback: true,
-      authorize: (c, scope, way) => gatekeeper.authorize(c, scope, way),
-      appFor: (c) => gatekeeper.appFor(c),
-      callerFor: (c) => gatekeeper.callerFor(c),
-      mcp: (request, caller) => mcp.fetch(request, caller),
-      checker: new JsonSchemaChecker(),
-      fetched: new FetchedDefinitions(app),
-      triggers: (tenantId) => tables.find(tenantId),
-      agents: new AgentCatalog(app),
-      graphs: new Map(),
       hosts: LOOPBACK_HOSTS,
-      log: (entry) => {
+      triggers: (tenantId) => tables.find(tenantId),
+      logRequest: (entry) => {
         this.logged.push(entry);
         options.metrics?.countRequest(entry);
       },
+      log: (level, line) => {
+        if (level === "error") this.defects.push(line);
+      },
       onDefect: (error) => this.defects.push(error),
-    };
+    });
+    this.parts = parts;
+    onTestFinished(() => mcp.close(AbortSignal.abort()));
     this.http = createHttpApp(this.parts);
     onTestFinished(() => this.streams.stop());
     onTestFinished(() => this.runner.stop(0, AbortSignal.abort()));

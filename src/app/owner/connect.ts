@@ -2,16 +2,17 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { SocketHost } from "../../hosts/socket/socket-host.ts";
 import type { Owner } from "../../operations/application/application.ts";
+import type { Journal } from "../../ports/journal.ts";
 import { type AcquiredLock, acquireOwnerLock, type OwnerInfo } from "../../storage/sqlite/owner-lock.ts";
 import type { Ownership } from "./open-ownership.ts";
+import type { OwnerClient } from "./owner-client.ts";
 import { makeSocketPath } from "./socket-path.ts";
 
 /** How this process takes part: it drives the runs, or it talks to the one that does. */
 export type Connection =
   | (Address & { readonly role: "owner"; readonly host: Ownership["host"]; readonly ownership: Ownership })
-  | (Address & { readonly role: "guest"; readonly host: SocketHost });
+  | (Address & { readonly role: "guest"; readonly host: OwnerClient });
 
 interface Address {
   readonly ownerPid: number;
@@ -20,6 +21,8 @@ interface Address {
 
 export interface ConnectOptions {
   readonly dataDir: string;
+  /** For reading, whoever owns the data directory. */
+  journal(): Promise<Journal>;
   /** Opens everything that an owner needs. The lock is released where it throws. */
   own(lock: AcquiredLock, socketPath: string): Promise<Ownership>;
 }
@@ -29,14 +32,14 @@ const PATIENCE_MS = 10_000;
 const RETRY_MS = 40;
 
 /** Becomes the owner where nobody is, else connects to the owner. Throws `OWNER_UNREACHABLE` with its process id. */
-export async function connectToData({ dataDir, own }: ConnectOptions): Promise<Connection> {
+export async function connectToData({ dataDir, journal, own }: ConnectOptions): Promise<Connection> {
   const giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {
     const socket = makeSocketPath(dataDir);
     const lock = acquireOwnerLock(dataDir, { pid: process.pid, host: hostname(), socket: socket.path });
     if (lock.acquired) return becomeOwner(lock, socket, own);
     if (lock.heldBy?.socket !== socket.path) socket.remove();
-    const host = lock.heldBy && (await connectToOwner(lock.heldBy));
+    const host = lock.heldBy && (await connectToOwner(lock.heldBy, journal));
     if (host !== undefined) return host;
     if (Date.now() > giveUpAt) throw unreachable(dataDir, lock.heldBy);
     // Two that ask at the same moment turn each other away: the next time not at the same moment.
@@ -45,21 +48,25 @@ export async function connectToData({ dataDir, own }: ConnectOptions): Promise<C
 }
 
 /** Undefined: nobody owns the data directory, or its owner does not answer yet. */
-export async function connectToPresent(dataDir: string): Promise<Connection | undefined> {
+export async function connectToPresent({
+  dataDir,
+  journal,
+}: Pick<ConnectOptions, "dataDir" | "journal">): Promise<Connection | undefined> {
   if (!existsSync(dataDir)) return undefined;
   const lock = acquireOwnerLock(dataDir, { pid: process.pid, host: hostname(), socket: "" });
-  if (!lock.acquired) return lock.heldBy && (await connectToOwner(lock.heldBy));
+  if (!lock.acquired) return lock.heldBy && (await connectToOwner(lock.heldBy, journal));
   lock.release();
   return undefined;
 }
 
 /** Undefined: nobody listens there, yet or any more. */
-export async function connectToOwner({
-  pid,
-  socket,
-}: Pick<OwnerInfo, "pid" | "socket">): Promise<Connection | undefined> {
+export async function connectToOwner(
+  { pid, socket }: Pick<OwnerInfo, "pid" | "socket">,
+  journal: ConnectOptions["journal"],
+): Promise<Connection | undefined> {
+  const { OwnerClient } = await import("./owner-client.ts");
   try {
-    return { role: "guest", ownerPid: pid, ownerSocket: socket, host: await SocketHost.connect(socket) };
+    return { role: "guest", ownerPid: pid, ownerSocket: socket, host: await OwnerClient.connect(socket, { journal }) };
   } catch {
     return undefined;
   }

@@ -6,7 +6,6 @@ import type { FindExecutor } from "../../hosts/executors.ts";
 import { LocalHost } from "../../hosts/local/local-host.ts";
 import type { ResolveCall } from "../../hosts/session/steps/step-parts.ts";
 import type { PieceMask } from "../../hosts/session/tasks/live-text.ts";
-import { SocketServer, type SocketServerOptions } from "../../hosts/socket/socket-server.ts";
 import type { RunObservers } from "../../operations/events/run-observers.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
@@ -17,6 +16,7 @@ import type { AcquiredLock } from "../../storage/sqlite/owner-lock.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
 import { Regexes } from "../regexes.ts";
 import { SystemClock } from "../system-clock.ts";
+import { OwnerServer, type OwnerServerOptions } from "./owner-server.ts";
 
 export interface OwnershipParts {
   readonly dataDir: string;
@@ -25,9 +25,8 @@ export interface OwnershipParts {
   readonly files: FileStorage;
   readonly findExecutor: FindExecutor;
   readonly resolveCall: ResolveCall;
-  readonly compile: SocketServerOptions["compile"];
-  readonly callTerminal: SocketServerOptions["callTerminal"];
-  readonly terminals: SocketServerOptions["terminals"];
+  /** What other processes reach. */
+  readonly openService: OwnerServerOptions["open"];
   /** Terminal sessions of this process whose program runs. */
   openTerminals(): number;
   mask(text: string): string;
@@ -84,13 +83,7 @@ export async function openOwnership(
     onDefect,
   });
   const { resumed } = await host.recover();
-  const server = await SocketServer.listen({
-    path: socketPath,
-    host,
-    compile: parts.compile,
-    callTerminal: parts.callTerminal,
-    terminals: parts.terminals,
-  });
+  const server = await OwnerServer.listen({ path: socketPath, open: () => parts.openService(), onDefect });
   const openTerminals = () => parts.openTerminals();
   return { ownership: new Ownership({ lock, socketPath, clock, journal, host, server, openTerminals }), resumed };
 }
@@ -101,7 +94,7 @@ interface Owned {
   readonly clock: SystemClock;
   readonly journal: Journal;
   readonly host: LocalHost;
-  readonly server: SocketServer;
+  readonly server: OwnerServer;
   openTerminals(): number;
 }
 

@@ -1,20 +1,13 @@
 import type { Settings } from "../../config/settings.ts";
-import { BoundedMap } from "../../core/bounded-map.ts";
-import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
-import { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
 import { createOutbound } from "../../executors/outbound/outbound.ts";
 import { createSmtpMailer } from "../../executors/outbound/smtp-mailer.ts";
-import { AgentCatalog } from "../../operations/agents/agent-catalog.ts";
 import { EarlyServers } from "../../operations/agents/early-servers.ts";
 import type { AppHost, Application, HttpService, ServedRoute } from "../../operations/application/application.ts";
 import type { DefinitionLibrary, LibraryChange } from "../../operations/definitions/definition-library.ts";
-import { FetchedDefinitions } from "../../operations/definitions/fetched-definitions.ts";
 import { DefinitionWatch } from "../../operations/definitions/watch-definitions.ts";
 import { EventFeed } from "../../operations/events/event-feed.ts";
 import type { RunObservers } from "../../operations/events/run-observers.ts";
 import { RequestRunner } from "../../operations/requests/request-runner.ts";
-import { FollowedRuns } from "../../operations/runs/followed-runs.ts";
-import { Submissions } from "../../operations/start/submit-run.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
 import { TriggerTables } from "../../operations/triggers/trigger-tables.ts";
 import { DeliveryDispatcher } from "../../operations/webhooks/delivery-dispatcher.ts";
@@ -29,9 +22,10 @@ import { OpenStreams } from "../../surfaces/http/open-streams.ts";
 import { RunLog } from "../../telemetry/logs/run-log.ts";
 import { Scheduler } from "../../triggers/schedules/scheduler.ts";
 import { readVersion } from "../read-version.ts";
+import { composeHttpParts } from "./compose-http-parts.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
 import { listRoutes, listTriggers, tellBroken, tellMissing } from "./served-definitions.ts";
-import { ServiceMcp } from "./service-mcp.ts";
+import type { ServiceMcp } from "./service-mcp.ts";
 import type { ListenAddress } from "./where-to-listen.ts";
 
 export interface ServerParts {
@@ -48,7 +42,6 @@ export interface ServerParts {
   onDefect(error: unknown): void;
 }
 
-const MAX_GRAPHS = 500;
 /** How long schedules that another process changes, and clocks that jump, go unnoticed. */
 const TICK_MS = 1_000;
 
@@ -79,7 +72,6 @@ class Server implements HttpService {
   readonly #parts: ServerParts;
   readonly #runner: RequestRunner;
   readonly #log: Log;
-  readonly #checker = new JsonSchemaChecker();
   readonly #scheduler: Scheduler;
   readonly #watch: DefinitionWatch;
   readonly #earlyServers: EarlyServers;
@@ -153,40 +145,23 @@ class Server implements HttpService {
   /** Elsewhere than on loopback a key protects, and a server has names that are not ours to know. */
   httpParts({ version, isLoopback }: { readonly version: string; readonly isLoopback: boolean }): HttpParts {
     const { app, onDefect } = this.#parts;
-    const gatekeeper = new Gatekeeper(app, { isLoopback });
-    const submissions = new Submissions(this.#runner);
-    const mcp = new ServiceMcp({
-      submissions,
-      version,
-      maxBodyBytes: app.config.settings.server.max_body_bytes,
-      stopping: this.#streams.stopping,
-      log: (line) => this.#log.write("info", `mcp: ${line}`),
-      onDefect: (line) => this.#log.write("error", line),
-    });
-    this.#mcp = mcp;
-    return {
+    const { parts, mcp } = composeHttpParts({
       app,
       runner: this.#runner,
-      submissions,
-      version,
-      streams: this.#streams,
-      followed: new FollowedRuns(),
       feed: this.#feed,
+      streams: this.#streams,
       metrics: this.#metrics,
+      version,
+      gate: new Gatekeeper(app, { isLoopback }),
       isLoopback,
-      authorize: (c, scope, way) => gatekeeper.authorize(c, scope, way),
-      appFor: (c) => gatekeeper.appFor(c),
-      callerFor: (c) => gatekeeper.callerFor(c),
-      mcp: (request, caller) => mcp.fetch(request, caller),
-      checker: this.#checker,
-      fetched: new FetchedDefinitions(app),
-      triggers: (tenantId) => this.#armed(tenantId),
-      agents: new AgentCatalog(app),
-      graphs: new BoundedMap<string, IndexedGraph>(MAX_GRAPHS),
       hosts: isLoopback ? LOOPBACK_HOSTS : undefined,
-      log: (entry) => this.#logRequest(entry),
+      triggers: (tenantId) => this.#armed(tenantId),
+      logRequest: (entry) => this.#logRequest(entry),
+      log: (level, line) => this.#log.write(level, line),
       onDefect,
-    };
+    });
+    this.#mcp = mcp;
+    return parts;
   }
 
   /** From now on slots are fired, edits are seen, and webhooks are delivered. */

@@ -24,8 +24,11 @@ import { mountEndpoints } from "./service/mount-endpoints.ts";
 
 type Handler = (parts: HttpParts, c: Context<HttpEnv>) => Response | Promise<Response>;
 
-/** The whole HTTP surface as a function from a request to its response. The service's own paths go before the application's. */
-export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
+/**
+ * The whole HTTP surface as a function from a request to its response. The service's own paths go before the application's.
+ * `mountMore`: adds routes of this listener alone, and returns their patterns.
+ */
+export function createHttpApp(parts: HttpParts, mountMore?: (http: Hono<HttpEnv>) => readonly string[]): Hono<HttpEnv> {
   const http = new Hono<HttpEnv>({ router: new RememberingRouter() });
   const shapes = new Map<string, ErrorShape>();
   http.onError((error, c) => answerError(parts, error, { c, shape: shapeAt(c, shapes) }));
@@ -69,6 +72,7 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   on("POST", "/custom_workflows/:name/execute", "agents", executeCustomWorkflow);
   on("POST", "/execution/workflows/:kind/:name/run", "agents", runWorkflow);
   for (const pattern of mountEndpoints(http, parts, ENDPOINTS)) shapes.set(pattern, "envelope");
+  for (const pattern of mountMore?.(http) ?? []) shapes.set(pattern, "envelope");
   http.all("*", (c) => answerApplication(parts, c));
   return http;
 }

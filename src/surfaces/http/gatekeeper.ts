@@ -72,6 +72,11 @@ export class Gatekeeper {
     return { id: key?.id ?? "", app: this.appFor(c), may: (scope) => key === undefined || reaches(key, scope) };
   }
 
+  /** Whoever comes by the network has come by the API. */
+  surfaceOf(): "api" {
+    return "api";
+  }
+
   #limit(caller: string): void {
     if (this.#limits !== "never") this.#limiter.take(caller);
   }

@@ -5,6 +5,7 @@ import type { AgentCatalog } from "../../operations/agents/agent-catalog.ts";
 import type { Application } from "../../operations/application/application.ts";
 import type { ServiceCaller } from "../../operations/application/service-caller.ts";
 import type { EventFeed } from "../../operations/events/event-feed.ts";
+import type { OperationContext } from "../../operations/operation.ts";
 import type { ExecuteParts } from "../../operations/requests/execute-request.ts";
 import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 import type { FollowedRuns } from "../../operations/runs/followed-runs.ts";
@@ -35,6 +36,8 @@ export interface HttpParts extends ExecuteParts {
   appFor(c: Context<HttpEnv>): Application;
   /** Whoever has been let in. */
   callerFor(c: Context<HttpEnv>): ServiceCaller;
+  /** The surface that a person's decision is recorded with. */
+  surfaceOf(c: Context<HttpEnv>): OperationContext["by"];
   /** Speaks MCP. Throws `SERVER_STOPPING`. */
   mcp(request: Request, caller: ServiceCaller): Promise<Response>;
   /** Those that follow something. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SocketHost } from "../../../src/hosts/socket/socket-host.ts";
+import { OwnerClient } from "../../../src/app/owner/owner-client.ts";
 
 /** What the workflow waits for, and what it gets. */
 const SIGNAL = { name: "go-Ada", payload: { by: "the test" } };
@@ -9,7 +9,7 @@ const SIGNAL = { name: "go-Ada", payload: { by: "the test" } };
 export async function sendGo(dataDir: string, runId: string): Promise<boolean> {
   try {
     const { socket } = JSON.parse(readFileSync(join(dataDir, "lock.json"), "utf8")) as { readonly socket: string };
-    const host = await SocketHost.connect(socket);
+    const host = await OwnerClient.connect(socket, { journal: () => Promise.reject(new Error("Nothing is read.")) });
     await host.sendSignal(runId, SIGNAL.name, SIGNAL.payload);
     await host.park();
     return true;

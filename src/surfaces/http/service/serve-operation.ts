@@ -117,7 +117,7 @@ async function serveOperation({ operation, http }: Route, { parts, c }: Asked, i
   const { submissions } = parts;
   const context: OperationContext = {
     app: parts.appFor(c),
-    by: "api",
+    by: parts.surfaceOf(c),
     submissions,
     traceParent: c.req.header("traceparent"),
   };

@@ -1,0 +1,284 @@
+import { randomUUID } from "node:crypto";
+import { connect as connectSocket } from "node:net";
+import { Agent, fetch } from "undici";
+import { isErrorCode } from "../../core/errors/error-table.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../../hosts/run-host.ts";
+import type { Journal, RunRecord } from "../../ports/journal.ts";
+import type {
+  ScreenChange,
+  ScreenView,
+  TerminalSummary,
+  TerminalViews,
+  ViewWindow,
+} from "../../ports/terminals/terminal-views.ts";
+import { SURFACE_HEADER } from "./surface-header.ts";
+
+/** Asked for what takes no time, an owner that works has answered by then. */
+const PATIENCE_MS = 30_000;
+
+interface ClientOptions {
+  /** For reading, whoever owns the data. */
+  readonly journal: () => Promise<Journal>;
+  readonly patienceMs?: number;
+}
+
+interface Asking {
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  /** The surface that a person has decided through. */
+  readonly by?: string | undefined;
+}
+
+/**
+ * The host of another process, over HTTP on its socket. Whatever is pending when the owner goes rejects with `OWNER_GONE`;
+ * what should be done at once and is not answered rejects with `OWNER_SILENT`, as nobody knows then whether it will be done.
+ */
+export class OwnerClient implements RunHost {
+  readonly #agent: Agent;
+  readonly #journal: () => Promise<Journal>;
+  readonly #patienceMs: number;
+  /** Aborts when the owner is gone, or nothing is wanted from it any more. */
+  readonly #over = new AbortController();
+  readonly #gone: (() => void)[] = [];
+
+  /** Rejects with the system's error where nobody listens. */
+  static async connect(path: string, { journal, patienceMs = PATIENCE_MS }: ClientOptions): Promise<OwnerClient> {
+    await new Promise<void>((resolve, reject) => {
+      const socket = connectSocket(path, () => {
+        resolve();
+        socket.destroy();
+      });
+      socket.once("error", reject);
+    });
+    return new OwnerClient(path, { journal, patienceMs });
+  }
+
+  private constructor(path: string, { journal, patienceMs = PATIENCE_MS }: ClientOptions) {
+    this.#journal = journal;
+    this.#patienceMs = patienceMs;
+    this.#agent = new Agent({
+      connect: { socketPath: path },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: 60_000,
+    });
+    // As long as this lasts the owner knows that it is needed, and this process that the owner is there.
+    void this.#readLines("/owner/runs/every-run/notices", () => undefined, this.#over.signal)
+      .catch(() => undefined)
+      .then(() => this.#end());
+  }
+
+  /** This process drives nothing itself. */
+  readonly driving = 0;
+
+  /** The owner recovered when it became the owner. */
+  async recover(): Promise<{ readonly resumed: number }> {
+    return { resumed: 0 };
+  }
+
+  async startRun({ definition: { text, source }, hasNewId: _, options = {}, ...start }: RunStart): Promise<RunRecord> {
+    const body = { ...start, options, text, source };
+    return toRecord(await this.#askNow("POST", "/owner/runs", { body }));
+  }
+
+  async resumeRun(runId: string): Promise<RunRecord> {
+    try {
+      await this.#askNow("POST", `/runs/${encodeURIComponent(runId)}/resume`);
+    } catch (error) {
+      // It is as it is, which its record tells.
+      if (!(error instanceof PawlError) || error.code !== "RUN_FINISHED") throw error;
+    }
+    return this.#readRecord(runId);
+  }
+
+  async cancelRun(
+    runId: string,
+    { by, reason }: { readonly by?: string; readonly reason?: string },
+  ): Promise<RunRecord> {
+    await this.#askNow("POST", `/runs/${encodeURIComponent(runId)}/cancel`, { body: { reason }, by });
+    return this.#readRecord(runId);
+  }
+
+  async answerApproval(runId: string, path: string, { answer, by, comment, edited, asked }: ApprovalAnswer) {
+    const id = encodeURIComponent(`${runId}:${path}${asked === undefined ? "" : `@${asked}`}`);
+    const body = { comment, ...(answer === "approve" ? { edited_data: edited } : {}) };
+    await this.#askNow("POST", `/approvals/${id}/${answer}`, { body, by });
+  }
+
+  async sendSignal(runId: string, name: string, payload: Json): Promise<void> {
+    await this.#askNow("POST", `/runs/${encodeURIComponent(runId)}/signals`, { body: { name, payload } });
+  }
+
+  async deleteRun(runId: string): Promise<void> {
+    await this.#askNow("DELETE", `/runs/${encodeURIComponent(runId)}`);
+  }
+
+  watch(runId: string, listen: (notice: RunNotice) => void): () => void {
+    const left = new AbortController();
+    const signal = AbortSignal.any([left.signal, this.#over.signal]);
+    // A connection that drops is told by the end of the other one.
+    this.#readLines(
+      `/owner/runs/${encodeURIComponent(runId)}/notices`,
+      (line) => {
+        if (!signal.aborted && line !== null) listen(line as unknown as RunNotice);
+      },
+      signal,
+    ).catch(() => undefined);
+    return () => left.abort();
+  }
+
+  async settled(runId: string): Promise<RunRecord> {
+    return toRecord(await this.#ask("GET", `/owner/runs/${encodeURIComponent(runId)}/settled`));
+  }
+
+  /** Where the signal aborts, the owner breaks the call off; nobody waits for that. */
+  async callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json> {
+    signal.throwIfAborted();
+    return this.#ask("POST", `/owner/tools/${encodeURIComponent(tool)}`, { body: request, signal });
+  }
+
+  /** The owner's terminals, for people. */
+  readonly terminals: TerminalViews = {
+    list: async () => (await this.#ask("GET", "/owner/terminals")) as unknown as readonly TerminalSummary[],
+    kill: async (id) => void (await this.#ask("DELETE", `/owner/terminals/${encodeURIComponent(id)}`)),
+    type: async (id, data) =>
+      void (await this.#ask("POST", `/owner/terminals/${encodeURIComponent(id)}/keys`, { body: { data } })),
+    watchScreen: (id, window) => this.#watchScreen(id, window),
+  };
+
+  /** The runs go on in their owner; only what connects to it ends. */
+  async park(): Promise<void> {
+    this.#end();
+  }
+
+  /** Calls once, when the owner is gone. */
+  whenGone(listen: () => void): void {
+    if (this.#over.signal.aborted) listen();
+    else this.#gone.push(listen);
+  }
+
+  #end(): void {
+    if (this.#over.signal.aborted) return;
+    this.#over.abort(ownerGone());
+    for (const listen of this.#gone.splice(0)) listen();
+    this.#agent.destroy().catch(() => undefined);
+  }
+
+  /** The owner may leave as soon as it has answered; what it has done is on record. */
+  async #readRecord(runId: string): Promise<RunRecord> {
+    const record = await (await this.#journal()).findRun(runId);
+    if (record === undefined || record === "ambiguous") throw new Error(`The run ${runId} is not on record.`);
+    return record;
+  }
+
+  /** For what takes no time. */
+  async #askNow(method: string, path: string, asking: Asking = {}): Promise<Json> {
+    const patience = AbortSignal.timeout(this.#patienceMs);
+    try {
+      return await this.#ask(method, path, { ...asking, signal: patience });
+    } catch (error) {
+      throw patience.aborted && error === patience.reason ? ownerSilent(this.#patienceMs) : error;
+    }
+  }
+
+  async #ask(method: string, path: string, { body, signal, by }: Asking = {}): Promise<Json> {
+    const response = await this.#fetch(path, signal, {
+      method,
+      headers: { "content-type": "application/json", ...(by === undefined ? {} : { [SURFACE_HEADER]: by }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answered = (await this.#orWhyNot(response.json(), signal)) as Json;
+    if (response.ok && isJsonObject(answered)) return answered["data"] ?? null;
+    throw toError(answered);
+  }
+
+  async #watchScreen(id: string, { columns, rows }: ViewWindow): Promise<ScreenView> {
+    const view = randomUUID();
+    const closed = new AbortController();
+    const path = `/owner/terminals/${encodeURIComponent(id)}/screen?columns=${columns}&rows=${rows}&view=${view}`;
+    const lines = await this.#openLines(path, AbortSignal.any([closed.signal, this.#over.signal]));
+    return {
+      next: async () => {
+        const { value, done } = await lines.next();
+        if (done !== true) return value as unknown as ScreenChange;
+        throw closed.signal.aborted
+          ? new PawlError("TERMINAL_NOT_FOUND", { message: "The view is closed." })
+          : ownerGone();
+      },
+      // A connection that has dropped meanwhile is told by `next`.
+      setWindow: (window) => void this.#ask("PUT", `/owner/views/${view}`, { body: window }).catch(() => undefined),
+      close: () => closed.abort(),
+    };
+  }
+
+  async #readLines(path: string, listen: (line: Json) => void, signal: AbortSignal): Promise<void> {
+    for await (const line of await this.#openLines(path, signal)) listen(line);
+  }
+
+  /** Lines of JSON, until the owner ends them. */
+  async #openLines(path: string, signal: AbortSignal): Promise<AsyncGenerator<Json>> {
+    const response = await this.#fetch(path, signal, {});
+    if (!response.ok) throw toError((await this.#orWhyNot(response.json(), signal)) as Json);
+    return readLines(response.body);
+  }
+
+  async #fetch(path: string, signal: AbortSignal | undefined, init: RequestInit) {
+    const { dispatcher, either } = { dispatcher: this.#agent, either: this.#orOver(signal) };
+    // The types of the platform's `fetch` and of this one, which can use a socket, differ in name only.
+    const asked = { ...(init as Parameters<typeof fetch>[1]), dispatcher, signal: either };
+    return this.#orWhyNot(fetch(`http://owner${path}`, asked), signal);
+  }
+
+  #orOver(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#over.signal : AbortSignal.any([signal, this.#over.signal]);
+  }
+
+  /** A request that fails was broken off by who asked, or its owner is gone. */
+  async #orWhyNot<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    try {
+      return await work;
+    } catch {
+      throw signal?.aborted === true && !this.#over.signal.aborted ? signal.reason : ownerGone();
+    }
+  }
+}
+
+async function* readLines(body: AsyncIterable<Uint8Array> | null): AsyncGenerator<Json> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of body ?? []) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield JSON.parse(line) as Json;
+  }
+}
+
+function toError(answered: Json): Error {
+  const error = isJsonObject(answered) ? answered["error"] : undefined;
+  if (!isJsonObject(error)) return new Error("The owner answered without an error and without a result.");
+  const { code, message, remedy, details } = error;
+  if (typeof code !== "string" || !isErrorCode(code)) return new Error(String(message));
+  return new PawlError(code, {
+    message: String(message),
+    ...(typeof remedy === "string" && remedy !== "" ? { remedy } : {}),
+    details: details === null ? undefined : details,
+  });
+}
+
+function toRecord(record: Json): RunRecord {
+  if (!isJsonObject(record) || typeof record["id"] !== "string") throw new Error("The owner answered without a run.");
+  return record as unknown as RunRecord;
+}
+
+function ownerSilent(patienceMs: number): PawlError {
+  const seconds = Math.round(patienceMs / 1_000);
+  return new PawlError("OWNER_SILENT", {
+    message: `The process that owns the data directory has not answered for ${seconds} s.`,
+  });
+}
+
+function ownerGone(): PawlError {
+  return new PawlError("OWNER_GONE", { message: "The process that owns the data directory is gone." });
+}

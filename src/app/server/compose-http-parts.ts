@@ -1,0 +1,69 @@
+import { BoundedMap } from "../../core/bounded-map.ts";
+import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
+import { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
+import { AgentCatalog } from "../../operations/agents/agent-catalog.ts";
+import type { Application } from "../../operations/application/application.ts";
+import { FetchedDefinitions } from "../../operations/definitions/fetched-definitions.ts";
+import type { EventFeed } from "../../operations/events/event-feed.ts";
+import type { RequestRunner } from "../../operations/requests/request-runner.ts";
+import { FollowedRuns } from "../../operations/runs/followed-runs.ts";
+import { Submissions } from "../../operations/start/submit-run.ts";
+import type { HttpParts, RequestEntry } from "../../surfaces/http/http-parts.ts";
+import { OpenStreams } from "../../surfaces/http/open-streams.ts";
+import { ServiceMcp } from "./service-mcp.ts";
+
+const MAX_GRAPHS = 500;
+
+type Gate = Pick<HttpParts, "authorize" | "appFor" | "callerFor" | "surfaceOf">;
+
+interface Composed extends Pick<HttpParts, "hosts" | "isLoopback" | "metrics" | "triggers" | "onDefect"> {
+  readonly app: Application;
+  readonly runner: RequestRunner;
+  readonly feed: EventFeed;
+  readonly streams?: OpenStreams;
+  readonly version: string;
+  /** Who is let in, and as whom. */
+  readonly gate: Gate;
+  logRequest(entry: RequestEntry): void;
+  /** A line of the log. */
+  log(level: "info" | "error", line: string): void;
+}
+
+/** What requests are answered with, whoever listens for them. */
+export function composeHttpParts(composed: Composed): { readonly parts: HttpParts; readonly mcp: ServiceMcp } {
+  const { app, runner, feed, version, gate, hosts, isLoopback, metrics, streams = new OpenStreams() } = composed;
+  const submissions = new Submissions(runner);
+  const mcp = new ServiceMcp({
+    submissions,
+    version,
+    maxBodyBytes: app.config.settings.server.max_body_bytes,
+    stopping: streams.stopping,
+    log: (line) => composed.log("info", `mcp: ${line}`),
+    onDefect: (line) => composed.log("error", line),
+  });
+  const parts: HttpParts = {
+    app,
+    runner,
+    submissions,
+    version,
+    streams,
+    followed: new FollowedRuns(),
+    feed,
+    metrics,
+    isLoopback,
+    hosts,
+    authorize: (c, scope, way) => gate.authorize(c, scope, way),
+    appFor: (c) => gate.appFor(c),
+    callerFor: (c) => gate.callerFor(c),
+    surfaceOf: (c) => gate.surfaceOf(c),
+    mcp: (request, caller) => mcp.fetch(request, caller),
+    checker: new JsonSchemaChecker(),
+    fetched: new FetchedDefinitions(app),
+    triggers: (tenantId) => composed.triggers(tenantId),
+    agents: new AgentCatalog(app),
+    graphs: new BoundedMap<string, IndexedGraph>(MAX_GRAPHS),
+    log: (entry) => composed.logRequest(entry),
+    onDefect: (error) => composed.onDefect(error),
+  };
+  return { parts, mcp };
+}

@@ -1,0 +1,163 @@
+import type { Context, Hono } from "hono";
+import { z } from "zod";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Application } from "../../operations/application/application.ts";
+import { parseInput } from "../../operations/fields.ts";
+import { compileStart } from "../../operations/repeat/compile-start.ts";
+import { jsonObjectSchema } from "../../operations/schemas.ts";
+import type { ScreenView } from "../../ports/terminals/terminal-views.ts";
+import type { HttpEnv } from "./http-parts.ts";
+import { readJsonBody } from "./read-body.ts";
+
+/** A definition of 1 MB with an input as large as an output may be, escaped. */
+export const MAX_OWNER_BODY = 64 * 1024 * 1024;
+/** Whoever watches and does not read is let go before it costs the owner more memory than this. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+/** What is of the moment is left out for who reads more slowly than it comes. */
+const MAX_UNREAD_LIVE_BYTES = 256 * 1024;
+/** Nobody has a larger one, and each of its cells costs time. */
+const side = z.coerce.number().int().min(1).max(1_000);
+/** Who looks at more at once is no person. */
+const MAX_VIEWS = 64;
+
+const wholeNumber = z.int().min(0);
+
+/** A start as another process has prepared it. Callers send the text and never a graph: it is compiled here. */
+const startSchema = z.strictObject({
+  runId: z.string(),
+  text: z.string(),
+  source: z.string().optional(),
+  input: jsonObjectSchema,
+  options: jsonObjectSchema,
+  maxCostMicro: wholeNumber.optional(),
+  uses: z
+    .strictObject({
+      maxTokens: wholeNumber.optional(),
+      maxTries: wholeNumber.optional(),
+      maxDurationMs: wholeNumber.optional(),
+    })
+    .optional(),
+  onExceeded: z.literal("ask").optional(),
+  callbackUrl: z.string().optional(),
+  tenantId: z.string().optional(),
+  parentRunId: z.string().optional(),
+  lineage: z.strictObject({ kind: z.enum(["rerun", "fork"]), run: z.string(), fromPath: z.string() }).optional(),
+});
+
+const windowSchema = z.strictObject({ columns: side, rows: side });
+
+/**
+ * What the owner of the data does for other processes of the same user, beside the service's own routes. Returns the patterns of
+ * these routes.
+ */
+export function mountOwnerRoutes(http: Hono<HttpEnv>, app: Application): readonly string[] {
+  const views = new Map<string, ScreenView>();
+  http.post("/owner/runs", async (c) => {
+    const { text, source, ...start } = await readFields(c, startSchema);
+    const definition = await compileStart(app, { text, source, options: start.options });
+    return answer(c, await (await app.host()).startRun({ ...start, definition }));
+  });
+  http.get("/owner/runs/:id/settled", async (c) => answer(c, await (await app.host()).settled(c.req.param("id"))));
+  http.get("/owner/runs/:id/notices", async (c) => streamNotices(app, c.req.param("id")));
+  http.post("/owner/tools/:name", async (c) => {
+    const request = (await readFields(c, z.looseObject({}))) as JsonObject;
+    return answer(c, await (await app.host()).callTerminal(c.req.param("name"), request, goneOf(c)));
+  });
+  const terminals = async () => (await app.host()).terminals();
+  http.get("/owner/terminals", async (c) => answer(c, await (await terminals()).list()));
+  http.delete("/owner/terminals/:id", async (c) => {
+    await (await terminals()).kill(c.req.param("id"));
+    return answer(c, null);
+  });
+  http.post("/owner/terminals/:id/keys", async (c) => {
+    await (await terminals()).type(c.req.param("id"), (await readFields(c, z.strictObject({ data: z.string() }))).data);
+    return answer(c, null);
+  });
+  http.get("/owner/terminals/:id/screen", async (c) => {
+    const { view: name, ...window } = parseInput(windowSchema.extend({ view: z.uuid() }), c.req.query());
+    if (views.size >= MAX_VIEWS) return c.body(null, 429);
+    const view = await (await terminals()).watchScreen(c.req.param("id"), window);
+    views.set(name, view);
+    return streamScreen(view, () => views.delete(name));
+  });
+  http.put("/owner/views/:name", async (c) => {
+    views.get(c.req.param("name"))?.setWindow(await readFields(c, windowSchema));
+    return answer(c, null);
+  });
+  return http.routes.map(({ path }) => path).filter((path) => path.startsWith("/owner/"));
+}
+
+async function readFields<Input extends z.ZodObject>(c: Context<HttpEnv>, schema: Input): Promise<z.output<Input>> {
+  return parseInput(schema, (await readJsonBody(c.req.raw, MAX_OWNER_BODY)) as JsonObject);
+}
+
+/** Records, lists and answers of tools are plain data: what JSON leaves out of them is absent anyway. */
+function answer(c: Context<HttpEnv>, data: object | Json): Response {
+  return c.body(JSON.stringify({ data, error: null }), 200, { "content-type": "application/json" });
+}
+
+/** Aborts when whoever asked has gone, or does not want the answer any more. */
+function goneOf(c: Context<HttpEnv>): AbortSignal {
+  const gone = new AbortController();
+  const { outgoing } = c.env;
+  outgoing.once("close", () => gone.abort());
+  return gone.signal;
+}
+
+/** A notice on each line: all that has happened in the run, then what happens. */
+async function streamNotices(app: Application, runId: string): Promise<Response> {
+  const host = await app.host();
+  const size = new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNREAD_BYTES });
+  let stop: () => void = () => undefined;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        // The first byte tells that it is watched from now on.
+        controller.enqueue(toLine(null));
+        stop = host.watch(runId, (notice) => {
+          const room = controller.desiredSize ?? 0;
+          if (notice.type === "live" && room < MAX_UNREAD_BYTES - MAX_UNREAD_LIVE_BYTES) return;
+          if (room > 0) return controller.enqueue(toLine(notice));
+          stop();
+          controller.error(new Error("A process that watches a run does not read what it is told."));
+        });
+      },
+      cancel: () => stop(),
+    },
+    size,
+  );
+  return new Response(body, { headers: { "content-type": "application/x-ndjson" } });
+}
+
+/** A change on each line, each made when the one before has been taken. */
+function streamScreen(view: ScreenView, closed: () => void): Response {
+  const end = () => {
+    view.close();
+    closed();
+  };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const change = await view.next();
+          controller.enqueue(toLine(change));
+          if (change.end === undefined) return;
+          end();
+          controller.close();
+        } catch (error) {
+          end();
+          controller.error(error);
+        }
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { headers: { "content-type": "application/x-ndjson" } });
+}
+
+const encoder = new TextEncoder();
+
+function toLine(value: object | null): Uint8Array {
+  return encoder.encode(`${JSON.stringify(value)}\n`);
+}
