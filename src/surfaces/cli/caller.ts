@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { Operation } from "../../operations/operation.ts";
 import type { RunDescription, RunHead } from "../../operations/runs/run-schemas.ts";
-import type { LiveNotice } from "./render/live-run.ts";
+import type { LiveNotice } from "./render/live/live-run.ts";
 import type { StopSignals } from "./stop-signals.ts";
 
 /**

@@ -12,8 +12,8 @@ import type { Caller } from "./caller.ts";
 import { type CommonOptions, formatOf, pageOptions } from "./cli-context.ts";
 import { print, printEnvelope, tell } from "./print.ts";
 import { io } from "./process-io.ts";
-import { sanitizeLine } from "./render/sanitize.ts";
-import { VIEWS } from "./render/views.ts";
+import { VIEWS } from "./render/pages/views.ts";
+import { sanitizeLine } from "./render/text/sanitize.ts";
 import { flagsOf, optionNameOf, partNameOf } from "./verbs/option-names.ts";
 
 /** What was written on the command line: positional arguments, and options by their names in camel case. */
@@ -78,7 +78,7 @@ async function callFor(caller: Caller, operation: Operation, given: Given): Prom
 /** For a person. */
 export async function showOutput({ table, view, show }: CliVerb, output: unknown, given: Given = {}): Promise<void> {
   if (table !== undefined) {
-    const { renderList } = await import("./render/render-list.ts");
+    const { renderList } = await import("./render/pages/render-list.ts");
     print(renderList(table, itemsOf(output), pageOptions()));
   }
   if (view !== undefined) {

@@ -4,7 +4,7 @@ import { isJsonObject, type Json } from "../../core/json.ts";
 import { type Format, paintFor } from "./cli-context.ts";
 import { print, tell, tellDefect } from "./print.ts";
 import { io } from "./process-io.ts";
-import { renderError } from "./render/render-error.ts";
+import { renderError } from "./render/pages/render-error.ts";
 
 const DEFECT_EXIT_CODE = 1;
 

@@ -8,7 +8,7 @@ import type {
   TerminalViews,
   ViewWindow,
 } from "../../../ports/terminals/terminal-views.ts";
-import { sanitize } from "../render/sanitize.ts";
+import { sanitize } from "../render/text/sanitize.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { drawChange } from "./draw-change.ts";
 import { takeTerminal } from "./raw-terminal.ts";

@@ -7,8 +7,8 @@ import { tellRepetition } from "../../../operations/repeat/tell-repetition.ts";
 import { parseJson } from "../../../operations/requests/parse-json.ts";
 import type { RunCaller } from "../caller.ts";
 import type { CommonOptions } from "../cli-context.ts";
-import { followAnswer } from "../follow-verb.ts";
-import { sanitize } from "../render/sanitize.ts";
+import { followAnswer } from "../follow/follow-verb.ts";
+import { sanitize } from "../render/text/sanitize.ts";
 import type { Voice } from "../voice.ts";
 
 export interface ForkOptions extends CommonOptions {

@@ -38,7 +38,7 @@ export async function graph(explanation: GraphExplanation, options: GraphOptions
     const { toMermaid } = await import("../../../operations/definitions/explain-graph-mermaid.ts");
     print(toMermaid(explanation));
   } else if (formatOf(options) === "text") {
-    const { renderGraph } = await import("../render/render-graph.ts");
+    const { renderGraph } = await import("../render/pages/render-graph.ts");
     print(renderGraph(explanation, paintFor(io().stdout)));
   } else {
     printEnvelope(explanation);

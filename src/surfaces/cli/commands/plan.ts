@@ -35,7 +35,7 @@ export async function plan(app: OpenApplication, workflow: string, options: Plan
 export async function showPlan(planned: Plan, options: CommonOptions): Promise<number> {
   if (formatOf(options) !== "text") printEnvelope(planned);
   else {
-    const { renderPlan } = await import("../render/render-plan.ts");
+    const { renderPlan } = await import("../render/pages/render-plan.ts");
     print(renderPlan(planned, pageOptions()));
   }
   return 0;

@@ -3,9 +3,9 @@ import { toUseLimits } from "../../../operations/costs/use-limits.ts";
 import { type PreparedRun, prepareRun } from "../../../operations/start/prepare-run.ts";
 import { HereCaller } from "../call-here.ts";
 import { type CommandParts, type CommonOptions, type Format, formatOf } from "../cli-context.ts";
+import { showRunToRest } from "../follow/show-run-to-rest.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { shortId } from "../short-id.ts";
-import { showRunToRest } from "../show-run-to-rest.ts";
 
 export interface RunOptions extends CommonOptions {
   /** `key=value` each. */

@@ -4,15 +4,15 @@ import { getRun, readRunEvents, readRunLogs } from "../../../operations/runs/run
 import { resumeRun, resumeRuns } from "../../../operations/runs/steer-runs.ts";
 import type { RunCaller } from "../caller.ts";
 import { type CommonOptions, formatOf, paintFor } from "../cli-context.ts";
-import { followAnswer } from "../follow-verb.ts";
+import { followAnswer } from "../follow/follow-verb.ts";
+import { runExitCode } from "../follow/run-exit-code.ts";
+import { INTERRUPTED, showRunToRest } from "../follow/show-run-to-rest.ts";
 import { showOutput } from "../perform-verb.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { io } from "../process-io.ts";
-import type { LiveNotice } from "../render/live-run.ts";
-import { sanitize } from "../render/sanitize.ts";
-import { runExitCode } from "../run-exit-code.ts";
+import type { LiveNotice } from "../render/live/live-run.ts";
+import { sanitize } from "../render/text/sanitize.ts";
 import { shortId } from "../short-id.ts";
-import { INTERRUPTED, showRunToRest } from "../show-run-to-rest.ts";
 import { listenForStop } from "../stop-signals.ts";
 import type { Voice } from "../voice.ts";
 
@@ -22,7 +22,7 @@ const LOGS_PAGE = 50;
 /** `pawl runs events`: the journal as it is. Without `--json` a line each. */
 export async function showEvents(caller: RunCaller, id: string, options: CommonOptions): Promise<number> {
   const format = formatOf(options);
-  const { renderEvent } = await import("../render/render-events.ts");
+  const { renderEvent } = await import("../render/pages/render-events.ts");
   const paint = paintFor(io().stdout);
   const all: unknown[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {

@@ -2,8 +2,8 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { readRequestBody } from "../../../operations/requests/read-request-file.ts";
 import { formatOf } from "../cli-context.ts";
 import type { RunOptions } from "../commands/run.ts";
-import { runExitCode } from "../run-exit-code.ts";
-import { openRunPrinter } from "../run-printer.ts";
+import { runExitCode } from "../follow/run-exit-code.ts";
+import { openRunPrinter } from "../follow/run-printer.ts";
 import type { RemoteParts } from "./remote-parts.ts";
 
 /** `pawl run --request`: a server answers such a request when its run has ended, so that there is nothing to follow. */

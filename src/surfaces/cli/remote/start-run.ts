@@ -10,10 +10,10 @@ import { ServerCaller } from "../call-server.ts";
 import { formatOf } from "../cli-context.ts";
 import { type PlanOptions, showPlan } from "../commands/plan.ts";
 import type { RunOptions } from "../commands/run.ts";
+import { showRunToRest } from "../follow/show-run-to-rest.ts";
 import { readSource } from "../perform-verb.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { shortId } from "../short-id.ts";
-import { showRunToRest } from "../show-run-to-rest.ts";
 import { given, type RemoteParts } from "./remote-parts.ts";
 
 const AGENTS = ["sandstorm", "inline", "simulated"] as const;

@@ -59,7 +59,7 @@ function addVerb(program: Command, perform: Perform, described: Described): void
     const [local, remote] = asking(
       async (caller, voice) => {
         if (verb.follows === undefined) return performVerb(caller, described, written);
-        return (await import("../follow-verb.ts")).followVerb(caller, described, { written, voice });
+        return (await import("../follow/follow-verb.ts")).followVerb(caller, described, { written, voice });
       },
       {
         starts: verb.follows === undefined ? "in the background" : "here",

@@ -1,0 +1,94 @@
+import type { Graph } from "../../../core/graph/graph.ts";
+import type { RunHead } from "../../../operations/runs/run-schemas.ts";
+import { type Format, hasLiveTerminal, paintFor } from "../cli-context.ts";
+import { print, printEnvelope, tell } from "../print.ts";
+import { io } from "../process-io.ts";
+import type { LiveNotice } from "../render/live/live-run.ts";
+import { renderError } from "../render/pages/render-error.ts";
+import { renderOutputs } from "../render/pages/render-outputs.ts";
+import { wantsColor } from "../render/text/paint.ts";
+import { shortId } from "../short-id.ts";
+import type { Voice } from "../voice.ts";
+
+/** Shows one run while it goes on: live for people, as data for programs. */
+export interface RunPrinter {
+  /** Notices that come before are kept until then. */
+  begin(graph: Graph, runId: string): void;
+  notice(notice: LiveNotice): void;
+  end(run: RunHead): Promise<void>;
+  /** The view ends without the run's end. */
+  abandon(): Promise<void>;
+  /** Gives the terminal to someone else. The next `begin` opens a new view, which has to be told everything again. */
+  paused<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export async function openRunPrinter(format: Format, voice: Voice): Promise<RunPrinter> {
+  return format === "text" ? openLivePrinter(voice) : dataPrinter(format);
+}
+
+function dataPrinter(format: "json" | "lines"): RunPrinter {
+  return {
+    begin: () => undefined,
+    notice: (notice) => {
+      if (format === "lines" && notice.type === "event")
+        print(JSON.stringify({ seq: notice.seq, event: notice.event }));
+    },
+    end: async (run) => printEnvelope(run),
+    abandon: async () => undefined,
+    paused: (work) => work(),
+  };
+}
+
+async function openLivePrinter(voice: Voice): Promise<RunPrinter> {
+  const { createLiveView } = await import("../render/live/live-view.ts");
+  const stream = io().stderr;
+  const open = () =>
+    createLiveView({
+      stream,
+      isTty: hasLiveTerminal(),
+      color: wantsColor({ isTty: stream.isTTY === true, env: io().env }),
+      now: () => Date.now(),
+    });
+  let view = open();
+  let early: LiveNotice[] | undefined = [];
+  const close = async (result?: () => void) => {
+    voice.speakThrough(undefined);
+    if (early === undefined) await view.end(result);
+    else result?.();
+    early = [];
+  };
+  return {
+    begin: (graph, runId) => {
+      view.begin(graph, { run_id: runId, workflow_name: graph.name });
+      voice.speakThrough((line) => view.say(line));
+      for (const notice of early ?? []) view.notice(notice);
+      early = undefined;
+    },
+    notice: (notice) => {
+      if (early === undefined) view.notice(notice);
+      else early.push(notice);
+    },
+    end: async (run) => {
+      await close(run.completed_at === null ? undefined : () => printOutputs(run));
+      if (run.error !== null) voice.say(renderError(run.error, paintFor(stream)));
+    },
+    abandon: () => close(),
+    paused: async (work) => {
+      await close();
+      view = open();
+      return work();
+    },
+  };
+}
+
+/** At a terminal as a table, where they are one. Programs get JSON on stdout, and people beside them the table on stderr. */
+function printOutputs({ run_id: runId, outputs }: RunHead): void {
+  const { stdout, stderr } = process;
+  const stream = stdout.isTTY === true ? stdout : stderr;
+  const table = renderOutputs(outputs, { paint: paintFor(stream), width: stream.isTTY ? stream.columns : undefined });
+  if (stream === stderr || table === undefined) print(JSON.stringify(outputs, null, 2));
+  if (table === undefined) return;
+  if (stream === stdout) print(table);
+  else tell(table);
+  tell(`All outputs: pawl runs show ${shortId(runId)} --json`);
+}

@@ -1,0 +1,146 @@
+import type { Graph } from "../../../../core/graph/graph.ts";
+import { type IndexedFlow, indexGraph } from "../../../../core/graph/indexed-graph.ts";
+import type { Event } from "../../../../core/history/events.ts";
+import type { Instance, Scope } from "../../../../core/history/run-state.ts";
+import { runStatus } from "../../../../core/interpreter/run-status.ts";
+import type { Json } from "../../../../core/json.ts";
+import { type HistoryChange, RunHistory, type StepHistory } from "../../../../operations/runs/describe-run-history.ts";
+import { LiveLine } from "./live-line.ts";
+
+/** What a live view is told: the host's `RunNotice` is one. */
+export type LiveNotice =
+  /** `graph`: of a `callResolved`, the graph that it names. */
+  | { readonly type: "event"; readonly seq: number; readonly event: Event; readonly graph?: Graph }
+  | { readonly type: "dispatched"; readonly path: string; readonly attempt: number; readonly at: number }
+  | { readonly type: "progress"; readonly path: string; readonly attempt: number; readonly event: Json }
+  | { readonly type: "live"; readonly path: string; readonly attempt: number; readonly event: Json }
+  | { readonly type: "parked" }
+  | { readonly type: "stalled"; readonly code: string; readonly message: string }
+  | { readonly type: "unstalled" };
+
+export interface LiveRunId {
+  readonly run_id: string;
+  readonly workflow_name: string;
+}
+
+const UNCHANGED: HistoryChange = { began: [], ended: [] };
+
+/**
+ * A run as it is shown while it goes on: folds the same events as the core, from the first one. Events may come twice (from
+ * the journal and from the host). Where one is missing it loses track and says so, and the run does not suffer.
+ */
+export class LiveRun {
+  readonly run: LiveRunId;
+  readonly history: RunHistory;
+  /** Of the root flow, in its order. */
+  readonly lines: readonly LiveLine[];
+  readonly questions = new Map<string, { readonly message: string; readonly at: number }>();
+  readonly #linesOf = new Map<Scope, readonly LiveLine[]>();
+  isParked = false;
+  isLost = false;
+  stalled: { readonly code: string; readonly message: string } | undefined;
+
+  constructor(graph: Graph, run: LiveRunId) {
+    this.run = run;
+    const indexed = indexGraph(graph, "");
+    this.history = new RunHistory(indexed);
+    this.lines = toLines(indexed.root, 0);
+  }
+
+  get status(): string {
+    if (this.history.state.phase === "finished") return runStatus(this.history.state);
+    return this.isParked ? "parked" : runStatus(this.history.state);
+  }
+
+  apply(notice: LiveNotice): HistoryChange {
+    switch (notice.type) {
+      case "event":
+        return this.#tryEvent(notice);
+      case "parked":
+        this.isParked = true;
+        return UNCHANGED;
+      case "stalled":
+        this.stalled = { code: notice.code, message: notice.message };
+        return UNCHANGED;
+      case "unstalled":
+        this.stalled = undefined;
+        return UNCHANGED;
+      case "dispatched":
+      case "progress":
+      case "live":
+        return UNCHANGED;
+    }
+  }
+
+  lineOf({ scope, step }: Pick<Instance, "scope" | "step">): LiveLine | undefined {
+    return this.#linesOfScope(scope)?.[step.index];
+  }
+
+  /** A picture that cannot be drawn is no reason for a run to end. */
+  #tryEvent(notice: Extract<LiveNotice, { type: "event" }>): HistoryChange {
+    try {
+      return this.#applyEvent(notice);
+    } catch {
+      this.isLost = true;
+      return UNCHANGED;
+    }
+  }
+
+  #applyEvent({ seq, event, graph }: Extract<LiveNotice, { type: "event" }>): HistoryChange {
+    const { state } = this.history;
+    if (this.isLost || seq <= state.seq) return UNCHANGED;
+    if (event.type === "callResolved" && graph !== undefined) {
+      state.graphs.set(event.graph, indexGraph(graph, event.graph));
+    }
+    const isKnown = event.type !== "callResolved" || state.graphs.has(event.graph);
+    this.isLost = seq > state.seq + 1 || !isKnown;
+    if (this.isLost) return UNCHANGED;
+    if (event.type === "approvalAsked") this.questions.set(event.path, { message: event.message, at: event.at });
+    const change = this.history.apply(event);
+    if (state.root !== undefined) this.#linesOfScope(state.root);
+    for (const began of change.began) this.lineOf(began)?.begin(began);
+    for (const ended of change.ended) this.#end(ended);
+    if (event.type === "stepFailed") this.#noteFailedAttempt(event.path, event);
+    return change;
+  }
+
+  #end(ended: StepHistory): void {
+    const line = this.lineOf(ended);
+    if (line === undefined) return;
+    line.end(ended);
+    const failure = this.history.failures.get(ended.path);
+    if (failure !== undefined) line.lastFailure = failure;
+  }
+
+  #noteFailedAttempt(path: string, failure: { readonly code: string; readonly message: string }): void {
+    const history = this.history.steps.get(path);
+    const line = history === undefined ? undefined : this.lineOf(history);
+    if (line !== undefined && history?.life.is === "live") line.lastFailure = failure;
+  }
+
+  #linesOfScope(scope: Scope): readonly LiveLine[] | undefined {
+    const known = this.#linesOf.get(scope);
+    if (known !== undefined) return known;
+    const lines = scope.parent === undefined ? this.lines : this.#innerLines(scope, scope.parent);
+    if (lines === undefined) return undefined;
+    this.#linesOf.set(scope, lines);
+    for (const line of lines) line.scopes.add(scope);
+    return lines;
+  }
+
+  #innerLines({ flow }: Scope, parent: Instance): readonly LiveLine[] | undefined {
+    const outer = this.lineOf(parent);
+    const lines = outer?.inner.get(flow) ?? (outer === undefined ? undefined : toLines(flow, outer.depth + 1));
+    if (lines !== undefined) outer?.inner.set(flow, lines);
+    return lines;
+  }
+}
+
+/** A nested flow is shown from the beginning; what else runs inside a step when it does. */
+function toLines(flow: IndexedFlow, depth: number, around?: LiveLine): readonly LiveLine[] {
+  return flow.steps.map((step) => {
+    const line = new LiveLine(step, depth, around);
+    if (step.body !== undefined) line.inner.set(step.body, toLines(step.body, depth + 1, line));
+    return line;
+  });
+}

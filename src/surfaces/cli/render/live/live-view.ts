@@ -1,0 +1,29 @@
+import type { Graph } from "../../../../core/graph/graph.ts";
+import type { LiveNotice, LiveRunId } from "./live-run.ts";
+import { PlainView } from "./plain-view.ts";
+import type { TerminalStream } from "./terminal-stream.ts";
+import { TtyView } from "./tty-view.ts";
+
+/** Shows a run while it goes on. Nothing that it is told can make it fail. */
+export interface LiveView {
+  begin(graph: Graph, run: LiveRunId): void;
+  /** Takes the host's notices as they come. A run that goes on is told its earlier events first; twice does no harm. */
+  notice(notice: LiveNotice): void;
+  /** A message in between, without disturbing the picture. */
+  say(text: string): void;
+  /** Leaves the last picture standing. `result` writes what stands above it, so that a long result does not push it away. */
+  end(result?: () => void): Promise<void>;
+}
+
+export interface LiveViewOptions {
+  /** Standard error, since standard output is for data. */
+  readonly stream: TerminalStream;
+  readonly isTty: boolean;
+  readonly color: boolean;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export function createLiveView(options: LiveViewOptions): LiveView {
+  return options.isTty ? new TtyView(options) : new PlainView(options);
+}

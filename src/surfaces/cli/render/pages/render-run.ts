@@ -1,0 +1,109 @@
+import type { RunDescription, StepDescription } from "../../../../operations/runs/run-schemas.ts";
+import type { StoredFile } from "../../../../operations/storage/stored-files.ts";
+import { formatDuration } from "../text/format-duration.ts";
+import { formatTime } from "../text/format-time.ts";
+import { formatUsd } from "../text/format-usd.ts";
+import type { PageOptions } from "../text/page-options.ts";
+import type { Paint } from "../text/paint.ts";
+import { sanitize } from "../text/sanitize.ts";
+import type { Segment } from "../text/segment.ts";
+import { showPath } from "../text/show-path.ts";
+import { statusSign, statusStyle } from "../text/status-sign.ts";
+import { renderTable } from "../text/table.ts";
+import { renderError } from "./render-error.ts";
+
+/** The page of `pawl runs show`, with the prompts and the artifacts that were asked for. */
+export function renderRun(run: RunDescription, options: PageOptions): string {
+  const parts = [renderHead(run, options), renderSteps(run.steps, options)];
+  const violations = run.steps.flatMap((step) => renderViolations(step, options.paint));
+  if (violations.length > 0) parts.push(violations.join("\n"));
+  if (run.artifacts !== undefined && run.artifacts.length > 0) parts.push(renderArtifacts(run.artifacts));
+  parts.push(...run.steps.flatMap((step) => renderPrompt(step, options.paint)));
+  if (run.error !== null) parts.push(renderError(run.error, options.paint));
+  return parts.join("\n\n");
+}
+
+function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
+  const usd = formatUsd(run.total_cost_usd, { unpriced: run.unpriced === true });
+  const facts: [string, string][] = [
+    ["run", run.run_id],
+    ["workflow", `${sanitize(run.workflow_name)} (${run.dialect})`],
+    ["status", paint(statusStyle(run.status), run.status.replaceAll("_", " "))],
+    ["created", formatTime(Date.parse(run.created_at), now)],
+    ["time", timeOf(run, now)],
+    ["cost", usd],
+  ];
+  for (const [name, origin] of [["rerun of", run.rerun_of] as const, ["fork of", run.forked_from] as const]) {
+    if (origin === null) continue;
+    const from = origin.from_path === "" ? "all of it" : `from ${sanitize(origin.from_path)}`;
+    facts.push([name, `${origin.run_id}, ${from}${origin.deleted === true ? " (deleted)" : ""}`]);
+  }
+  for (const { run_id, kind, status } of run.reruns) facts.push([kind, `${run_id} (${status.replaceAll("_", " ")})`]);
+  const tokens = ["input_tokens", "output_tokens"].map((name) => run.usage[name]);
+  if (tokens.every((count) => typeof count === "number")) facts.push(["tokens", `${tokens[0]} in, ${tokens[1]} out`]);
+  for (const { of, limit, used, is } of run.limits ?? []) {
+    const share = `${Number(used.toFixed(4))} of ${limit} ${of.replace("cost_usd", "USD")}`;
+    facts.push(["limit", is === "ok" ? share : paint("yellow", `${share}, ${is.replace("_", " ")}`)]);
+  }
+  return facts.map(([name, value]) => `${paint("dim", name.padEnd(10))}${value}`).join("\n");
+}
+
+/** One line for each, to be given to `pawl storage get`. */
+function renderArtifacts(artifacts: readonly StoredFile[]): string {
+  return artifacts.map(({ path, bytes }) => `artifact  ${showPath(path)} (${bytes} bytes)`).join("\n");
+}
+
+function renderSteps(steps: readonly StepDescription[], { paint, width, now }: PageOptions): string {
+  const columns = [
+    { title: "" },
+    { title: "STEP" },
+    { title: "STATUS" },
+    { title: "TIME", align: "right" } as const,
+    { title: "TRY", align: "right" } as const,
+    { title: "COST", align: "right" } as const,
+    { title: "" },
+  ];
+  return renderTable(
+    columns,
+    steps.map((step) => stepRow(step, now)),
+    { paint, width },
+  );
+}
+
+function stepRow(step: StepDescription, now: number): Segment[] {
+  const { path, status, duration_seconds, started_at, attempt, cost_usd, error } = step;
+  const isOpen = started_at !== null && duration_seconds === null;
+  const ms = isOpen ? now - Date.parse(started_at) : (duration_seconds ?? 0) * 1000;
+  return [
+    statusSign(status),
+    { text: showPath(path) },
+    { text: status.replaceAll("_", " "), style: statusStyle(status) },
+    { text: started_at === null ? "" : formatDuration(ms) },
+    { text: attempt > 1 ? String(attempt) : "" },
+    { text: cost_usd === null ? "$?" : cost_usd === 0 ? "" : formatUsd(cost_usd) },
+    { text: error === null ? "" : sanitize(`${error.code} ${error.message}`), style: "red" },
+  ];
+}
+
+/** One line for each. */
+function renderViolations({ path, violations = [] }: StepDescription, paint: Paint): string[] {
+  return violations.map(({ policy, action, why }) => {
+    const what = paint("yellow", sanitize(`${policy} (${action})`));
+    return `policy    ${showPath(path)}: ${what}, since ${sanitize(why)}`;
+  });
+}
+
+/** Prompts keep their lines; what is in a line is made harmless. */
+function renderPrompt({ path, input_prompt }: StepDescription, paint: Paint): string[] {
+  if (input_prompt === null) return [];
+  const lines = input_prompt.split(/\r?\n/).map((line) => `  ${/^ */.exec(line)?.[0] ?? ""}${sanitize(line)}`);
+  return [[paint("bold", showPath(path)), ...lines].join("\n")];
+}
+
+function timeOf(
+  { started_at, completed_at }: Pick<RunDescription, "started_at" | "completed_at">,
+  now: number,
+): string {
+  if (started_at === null) return "";
+  return formatDuration((completed_at === null ? now : Date.parse(completed_at)) - Date.parse(started_at));
+}
