@@ -9,7 +9,7 @@ import { compileSandcastle } from "./sandcastle/compile.ts";
 import { findJsonFault } from "./source/find-json-fault.ts";
 import { toExcerpt } from "./source/printable.ts";
 import { SourceText } from "./source/source-text.ts";
-import type { YamlMap, YamlNode } from "./source/yaml-node.ts";
+import { startOf, type YamlMap, type YamlNode } from "./source/yaml-node.ts";
 import { readYaml } from "./source/yaml-source.ts";
 import { unwrapSaved } from "./terminal/unwrap-saved.ts";
 
@@ -133,7 +133,7 @@ function dialectByShape(root: YamlMap): WrittenDialect | undefined {
 function reportUnknown(root: YamlNode, message: string, problems: ProblemList): void {
   const near = root.kind === "map" && [...root.entries.keys()].find((key) => didYouMean(key, ["steps"]) !== undefined);
   const hint = near ? `Did you mean \`steps\` instead of \`${toExcerpt(near)}\`? ` : "";
-  problems.error({ code: "DIALECT_UNKNOWN", at: placeOf(root), message, remedy: `${hint}${SHAPES}` });
+  problems.error({ code: "DIALECT_UNKNOWN", at: startOf(root), message, remedy: `${hint}${SHAPES}` });
 }
 
 const SHAPES = [
@@ -143,9 +143,3 @@ const SHAPES = [
   "terminal (`initial_state`, and `states`);",
   "agents (`agents`, `clients` or `components`, or a list of components with a `type`).",
 ].join(" ");
-
-/** The first key rather than everything. */
-function placeOf(root: YamlNode) {
-  const [first] = root.kind === "map" ? root.entries.values() : [];
-  return first?.key ?? { start: root.start, end: Math.min(root.end, root.start + 1) };
-}

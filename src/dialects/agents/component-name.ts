@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Reader } from "../shape/shape.ts";
-import { isNull, type YamlMap } from "../source/yaml-node.ts";
+import { isNull, startOf, type YamlMap } from "../source/yaml-node.ts";
 import type { Named } from "./agents-file.ts";
 import type { Component } from "./component.ts";
 
@@ -27,7 +27,7 @@ export function readName(
   }
   const name = node === undefined ? "" : typeof node.value === "string" ? node.value : node.written;
   if (node === undefined || name.trim() === "") {
-    const at = node ?? [...map.entries.values()][0]?.key ?? map;
+    const at = node ?? startOf(map);
     const message = `${what} definition missing '${keys[0]}'`;
     return reader.refuse({ code: "KEY_MISSING", at, message, remedy: `Add \`${keys[0]}\`.` });
   }

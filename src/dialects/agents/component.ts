@@ -2,7 +2,7 @@ import { suggest } from "../did-you-mean.ts";
 import type { Reader } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
-import { describeNode, isNull, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
+import { describeNode, isNull, startOf, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 
 export type ComponentKind = "agent" | "server" | "model" | "workflow" | "custom";
 
@@ -146,7 +146,7 @@ class Collector {
     if (written === undefined && expected !== undefined) return expected;
     const types = [...TYPES.keys()].join(", ");
     if (written === undefined) {
-      const at = [...map.entries.values()][0]?.key ?? map;
+      const at = startOf(map);
       const message = `An entry of ${what} does not say what it is: it has no \`type\`.`;
       this.#reader?.refuse({ code: "KEY_MISSING", at, message, remedy: `Add \`type\`: one of ${types}.` });
     } else {

@@ -1,6 +1,7 @@
-import type { Expr, PathExpr } from "../../core/expressions/expr.ts";
+import type { Expr } from "../../core/expressions/expr.ts";
 import type { CallStep, DagFlow, Place, RespondStep, Step, TaskStep } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { call, inputAt, literal, outputOf } from "../build-expr.ts";
 import type {
   AgentDefinition,
   GraphWorkflow,
@@ -44,8 +45,8 @@ export function lowerLoneAgent(agent: AgentDefinition, context: LowerContext, pl
   return { kind: "dag", steps: [step], result: step.id };
 }
 
-const MESSAGE: PathExpr = { op: "path", root: "input", path: ["message"] };
-const SESSION_ID: PathExpr = { op: "path", root: "input", path: ["session_id"] };
+const MESSAGE = inputAt("message");
+const SESSION_ID = inputAt("session_id");
 const OUTERMOST: Around = { message: MESSAGE, taken: new Set() };
 
 function lowerSequence(
@@ -86,14 +87,7 @@ function lowerGraph(workflow: GraphWorkflow, context: LowerContext, { message, t
 function joined(texts: readonly Expr[]): Expr {
   const [only] = texts;
   if (texts.length === 1 && only !== undefined) return only;
-  return {
-    op: "call",
-    fn: "join",
-    args: [
-      { op: "list", items: texts },
-      { op: "literal", value: "\n\n" },
-    ],
-  };
+  return call("join", { op: "list", items: texts }, literal("\n\n"));
 }
 
 interface Ending {
@@ -108,7 +102,7 @@ function withResult(steps: readonly Step[], { final, after, ids }: Ending): DagF
     id: ids.take("result"),
     ...(after.length === 0 ? {} : { after: after.map(({ id }) => id) }),
     kind: "respond",
-    value: { op: "object", entries: { final_message: final, status: { op: "literal", value: status } } },
+    value: { op: "object", entries: { final_message: final, status: literal(status) } },
   };
   return { kind: "dag", steps: [...steps, respond] };
 }
@@ -140,9 +134,9 @@ function lowerStep(step: StepDefinition, plan: StepPlan, context: LowerContext):
     place: step.place,
     ...after,
     kind: "call",
-    workflow: { op: "literal", value: step.name },
+    workflow: literal(step.name),
     input: { op: "object", entries: { message, session_id: SESSION_ID } },
-    terms: { op: "literal", value: { asks: "message" } },
+    terms: literal({ asks: "message" }),
   };
   return call;
 }
@@ -159,7 +153,7 @@ function toTask(agent: AgentDefinition, { id, place, message, number }: TaskPlan
   const timeoutMs = timeoutOf(agent);
   const maxCostMicro = maxCostOf(agent);
   const asStep: { readonly [name: string]: Expr } =
-    number === undefined ? {} : { step: { op: "literal", value: number }, needs_text: { op: "literal", value: true } };
+    number === undefined ? {} : { step: literal(number), needs_text: literal(true) };
   return {
     id,
     description: agent.description,
@@ -171,7 +165,7 @@ function toTask(agent: AgentDefinition, { id, place, message, number }: TaskPlan
     input: {
       op: "object",
       entries: {
-        agent: { op: "literal", value: settingsOf(agent, context) },
+        agent: literal(settingsOf(agent, context)),
         message,
         session_id: SESSION_ID,
         ...asStep,
@@ -192,11 +186,10 @@ function settingsOf(agent: AgentDefinition, { agents, models }: LowerContext): J
  */
 function answerOf(step: StepDefinition, id: string, { targets }: LowerContext): Expr {
   const target = targets.get(step);
-  const at = (...path: readonly string[]): Expr => ({ op: "path", root: "steps", name: id, path });
-  if (target?.kind === "agent") return at("text");
-  if (target?.kind === "own") return at("final_message");
-  const candidates = [at("final_message"), at("message"), at("text"), at(), { op: "literal", value: "" } as const];
-  return { op: "call", fn: "toString", args: [{ op: "call", fn: "coalesce", args: candidates }] };
+  if (target?.kind === "agent") return outputOf(id, "text");
+  if (target?.kind === "own") return outputOf(id, "final_message");
+  const candidates = ["final_message", "message", "text"].map((field) => outputOf(id, field));
+  return call("toString", call("coalesce", ...candidates, outputOf(id), literal("")));
 }
 
 /** Ids of steps by their names: one that is taken gets a number. */

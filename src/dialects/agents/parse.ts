@@ -1,7 +1,7 @@
 import type { Json } from "../../core/json.ts";
 import { type Reader, type Shape, TOP } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
-import { isNull, type YamlNode } from "../source/yaml-node.ts";
+import { isNull, startOf, type YamlNode } from "../source/yaml-node.ts";
 import type {
   AgentDefinition,
   AgentSettingName,
@@ -34,9 +34,8 @@ export function parseAgentsFile(root: YamlNode, reader: Reader): AgentsFile {
   const each = <Part>(kind: ComponentKind, parse: (component: Component, reader: Reader) => Part | undefined) =>
     components.filter((component) => component.kind === kind).flatMap((component) => parse(component, reader) ?? []);
   const servers = each("server", parseServer);
-  const [first] = root.kind === "map" ? root.entries.values() : [];
   return {
-    at: first?.key ?? { start: root.start, end: Math.min(root.end, root.start + 1) },
+    at: startOf(root),
     agents: each("agent", (component) =>
       readNamed(component, { shape: agent, what: "agent", convert: toAgent }, reader),
     ),
@@ -142,7 +141,7 @@ function toServer(read: ReadServer, named: Named, reader: Reader): ServerDefinit
   const ways = [given("server_path"), given("command"), given("url") ?? given("http_endpoint")];
   if (!ways.some((node) => node?.kind === "scalar" && node.written.trim() !== "")) {
     const message = "The client says neither `server_path` nor `command` nor `url`.";
-    const at = map.entries.get("server_path")?.value ?? [...map.entries.values()][0]?.key ?? map;
+    const at = map.entries.get("server_path")?.value ?? startOf(map);
     reader.refuse({ code: "KEY_MISSING", at, message, remedy: "Add one of the three." });
   }
   const settings: readonly (readonly [string, Json | undefined])[] = [
@@ -182,8 +181,12 @@ function parseWorkflow(component: Component, reader: Reader): WorkflowDefinition
   if (!entries.has(key)) {
     const message = `The workflow has no \`${key}\`.`;
     const what = isGraph ? "`{node_id, name, type}`" : "the names of agents and workflows";
-    const at = [...entries.values()][0]?.key ?? component.map;
-    reader.refuse({ code: "KEY_MISSING", at, message, remedy: `Add \`${key}\`: a list of ${what}.` });
+    reader.refuse({
+      code: "KEY_MISSING",
+      at: startOf(component.map),
+      message,
+      remedy: `Add \`${key}\`: a list of ${what}.`,
+    });
   }
   if (isGraph) {
     return readNamed(

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { suggest } from "../did-you-mean.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
-import type { YamlMap, YamlNode } from "../source/yaml-node.ts";
+import { startOf, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 import { type Fields, isWritten, type Owner, type ReadFields, readFields, toPlaces, toProperties } from "./fields.ts";
 import type { Reader, SchemaWriter, Shape, Spot } from "./shape.ts";
 
@@ -79,8 +79,7 @@ export function refuseNoMap(
 }
 
 export function toOwner(map: YamlMap, spot: Spot, { title }: ObjectRules): Owner {
-  const [first] = map.entries.values();
-  const inside = first?.key ?? { start: map.start, end: Math.min(map.end, map.start + 1) };
+  const inside = startOf(map);
   // An object with a title says itself what it lacks.
   if (title !== undefined) return { map, spot, name: capitalize(title.replace(/^an? /, "the ")), missingAt: inside };
   return { map, spot, name: spot.path === "" ? spot.name : `\`${spot.path}\``, missingAt: spot.key ?? inside };

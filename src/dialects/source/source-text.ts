@@ -1,4 +1,5 @@
 import type { ProblemPlace } from "../../core/errors/problem.ts";
+import type { Place } from "../../core/graph/graph.ts";
 import type { Definition } from "../definition.ts";
 
 /** Offsets into a definition's text; the end is exclusive. */
@@ -23,6 +24,11 @@ export class SourceText {
     const start = this.#locate(range.start);
     const end = this.#locate(range.end);
     return { file: this.#file, ...start, endLine: end.line, endColumn: end.column };
+  }
+
+  /** Without the file: the graph of a text is the same wherever it lies. */
+  position({ start }: Pick<Range, "start">): Place {
+    return this.#locate(start);
   }
 
   #locate(offset: number): { line: number; column: number } {

@@ -45,6 +45,12 @@ export function toJson(node: YamlNode): Json {
   }
 }
 
+/** Where it begins: its first key, rather than all of it. */
+export function startOf(node: YamlNode): Range {
+  const [first] = node.kind === "map" ? node.entries.values() : [];
+  return first?.key ?? { start: node.start, end: Math.min(node.end, node.start + 1) };
+}
+
 export function isNull(node: YamlNode): boolean {
   return node.kind === "scalar" && node.value === null;
 }

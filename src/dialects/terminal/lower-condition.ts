@@ -1,6 +1,6 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Json } from "../../core/json.ts";
-import { allOf, call, first, isEqualTo, literal, oneOf } from "./build.ts";
+import { allOf, call, first, isEqualTo, literal, oneOf } from "../build-expr.ts";
 import { hasTimedOut, type NamedState, resultField } from "./result-fields.ts";
 import { lowerPattern, lowerValue, type ReadName } from "./variables.ts";
 import type { Condition } from "./workflow-shape.ts";

@@ -1,7 +1,7 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { CallStep, Place, Step, TaskStep, Transition } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { literal, object, variable } from "./build.ts";
+import { literal, toObject, variable } from "../build-expr.ts";
 import { lowerCondition } from "./lower-condition.ts";
 import { hasTimedOut, type NamedState } from "./result-fields.ts";
 import {
@@ -43,9 +43,9 @@ function lowerTask(
   return {
     kind: "task",
     executor: "terminal",
-    input: object([
+    input: toObject([
       ["tool", literal(tool)],
-      ["params", object(lowered)],
+      ["params", toObject(lowered)],
     ]),
     // Typed twice it would mean something else.
     ...(tool === "send_input" ? { atMostOnce: true } : {}),
@@ -68,7 +68,7 @@ function lowerCall(
     kind: "call",
     workflow: typeof name === "string" ? lowerText(name, read) : literal(definition ?? null),
     input: lowerValue(isJsonObject(given) ? given : {}, read),
-    terms: object([["by_name", literal(true)], ...limitsOf(state.action.params, read)]),
+    terms: toObject([["by_name", literal(true)], ...limitsOf(state.action.params, read)]),
     reports: true,
   };
 }

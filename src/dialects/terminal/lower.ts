@@ -31,10 +31,6 @@ export function lowerWorkflow(workflow: TerminalWorkflow, { root, source, envAll
   const states = Object.entries(workflow.states).map(([name, state]) => toNamedState(name, state));
   const variables = new Variables(workflow, states);
   const at = mapAt(root, "states") ?? root;
-  const placeOf = (name: string) => {
-    const { line, column } = source.place(keyAt(at, name));
-    return { line, column };
-  };
   const used = [...namesIn({ ...workflow.states } as unknown as JsonObject)].flatMap((name) => envNameOf(name) ?? []);
   return withMaxStates(
     {
@@ -46,7 +42,7 @@ export function lowerWorkflow(workflow: TerminalWorkflow, { root, source, envAll
       flow: {
         kind: "machine",
         start: workflow.initial_state,
-        steps: states.map((state) => lowerState(state, variables, placeOf(state.name))),
+        steps: states.map((state) => lowerState(state, variables, source.position(keyAt(at, state.name)))),
         reported: ["session_id"],
       },
       limits: { maxDepth: MAX_RECURSION_DEPTH, timeoutMs: DEFAULT_EXECUTION_TIMEOUT_SECONDS * 1_000 },

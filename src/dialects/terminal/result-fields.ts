@@ -1,5 +1,5 @@
 import type { Expr } from "../../core/expressions/expr.ts";
-import { call, first, literal, oneOf, output } from "./build.ts";
+import { call, first, literal, oneOf, output } from "../build-expr.ts";
 import { EXECUTION_TIMED_OUT, stateTimedOut, TOO_DEEP } from "./messages.ts";
 import type { State } from "./workflow-shape.ts";
 

@@ -1,6 +1,6 @@
 import type { Expr, TextPart } from "../../core/expressions/expr.ts";
 import type { Json } from "../../core/json.ts";
-import { call, first, literal, object, variable } from "./build.ts";
+import { call, first, inputAt, literal, toObject, variable } from "../build-expr.ts";
 import { envNameOf, namesIn, splitText } from "./placeholders.ts";
 import { type NamedState, resultField } from "./result-fields.ts";
 import { mayHaveField, STANDARD_VARIABLES } from "./tools.ts";
@@ -53,7 +53,7 @@ export class Variables {
       ...(isOwn ? [variable(nameOfOwn(name))] : []),
       ...(standard === undefined ? [] : [call("coalesce", standard)]),
       ...(STANDARD_VARIABLES.has(name) ? [variable(name)] : []),
-      { op: "path", root: "input", path: [name] },
+      inputAt(name),
     );
   }
 }
@@ -70,7 +70,7 @@ export function lowerValue(value: Json, read: ReadName): Expr {
   if (typeof value === "string") return lowerText(value, read);
   if (!hasVariables(value)) return literal(value);
   if (Array.isArray(value)) return { op: "list", items: value.map((item: Json) => lowerValue(item, read)) };
-  return object(Object.entries(value as object).map(([key, inner]) => [key, lowerValue(inner as Json, read)]));
+  return toObject(Object.entries(value as object).map(([key, inner]) => [key, lowerValue(inner as Json, read)]));
 }
 
 /** One pass: what is put in is never looked at again, and a name without a value stays as it is written. */

@@ -2,12 +2,12 @@ import type { Compiled } from "../definition.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { checkLater } from "../shape/check-later.ts";
 import { Reader, TOP } from "../shape/shape.ts";
+import { placeOfFault } from "../source/place-in-scalar.ts";
 import type { SourceText } from "../source/source-text.ts";
 import type { YamlMap } from "../source/yaml-node.ts";
 import { lowerWorkflow } from "./lower/lower.ts";
 import type { LowerContext } from "./lower/lower-context.ts";
 import { findTemplateFault } from "./prompts/check-template.ts";
-import { placeInScalar } from "./prompts/place-in-scalar.ts";
 import { blocksOf, type Level, type StepDefinition, toLevel } from "./shape/step-shape.ts";
 import { rules } from "./shape/texts.ts";
 import { workflow as shape } from "./shape/workflow-shape.ts";
@@ -70,7 +70,7 @@ async function checkPrompts({ later, source, problems }: Reader): Promise<void> 
   for (const each of later) {
     const fault = each.kind === "prompt" ? await findTemplateFault(each.text.value) : undefined;
     if (each.kind !== "prompt" || fault === undefined) continue;
-    const at = placeInScalar(each.text, fault, source) ?? each.text.at;
+    const at = placeOfFault(each.text, fault, source) ?? each.text.at;
     problems.error({ code: "PROMPT_INVALID", at, message: `The prompt cannot be read: ${fault.reason}.` });
   }
 }

@@ -3,7 +3,7 @@ import { anything, list } from "../../shape/containers.ts";
 import { ignored, optional } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
 import { choice, text } from "../../shape/scalars.ts";
-import { type Reader, type Shape, to } from "../../shape/shape.ts";
+import { type Shape, to } from "../../shape/shape.ts";
 import { describeNode, type YamlMap, type YamlNode } from "../../source/yaml-node.ts";
 import type { EdgeDefinition, Named, NodeDefinition, StepDefinition } from "../agents-file.ts";
 import { readName, withName } from "../component-name.ts";
@@ -53,13 +53,13 @@ function step(key: "steps" | "nodes"): Shape<StepDefinition & { readonly map?: Y
     read(node, spot, reader) {
       const name = readText(node);
       if (name !== undefined && name.trim() !== "")
-        return { name, at: node, type: "any", place: placeOf(node, reader) };
+        return { name, at: node, type: "any", place: reader.source.position(node) };
       if (node.kind === "map") {
         const named = readName({ map: node }, STEP_NAME, reader);
         const read = shape.read(node, spot, reader);
         if (named === undefined || read === undefined) return undefined;
         const type = read.type === undefined ? "any" : read.type === "agent" ? "agent" : "workflow";
-        return { ...named, type, place: placeOf(node, reader), map: node };
+        return { ...named, type, place: reader.source.position(node), map: node };
       }
       const what = name === undefined ? describeNode(node) : "an empty one";
       const message = `An entry of \`${key}\` must be a name, not ${what}.`;
@@ -68,12 +68,6 @@ function step(key: "steps" | "nodes"): Shape<StepDefinition & { readonly map?: Y
     },
     toSchema: (writer) => ({ anyOf: [NAME, withName(shape.toSchema(writer), STEP_NAME, "list")] }),
   };
-}
-
-/** Without the file: the graph of a text is the same wherever it lies. */
-function placeOf(at: YamlNode, { source }: Reader) {
-  const { line, column } = source.place({ start: at.start, end: at.start });
-  return { line, column };
 }
 
 const node: Shape<NodeDefinition> = to(step("nodes"), ({ map, ...read }) => {

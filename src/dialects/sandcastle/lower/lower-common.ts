@@ -1,11 +1,12 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
-import type { DagFlow, Place, Step, TaskStep } from "../../../core/graph/graph.ts";
+import type { DagFlow, Step, TaskStep } from "../../../core/graph/graph.ts";
+import { literal, toObject } from "../../build-expr.ts";
 import type { SourceText } from "../../source/source-text.ts";
 import { findItemUse } from "../items.ts";
 import type { Workflow } from "../parse.ts";
 import type { AgentCall, Fallback, StepDefinition } from "../parse-step.ts";
 import { slotsOfStep } from "../references/slots.ts";
-import { type ExprScope, lowerTemplate, toObject } from "./lower-expr.ts";
+import { type ExprScope, lowerTemplate } from "./lower-expr.ts";
 
 export interface LowerContext {
   readonly workflow: Workflow;
@@ -25,7 +26,7 @@ export function lowerCommon(step: StepDefinition, scope: ExprScope, context: Low
   return {
     id: step.id,
     description: step.description,
-    place: toPlace(step.start, context.source),
+    place: context.source.position(step),
     ...(after.length === 0 ? {} : { after }),
     ...lowerItemUse(step, scope),
     ...lowerOnFailure(step, scope, context),
@@ -42,11 +43,11 @@ export function policiesOf({ policies }: StepDefinition): Pick<TaskStep, "polici
 export function lowerCall({ model, maxTurns, timeoutMs, outputSchema, tools }: AgentCall, prompt: Expr): Expr {
   return toObject([
     ["prompt", prompt],
-    ["model", { op: "literal", value: model }],
-    ["max_turns", { op: "literal", value: maxTurns }],
-    ["timeout", { op: "literal", value: timeoutMs / 1000 }],
-    ...(outputSchema === undefined ? [] : [["output_schema", { op: "literal", value: outputSchema }] as const]),
-    ...(tools === undefined ? [] : [["tools", { op: "literal", value: tools }] as const]),
+    ["model", literal(model)],
+    ["max_turns", literal(maxTurns)],
+    ["timeout", literal(timeoutMs / 1000)],
+    ...(outputSchema === undefined ? [] : [["output_schema", literal(outputSchema)] as const]),
+    ...(tools === undefined ? [] : [["tools", literal(tools)] as const]),
   ]);
 }
 
@@ -83,7 +84,7 @@ function lowerFallback(
 ): DagFlow {
   const task: TaskStep = {
     id: freeId("fallback", step),
-    place: toPlace(fallback.start, context.source),
+    place: context.source.position(fallback),
     kind: "task",
     executor: "agent",
     input: lowerCall(fallback, lowerTemplate(fallback.prompt, scope)),
@@ -91,10 +92,4 @@ function lowerFallback(
     ...policiesOf(step),
   };
   return { kind: "dag", steps: [task], result: task.id };
-}
-
-/** Without the file: the graph of a text is the same wherever it lies. */
-export function toPlace(start: number, source: SourceText): Place {
-  const { line, column } = source.place({ start, end: start });
-  return { line, column };
 }

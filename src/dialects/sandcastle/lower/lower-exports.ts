@@ -1,9 +1,10 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { TaskStep } from "../../../core/graph/graph.ts";
+import { literal, toObject } from "../../build-expr.ts";
 import type { Export } from "../parse-exports.ts";
 import type { StepDefinition } from "../parse-step.ts";
-import { type LowerContext, toPlace } from "./lower-common.ts";
-import { lowerTemplate, toObject } from "./lower-expr.ts";
+import type { LowerContext } from "./lower-common.ts";
+import { lowerTemplate } from "./lower-expr.ts";
 
 const CSV_TIMEOUT_MS = 60_000;
 const REPORT_TIMEOUT_MS = 120_000;
@@ -23,12 +24,11 @@ function lowerExport(
   { declared, domainOf, workflow, source }: LowerContext,
 ): TaskStep {
   const scope = { declared, perItem: false };
-  const literal = (value: string | boolean): Expr => ({ op: "literal", value });
   const optional = (name: string, value: string | undefined) =>
     value === undefined ? [] : [[name, literal(value)] as const];
   const common = {
     id: `${step.id}.${found.kind === "csv" ? "csv" : found.key === "report" ? "report" : "pdf"}`,
-    place: toPlace(found.at.start, source),
+    place: source.position(found.at),
     after: [step.id],
     kind: "task",
     onFailure: "continue",

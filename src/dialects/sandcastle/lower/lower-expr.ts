@@ -1,4 +1,5 @@
-import type { Expr, PathExpr, TextPart } from "../../../core/expressions/expr.ts";
+import type { Expr, TextPart } from "../../../core/expressions/expr.ts";
+import { first, inputAt, literal, outputOf, toObject } from "../../build-expr.ts";
 import type { Path, Reference } from "../references/reference.ts";
 import type { Template } from "../references/template.ts";
 import type { Value } from "../references/value.ts";
@@ -15,7 +16,7 @@ export function lowerReference(reference: Reference, scope: ExprScope): Expr {
     case "input":
       return lowerInput(reference.path, scope);
     case "step":
-      return { op: "path", root: "steps", name: reference.step, path: reference.path };
+      return outputOf(reference.step, ...reference.path);
     case "item":
       return { op: "path", root: "item", path: reference.path };
     case "storage":
@@ -39,14 +40,14 @@ export function lowerParts(template: Template, scope: ExprScope): readonly TextP
 }
 
 export function joinParts(parts: readonly TextPart[]): Expr {
-  if (parts.every((part) => typeof part === "string")) return { op: "literal", value: parts.join("") };
+  if (parts.every((part) => typeof part === "string")) return literal(parts.join(""));
   return { op: "text", parts };
 }
 
 export function lowerValue(value: Value, scope: ExprScope): Expr {
   switch (value.kind) {
     case "literal":
-      return { op: "literal", value: value.value };
+      return literal(value.value);
     case "template":
       return lowerTemplate(value.template, scope);
     case "slot":
@@ -58,19 +59,15 @@ export function lowerValue(value: Value, scope: ExprScope): Expr {
   }
 }
 
-export function toObject(entries: readonly (readonly [string, Expr])[]): Expr {
-  return { op: "object", entries: Object.fromEntries(entries) };
-}
-
 /**
  * Which of the two an undeclared name is, only the run's input tells: what the input has wins over the item. `_item` and
  * `_index` are also what a workflow that was called once per item finds in its input.
  */
 function lowerInput(path: Path, scope: ExprScope): Expr {
-  const fromInput: PathExpr = { op: "path", root: "input", path };
+  const fromInput = inputAt(...path);
   const [name, ...rest] = path;
   if (name === undefined || !scope.perItem || scope.declared.has(String(name))) return fromInput;
-  if (name === "_item") return { op: "first", of: [{ op: "path", root: "item", path: rest }, fromInput] };
-  if (name === "_index") return { op: "first", of: [{ op: "path", root: "index", path: rest }, fromInput] };
-  return { op: "first", of: [fromInput, { op: "path", root: "item", path }] };
+  if (name === "_item") return first({ op: "path", root: "item", path: rest }, fromInput);
+  if (name === "_index") return first({ op: "path", root: "index", path: rest }, fromInput);
+  return first(fromInput, { op: "path", root: "item", path });
 }

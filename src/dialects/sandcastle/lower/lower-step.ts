@@ -1,5 +1,6 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Each, Step, Wait } from "../../../core/graph/graph.ts";
+import { literal } from "../../build-expr.ts";
 import type { AgentBody, ApprovalBody, StepDefinition, WaitBody } from "../parse-step.ts";
 import { type LowerContext, lowerCall, lowerCommon, policiesOf } from "./lower-common.ts";
 import { type ExprScope, joinParts, lowerParts, lowerReference, lowerTemplate, lowerValue } from "./lower-expr.ts";
@@ -79,7 +80,7 @@ function lowerApproval(body: ApprovalBody, scope: ExprScope) {
 function lowerWait(wait: WaitBody, scope: ExprScope): Wait {
   switch (wait.for) {
     case "duration":
-      return { for: "duration", durationMs: { op: "literal", value: wait.durationMs } };
+      return { for: "duration", durationMs: literal(wait.durationMs) };
     case "instant":
       return { for: "instant", at: lowerTemplate(wait.at, scope) };
     case "event": {

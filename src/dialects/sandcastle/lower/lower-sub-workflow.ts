@@ -1,9 +1,10 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { CallStep, RespondStep, Step } from "../../../core/graph/graph.ts";
+import { inputAt, outputOf, toObject } from "../../build-expr.ts";
 import type { StepDefinition, SubWorkflowBody } from "../parse-step.ts";
 import type { Path } from "../references/reference.ts";
 import { type CommonFields, freeId, policiesOf } from "./lower-common.ts";
-import { type ExprScope, lowerTemplate, lowerValue, toObject } from "./lower-expr.ts";
+import { type ExprScope, lowerTemplate, lowerValue } from "./lower-expr.ts";
 
 interface SubWorkflowContext {
   readonly common: CommonFields;
@@ -49,7 +50,7 @@ function splitFanOut({ itemFields, usesItem, onFailure, ...rest }: CommonFields)
 
 /** As in the original, a child that is called once per item finds the item in its input as `_item`, its number as `_index`. */
 function lowerChildInput(step: StepDefinition, body: SubWorkflowBody, scope: ExprScope): Expr {
-  if (body.input === undefined && step.fanOut === undefined) return { op: "path", root: "input", path: [] };
+  if (body.input === undefined && step.fanOut === undefined) return inputAt();
   const mapped = body.input === undefined ? passDeclared(scope) : lowerMapping(body.input, scope);
   return toObject(step.fanOut === undefined ? mapped : [...mapped, ...ITEM_ENTRIES]);
 }
@@ -62,7 +63,7 @@ const ITEM_ENTRIES: readonly NamedExpr[] = [
 type NamedExpr = readonly [name: string, value: Expr];
 
 function passDeclared({ declared }: ExprScope): readonly NamedExpr[] {
-  return [...declared].map((name) => [name, { op: "path", root: "input", path: [name] }]);
+  return [...declared].map((name) => [name, inputAt(name)]);
 }
 
 function lowerMapping(mapping: NonNullable<SubWorkflowBody["input"]>, scope: ExprScope): readonly NamedExpr[] {
@@ -73,15 +74,11 @@ function pickOutputs(
   output: NonNullable<SubWorkflowBody["output"]>,
   { callId, isList }: { readonly callId: string; readonly isList: boolean },
 ): Expr {
-  const pick = isList ? pickFromEach : pickFromOne;
-  return toObject([...output].map(([name, path]) => [name, pick(callId, path)]));
-}
-
-function pickFromOne(callId: string, path: Path): Expr {
-  return { op: "path", root: "steps", name: callId, path };
+  const pick = (path: Path) => (isList ? pickFromEach(callId, path) : outputOf(callId, ...path));
+  return toObject([...output].map(([name, path]) => [name, pick(path)]));
 }
 
 function pickFromEach(callId: string, path: Path): Expr {
-  const list = pickFromOne(callId, []);
+  const list = outputOf(callId);
   return { op: "map", list, as: "child", body: { op: "path", root: "local", name: "child", path } };
 }

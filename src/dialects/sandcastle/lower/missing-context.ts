@@ -1,4 +1,5 @@
 import type { TextPart } from "../../../core/expressions/expr.ts";
+import { outputOf } from "../../build-expr.ts";
 import type { StepDefinition } from "../parse-step.ts";
 import { slotsOf, type Template } from "../references/template.ts";
 
@@ -17,10 +18,7 @@ export function missingContext(
   const silent = new Set(steps.filter(isPause).map(({ id }) => id));
   const missing = new Set(step.dependsOn.map(({ id }) => id).filter((id) => !mentioned.has(id) && !silent.has(id)));
   if (missing.size === 0) return [];
-  const blocks = [...missing].flatMap((id): TextPart[] => [
-    `\n[${id}]: `,
-    { value: { op: "path", root: "steps", name: id, path: [] }, written: "null" },
-  ]);
+  const blocks = [...missing].flatMap((id): TextPart[] => [`\n[${id}]: `, { value: outputOf(id), written: "null" }]);
   return ["\n\nContext from previous steps:", ...blocks];
 }
 

@@ -1,4 +1,3 @@
-import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Step } from "../../../core/graph/graph.ts";
 
 /** What a step does, without its name and place in the flow. */
@@ -27,8 +26,4 @@ export function effortOf(body: Spending): Pick<Step, "retry" | "timeoutMs" | "at
   const { atMostOnce, maxCostUsd: usd } = body;
   const maxCostMicro = usd === undefined ? undefined : Math.max(1, Math.round(usd * 1_000_000));
   return { ...attemptsOf(body), ...(atMostOnce ? { atMostOnce } : {}), maxCostMicro };
-}
-
-export function outputOf(step: string, ...path: readonly (string | number)[]): Expr {
-  return { op: "path", root: "steps", name: step, path };
 }

@@ -1,4 +1,3 @@
-import type { Place } from "../../../core/graph/graph.ts";
 import type { NeededFile } from "../../definition.ts";
 import type { ProblemList } from "../../problem-list.ts";
 import type { Range, SourceText } from "../../source/source-text.ts";
@@ -58,10 +57,4 @@ export function freeId(wanted: string, context: LowerContext, taken: ReadonlySet
   let id = wanted;
   while (context.stepIds.has(id) || taken.has(id)) id = `${id}_`;
   return id;
-}
-
-/** Without the file: the graph of a text is the same wherever it lies. */
-export function toPlace(range: Range, source: SourceText): Place {
-  const { line, column } = source.place(range);
-  return { line, column };
 }

@@ -1,13 +1,14 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import { toMilliseconds } from "../../../core/expressions/to-milliseconds.ts";
 import type { Wait } from "../../../core/graph/graph.ts";
+import { call, literal, toObject } from "../../build-expr.ts";
 import type { YamlMap, YamlScalar } from "../../source/yaml-node.ts";
 import { toSources } from "../shape/control-shape.ts";
 import type { ControlBody, ControlOf, StepDefinition } from "../shape/step-shape.ts";
 import { attemptsOf, type Doing, effortOf, UNREADABLE } from "./doing.ts";
 import { lowerLoop, lowerParallel } from "./lower-fan-out.ts";
 import { lowerSplit } from "./lower-split.ts";
-import { literal, lowerInputs, lowerName, lowerValue, toObject, type ValueScope } from "./lower-value.ts";
+import { lowerInputs, lowerName, lowerValue, type ValueScope } from "./lower-value.ts";
 import type { PlanBlock } from "./plan-block.ts";
 
 /** Control steps as compositions of the steps that the core knows. */
@@ -64,12 +65,12 @@ function lowerMerge({ strategy, key, ...read }: ControlOf<"merge">, scope: Value
   const values = nodes.map((source) => lowerValue(source, scope));
   switch (strategy) {
     case "append":
-      return { op: "call", fn: "concat", args: values };
+      return call("concat", ...values);
     case "object":
-      if (names === undefined) return { op: "call", fn: "merge", args: values };
+      if (names === undefined) return call("merge", ...values);
       return toObject(values.map((value, index) => [names[index] ?? "", value]));
     case "byKey":
-      return { op: "call", fn: "mergeBy", args: [{ op: "list", items: values }, literal(key?.value ?? "")] };
+      return call("mergeBy", { op: "list", items: values }, literal(key?.value ?? ""));
   }
 }
 
@@ -93,7 +94,7 @@ function lowerDuration(duration: YamlScalar, scope: ValueScope): Expr {
     scope.context.problems.error({ code: "VALUE_INVALID", at: duration, message, remedy: "Write 0 or more." });
     return literal(0);
   }
-  return { op: "call", fn: "toMilliseconds", args: [lowerValue(duration, scope)] };
+  return call("toMilliseconds", lowerValue(duration, scope));
 }
 
 /** Numbers have been reported with the structure. */

@@ -1,9 +1,9 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { SetStep } from "../../../core/graph/graph.ts";
+import { call, literal, outputOf, toObject } from "../../build-expr.ts";
 import type { YamlNode } from "../../source/yaml-node.ts";
-import { outputOf } from "./doing.ts";
 import { freeId } from "./lower-context.ts";
-import { literal, lowerValue, toObject, type ValueScope } from "./lower-value.ts";
+import { lowerValue, type ValueScope } from "./lower-value.ts";
 
 export interface LoweredList {
   readonly list: Expr;
@@ -18,7 +18,7 @@ export interface LoweredList {
  */
 export function lowerList(node: YamlNode, scope: ValueScope): LoweredList {
   const expr = lowerValue(node, scope);
-  const list: Expr = { op: "call", fn: "coalesce", args: [expr] };
+  const list = call("coalesce", expr);
   if (expr.op === "path" && (expr.root === "steps" || expr.root === "input")) return { list, before: [], after: [] };
   const id = freeId("list", scope.context, scope.flow.fanOuts);
   const value = toObject([["items", list]]);
@@ -38,11 +38,11 @@ export function eachWhole(list: Expr): NonNullable<SetStep["each"]> {
   const isList: Expr = {
     op: "compare",
     by: ">=",
-    left: { op: "call", fn: "itemCount", args: [list] },
+    left: call("itemCount", list),
     right: literal(0),
   };
   const whole = toObject([["true", { op: "list", items: [list] }]]);
-  const at: Expr = { op: "call", fn: "toString", args: [isList] };
+  const at = call("toString", isList);
   return { list: { op: "index", of: whole, at }, maxConcurrent: 1 };
 }
 

@@ -5,11 +5,12 @@ import type { ControlOf, StepDefinition } from "../shape/step-shape.ts";
 
 type SplitBody = ControlOf<"split">;
 
-import { attemptsOf, type Doing, outputOf, UNREADABLE } from "./doing.ts";
+import { call, literal, outputOf, toObject } from "../../build-expr.ts";
+import { attemptsOf, type Doing, UNREADABLE } from "./doing.ts";
 import { freeId } from "./lower-context.ts";
 import { failureRule, fanOutId, lowerItem } from "./lower-fan-out.ts";
 import { eachWhole, lowerList, wholeOf } from "./lower-list.ts";
-import { literal, lowerValue, toObject, type ValueScope } from "./lower-value.ts";
+import { lowerValue, type ValueScope } from "./lower-value.ts";
 import type { PlanBlock } from "./plan-block.ts";
 
 /** First all items get their route, then the bodies of the routes run side by side. */
@@ -104,7 +105,7 @@ function lowerRoutes(
     if (planned === undefined) return [];
     const id = fanOutId(planned, name, scope);
     const item = lowerItem(planned, { id, variables: [[body.itemVar, { root: "item", name: id }]], scope });
-    const list: Expr = { op: "call", fn: "coalesce", args: [outputOf(sortId, 0, name)] };
+    const list = call("coalesce", outputOf(sortId, 0, name));
     const each = { list, maxConcurrent: body.maxConcurrency };
     return [{ name, step: { ...item, after: [sortId], each, ...failureRule(body) } }];
   });

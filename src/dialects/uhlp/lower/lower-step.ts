@@ -2,10 +2,11 @@ import type { Expr } from "../../../core/expressions/expr.ts";
 import { mapChildren } from "../../../core/expressions/walk-paths.ts";
 import type { Step } from "../../../core/graph/graph.ts";
 import { isJsonObject } from "../../../core/json.ts";
+import { outputOf } from "../../build-expr.ts";
 import type { YamlNode } from "../../source/yaml-node.ts";
 import type { StepDefinition } from "../shape/step-shape.ts";
-import { type Doing, outputOf, UNREADABLE } from "./doing.ts";
-import { freeId, toPlace } from "./lower-context.ts";
+import { type Doing, UNREADABLE } from "./doing.ts";
+import { freeId } from "./lower-context.ts";
 import { lowerControl } from "./lower-control.ts";
 import { lowerValue, type ValueScope } from "./lower-value.ts";
 import { lowerWork } from "./lower-work.ts";
@@ -19,7 +20,7 @@ export function lowerStep(step: StepDefinition, scope: ValueScope, planBlock: Pl
   return {
     id,
     description: body?.description?.value || undefined,
-    place: toPlace(at, scope.context.source),
+    place: scope.context.source.position(at),
     ...(output === undefined ? done : shapeOutput(id, { output, done }, scope)),
   };
 }

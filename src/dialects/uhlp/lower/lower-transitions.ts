@@ -4,7 +4,7 @@ import type { ProblemList } from "../../problem-list.ts";
 import { type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
 import type { TransitionDefinition } from "../shape/transition-shape.ts";
 import { type FlowPlan, findTarget, type Target } from "./flow-plan.ts";
-import { type FlowScope, type LowerContext, toPlace } from "./lower-context.ts";
+import type { FlowScope, LowerContext } from "./lower-context.ts";
 import { isDecidable, lowerValue } from "./lower-value.ts";
 import { reportGap } from "./report-gap.ts";
 
@@ -76,7 +76,7 @@ function toTransitions(
   const common = {
     when,
     ...(condition === undefined ? {} : { written: String(condition.value) }),
-    place: toPlace(at, context.source),
+    place: context.source.position(at),
   };
   if ("step" in target) return [{ on, ...common, to: target.step }];
   if (target.end === "success") return [{ on, ...common, to: { end: "success" } }];

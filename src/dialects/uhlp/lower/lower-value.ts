@@ -1,11 +1,11 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import { childrenOf } from "../../../core/expressions/walk-paths.ts";
-import type { Json } from "../../../core/json.ts";
+import { literal, toObject } from "../../build-expr.ts";
+import { placeInScalar } from "../../source/place-in-scalar.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import { toJson, type YamlMap, type YamlNode, type YamlScalar } from "../../source/yaml-node.ts";
 import type { ExpressionScope } from "../expressions/expression-scope.ts";
 import { parseExpression } from "../expressions/parse-expression.ts";
-import { placeInExpression } from "../expressions/place-in-expression.ts";
 import { visibleRoots } from "../expressions/resolve-path.ts";
 import type { FlowScope, LowerContext } from "./lower-context.ts";
 
@@ -19,15 +19,7 @@ export interface ValueScope {
   readonly takesPlainText?: boolean;
 }
 
-const NOTHING: Expr = { op: "literal", value: null };
-
-export function literal(value: Json): Expr {
-  return { op: "literal", value };
-}
-
-export function toObject(entries: readonly (readonly [string, Expr])[]): Expr {
-  return { op: "object", entries: Object.fromEntries(entries) };
-}
+const NOTHING = literal(null);
 
 /** Texts are expressions, everything else stands for itself. What cannot be read is reported and counts as null. */
 export function lowerValue(node: YamlNode | undefined, scope: ValueScope): Expr {
@@ -99,7 +91,7 @@ function lowerText(node: YamlScalar, text: string, scope: ValueScope): Expr {
     // The expression's own remedy knows only what can be read from here.
     const isElsewhere = code === "STEP_UNKNOWN" && context.stepIds.has(name);
     const remedy = isElsewhere ? READ_FROM_AROUND : fault.remedy;
-    context.problems.error({ code, at: placeInExpression(node, fault, context.source), message, remedy });
+    context.problems.error({ code, at: placeInScalar(node, fault, context.source), message, remedy });
   }
   return NOTHING;
 }

@@ -1,11 +1,12 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Json } from "../../../core/json.ts";
 import { isTerminalTool } from "../../../ports/terminals/terminal-tools.ts";
+import { inputAt, literal, toObject } from "../../build-expr.ts";
 import type { NeededFile } from "../../definition.ts";
 import type { Text } from "../../shape/shape.ts";
 import type { WorkBody, WorkOf } from "../shape/step-shape.ts";
 import { type Doing, effortOf, UNREADABLE } from "./doing.ts";
-import { literal, lowerInputs, toObject, type ValueScope } from "./lower-value.ts";
+import { lowerInputs, type ValueScope } from "./lower-value.ts";
 
 /** A task, with what its executor gets. */
 export function lowerWork(body: WorkBody, scope: ValueScope): Doing {
@@ -78,7 +79,7 @@ const REQUEST_CONTEXT = toObject([
 ]);
 
 function ofInput(...path: readonly string[]): Expr {
-  return { op: "path", root: "input", path, readsJson: true };
+  return { ...inputAt(...path), readsJson: true };
 }
 
 /** Fixed values, of which those that are not there are left out, and computed ones. */

@@ -5,12 +5,11 @@ import type { Definition } from "../../definition.ts";
 import { ProblemList } from "../../problem-list.ts";
 import { checkLater } from "../../shape/check-later.ts";
 import { Reader, type Text, TOP } from "../../shape/shape.ts";
-
+import { placeOfFault } from "../../source/place-in-scalar.ts";
 import { type Range, SourceText } from "../../source/source-text.ts";
 import { describeNode, type YamlMap } from "../../source/yaml-node.ts";
 import { readYaml } from "../../source/yaml-source.ts";
 import { findTemplateFault } from "./check-template.ts";
-import { placeInScalar } from "./place-in-scalar.ts";
 import { EXAMPLE, promptFile, promptRules } from "./prompt-shape.ts";
 
 /** A prompt file: what to ask a model, and how the answer must look. Plain JSON, so that a run can pin it. */
@@ -82,7 +81,7 @@ async function readTemplate(root: YamlMap, reader: Reader): Promise<PromptTempla
 async function checkSyntax(template: Text, source: SourceText, problems: ProblemList): Promise<void> {
   const fault = await findTemplateFault(template.value);
   if (fault === undefined) return;
-  const at = placeInScalar(template, fault, source);
+  const at = placeOfFault(template, fault, source);
   const where = at === undefined && fault.line !== undefined ? ` (line ${fault.line} of the template)` : "";
   reportSyntax({ ...fault, reason: `${fault.reason}${where}` }, at ?? template.at, problems);
 }

@@ -27,8 +27,8 @@ const http = to(
   (read, { source, problems }): Trigger | undefined => {
     const pathPattern = read.pathPattern && parsePattern(read.pathPattern, problems);
     if (read.pathPattern === undefined || pathPattern === undefined) return undefined;
-    const { line, column } = source.place(read.pathPattern.at);
-    return { kind: "http", method: read.method.value.toUpperCase(), pathPattern, place: { line, column } };
+    const place = source.position(read.pathPattern.at);
+    return { kind: "http", method: read.method.value.toUpperCase(), pathPattern, place };
   },
 );
 

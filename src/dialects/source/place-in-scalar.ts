@@ -1,11 +1,43 @@
-import type { SourceText } from "./source-text.ts";
+import type { TemplateFault } from "../../core/errors/template-fault.ts";
+import type { Range, SourceText } from "./source-text.ts";
 import type { YamlScalar } from "./yaml-node.ts";
+
+/** Where a piece of a scalar's text stands in the file; the whole scalar where YAML has changed the text too much to tell. */
+export function placeInScalar(
+  scalar: YamlScalar,
+  { offset, length }: { readonly offset: number; readonly length: number },
+  source: SourceText,
+): Range {
+  const offsets = offsetsInScalar(scalar, source);
+  const start = offsets?.[offset];
+  const end = offsets?.[offset + length] ?? scalar.end;
+  return start === undefined ? scalar : { start, end: Math.max(start + 1, end) };
+}
+
+/** Where a place in a text stands in the file. Undefined where YAML has changed the text too much to tell. */
+export function placeOfFault(
+  { value, at }: { readonly value: string; readonly at: YamlScalar },
+  fault: TemplateFault,
+  source: SourceText,
+): Range | undefined {
+  if (fault.line === undefined) return undefined;
+  const lines = value.split("\n");
+  const line = lines[fault.line - 1];
+  const offsets = offsetsInScalar(at, source);
+  if (line === undefined || offsets === undefined) return undefined;
+  const lineStart = lines.slice(0, fault.line - 1).join("\n").length + (fault.line === 1 ? 0 : 1);
+  const indentation = line.length - line.trimStart().length;
+  const start = offsets[lineStart + (fault.column === undefined ? indentation : fault.column - 1)];
+  const lineEnd = offsets[lineStart + line.trimEnd().length];
+  if (start === undefined || lineEnd === undefined) return undefined;
+  return { start, end: fault.column === undefined ? Math.max(start + 1, lineEnd) : start + (fault.length ?? 1) };
+}
 
 /**
  * Where each character of a scalar's text stands in the file, and where the text ends: one more than it has characters.
  * Undefined where YAML has changed the text too much to tell.
  */
-export function offsetsInScalar(scalar: YamlScalar, { text: file }: SourceText): readonly number[] | undefined {
+function offsetsInScalar(scalar: YamlScalar, { text: file }: SourceText): readonly number[] | undefined {
   const written = file.slice(scalar.start, scalar.end);
   const value = String(scalar.value);
   const found = findSigns(written, value);

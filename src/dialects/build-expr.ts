@@ -1,12 +1,23 @@
-import type { Expr, FunctionName, PathExpr } from "../../core/expressions/expr.ts";
-import type { Json } from "../../core/json.ts";
+import type { Expr, FunctionName, PathExpr } from "../core/expressions/expr.ts";
+import type { Json } from "../core/json.ts";
 
-/** Short words for the expressions that this dialect makes. */
+/** Short words for the expressions that dialects make. */
 
 export function literal(value: Json): Expr {
   return { op: "literal", value };
 }
 
+/** Read from what the run was started with. */
+export function inputAt(...path: readonly (string | number)[]): PathExpr {
+  return { op: "path", root: "input", path };
+}
+
+/** Read from the output of another step. */
+export function outputOf(step: string, ...path: readonly (string | number)[]): PathExpr {
+  return { op: "path", root: "steps", name: step, path };
+}
+
+/** Read from the output of the step that has just ended. */
 export function output(...path: readonly string[]): PathExpr {
   return { op: "path", root: "output", path };
 }
@@ -33,11 +44,11 @@ export function allOf(of: readonly Expr[]): Expr {
   return of.length === 1 && only !== undefined ? only : { op: "and", of };
 }
 
-export function object(entries: readonly (readonly [string, Expr])[]): Expr {
+export function toObject(entries: readonly (readonly [string, Expr])[]): Expr {
   return { op: "object", entries: Object.fromEntries(entries) };
 }
 
 /** The value of the case that `by` names; undefined where there is none. */
 export function oneOf(cases: readonly (readonly [string, Expr])[], by: Expr): Expr {
-  return { op: "index", of: object(cases), at: by };
+  return { op: "index", of: toObject(cases), at: by };
 }
