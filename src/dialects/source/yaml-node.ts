@@ -51,6 +51,11 @@ export function startOf(node: YamlNode): Range {
   return first?.key ?? { start: node.start, end: Math.min(node.end, node.start + 1) };
 }
 
+/** The key itself, rather than its value. */
+export function keyOf(map: YamlMap, key: string): Range {
+  return map.entries.get(key)?.key ?? startOf(map);
+}
+
 export function isNull(node: YamlNode): boolean {
   return node.kind === "scalar" && node.value === null;
 }

@@ -1,43 +1,40 @@
 import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
-import type { YamlMap } from "../source/yaml-node.ts";
-import { keyAt, mapAt, nodeAt } from "./node-at.ts";
-import type { TerminalWorkflow } from "./workflow-shape.ts";
+import type { Text } from "../shape/shape.ts";
+import type { State, TerminalWorkflow } from "./workflow-shape.ts";
 
 /** Every state that is named exists, and every state that exists can be reached. */
-export function checkTargets(workflow: TerminalWorkflow, root: YamlMap, problems: ProblemList): void {
-  const names = Object.keys(workflow.states);
-  const check = (name: string, at: readonly (string | number)[], message: string) => {
-    if (Object.hasOwn(workflow.states, name)) return;
-    const remedy = suggest(name, names) ?? `The states are: ${names.join(", ")}.`;
-    problems.error({ code: "STEP_UNKNOWN", at: nodeAt(root, ...at), message, remedy });
+export function checkTargets({ states, initial_state: initial }: TerminalWorkflow, problems: ProblemList): void {
+  const byName = new Map(states.map(({ name, value }) => [name, value]));
+  const check = ({ value: name, at }: Text, message: string) => {
+    if (byName.has(name)) return;
+    const remedy = suggest(name, byName.keys()) ?? `The states are: ${[...byName.keys()].join(", ")}.`;
+    problems.error({ code: "STEP_UNKNOWN", at, message, remedy });
   };
-  const { initial_state: initial } = workflow;
-  check(initial, ["initial_state"], `Initial state '${initial}' not found in states`);
-  for (const [name, state] of Object.entries(workflow.states)) {
-    for (const [index, { next_state: target }] of (state.transitions ?? []).entries()) {
-      const at = ["states", name, "transitions", index, "next_state"];
-      check(target, at, `State '${name}' references non-existent state '${target}'`);
-    }
+  check(initial, `Initial state '${initial.value}' not found in states`);
+  for (const { name, value: state } of states) {
+    for (const { next_state: target } of state.transitions ?? [])
+      check(target, `State '${name}' references non-existent state '${target.value}'`);
     const target = state.on_timeout;
-    if (target) check(target, ["states", name, "on_timeout"], `State '${name}' timeout target '${target}' not found`);
+    if (target !== undefined) check(target, `State '${name}' timeout target '${target.value}' not found`);
   }
-  if (!problems.hasErrors) reportUnreachable(workflow, root, problems);
+  if (problems.hasErrors) return;
+  const reached = reach(initial.value, byName);
+  for (const { name, at } of states) {
+    if (reached.has(name)) continue;
+    const message = `Unreachable states detected: no transition leads to '${name}'.`;
+    problems.warning({ code: "STEP_UNREACHABLE", at, message });
+  }
 }
 
-function reportUnreachable(workflow: TerminalWorkflow, root: YamlMap, problems: ProblemList): void {
+function reach(initial: string, states: ReadonlyMap<string, State>): ReadonlySet<string> {
   const reached = new Set<string>();
-  const pending = [workflow.initial_state];
+  const pending = [initial];
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    const state = reached.has(name) ? undefined : workflow.states[name];
+    const state = reached.has(name) ? undefined : states.get(name);
     reached.add(name);
-    for (const { next_state: target } of state?.transitions ?? []) pending.push(target);
-    if (state?.on_timeout) pending.push(state.on_timeout);
+    for (const { next_state: target } of state?.transitions ?? []) pending.push(target.value);
+    if (state?.on_timeout) pending.push(state.on_timeout.value);
   }
-  const states = mapAt(root, "states");
-  for (const name of Object.keys(workflow.states)) {
-    if (reached.has(name) || states === undefined) continue;
-    const message = `Unreachable states detected: no transition leads to '${name}'.`;
-    problems.warning({ code: "STEP_UNREACHABLE", at: keyAt(states, name), message });
-  }
+  return reached;
 }

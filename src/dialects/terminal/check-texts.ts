@@ -1,8 +1,7 @@
 import { MAX_PATTERN_CHARS, MAX_PATTERN_SIZE } from "../../core/expressions/limits.ts";
 import type { ProblemList } from "../problem-list.ts";
 import type { Range } from "../source/source-text.ts";
-import type { YamlMap, YamlNode } from "../source/yaml-node.ts";
-import { mapAt } from "./node-at.ts";
+import type { YamlNode } from "../source/yaml-node.ts";
 import { envNameOf, splitText } from "./placeholders.ts";
 import { factsOf, mayHaveField, STANDARD_VARIABLES } from "./tools.ts";
 import type { TerminalWorkflow } from "./workflow-shape.ts";
@@ -21,27 +20,24 @@ const MAX_AWAITED_CHARS = 10_000;
 /** Regular expressions that cannot be read, and variables that no state sets. `envAllowed`: what the configuration allows. */
 export async function checkTexts(
   workflow: TerminalWorkflow,
-  root: YamlMap,
   { problems, envAllowed }: { readonly problems: ProblemList; readonly envAllowed: readonly string[] },
 ): Promise<void> {
-  const texts = [...textsOf(workflow, root)];
+  const texts = [...textsOf(workflow)];
   reportUnknownVariables(workflow, texts, { problems, envAllowed });
   const patterns = texts.filter(({ maxChars }) => maxChars > 0);
   if (patterns.length > 0) await reportBadPatterns(patterns, problems);
 }
 
-function* textsOf(workflow: TerminalWorkflow, root: YamlMap): Generator<PlacedText> {
-  for (const [name, state] of Object.entries(workflow.states)) {
-    const params = mapAt(root, "states", name, "action", "params");
-    for (const [key, { value }] of params?.entries ?? []) {
+function* textsOf({ states }: TerminalWorkflow): Generator<PlacedText> {
+  for (const { value: state } of states) {
+    for (const [key, { value }] of state.action.params.at.entries) {
       // A workflow inside has variables of its own.
       if (key === "workflow_definition") continue;
       const isRegex = state.action.tool === "await_output" && key === "pattern";
       yield* textsIn(value, isRegex ? MAX_AWAITED_CHARS : 0);
     }
-    for (const [index] of (state.transitions ?? []).entries()) {
-      const condition = mapAt(root, "states", name, "transitions", index, "condition");
-      for (const [key, { value }] of condition?.entries ?? [])
+    for (const { condition } of state.transitions ?? []) {
+      for (const [key, { value }] of condition.at.entries)
         yield* textsIn(value, key.startsWith("pattern_") ? MAX_PATTERN_CHARS : 0);
     }
   }
@@ -79,17 +75,10 @@ function reportUnknownVariables(
 /** Some state may set it, whether it comes first or not. */
 function isSettable({ states }: TerminalWorkflow, name: string): boolean {
   const standard = STANDARD_VARIABLES.get(name);
-  return Object.entries(states).some(
-    ([
-      state,
-      {
-        action: { tool },
-      },
-    ]) => {
-      if (standard !== undefined && factsOf(tool).fields.includes(standard)) return true;
-      return name.startsWith(`${state}_`) && mayHaveField(tool, name.slice(state.length + 1));
-    },
-  );
+  return states.some(({ name: state, value: { action } }) => {
+    if (standard !== undefined && factsOf(action.tool).fields.includes(standard)) return true;
+    return name.startsWith(`${state}_`) && mayHaveField(action.tool, name.slice(state.length + 1));
+  });
 }
 
 async function reportBadPatterns(patterns: readonly PlacedText[], problems: ProblemList): Promise<void> {

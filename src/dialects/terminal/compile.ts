@@ -2,12 +2,11 @@ import type { Compiled } from "../definition.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { Reader, TOP } from "../shape/shape.ts";
 import type { SourceText } from "../source/source-text.ts";
-import { toJson, type YamlMap } from "../source/yaml-node.ts";
+import type { YamlMap } from "../source/yaml-node.ts";
 import { checkActions } from "./check-actions.ts";
 import { checkTargets } from "./check-targets.ts";
 import { checkTexts } from "./check-texts.ts";
 import { lowerWorkflow } from "./lower.ts";
-import { mapAt } from "./node-at.ts";
 import { rules, workflow as shape, type TerminalWorkflow } from "./workflow-shape.ts";
 
 export interface TerminalOptions {
@@ -22,7 +21,7 @@ export async function compileTerminal(
 ): Promise<Compiled> {
   const workflow = await checkWorkflow(root, { source, problems, envAllowed });
   if (workflow === undefined || problems.hasErrors) return { problems: problems.toArray() };
-  return { graph: lowerWorkflow(workflow, { root, source, envAllowed }), problems: problems.toArray() };
+  return { graph: lowerWorkflow(workflow, { source, envAllowed }), problems: problems.toArray() };
 }
 
 /** The workflow and those that are written inside it, each by itself: they share no variables. */
@@ -31,18 +30,14 @@ async function checkWorkflow(
   { source, problems, envAllowed }: { readonly source: SourceText; readonly problems: ProblemList } & TerminalOptions,
 ): Promise<TerminalWorkflow | undefined> {
   const reader = new Reader({ source, problems, rules });
-  shape.read(root, TOP, reader);
-  if (reader.faulty.length > 0) return undefined;
-  // Its shape has been checked just now.
-  const workflow = toJson(root) as unknown as TerminalWorkflow;
-  checkTargets(workflow, root, problems);
-  checkActions(workflow, root, problems);
-  await checkTexts(workflow, root, { problems, envAllowed });
-  for (const name of Object.keys(workflow.states)) {
-    const inner = mapAt(root, "states", name, "action", "params", "workflow_definition");
-    const params = mapAt(root, "states", name, "action", "params");
-    const isThere = params?.entries.get("workflow_definition")?.value === inner;
-    if (inner !== undefined && isThere) await checkWorkflow(inner, { source, problems, envAllowed });
+  const workflow = shape.read(root, TOP, reader);
+  if (workflow === undefined || reader.faulty.length > 0) return undefined;
+  checkTargets(workflow, problems);
+  checkActions(workflow, problems);
+  await checkTexts(workflow, { problems, envAllowed });
+  for (const { value: state } of workflow.states) {
+    const inner = state.action.params.at.entries.get("workflow_definition")?.value;
+    if (inner?.kind === "map") await checkWorkflow(inner, { source, problems, envAllowed });
   }
   return workflow;
 }

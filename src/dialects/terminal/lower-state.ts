@@ -37,7 +37,7 @@ function lowerTask(
   read: ReadName,
 ): Pick<TaskStep, "kind" | "executor" | "input" | "atMostOnce"> {
   const { tool, params } = state.action;
-  const lowered = Object.entries(params).map(([key, value]): [string, Expr] => {
+  const lowered = Object.entries(params.values).map(([key, value]): [string, Expr] => {
     return [key, lowerParam(`${tool}.${key}`, value, read)];
   });
   return {
@@ -63,12 +63,12 @@ function lowerCall(
   { state }: NamedState,
   read: ReadName,
 ): Pick<CallStep, "kind" | "workflow" | "input" | "terms" | "reports"> {
-  const { workflow_name: name, workflow_definition: definition, initial_variables: given } = state.action.params;
+  const { workflow_name: name, workflow_definition: definition, initial_variables: given } = state.action.params.values;
   return {
     kind: "call",
     workflow: typeof name === "string" ? lowerText(name, read) : literal(definition ?? null),
     input: lowerValue(isJsonObject(given) ? given : {}, read),
-    terms: toObject([["by_name", literal(true)], ...limitsOf(state.action.params, read)]),
+    terms: toObject([["by_name", literal(true)], ...limitsOf(state.action.params.values, read)]),
     reports: true,
   };
 }
@@ -112,16 +112,16 @@ function lowerTransitions(state: NamedState, variables: Variables): LoweredTrans
 }
 
 function readsVariables({ condition }: StateTransition): boolean {
-  return hasVariables({ ...condition } as Json);
+  return hasVariables(condition.values);
 }
 
 function toTransition({ condition, next_state: to }: StateTransition, when: Expr): Transition {
-  return { on: "any", when, written: JSON.stringify(condition), to };
+  return { on: "any", when, written: JSON.stringify(condition.values), to: to.value };
 }
 
 function toTimeoutTarget(state: NamedState): readonly Transition[] {
   const to = state.state.on_timeout;
-  return to ? [{ on: "any", when: hasTimedOut(state), written: "on_timeout", to }] : [];
+  return to === undefined ? [] : [{ on: "any", when: hasTimedOut(state), written: "on_timeout", to: to.value }];
 }
 
 /** A time-out is a result like any other; a state that could not be done at all is none. */

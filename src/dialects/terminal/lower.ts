@@ -1,10 +1,9 @@
 import type { Graph } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { SourceText } from "../source/source-text.ts";
-import type { YamlMap } from "../source/yaml-node.ts";
+import { toJson } from "../source/yaml-node.ts";
 import { lowerState } from "./lower-state.ts";
 import { MAX_RECURSION_DEPTH, tooManyStates } from "./messages.ts";
-import { keyAt, mapAt } from "./node-at.ts";
 import { envNameOf, namesIn } from "./placeholders.ts";
 import type { NamedState } from "./result-fields.ts";
 import { Variables } from "./variables.ts";
@@ -21,17 +20,17 @@ const MARGIN_SECONDS = 5;
 const LONGEST_AWAIT_SECONDS = 3_600;
 
 export interface LowerSource {
-  readonly root: YamlMap;
   readonly source: SourceText;
   readonly envAllowed: readonly string[];
 }
 
 /** Turns a workflow without errors into the graph that runs. */
-export function lowerWorkflow(workflow: TerminalWorkflow, { root, source, envAllowed }: LowerSource): Graph {
-  const states = Object.entries(workflow.states).map(([name, state]) => toNamedState(name, state));
-  const variables = new Variables(workflow, states);
-  const at = mapAt(root, "states") ?? root;
-  const used = [...namesIn({ ...workflow.states } as unknown as JsonObject)].flatMap((name) => envNameOf(name) ?? []);
+export function lowerWorkflow(workflow: TerminalWorkflow, { source, envAllowed }: LowerSource): Graph {
+  const states = workflow.states.map(({ name, at, value: state }): NamedState => {
+    return { name, at, state, timeoutSeconds: timeoutOf(state) };
+  });
+  const variables = new Variables(states);
+  const used = states.flatMap(({ state }) => [...namesIn(toJson(state.at))]).flatMap((name) => envNameOf(name) ?? []);
   return withMaxStates(
     {
       format: 1,
@@ -41,13 +40,13 @@ export function lowerWorkflow(workflow: TerminalWorkflow, { root, source, envAll
       input: { schema: INITIAL_VARIABLES, declared: [], defaults: {} },
       flow: {
         kind: "machine",
-        start: workflow.initial_state,
-        steps: states.map((state) => lowerState(state, variables, source.position(keyAt(at, state.name)))),
+        start: workflow.initial_state.value,
+        steps: states.map((state) => lowerState(state, variables, source.position(state.at))),
         reported: ["session_id"],
       },
       limits: { maxDepth: MAX_RECURSION_DEPTH, timeoutMs: DEFAULT_EXECUTION_TIMEOUT_SECONDS * 1_000 },
       ending: { deadLetter: false },
-      envAllowed: used.filter((name) => envAllowed.includes(name)),
+      envAllowed: [...new Set(used)].filter((name) => envAllowed.includes(name)),
       settings: {},
     },
     DEFAULT_MAX_STATES,
@@ -66,15 +65,11 @@ const INITIAL_VARIABLES: JsonObject = {
   additionalProperties: { type: ["string", "number", "boolean"] },
 };
 
-function toNamedState(name: string, state: State): NamedState {
-  return { name, state, timeoutSeconds: timeoutOf(state) };
-}
-
 function timeoutOf({ action: { tool, params }, timeout }: State): number | undefined {
   if (typeof timeout === "number") return timeout;
   if (tool === "run_workflow") return undefined;
   if (tool !== "await_output") return DEFAULT_STATE_TIMEOUT_SECONDS;
-  return Math.max(DEFAULT_STATE_TIMEOUT_SECONDS, awaitSeconds(params) + MARGIN_SECONDS);
+  return Math.max(DEFAULT_STATE_TIMEOUT_SECONDS, awaitSeconds(params.values) + MARGIN_SECONDS);
 }
 
 function awaitSeconds({ timeout = DEFAULT_AWAIT_SECONDS }: JsonObject): number {

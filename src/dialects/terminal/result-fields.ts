@@ -1,11 +1,14 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import { call, first, literal, oneOf, output } from "../build-expr.ts";
+import type { Range } from "../source/source-text.ts";
 import { EXECUTION_TIMED_OUT, stateTimedOut, TOO_DEEP } from "./messages.ts";
 import type { State } from "./workflow-shape.ts";
 
 /** A state with what its result depends on. */
 export interface NamedState {
   readonly name: string;
+  /** Where the name stands. */
+  readonly at: Range;
   readonly state: State;
   /** Seconds after which the state itself gives up; undefined where only what it calls has a limit. */
   readonly timeoutSeconds: number | undefined;

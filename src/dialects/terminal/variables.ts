@@ -4,7 +4,6 @@ import { call, first, inputAt, literal, toObject, variable } from "../build-expr
 import { envNameOf, namesIn, splitText } from "./placeholders.ts";
 import { type NamedState, resultField } from "./result-fields.ts";
 import { mayHaveField, STANDARD_VARIABLES } from "./tools.ts";
-import type { TerminalWorkflow } from "./workflow-shape.ts";
 
 /**
  * How names in braces become expressions. A name is a state's own field (`{open_session_id}`), else a standard variable,
@@ -14,10 +13,10 @@ export class Variables {
   readonly #states: readonly NamedState[];
   readonly #named: ReadonlySet<string>;
 
-  constructor(workflow: TerminalWorkflow, states: readonly NamedState[]) {
+  constructor(states: readonly NamedState[]) {
     this.#states = states;
     // A report on the run carries its session, so that who calls it can go on in it.
-    this.#named = new Set(["session_id", ...namesOf(workflow)]);
+    this.#named = new Set(["session_id", ...namesOf(states)]);
   }
 
   /** What a state sets of what its result has: nothing where the field is missing or null. */
@@ -91,12 +90,12 @@ export function lowerTyped(text: string, read: ReadName): Expr {
   return lowerText(text, (name) => call("escapeBackslashes", read(name)));
 }
 
-function namesOf(workflow: TerminalWorkflow): ReadonlySet<string> {
+function namesOf(states: readonly NamedState[]): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const { action, transitions } of Object.values(workflow.states)) {
-    const { workflow_definition: _, ...params } = action.params;
+  for (const { state } of states) {
+    const { workflow_definition: _, ...params } = state.action.params.values;
     namesIn(params, names);
-    for (const { condition } of transitions ?? []) namesIn({ ...condition } as Json, names);
+    for (const { condition } of state.transitions ?? []) namesIn(condition.values, names);
   }
   return names;
 }

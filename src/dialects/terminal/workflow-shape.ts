@@ -4,7 +4,7 @@ import { ignored, optional, required } from "../shape/fields.ts";
 import { object } from "../shape/object.ts";
 import { choice, flag, number, text } from "../shape/scalars.ts";
 import { type DialectRules, type ReadOf, type Shape, to } from "../shape/shape.ts";
-import { toJson } from "../source/yaml-node.ts";
+import { toJson, type YamlMap } from "../source/yaml-node.ts";
 
 /** What the requirement for `run_workflow` gives. */
 export const rules: DialectRules = { unknownKeys: "error", nulls: "refused", scalars: "strict" };
@@ -16,9 +16,14 @@ function plainText(textRules: Parameters<typeof text>[0] = {}): Shape<string> {
 }
 
 /** What is inside is the tool's business. */
-const free: Shape<JsonObject> = to(anyMap(), (node) => toJson(node) as JsonObject);
+const free = to(anyMap(), toValues);
 
-const condition = object(
+/** As the text holds it, without the places. */
+function toValues(map: YamlMap): JsonObject {
+  return toJson(map) as JsonObject;
+}
+
+const writtenCondition = object(
   {
     success: optional(flag(), "Whether the tool has succeeded."),
     pattern_match: optional(plainText(), "A regular expression that `match_text` or `screen_content` matches."),
@@ -30,9 +35,11 @@ const condition = object(
   { filled: true },
 );
 
+const condition = to(writtenCondition, (read) => ({ ...read, values: toValues(read.at) }));
+
 const transition = object({
   condition: required(condition, "All that is named must hold."),
-  next_state: required(plainText({ pattern: STATE_NAME }), "The state to go to."),
+  next_state: required(text({ pattern: STATE_NAME }), "The state to go to."),
 });
 
 const TOOLS = [
@@ -47,14 +54,17 @@ const TOOLS = [
 
 const action = object({
   tool: required(choice(TOOLS), "The tool to call."),
-  params: required(free, "What it is called with; each tool has its own."),
+  params: required(
+    to(anyMap(), (at) => ({ at, values: toValues(at) })),
+    "What it is called with; each tool has its own.",
+  ),
 });
 
 const state = object({
   action: required(action, "What the state does."),
   transitions: optional(list(transition, { max: 20 }), "Where to go: the first whose condition holds. None: the end."),
   timeout: optional(number({ min: 0.1, max: 300 }), "Seconds that the state may take."),
-  on_timeout: optional(plainText({ pattern: STATE_NAME }), "The state to go to when it has timed out."),
+  on_timeout: optional(text({ pattern: STATE_NAME }), "The state to go to when it has timed out."),
 });
 
 /** A whole terminal workflow. */
@@ -65,7 +75,7 @@ export const workflow = object({
     "Its name: letters, digits, `_` and `-`.",
   ),
   description: optional(plainText({ maxLength: 500 }), "For people: what it is for."),
-  initial_state: required(plainText({ pattern: STATE_NAME }), "The state with which it begins."),
+  initial_state: required(text({ pattern: STATE_NAME }), "The state with which it begins."),
   states: required(
     mapOf(state, {
       min: 1,
@@ -82,18 +92,8 @@ export const workflow = object({
   ),
 });
 
-/** As the text holds it, without the places. */
-type Written<T> = Omit<T, "at" | "rest">;
-
-type WrittenState = Written<ReadOf<typeof state>>;
-
 export type ToolName = (typeof TOOLS)[number];
-export type Condition = Written<ReadOf<typeof condition>>;
-export type StateTransition = { readonly condition: Condition; readonly next_state: string };
-export type State = Omit<WrittenState, "action" | "transitions"> & {
-  readonly action: Written<ReadOf<typeof action>>;
-  readonly transitions?: readonly StateTransition[];
-};
-export type TerminalWorkflow = Omit<Written<ReadOf<typeof workflow>>, "dialect" | "states"> & {
-  readonly states: { readonly [name: string]: State };
-};
+export type Condition = ReadOf<typeof condition>;
+export type StateTransition = ReadOf<typeof transition>;
+export type State = ReadOf<typeof state>;
+export type TerminalWorkflow = ReadOf<typeof workflow>;
