@@ -5,7 +5,7 @@ import { type Convention, chooseConvention } from "./choose-convention.ts";
 import { type CodeInput, readCodeInput } from "./code-input.ts";
 import { type FoundPython, findPython } from "./find-python.ts";
 import { type LocatedScript, locateScript } from "./locate-script.ts";
-import { readProgramOutput } from "./read-program-output.ts";
+import { readProgramOutput } from "./script-answer.ts";
 import { createScriptLog, type ScriptLog } from "./script-log.ts";
 import { type StagedScript, stageScript } from "./stage-script.ts";
 import { type Command, toNodeCommand, toPythonCommand } from "./to-command.ts";

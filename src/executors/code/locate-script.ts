@@ -1,12 +1,11 @@
 import { readFile, realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
-import type { JsonObject } from "../../core/json.ts";
-import { isJsonObject } from "../../core/json.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 
 export interface LocatedScript {
-  /** As the step names it. */
+  /** The name that the step gives. */
   readonly name: string;
   /** The text that runs. */
   readonly text: string;

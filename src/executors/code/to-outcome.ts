@@ -4,13 +4,12 @@ import type { Failed, Outcome } from "../../ports/executor.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
 import type { ForcedEnding, SandboxLimits, SandboxResult } from "../sandbox/sandbox.ts";
 import type { Convention } from "./choose-convention.ts";
-import { findException, readProgramOutput } from "./read-program-output.ts";
-import { type Exception, readReport } from "./read-report.ts";
+import { type Exception, findException, readProgramOutput, readReport } from "./script-answer.ts";
 
 export interface Call {
   readonly script: string;
   readonly convention: Convention;
-  /** As the step names it. */
+  /** The name that the step gives. */
   readonly function: string | undefined;
   readonly limits: SandboxLimits;
   /** Puts the application's folder in the place of a copy. */

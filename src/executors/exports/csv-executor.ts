@@ -4,8 +4,7 @@ import { toFailed } from "../output/failure.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import { type Rows, toRows } from "./csv-rows.ts";
 import { guardFormula, toCsv, toFields } from "./csv-text.ts";
-import { readPlace, toOwnPath, toSharedPath } from "./export-path.ts";
-import { toWriteFailure } from "./to-write-failure.ts";
+import { readPlace, toOwnPath, toSharedPath, toWriteFailure } from "./export-file.ts";
 
 export interface ExportOptions {
   /** Takes secrets out of a text. */

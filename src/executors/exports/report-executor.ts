@@ -1,10 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
-import { readPlace, toOwnPath } from "./export-path.ts";
+import { readPlace, toOwnPath, toWriteFailure } from "./export-file.ts";
 import { printPdf } from "./print-pdf.ts";
 import { renderReport } from "./render-report.ts";
 import { toMarkdown } from "./to-markdown.ts";
-import { toWriteFailure } from "./to-write-failure.ts";
 
 export interface ReportOptions {
   /** Takes secrets out of a text. */

@@ -27,123 +27,92 @@ export interface CallContext extends ServerContext {
   readonly isRepeatable: boolean;
 }
 
-type Effect = "none" | "unknown";
+/** A failure, before its message is masked. */
+interface Meaning {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly effect: "none" | "unknown";
+  readonly hasLostSession?: boolean;
+}
+
+/** Nothing was done, and another try would not help, or would. */
+const REFUSED = { retryable: false, effect: "none" } as const;
+const PASSING = { retryable: true, effect: "none" } as const;
 
 /** Nothing was asked of any tool yet. */
 export function toConnectFailure(error: unknown, context: ServerContext): McpFailure {
-  if (error instanceof McpFailure) return error;
-  const failure = (code: ErrorCode, message: string, retryable: boolean) =>
-    create(code, { message, retryable, effect: "none", error, context });
+  return error instanceof McpFailure ? error : create(explainConnect(error, context), error, context);
+}
+
+function explainConnect(error: unknown, context: ServerContext): Meaning {
+  const server = `The MCP server ${shown(context)}`;
   if (context.where !== undefined) {
+    if (isUnauthorized(error)) return { code: "MCP_UNAUTHORIZED", message: `${server} refused the key.`, ...REFUSED };
     const status = statusOf(error);
-    if (isUnauthorized(error))
-      return failure("MCP_UNAUTHORIZED", `The MCP server ${shown(context)} refused the key.`, false);
     const isLasting = status !== undefined && status < 500 && status !== 429;
-    return failure(
-      "MCP_UNREACHABLE",
-      `The MCP server ${shown(context)} cannot be reached: ${reasonOf(error)}.`,
-      !isLasting,
-    );
+    const message = `${server} cannot be reached: ${reasonOf(error)}.`;
+    return { code: "MCP_UNREACHABLE", message, ...(isLasting ? REFUSED : PASSING) };
   }
-  if (isSystemError(error) && error.syscall.startsWith("spawn"))
-    return failure(
-      "MCP_SERVER_FAILED",
-      `The MCP server ${shown(context)} did not start: ${error.code} (${error.message}).`,
-      false,
-    );
+  if (isSystemError(error) && error.syscall.startsWith("spawn")) {
+    const message = `${server} did not start: ${error.code} (${error.message}).`;
+    return { code: "MCP_SERVER_FAILED", message, ...REFUSED };
+  }
   const reason = context.ending === undefined ? reasonOf(error) : `it ended (${context.ending})`;
-  return failure(
-    "MCP_SERVER_FAILED",
-    `The MCP server ${shown(context)} could not be used: ${reason}.${saidBy(context)}`,
-    true,
-  );
+  const message = `${server} could not be used: ${reason}.${saidBy(context)}`;
+  return { code: "MCP_SERVER_FAILED", message, ...PASSING };
 }
 
 /** The tool may have done something. */
 export function toCallFailure(error: unknown, context: CallContext): McpFailure {
-  if (error instanceof McpFailure) return error;
-  const failure = (code: ErrorCode, message: string, facts: { retryable: boolean; effect: Effect }) =>
-    create(code, { message, ...facts, error, context });
+  return error instanceof McpFailure ? error : create(explainCall(error, context), error, context);
+}
+
+function explainCall(error: unknown, context: CallContext): Meaning {
+  const server = `The MCP server ${shown(context)}`;
   const unknown = { retryable: context.isRepeatable, effect: "unknown" } as const;
   if (context.isAborted)
-    return failure("INTERRUPTED", "The call was cancelled.", { retryable: true, effect: "unknown" });
-  if (isUnauthorized(error))
-    return failure("MCP_UNAUTHORIZED", `The MCP server ${shown(context)} refused the key.`, {
-      retryable: false,
-      effect: "none",
-    });
-  if (error instanceof SdkHttpError) return toHttpFailure(error, context);
-  if (error instanceof ProtocolError && error.code !== STREAM_ENDED) return toProtocolFailure(error, context);
+    return { code: "INTERRUPTED", message: "The call was cancelled.", retryable: true, effect: "unknown" };
+  if (isUnauthorized(error)) return { code: "MCP_UNAUTHORIZED", message: `${server} refused the key.`, ...REFUSED };
+  if (error instanceof SdkHttpError) {
+    const { status } = error;
+    // Refused before anything was done, or broken on the way.
+    const isRefused = status < 500 || status === 503;
+    const facts = !isRefused ? unknown : status === 429 || status === 503 ? PASSING : REFUSED;
+    const hasLostSession = status === 404 || status === 400;
+    return { code: "MCP_UNREACHABLE", message: `${server} answered with HTTP ${status}.`, ...facts, hasLostSession };
+  }
+  if (error instanceof ProtocolError && error.code !== STREAM_ENDED) {
+    if (error.code === ProtocolErrorCode.InvalidParams)
+      return { code: "MCP_ARGUMENTS_INVALID", message: error.message, ...REFUSED };
+    const message = `${server} answered with an error: ${error.message} (${error.code}).`;
+    return { code: "MCP_TOOL_FAILED", message, retryable: true, effect: "unknown" };
+  }
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.RequestTimeout)
-      return failure("TIMEOUT", `The MCP server ${shown(context)} gave no sign of life in time.`, unknown);
+      return { code: "TIMEOUT", message: `${server} gave no sign of life in time.`, ...unknown };
     if (error.code !== SdkErrorCode.ConnectionClosed && error.code !== SdkErrorCode.NotConnected) {
-      return failure(
-        "MCP_RESULT_INVALID",
-        `The MCP server ${shown(context)} gave an answer that cannot be used: ${error.message}`,
-        unknown,
-      );
+      const message = `${server} gave an answer that cannot be used: ${error.message}`;
+      return { code: "MCP_RESULT_INVALID", message, ...unknown };
     }
   }
-  if (context.where !== undefined) return toBrokenOff(error, context);
-  const ending = context.ending === undefined ? "" : ` (${context.ending})`;
-  return failure(
-    "MCP_SERVER_FAILED",
-    `The MCP server ${shown(context)} ended during the call${ending}.${saidBy(context)}`,
-    unknown,
-  );
-}
-
-function toBrokenOff(error: unknown, context: CallContext): McpFailure {
+  if (context.where === undefined) {
+    const ending = context.ending === undefined ? "" : ` (${context.ending})`;
+    const message = `${server} ended during the call${ending}.${saidBy(context)}`;
+    return { code: "MCP_SERVER_FAILED", message, ...unknown };
+  }
   const reason = reasonOf(error);
-  if (reason === "ECONNREFUSED") {
-    const message = `The MCP server ${shown(context)} cannot be reached: ${reason}.`;
-    return create("MCP_UNREACHABLE", { message, retryable: true, effect: "none", error, context });
-  }
+  if (reason === "ECONNREFUSED")
+    return { code: "MCP_UNREACHABLE", message: `${server} cannot be reached: ${reason}.`, ...PASSING };
   const message = `The connection to the MCP server ${shown(context)} broke off: ${reason}.`;
-  return create("MCP_UNREACHABLE", { message, retryable: context.isRepeatable, effect: "unknown", error, context });
-}
-
-function toHttpFailure(error: SdkHttpError, context: CallContext): McpFailure {
-  const { status } = error;
-  const message = `The MCP server ${shown(context)} answered with HTTP ${status}.`;
-  // Refused before anything was done, or broken on the way.
-  const isRefused = status < 500 || status === 503;
-  const facts = isRefused
-    ? ({ retryable: status === 429 || status === 503, effect: "none" } as const)
-    : ({ retryable: context.isRepeatable, effect: "unknown" } as const);
-  const hasLostSession = status === 404 || status === 400;
-  return create("MCP_UNREACHABLE", { message, ...facts, hasLostSession, error, context });
-}
-
-function toProtocolFailure(error: ProtocolError, context: CallContext): McpFailure {
-  if (error.code === ProtocolErrorCode.InvalidParams) {
-    return create("MCP_ARGUMENTS_INVALID", {
-      message: error.message,
-      retryable: false,
-      effect: "none",
-      error,
-      context,
-    });
-  }
-  const message = `The MCP server ${shown(context)} answered with an error: ${error.message} (${error.code}).`;
-  return create("MCP_TOOL_FAILED", { message, retryable: true, effect: "unknown", error, context });
+  return { code: "MCP_UNREACHABLE", message, ...unknown };
 }
 
 const MAX_MESSAGE_CHARS = 6_000;
 
-interface Facts {
-  readonly message: string;
-  readonly retryable: boolean;
-  readonly effect: Effect;
-  readonly hasLostSession?: boolean;
-  readonly error: unknown;
-  readonly context: ServerContext;
-}
-
-function create(code: ErrorCode, { message, error, context, ...facts }: Facts): McpFailure {
+function create({ code, message, ...facts }: Meaning, error: unknown, { secrets }: ServerContext): McpFailure {
   // Masked before it is shortened, or a key could be cut in two and slip through.
-  const shownMessage = createRedactor(context.secrets).text(message).slice(0, MAX_MESSAGE_CHARS);
+  const shownMessage = createRedactor(secrets).text(message).slice(0, MAX_MESSAGE_CHARS);
   return new McpFailure(code, { ...facts, message: shownMessage, cause: error });
 }
 

@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Outcome, Task } from "../../ports/executor.ts";
-import { checkArguments, toDetails } from "../mcp-servers/check-arguments.ts";
 import type { McpServers, ToolAnswer } from "../mcp-servers/mcp-servers.ts";
-import type { ServerTool } from "../mcp-servers/server-tool.ts";
+import { checkArguments, type ServerTool, toDetails } from "../mcp-servers/server-tool.ts";
 import { toFailed } from "../output/failure.ts";
 import { redactOutcome } from "../output/redact.ts";
 import { describeViolations, type SchemaValidators, type SchemaViolation } from "../output/schema-validators.ts";

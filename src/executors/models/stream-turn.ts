@@ -1,13 +1,14 @@
+import { isJsonObject, type Json } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 import { createRedactor, redactOutcome } from "../output/redact.ts";
-import { PartCollector } from "./collect-parts.ts";
 import type { Model } from "./create-models.ts";
 import type { AskedStep, CallOptions, GenerateResult, ModelTool, Prompt, StreamPart } from "./language-model.ts";
 import { toModelFailure, toStopped, toStreamFailure } from "./model-failure.ts";
 import type { TokenUsage } from "./price-call.ts";
 import { describeWarning, readCost, readUsage } from "./read-result.ts";
-import type { TurnPart } from "./turn-part.ts";
+import { readSpentRecord, toSpentRecord } from "./spending.ts";
+import { PartCollector, type TurnPart } from "./turn-parts.ts";
 
 /** One turn of a conversation in which the model may call tools. */
 export interface TurnCall {
@@ -151,5 +152,24 @@ function createSilenceTimer(silenceMs: number | undefined) {
     signal: controller.signal,
     reset: () => void timer?.refresh(),
     stop: () => clearTimeout(timer),
+  };
+}
+
+const ENDS = ["whole", "tools", "cut", "filtered", "broken"] as const;
+
+/** A model's turn as it is kept, so that a crash after it does not pay for it again. */
+export function toTurnRecord(turn: ModelTurn): Json {
+  const { parts, ended, model } = turn;
+  return { parts, ended, ...toSpentRecord(turn), model };
+}
+
+export function readTurnRecord(record: Json | undefined): ModelTurn | undefined {
+  if (!isJsonObject(record) || !Array.isArray(record["parts"])) return undefined;
+  return {
+    // This program wrote it.
+    parts: record["parts"] as readonly TurnPart[],
+    ended: ENDS.find((end) => end === record["ended"]) ?? "whole",
+    ...readSpentRecord(record),
+    model: typeof record["model"] === "string" ? record["model"] : "",
   };
 }

@@ -4,9 +4,8 @@ import { constants } from "node:os";
 import { Readable, type Writable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ControlGroup } from "./control-groups.ts";
-import { killAll } from "./kill-all.ts";
 import { type Launch, TASKS_OF_BWRAP } from "./launch.ts";
-import { findBranded, findDescendants, sendSignal } from "./processes.ts";
+import { findBranded, findDescendants, killAll, sendSignal } from "./processes.ts";
 import type { Ending, OutputStream, SandboxResult, SandboxSpec } from "./sandbox.ts";
 import { type Watch, watchProgram } from "./watch.ts";
 

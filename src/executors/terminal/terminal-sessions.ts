@@ -1,17 +1,15 @@
 import type { TerminalToolName, ToolInput, ToolOutput } from "../../ports/terminals/terminal-tools.ts";
 import type { LiveTerminals } from "../../ports/terminals/terminal-views.ts";
-import { createAuditLog } from "./policy/audit-log.ts";
 import { TerminalPolicy } from "./policy/terminal-policy.ts";
 import { SessionTable } from "./session/session-table.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 import type { TerminalOptions, TerminalSurroundings } from "./terminal-options.ts";
 import { awaitOutput } from "./tools/await-output.ts";
-import { Gate, type ToolCall } from "./tools/gate.ts";
+import { createAuditLog, Gate, type ToolCall } from "./tools/gate.ts";
 import { getScreenContent } from "./tools/get-screen-content.ts";
-import { SESSION_NOT_FOUND } from "./tools/look-at.ts";
 import { openTerminal } from "./tools/open-terminal.ts";
 import { sendInput } from "./tools/send-input.ts";
-import type { ToolHandler, ToolParts } from "./tools/tool-parts.ts";
+import { SESSION_NOT_FOUND, type ToolHandler, type ToolParts } from "./tools/tool-parts.ts";
 import { createTerminalViews } from "./view/create-terminal-views.ts";
 
 /** The terminals of this process and the tools over them. */

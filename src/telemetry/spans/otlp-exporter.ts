@@ -1,7 +1,7 @@
 import { type Span, toOtlp } from "./to-otlp.ts";
 
 export interface OtlpOptions {
-  /** Where spans are posted to. */
+  /** The address that spans are posted to. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;

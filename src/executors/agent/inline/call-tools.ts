@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Task } from "../../../ports/executor.ts";
 import type { AgentTool, ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
-import { withoutDefaulted } from "../../mcp-servers/check-arguments.ts";
-import type { ToolCallPart } from "../../models/turn-part.ts";
+import { withoutDefaulted } from "../../mcp-servers/server-tool.ts";
+import type { ToolCallPart } from "../../models/turn-parts.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import { listViolations, type SchemaValidators } from "../../output/schema-validators.ts";
 import { type Approval, readApproval } from "./read-approval.ts";

@@ -4,8 +4,14 @@ import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { CallOptions, ModelTool } from "../../models/language-model.ts";
 import { Spending } from "../../models/spending.ts";
-import type { ModelTurn, TurnCall, TurnReply } from "../../models/stream-turn.ts";
-import type { ToolCallPart } from "../../models/turn-part.ts";
+import {
+  type ModelTurn,
+  readTurnRecord,
+  type TurnCall,
+  type TurnReply,
+  toTurnRecord,
+} from "../../models/stream-turn.ts";
+import type { ToolCallPart } from "../../models/turn-parts.ts";
 import { toFailed, toInterrupted } from "../../output/failure.ts";
 import type { SchemaValidators, Validate } from "../../output/schema-validators.ts";
 import type { AgentRequest } from "./agent-request.ts";
@@ -16,7 +22,6 @@ import { toBlocks, toStopReason } from "./to-blocks.ts";
 import { toModelTools, toPrompt, withCacheMarks } from "./to-prompt.ts";
 import { withTarget, withUniqueIds } from "./tool-names.ts";
 import type { Transcript, TranscriptTurn } from "./transcript.ts";
-import { readTurnRecord, toTurnRecord } from "./turn-record.ts";
 
 /** An agent that is ready to begin, or to go on. */
 export interface ReadyAgent {

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { ToolCallPart } from "../../models/turn-part.ts";
+import type { ToolCallPart } from "../../models/turn-parts.ts";
 
 /** A person's answer to a call that needs approval. */
 export type Approval =

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
-import type { TurnPart } from "../../models/turn-part.ts";
+import type { TurnPart } from "../../models/turn-parts.ts";
 import type { ToolResult, Transcript } from "./transcript.ts";
 
 /** The conversation as messages of blocks, which is the output format of agents files. */

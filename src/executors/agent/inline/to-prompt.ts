@@ -1,7 +1,7 @@
 import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { CallOptions, ModelTool, Prompt } from "../../models/language-model.ts";
-import type { TurnPart } from "../../models/turn-part.ts";
+import type { TurnPart } from "../../models/turn-parts.ts";
 import type { ToolResult, Transcript } from "./transcript.ts";
 
 type Message = Prompt[number];

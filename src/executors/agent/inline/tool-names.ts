@@ -1,5 +1,5 @@
 import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
-import type { ToolCallPart, TurnPart } from "../../models/turn-part.ts";
+import type { ToolCallPart, TurnPart } from "../../models/turn-parts.ts";
 
 /** True if a list names the tool: by the name that the model sees, a qualified one, or all tools of its server (`server.*`). */
 export function namesTool(names: readonly string[], tool: AgentTool): boolean {

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Exchange } from "../../../ports/conversations.ts";
 import type { ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
-import type { ToolCallPart } from "../../models/turn-part.ts";
+import type { ToolCallPart } from "../../models/turn-parts.ts";
 
 /** Everything that was said between an agent and those whom it talks to, in order. */
 export interface Transcript {

@@ -11,12 +11,11 @@ import type {
 } from "../../../ports/tools/agent-toolbox.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import type { SchemaValidators } from "../../output/schema-validators.ts";
-import { checkArguments } from "../check-arguments.ts";
 import { McpFailure } from "../mcp-failure.ts";
 import type { McpServers, ToolAnswer, ToolRequest } from "../mcp-servers.ts";
 import { isNamedIn } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
-import type { ServerTool } from "../server-tool.ts";
+import { checkArguments, type ServerTool } from "../server-tool.ts";
 import { describeContent } from "./describe-content.ts";
 import { listServerStates } from "./list-server-states.ts";
 import { nameTools } from "./name-tools.ts";

@@ -1,8 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { SchemaValidators } from "../../output/schema-validators.ts";
-import { withoutDefaulted } from "../check-arguments.ts";
 import type { ToolList } from "../connection.ts";
-import type { ServerTool } from "../server-tool.ts";
+import { type ServerTool, withoutDefaulted } from "../server-tool.ts";
 
 /** Compiling a schema keeps everybody else waiting. */
 const COMPILED_AT_ONCE = 20;

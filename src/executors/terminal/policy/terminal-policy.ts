@@ -37,7 +37,7 @@ export interface Typing {
 const MAX_INPUT_LENGTH = 10_000;
 
 /**
- * What terminals may be used for. A help against accidents and careless instructions, not a wall: whoever may type into a
+ * The rules for the use of terminals. A help against accidents and careless instructions, not a wall: whoever may type into a
  * shell can have it do anything that its user may. Every method throws `TERMINAL_REFUSED` with the rule that was broken.
  */
 export class TerminalPolicy {

@@ -14,7 +14,7 @@ export interface RecordingsOptions {
   files(): Promise<FileStorage>;
   /** The secrets that are known when a recording begins. */
   secrets(): Secrets;
-  /** Of one recording. */
+  /** The limit of one recording. */
   readonly maxBytes: number;
   /** Whether what runs open or type into is recorded. */
   readonly recordsRuns: boolean;

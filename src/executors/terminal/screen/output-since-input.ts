@@ -12,7 +12,7 @@ export interface RecentOutput {
 }
 
 /**
- * What a program has printed since the last input, as it reads on the screen: without control sequences, with whole
+ * The output of a program since the last input, as it reads on the screen: without control sequences, with whole
  * lines, and without what only repeats the input. Lines that have left the screen can no longer change and are collected
  * on the way, while somebody waits for them; the others are read anew each time.
  */

@@ -48,7 +48,7 @@ export interface InputNote {
 /** The facts about a session that are known from its beginning. */
 export interface SessionFacts {
   readonly id: string;
-  /** As in the request. */
+  /** The command of the request. */
   readonly command: string;
   readonly webUrl: string | null;
   /** The run that opened it, and closes it at its end. */

@@ -52,7 +52,7 @@ interface State {
   /** The cursor of the normal screen while a full-screen program runs. */
   readonly savedColumn: number;
   readonly savedRow: number;
-  /** Of the last input. */
+  /** The place of the last input. */
   readonly place: { readonly row: number; readonly isAlternate: boolean; readonly column: number } | undefined;
   readonly input: InputNote | undefined;
 }

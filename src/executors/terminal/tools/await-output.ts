@@ -1,6 +1,5 @@
 import { awaitMatch } from "../session/await-match.ts";
-import { lookAt, SESSION_NOT_FOUND } from "./look-at.ts";
-import type { ToolHandler } from "./tool-parts.ts";
+import { lookAt, SESSION_NOT_FOUND, type ToolHandler } from "./tool-parts.ts";
 
 const DEFAULT_TIMEOUT_SECONDS = 10;
 const MAX_TIMEOUT_SECONDS = 3_600;

@@ -1,7 +1,6 @@
 import type { ContentMode } from "../../../ports/terminals/terminal-tools.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
-import { lookAt, SESSION_NOT_FOUND } from "./look-at.ts";
-import type { ToolHandler } from "./tool-parts.ts";
+import { lookAt, SESSION_NOT_FOUND, type ToolHandler } from "./tool-parts.ts";
 
 export const getScreenContent: ToolHandler<"get_screen_content"> = async ({ gate, table }, request, call) => {
   const { session_id, content_mode = "screen" } = request;

@@ -149,7 +149,7 @@ function buildChildEnvironment(facts: ChildEnvironment): Readonly<Record<string,
 }
 
 interface ShellCommand {
-  /** As in the request. */
+  /** The program of the request. */
   readonly program: string;
   readonly args: readonly string[];
 }

@@ -3,8 +3,7 @@ import { KEY_NAMES, toKeyInput } from "../input/key-names.ts";
 import { translateEscapes } from "../input/translate-escapes.ts";
 import { settle } from "../session/settle.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
-import { lookAt, SESSION_NOT_FOUND } from "./look-at.ts";
-import type { ToolHandler } from "./tool-parts.ts";
+import { lookAt, SESSION_NOT_FOUND, type ToolHandler } from "./tool-parts.ts";
 
 const SETTLING = { graceMs: 250, maxMs: 1_000 };
 

@@ -1,6 +1,12 @@
-import type { TerminalToolName, ToolInput, ToolOutput } from "../../../ports/terminals/terminal-tools.ts";
+import type {
+  ProcessFields,
+  TerminalToolName,
+  ToolInput,
+  ToolOutput,
+} from "../../../ports/terminals/terminal-tools.ts";
 import type { TerminalPolicy } from "../policy/terminal-policy.ts";
 import type { SessionTable } from "../session/session-table.ts";
+import type { TerminalSession } from "../session/terminal-session.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../terminal-options.ts";
 import type { Gate, ToolCall } from "./gate.ts";
 
@@ -22,3 +28,18 @@ export type ToolHandler<Name extends TerminalToolName> = (
   request: ToolInput<Name>,
   call: ToolCall,
 ) => Promise<ToolOutput<Name>>;
+
+export const SESSION_NOT_FOUND = "Session not found";
+
+/** The fields of a result that say how a session is now. Undefined: there is none. */
+export function lookAt(
+  session: TerminalSession | undefined,
+): ProcessFields & { screen_content: string | null; timestamp: string } {
+  const exitCode = session?.exitCode;
+  return {
+    screen_content: session?.screen.readScreen() ?? null,
+    timestamp: new Date().toISOString(),
+    process_running: session !== undefined && exitCode === undefined,
+    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+  };
+}

@@ -1,5 +1,7 @@
+import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { Task } from "../../ports/executor.ts";
+import type { Failed, Task } from "../../ports/executor.ts";
+import { toFailed } from "../output/failure.ts";
 
 /** The place of a file, as the step's input names it. */
 export interface ExportPlace {
@@ -37,4 +39,12 @@ function toPath({ directory, filename }: ExportPlace, ending: string, suffix: st
 
 function toText(value: Json | undefined): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+/** A file could not be written. A full disk may have room again; a wrong path stays wrong. A defect goes on as one. */
+export function toWriteFailure(error: unknown): Failed {
+  if (!isPawlError(error)) throw error;
+  const { code, message } = error;
+  const retryable = code === "JOURNAL_FULL" || code === "JOURNAL_IO";
+  return toFailed(code, { message, retryable, effect: "unknown", costMicro: 0 });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findException, readProgramOutput } from "./read-program-output.ts";
+import { findException, readProgramOutput } from "./script-answer.ts";
 
 describe("the output of a program", () => {
   test.each([
