@@ -32,11 +32,15 @@ export async function followRun(app: Application, options: FollowOptions, stop: 
   });
   try {
     const end = await Promise.race([follower.rest(), stopped, follower.stalled]);
-    return end === "stopped" ? { is: "stopped" } : { is: "settled", record: end };
+    if (end === "stopped") return { is: "stopped" };
+    await follower.catchUp(end);
+    return { is: "settled", record: end };
   } finally {
     follower.leave();
   }
 }
+
+const PAGE = 1_000;
 
 class Follower {
   /** Rejects when nothing can be written any more. */
@@ -46,6 +50,8 @@ class Follower {
   readonly #options: FollowOptions;
   readonly #stopWatching: () => void;
   readonly #openApprovals = new Set<string>();
+  /** The last event that was told. */
+  #lastSeq = 0;
   #reportStall: (error: PawlError) => void = () => undefined;
   /** Resolves with the next event. */
   #news = Promise.withResolvers<void>();
@@ -60,6 +66,16 @@ class Follower {
       this.#reportStall = reject;
     });
     this.#stopWatching = host.watch(options.runId, (notice) => this.#receive(notice));
+  }
+
+  /** Another process may say that the run rests before it has told how it came to that: what is missing is on record. */
+  async catchUp({ no, lastSeq }: RunRecord): Promise<void> {
+    const { journal } = await this.#app.records();
+    while (this.#lastSeq < lastSeq) {
+      const rows = await journal.readEvents(no, { afterSeq: this.#lastSeq, limit: PAGE });
+      for (const { seq, event } of rows) this.#receive({ type: "event", seq, event });
+      if (rows.length === 0) return;
+    }
   }
 
   leave(): void {
@@ -98,6 +114,10 @@ class Follower {
   }
 
   #receive(notice: RunNotice): void {
+    if (notice.type === "event") {
+      if (notice.seq <= this.#lastSeq) return;
+      this.#lastSeq = notice.seq;
+    }
     this.#options.listen(notice);
     if (notice.type === "stalled" && this.#host.role === "owner") this.#reportStall(toStallError(notice));
     if (notice.type !== "event") return;

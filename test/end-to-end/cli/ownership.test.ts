@@ -164,3 +164,16 @@ test("Ctrl-C in a caller leaves the run to its owner", async () => {
   const { stdout } = await pawl(["runs", "show", await caller.runId(), "--json"], { cwd });
   expect(JSON.parse(stdout).data.status).toBe("running");
 });
+
+test("logs that are followed end with the run, and are those that are read afterwards", async () => {
+  const cwd = application({
+    ...FILES,
+    "later.yaml": SLOW_ONCE.replace("{hang: true}", "{reply: '41', delay_ms: 1500}"),
+  });
+  const owner = startPawl(["run", "question.yaml", "--agent", "simulated:later.yaml"], { cwd });
+  await owner.said("answer started");
+  const followed = await pawl(["runs", "logs", await owner.runId(), "--follow"], { cwd });
+  const { stdout } = await pawl(["runs", "logs", await owner.runId()], { cwd });
+  expect(followed).toMatchObject({ code: 0, stdout });
+  expect(stdout).toContain('"result":"41"');
+});

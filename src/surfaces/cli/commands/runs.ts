@@ -1,6 +1,6 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { CliVerb } from "../../../operations/operation.ts";
-import { getRun, readRunEvents, readRunLogs } from "../../../operations/runs/runs.ts";
+import { getRun, readRunEvents } from "../../../operations/runs/runs.ts";
 import { resumeRun, resumeRuns } from "../../../operations/runs/steer-runs.ts";
 import type { RunCaller } from "../caller.ts";
 import { type CommonOptions, formatOf, paintFor } from "../cli-context.ts";
@@ -10,14 +10,12 @@ import { INTERRUPTED, showRunToRest } from "../follow/show-run-to-rest.ts";
 import { showOutput } from "../perform-verb.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { io } from "../process-io.ts";
-import type { LiveNotice } from "../render/live/live-run.ts";
 import { sanitize } from "../render/text/sanitize.ts";
 import { shortId } from "../short-id.ts";
 import { listenForStop } from "../stop-signals.ts";
 import type { Voice } from "../voice.ts";
 
 const EVENTS_PAGE = 1_000;
-const LOGS_PAGE = 50;
 
 /** `pawl runs events`: the journal as it is. Without `--json` a line each. */
 export async function showEvents(caller: RunCaller, id: string, options: CommonOptions): Promise<number> {
@@ -38,48 +36,6 @@ export async function showEvents(caller: RunCaller, id: string, options: CommonO
   return 0;
 }
 
-export interface LogsOptions extends CommonOptions {
-  readonly follow?: true;
-}
-
-/** `pawl runs logs`: what executors emitted, one JSON object a line; with `--follow` also what they emit from now on. */
-export async function showLogs(
-  caller: RunCaller,
-  { id, step }: { readonly id: string; readonly step: string | undefined },
-  { follow }: LogsOptions,
-): Promise<number> {
-  const { run_id: runId, completed_at: ended } = await caller.readHead(id);
-  const goesOn = follow === true && ended === null;
-  // A step that has not begun has no logs yet.
-  const wanted = goesOn ? undefined : step;
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await caller.call(readRunLogs, { id: runId, step: wanted, limit: LOGS_PAGE, cursor });
-    for (const log of page.items) for (const event of log.events) printLog(log, event, step);
-    cursor = page.next_cursor;
-  }
-  if (!goesOn || !(await isDriven(caller, runId))) return 0;
-  const signals = listenForStop();
-  try {
-    const listen = (notice: LiveNotice) => {
-      if (notice.type === "progress") printLog(notice, notice.event, step);
-    };
-    const ended = await caller.follow({ runId, listen }, signals.stop);
-    await caller.leave(signals);
-    return ended === "stopped" ? INTERRUPTED : 0;
-  } finally {
-    signals.close();
-  }
-}
-
-function printLog(
-  { path, attempt }: { readonly path: string; readonly attempt: number },
-  event: unknown,
-  step: string | undefined,
-): void {
-  const isWanted = step === undefined || path === step || path.startsWith(`${step}/`) || path.startsWith(`${step}[`);
-  if (isWanted) print(JSON.stringify({ path, attempt, event }));
-}
-
 /** `pawl runs watch`: shows a run that another process drives until it ends. Watching makes nothing go on. */
 export async function watchRun(caller: RunCaller, id: string, options: CommonOptions, voice: Voice): Promise<number> {
   const format = formatOf(options);
@@ -91,7 +47,8 @@ export async function watchRun(caller: RunCaller, id: string, options: CommonOpt
   return runExitCode(run);
 }
 
-async function isDriven(caller: RunCaller, runId: string): Promise<boolean> {
+/** Tells where nobody does. */
+export async function isDriven(caller: RunCaller, runId: string): Promise<boolean> {
   const isDriven = await caller.isDriven();
   if (!isDriven) tell(`No process drives the run. To go on with it: pawl runs resume ${shortId(runId)}`);
   return isDriven;

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { CommonOptions } from "../cli-context.ts";
 import type { ForkOptions } from "../commands/fork.ts";
-import type { LogsOptions, ResumeOptions } from "../commands/runs.ts";
+import type { LogsOptions } from "../commands/run-logs.ts";
+import type { ResumeOptions } from "../commands/runs.ts";
 import { collect, withCommon } from "./common-options.ts";
 import { asking, type Perform } from "./perform.ts";
 
@@ -20,7 +21,7 @@ export function addRuns(program: Command, perform: Perform): void {
     .option("--follow", "go on with what they say until the run has ended")
     .action(async (id: string, step: string | undefined, options: LogsOptions) => {
       const command = asking(async (caller) =>
-        (await import("../commands/runs.ts")).showLogs(caller, { id, step }, options),
+        (await import("../commands/run-logs.ts")).showLogs(caller, { id, step }, options),
       );
       await perform(options, ...command);
     });
