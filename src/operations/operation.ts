@@ -200,6 +200,8 @@ export interface McpTool<Output = unknown, Input = unknown> {
   readonly without?: readonly string[];
   /** Other defaults and bounds of a page than those of programs. */
   readonly limit?: { readonly usual: number; readonly most: number };
+  /** The run that it starts is waited for where `wait` is given, at most `timeout_seconds`, and answered as a whole. */
+  readonly waits?: true;
   /** Forms of an output that is too long for one answer, the fullest first. */
   shorter?(output: Output, input: Input): readonly object[];
 }

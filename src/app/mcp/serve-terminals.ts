@@ -22,7 +22,8 @@ export async function serveTerminals(served: Served, options: ServeTerminalsOpti
     import("../../surfaces/mcp/calls-under-way.ts"),
   ]);
   const calls = new CallsUnderWay();
-  const parts = { ...served, version: await readVersion(), withRuns, calls, log };
+  const runTools = withRuns ? await (await import("../../surfaces/mcp/terminal/run-tools.ts")).loadRunTools() : [];
+  const parts = { ...served, version: await readVersion(), runTools, calls, log };
   try {
     await serveMcp({ createServer: () => createTerminalServer(parts), ...http, log, stop });
   } finally {

@@ -66,7 +66,7 @@ export const getApproval = defineOperation({
 
 const comment = z.string().max(10_000).optional().describe("Recorded with the answer.");
 const output = z.object({ run_id: z.string(), path: z.string(), answer: z.enum(["approve", "reject", "skip"]) });
-const mcp = { byHand: ["respond_to_run"] };
+const mcp = { no: "`respond_to_run` gives every answer." };
 
 /** What all answers share. */
 const answer = {
@@ -126,9 +126,31 @@ export const skip = defineOperation({
   handle: (context, { id, comment }) => give(context, id, { answer: "skip", comment }),
 });
 
+export const respondToRun = defineOperation({
+  ...answer,
+  id: "respondToRun",
+  summary: "Answer a run",
+  input: z.strictObject({
+    run_id: idField("The run's id, or the beginning of it."),
+    path: z.string().min(1).max(2_000).optional().describe("Of the step that asks, where several do."),
+    answer: output.shape.answer,
+    comment,
+    edited: jsonSchema.optional().describe("Replaces what was shown, where that is allowed."),
+  }),
+  http: { no: "Each answer has a route of its own." },
+  cli: { no: "Each answer has a verb of its own." },
+  mcp: {
+    tool: "respond_to_run",
+    description:
+      "Answers the question that a run waits for. The first answer counts. Ask the person you work for before you answer.",
+  },
+  handle: (context, { run_id: run, path, ...given }) =>
+    give(context, path === undefined ? run : `${run}:${path}`, given),
+});
+
 interface Given {
   readonly answer: "approve" | "reject" | "skip";
-  readonly comment: string | undefined;
+  readonly comment?: string | undefined;
   readonly edited?: Json | undefined;
 }
 

@@ -1,8 +1,10 @@
+import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toUseLimits } from "../costs/use-limits.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { describeRun } from "../runs/describe-run.ts";
 import { acceptedRunSchema, runSchema } from "../runs/run-schemas.ts";
+import { idempotencyKey, jsonObjectSchema } from "../schemas.ts";
 import type { Submission } from "./prepare-submission.ts";
 import { type SubmissionBody, submissionSchema } from "./submission-schema.ts";
 import { describeSubmitted, type RunRequest, toRunRequest } from "./submit-run.ts";
@@ -24,7 +26,7 @@ export const submitRun = defineOperation({
   output: acceptedRunSchema,
   http: { method: "POST", path: "/workflows/run", status: 202 },
   cli: { byHand: ["run"] },
-  mcp: { byHand: ["run_workflow", "run_workflow_yaml"] },
+  mcp: { no: "`run_workflow` and `run_workflow_yaml` start it, and wait where that is asked for." },
   handle: async (context, input) =>
     describeSubmitted(await context.submissions.start(context.app, toRequest(context, input))),
 });
@@ -45,6 +47,81 @@ export const runSync = defineOperation({
     return describeRun(await context.app.records(), ran.record);
   },
 });
+
+/** What models may say of a run. */
+const wished = {
+  input_data: jsonObjectSchema.default({}).describe("The input of the run: an object, or the JSON text of one."),
+  wait: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Wait for the end, or until a person is asked, and return the whole run. Cancelling the call cancels it.",
+    ),
+  timeout_seconds: z
+    .number()
+    .positive()
+    .max(3_600)
+    .default(600)
+    .describe("How long to wait; the run goes on after that."),
+  max_cost_usd: submissionSchema.shape.max_cost_usd,
+  idempotency_key: idempotencyKey,
+};
+
+/** What starts a run for a model: the surface waits for its end where that is asked for. */
+const forModels = {
+  topic: "runs",
+  scope: "run",
+  effect: { does: "writes", beyond: true },
+  output: acceptedRunSchema,
+  errors: submission.errors,
+  http: { no: "`submitRun` starts a run, and `streamRun` follows it." },
+  cli: { no: "`run` follows the run." },
+} as const;
+
+export const runWorkflow = defineOperation({
+  ...forModels,
+  id: "runWorkflow",
+  summary: "Run a workflow",
+  input: z.strictObject({
+    workflow_name: z.string().min(1).max(200).describe("The name of a workflow: see `list_workflows`."),
+    version: submissionSchema.shape.version,
+    ...wished,
+  }),
+  mcp: {
+    tool: "run_workflow",
+    description:
+      "Starts a workflow by its name and returns the id of the run at once: see it with `get_run_status`. With `wait`, returns " +
+      "the whole run when it has ended. A run is durable: it goes on whatever happens to this server or to you.",
+    waits: true,
+  },
+  handle: (context, { workflow_name: workflow, version, ...rest }) => start(context, { workflow, version }, rest),
+});
+
+export const runWorkflowText = defineOperation({
+  ...forModels,
+  id: "runWorkflowText",
+  summary: "Run the text of a workflow",
+  input: z.strictObject({ yaml_content: z.string().min(1).describe("The definition."), ...wished }),
+  mcp: {
+    tool: "run_workflow_yaml",
+    description:
+      "Starts a workflow whose definition is given as a text (YAML or JSON) and stored nowhere else than with its run. Otherwise " +
+      "as `run_workflow`.",
+    waits: true,
+  },
+  // A text has more than one line: one without a line end would be taken for a name.
+  handle: (context, { yaml_content: text, ...rest }) => start(context, { workflow: `${text}\n` }, rest),
+});
+
+async function start(
+  { app, submissions }: OperationContext,
+  what: Pick<Submission, "workflow" | "version">,
+  rest: z.output<z.ZodObject<typeof wished>>,
+) {
+  const { input_data: input, max_cost_usd: maxCostUsd, idempotency_key: idempotencyKey } = rest;
+  const request = toRunRequest(app, { ...what, input, maxCostUsd });
+  return describeSubmitted(await submissions.start(app, { ...request, idempotencyKey }));
+}
 
 function toRequest(
   { app, traceParent }: OperationContext,

@@ -5,16 +5,15 @@ import { addTools } from "./add-tools.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { addPrompts } from "./terminal/prompts.ts";
 import { addResources } from "./terminal/resources.ts";
-import { RUN_TOOLS } from "./terminal/run-tools.ts";
-import type { PerformingParts } from "./terminal/terminal-tool.ts";
+import type { PerformingParts, TerminalTool } from "./terminal/terminal-tool.ts";
 import { TOOLS } from "./terminal/terminal-tools.ts";
 import { toErrorResult } from "./to-call-result.ts";
 
 export interface TerminalServerParts extends PerformingParts {
   /** Of this program. */
   readonly version: string;
-  /** With the tools over runs. */
-  readonly withRuns: boolean;
+  /** Those over runs, where they are asked for. */
+  readonly runTools: readonly TerminalTool[];
   readonly calls: CallsUnderWay;
   /** Defects. */
   log(line: string): void;
@@ -38,7 +37,7 @@ export function createTerminalServer(parts: TerminalServerParts): Server {
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
   );
-  const tools = new Map([...TOOLS, ...(parts.withRuns ? RUN_TOOLS : [])].map((tool) => [tool.offered.name, tool]));
+  const tools = new Map([...TOOLS, ...parts.runTools].map((tool) => [tool.offered.name, tool]));
   addTools(server, {
     tools: [...tools.values()].map(({ offered }) => offered),
     calls: parts.calls,

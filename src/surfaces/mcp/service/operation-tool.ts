@@ -4,8 +4,10 @@ import { parseJson } from "../../../core/parse-json.ts";
 import { type Field, fieldsOf, parseInput, toInputSchema, toPlainSchema } from "../../../operations/fields.ts";
 import { effectOf, type McpTool, type Operation } from "../../../operations/operation.ts";
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
+import { describeForModel } from "./describe-for-model.ts";
 import { fitResult } from "./fit-result.ts";
 import type { ServiceTool } from "./service-tool.ts";
+import { waitForRun } from "./wait-for-run.ts";
 
 /** The tool of an operation. Undefined: models are not offered it. */
 export function toServiceTool(operation: Operation): ServiceTool | undefined {
@@ -23,9 +25,15 @@ export function toServiceTool(operation: Operation): ServiceTool | undefined {
   return {
     offered,
     scope: scope === "open" ? "read" : scope,
-    async perform(app, args, { submissions }) {
+    async perform(app, args, call) {
+      const { submissions } = call;
       const input = parseInput(operation.input, toGiven(operation, tool, args), (field) => nameOf(tool, field));
       const output: unknown = await operation.handle({ app, by: "mcp", submissions }, input);
+      const { run_id: runId } = output as JsonObject;
+      if (tool.waits === true && input["wait"] === true && typeof runId === "string") {
+        await waitForRun(app, { runId, timeoutSeconds: Number(input["timeout_seconds"]) }, call);
+        return (await describeForModel(app, runId)) as JsonObject;
+      }
       // Handlers return plain data; what JSON leaves out of it is absent anyway.
       return (await fitResult([
         async () => output as object,
