@@ -166,7 +166,7 @@ export class TerminalParts {
       import("../owner/socket-path.ts"),
     ]);
     const { dataDir, environment } = this.#options;
-    return openTmux({ searchPath: environment["PATH"] ?? "", dir: privateSocketFolder(dataDir), scrollbackRows });
+    return openTmux(environment["PATH"] ?? "", { dir: privateSocketFolder(dataDir), scrollbackRows });
   }
 
   async #loadOptions(): Promise<LoadedTerminalOptions> {

@@ -1,14 +1,14 @@
 import type { Executor, Failed, Outcome, Task } from "../../ports/executor.ts";
-import { toFailed } from "../output/failure.ts";
+import { toFailed, toRefused } from "../output/failure.ts";
 import type { Sandbox, SandboxLimits, Visible } from "../sandbox/sandbox.ts";
-import { type Convention, chooseConvention } from "./choose-convention.ts";
+import { chooseConvention } from "./choose-convention.ts";
 import { type CodeInput, readCodeInput } from "./code-input.ts";
 import { type FoundPython, findPython } from "./find-python.ts";
 import { type LocatedScript, locateScript } from "./locate-script.ts";
 import { readProgramOutput } from "./script-answer.ts";
 import { createScriptLog, type ScriptLog } from "./script-log.ts";
 import { type StagedScript, stageScript } from "./stage-script.ts";
-import { type Command, toNodeCommand, toPythonCommand } from "./to-command.ts";
+import { toNodeCommand, toPythonCommand } from "./to-command.ts";
 import { toOutcome } from "./to-outcome.ts";
 
 export interface CodeOptions {
@@ -37,75 +37,70 @@ const ADDRESS_SPACE_BEYOND_MEMORY_BYTES = 4 * 1024 ** 3;
  */
 export function createCodeExecutor(options: CodeOptions): Executor<Outcome> {
   let python: Promise<FoundPython> | undefined;
-  const runtime: Runtime = {
-    options,
-    python() {
-      python ??= findPython(options.python);
-      return python;
-    },
+  const askPython = () => {
+    python ??= findPython(options.python);
+    return python;
   };
+
+  async function call(
+    task: Task,
+    { script, staged }: { readonly script: LocatedScript; readonly staged: StagedScript },
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const input = readCodeInput(task.input);
+    const convention = chooseConvention(input.language, script.text, input.function);
+    const limits = toLimits(task, input, options);
+    const called = { script: staged, convention, name: input.function };
+    const found = input.language === "python" ? await askPython() : undefined;
+    if (found?.ok === false) return toNoInterpreter(found.reason);
+    const { nodeModules } = options;
+    const command = found?.ok
+      ? toPythonCommand(found.python, called)
+      : toNodeCommand(called, { memoryBytes: limits.memoryBytes, nodeModules });
+    const folders = found?.ok
+      ? found.python.folders
+      : [process.execPath, ...(nodeModules === undefined ? [] : [nodeModules])];
+
+    const log = createScriptLog((event) => task.emit({ type: "log", event }));
+    const isProgram = convention.kind === "program";
+    const result = await options.sandbox.runSandboxed(
+      {
+        ...command,
+        env: { ...command.env, ...toEnvironment(task) },
+        stdin: JSON.stringify(input.input),
+        cwd: staged.cwd,
+        visible: [...staged.visible, ...toVisible(folders)],
+        network: input.network,
+        limits,
+        hasResultChannel: !isProgram,
+        onOutput(stream, chunk) {
+          // The standard output of a program may be its result: only the end tells.
+          if (!isProgram || stream === "stderr") log.write(stream, chunk);
+        },
+      },
+      signal,
+    );
+    if (isProgram) logProgramOutput(log, result.stdout);
+    if (result.warning !== undefined) log.warn(result.warning);
+    log.close();
+    const { toOriginal } = staged;
+    return toOutcome(result, { script: script.name, convention, function: input.function, limits, toOriginal });
+  }
+
   return {
     recordsInput: true,
     async run(task, signal) {
-      const input = readCodeInput(task.input);
-      const script = await locateScript(input.script, task.settings);
+      const script = await locateScript(readCodeInput(task.input).script, task.settings);
       if ("status" in script) return script;
       if (signal.aborted) return toNotBegun(script);
       const staged = await stageScript(script, options.hidden ?? []);
       try {
-        return await call({ task, signal, input, script, staged, runtime });
+        return await call(task, { script, staged }, signal);
       } finally {
         await staged.close();
       }
     },
   };
-}
-
-interface Runtime {
-  readonly options: CodeOptions;
-  python(): Promise<FoundPython>;
-}
-
-interface Attempt {
-  readonly task: Task;
-  readonly signal: AbortSignal;
-  readonly input: CodeInput;
-  readonly script: LocatedScript;
-  readonly staged: StagedScript;
-  readonly runtime: Runtime;
-}
-
-async function call(attempt: Attempt): Promise<Outcome> {
-  const { task, signal, input, script, staged, runtime } = attempt;
-  const convention = chooseConvention(input.language, script.text, input.function);
-  const limits = toLimits(attempt);
-  const language = await prepareLanguage(attempt, { convention, limits });
-  if ("status" in language) return language;
-
-  const log = createScriptLog((event) => task.emit({ type: "log", event }));
-  const isProgram = convention.kind === "program";
-  const result = await runtime.options.sandbox.runSandboxed(
-    {
-      ...language.command,
-      env: { ...language.command.env, ...toEnvironment(task) },
-      stdin: JSON.stringify(input.input),
-      cwd: staged.cwd,
-      visible: [...staged.visible, ...language.visible],
-      network: input.network,
-      limits,
-      hasResultChannel: !isProgram,
-      onOutput(stream, chunk) {
-        // The standard output of a program may be its result: only the end tells.
-        if (!isProgram || stream === "stderr") log.write(stream, chunk);
-      },
-    },
-    signal,
-  );
-  if (isProgram) logProgramOutput(log, result.stdout);
-  if (result.warning !== undefined) log.warn(result.warning);
-  log.close();
-  const { toOriginal } = staged;
-  return toOutcome(result, { script: script.name, convention, function: input.function, limits, toOriginal });
 }
 
 function toNotBegun({ name }: LocatedScript): Failed {
@@ -114,48 +109,23 @@ function toNotBegun({ name }: LocatedScript): Failed {
 }
 
 /** A step may ask for less than is configured, never for more. */
-function toLimits({ task, input, runtime }: Attempt): SandboxLimits {
-  const { options } = runtime;
-  const { memoryBytes, maxOutputBytes, maxProcesses } = input.limits;
-  const least = (configured: number, asked: number | undefined) => Math.min(configured, asked ?? configured);
-  const memory = least(options.memoryBytes, memoryBytes);
-  const isPython = input.language === "python";
+function toLimits(task: Task, { language, limits }: CodeInput, options: CodeOptions): SandboxLimits {
+  const least = (name: keyof typeof limits) => Math.min(options[name], limits[name] ?? options[name]);
+  const memoryBytes = least("memoryBytes");
+  const isPython = language === "python";
   return {
     // The host aborts at the step's own time-out; this one only stands behind it.
     timeoutMs: task.timeoutMs === undefined ? options.timeoutMs : task.timeoutMs + 1_000,
-    memoryBytes: memory,
-    maxOutputBytes: least(options.maxOutputBytes, maxOutputBytes),
-    maxProcesses: least(options.maxProcesses, maxProcesses) + (isPython ? 0 : THREADS_OF_NODE),
-    ...(isPython ? { addressSpaceBytes: memory + ADDRESS_SPACE_BEYOND_MEMORY_BYTES } : {}),
-  };
-}
-
-interface PreparedLanguage {
-  readonly command: Command;
-  readonly visible: readonly Visible[];
-}
-
-async function prepareLanguage(
-  { input, staged, runtime }: Attempt,
-  { convention, limits }: { readonly convention: Convention; readonly limits: SandboxLimits },
-): Promise<PreparedLanguage | Failed> {
-  const called = { script: staged, convention, name: input.function };
-  if (input.language === "python") {
-    const found = await runtime.python();
-    if (!found.ok) return toNoInterpreter(found.reason);
-    return { command: toPythonCommand(found.python, called), visible: toVisible(found.python.folders) };
-  }
-  const { nodeModules } = runtime.options;
-  const folders = [process.execPath, ...(nodeModules === undefined ? [] : [nodeModules])];
-  return {
-    command: toNodeCommand(called, { memoryBytes: limits.memoryBytes, nodeModules }),
-    visible: toVisible(folders),
+    memoryBytes,
+    maxOutputBytes: least("maxOutputBytes"),
+    maxProcesses: least("maxProcesses") + (isPython ? 0 : THREADS_OF_NODE),
+    ...(isPython ? { addressSpaceBytes: memoryBytes + ADDRESS_SPACE_BEYOND_MEMORY_BYTES } : {}),
   };
 }
 
 function toNoInterpreter(reason: string): Failed {
   const message = `Python cannot be asked where it lives (${reason}).`;
-  return toFailed("INTERPRETER_MISSING", { message, retryable: false, effect: "none" });
+  return toRefused("INTERPRETER_MISSING", message);
 }
 
 /** Below /usr everything is to be seen already. */

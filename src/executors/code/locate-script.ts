@@ -2,7 +2,7 @@ import { readFile, realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
-import { toFailed } from "../output/failure.ts";
+import { toRefused } from "../output/failure.ts";
 
 export interface LocatedScript {
   /** The name that the step gives. */
@@ -59,11 +59,11 @@ async function realFolder(folder: JsonObject[string] | undefined): Promise<strin
 
 function toOutside(script: string): Failed {
   const message = `The script ${JSON.stringify(script)} does not lie inside the application's folder.`;
-  return toFailed("SCRIPT_OUTSIDE", { message, retryable: false, effect: "none" });
+  return toRefused("SCRIPT_OUTSIDE", message);
 }
 
 function toMissing(script: string, folder: string | undefined): Failed {
   const place = folder === undefined ? "with the definition" : `in ${folder}`;
   const message = `There is no script ${JSON.stringify(script)} ${place}.`;
-  return toFailed("SCRIPT_MISSING", { message, retryable: false, effect: "none" });
+  return toRefused("SCRIPT_MISSING", message);
 }

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import type { Outcome, Succeeded } from "../../ports/executor.ts";
 import { type DefinedTool, defineTool } from "../../ports/tools/defined-tool.ts";
 import type { OfferedTool, ToolCall } from "../../ports/tools/tool-set.ts";
-import { toFailed } from "../output/failure.ts";
+import { toRefused } from "../output/failure.ts";
 
 /** A tool with what it does. It checks its arguments, and may throw a `PawlError`. */
 export interface CoreTool extends OfferedTool {
@@ -24,7 +24,7 @@ export function defineCoreTool<Input extends z.ZodObject, Output extends z.ZodOb
         ({ path, message }) => `${path.map((part) => `/${String(part)} `).join("")}${message}`,
       );
       const message = `The arguments do not fit \`${described.name}\`: ${flaws.join("; ")}.`;
-      return toFailed("MCP_ARGUMENTS_INVALID", { message, retryable: false, effect: "none" });
+      return toRefused("MCP_ARGUMENTS_INVALID", message);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { OfferedTool, ToolCall, ToolSet } from "../../ports/tools/tool-set.ts";
-import { toFailed } from "../output/failure.ts";
+import { toFailed, toRefused } from "../output/failure.ts";
 import { describeKnown } from "../output/near-names.ts";
 import { commandTool, type RunCommand } from "./command-tool.ts";
 import type { CoreTool } from "./core-tool.ts";
@@ -95,7 +95,7 @@ class CoreTools implements ToolSet {
 
   #unknown(name: string): Failed {
     const message = `There is no tool \`${name}\`. ${describeKnown(name, [...this.#tools.keys()])}`;
-    return toFailed("MCP_TOOL_UNKNOWN", { message, retryable: false, effect: "none" });
+    return toRefused("MCP_TOOL_UNKNOWN", message);
   }
 }
 

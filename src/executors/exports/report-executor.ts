@@ -27,9 +27,9 @@ export function createReportExecutor(options: ReportOptions): Executor<Outcome> 
     recordsInput: false,
     async run(task, signal) {
       const input = isJsonObject(task.input) ? task.input : {};
-      const { output = null } = input;
-      if (output === null) return { status: "succeeded", output: { path: null }, costMicro: 0 };
-      const report = await make(task, input, { output, options, signal });
+      if ((input["output"] ?? null) === null) return { status: "succeeded", output: { path: null }, costMicro: 0 };
+      const chromium = input["format"] === "pdf" ? options.chromium() : undefined;
+      const report = await make(task, { input, chromium }, signal);
       if (report.note !== undefined) task.emit({ type: "log", event: { type: "report", note: report.note } });
       const path = options.mask(toOwnPath(readPlace(input), ENDINGS[report.format], task));
       try {
@@ -45,20 +45,17 @@ export function createReportExecutor(options: ReportOptions): Executor<Outcome> 
   };
 }
 
-interface Making {
-  readonly output: Json;
-  readonly options: ReportOptions;
-  readonly signal: AbortSignal;
-}
-
-async function make(task: Task, input: JsonObject, { output, options, signal }: Making): Promise<Report> {
-  const markdown = toMarkdown(output);
+async function make(
+  task: Task,
+  { input, chromium }: { readonly input: JsonObject; readonly chromium: string | undefined },
+  signal: AbortSignal,
+): Promise<Report> {
+  const markdown = toMarkdown(input["output"] ?? null);
   const title = toText(input["title"]) ?? task.workflow;
   if (input["format"] === "markdown") return { format: "markdown", content: `# ${title}\n\n${markdown}` };
   const facts = [task.workflow, toText(input["date"]), `run ${task.runId}`].filter((fact) => fact !== undefined);
   const html = renderReport({ title, markdown, language: toText(input["language"]) ?? "en", facts });
   if (input["format"] !== "pdf") return { format: "html", content: html };
-  const chromium = options.chromium();
   if (chromium === undefined)
     return { format: "html", content: html, note: "No Chromium was found: the report is a page." };
   const printed = await printPdf(html, chromium, signal);

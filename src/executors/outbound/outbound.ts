@@ -63,9 +63,7 @@ async function follow(asked: OutboundRequest, way: Way): Promise<OutboundResult>
     const { statusCode: status = 0, headers } = answer;
     const location = REDIRECTS.includes(status) && (asked.method ?? "GET") === "GET" ? headers.location : undefined;
     if (location === undefined || asked.maxRedirects === 0) {
-      const { maxBytes, needsNoBody: keepsPart = false } = asked;
-      const { body, isCut } = await readBody(answer, { maxBytes, keepsPart, signal: way.signal });
-      return { ok: true, status, url: url.href, headers, body, isCut };
+      return { ok: true, status, url: url.href, headers, ...(await readBody(answer, asked, way.signal)) };
     }
     answer.destroy();
     if (hops >= asked.maxRedirects) throw new Refusal(`There were more than ${asked.maxRedirects} redirects.`);

@@ -1,24 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-
-export interface ReadBody {
-  readonly body: Buffer;
-  readonly isCut: boolean;
-}
-
-interface BodyReading {
-  readonly maxBytes: number;
-  /** Whether a body that breaks off is taken as far as it came. */
-  readonly keepsPart: boolean;
-  readonly signal: AbortSignal;
-}
+import type { OutboundRequest } from "../../ports/outbound.ts";
 
 /** Unpacks as it reads and stops at `maxBytes`: a few packed bytes may be as many as they like when unpacked. */
 export async function readBody(
   answer: IncomingMessage,
-  { maxBytes, keepsPart, signal }: BodyReading,
-): Promise<ReadBody> {
+  { maxBytes, needsNoBody = false }: Pick<OutboundRequest, "maxBytes" | "needsNoBody">,
+  signal: AbortSignal,
+): Promise<{ readonly body: Buffer; readonly isCut: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
   let unpacked: Readable | undefined;
@@ -34,7 +24,7 @@ export async function readBody(
     }
     return { body: Buffer.concat(chunks), isCut: false };
   } catch (error) {
-    if (!keepsPart) throw error;
+    if (!needsNoBody) throw error;
     return { body: Buffer.concat(chunks), isCut: true };
   } finally {
     signal.removeEventListener("abort", stop);

@@ -1,7 +1,7 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { EndedRun, Executor, Failed, Outcome, Task } from "../../ports/executor.ts";
-import { toFailed } from "../output/failure.ts";
+import { toFailed, toRefused } from "../output/failure.ts";
 import { untilAborted } from "../until-aborted.ts";
 import { readRequest } from "./read-request.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
@@ -107,5 +107,5 @@ function toStopped({ path }: Task): Failed {
 
 function toLost(sessionId: string): Failed {
   const message = `The session ${sessionId} is gone: the process that held it has ended.`;
-  return toFailed("SESSION_LOST", { message, retryable: false, effect: "none" });
+  return toRefused("SESSION_LOST", message);
 }

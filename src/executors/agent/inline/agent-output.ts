@@ -5,15 +5,13 @@ import type { Conversed, ReadyAgent } from "./converse.ts";
 import { finalText, toBlocks, toMessages, toStopReason } from "./to-blocks.ts";
 import type { Transcript } from "./transcript.ts";
 
-interface Told {
-  readonly transcript: Transcript;
-  readonly usage: JsonObject;
-  /** The value that was asked for with a schema. */
-  readonly structured: Json | undefined;
-}
-
 /** The output of an agent of an agents file: its answer and the whole conversation. */
-export function toAgentOutput(last: ModelTurn, { transcript, usage, structured }: Told): JsonObject {
+export function toAgentOutput(
+  last: ModelTurn,
+  transcript: Transcript,
+  /** `structured`: the value that was asked for with a schema. */
+  { usage, structured }: { readonly usage: JsonObject; readonly structured: Json | undefined },
+): JsonObject {
   return {
     text: finalText(last.parts) ?? null,
     final_response: {
@@ -58,6 +56,6 @@ export function toOutcome({ answer, transcript, spending }: Answered, { request,
   });
   const { output: value } = answer;
   const structured = request.schema === undefined ? undefined : value;
-  const output = request.answersAs === "step" ? value : toAgentOutput(answer.turn, { transcript, usage, structured });
+  const output = request.answersAs === "step" ? value : toAgentOutput(answer.turn, transcript, { usage, structured });
   return { status: "succeeded", output, costMicro, usage, ...(answer.repaired ? { repaired: true } : {}) };
 }

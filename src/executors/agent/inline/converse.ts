@@ -12,7 +12,7 @@ import {
   toTurnRecord,
 } from "../../models/stream-turn.ts";
 import type { ToolCallPart } from "../../models/turn-parts.ts";
-import { toFailed, toInterrupted } from "../../output/failure.ts";
+import { toFailed, toInterrupted, toRefused } from "../../output/failure.ts";
 import type { SchemaValidators, Validate } from "../../output/schema-validators.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { askWithRetries } from "./ask-with-retries.ts";
@@ -221,7 +221,7 @@ class Conversation {
     const { costMicro, tokens } = this.#spending;
     if (request.maxTotalTokens !== undefined && tokens.total >= request.maxTotalTokens) {
       const message = `The agent "${request.name}" has used ${tokens.total} of the ${request.maxTotalTokens} tokens that it may use.`;
-      return toFailed("AGENT_TOKENS_EXHAUSTED", { message, retryable: false, effect: "none" });
+      return toRefused("AGENT_TOKENS_EXHAUSTED", message);
     }
     const own = request.maxCostMicro === undefined ? undefined : request.maxCostMicro - this.#paidBeforeMicro;
     const limit = Math.min(own ?? Number.POSITIVE_INFINITY, task.maxCostMicro ?? Number.POSITIVE_INFINITY);

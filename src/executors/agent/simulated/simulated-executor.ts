@@ -105,7 +105,7 @@ function toOutput(
     model: "simulated",
   };
   const transcript = { system, history: [], opening: [message], turns: [{ said, results: [] }] };
-  return toAgentOutput(said, { transcript, usage, structured: schema === undefined ? undefined : output });
+  return toAgentOutput(said, transcript, { usage, structured: schema === undefined ? undefined : output });
 }
 
 function toStoppedByBudget(costMicro: number): Failed {

@@ -51,7 +51,7 @@ export class TmuxHolder implements PtyHolder {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const server = { program, socket: join(dir, facts.id) };
     const { command, brand } = this.#toBranded(spec.command);
-    await run(program, toArguments(server, { spec, command, noted: toNoted(facts, brand) }), {
+    await run(program, toArguments(server, { ...spec, command }, toNoted(facts, brand)), {
       env: { ...spec.env },
       cwd: spec.cwd,
     });
@@ -97,14 +97,11 @@ export class TmuxHolder implements PtyHolder {
   }
 }
 
-interface Opening {
-  readonly spec: PtySpec;
-  readonly command: readonly string[];
-  readonly noted: string;
-}
-
-function toArguments({ program, socket }: TmuxServer, { spec, command, noted }: Opening): string[] {
-  const { columns, rows, env } = spec;
+function toArguments(
+  { program, socket }: TmuxServer,
+  { columns, rows, env, command }: Omit<PtySpec, "command"> & { readonly command: readonly string[] },
+  noted: string,
+): string[] {
   const given = OWN_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [`${name}=${env[name]}`]));
   const unset = OWN_VARIABLES.flatMap((name) => ["-u", name]);
   const started = ["/bin/sh", "-c", WAIT_FOR_START, "pawl-terminal", program, socket];
@@ -139,16 +136,11 @@ function toArgument(text: string): string {
   return text.endsWith(";") ? `${text.slice(0, -1)}\\;` : text;
 }
 
-interface Noted {
-  readonly facts: LeftSession["facts"];
-  readonly brand: string | undefined;
-}
-
 function toNoted({ id, command, owner, createdAt }: SessionFacts, brand: string | undefined): string {
   return Buffer.from(JSON.stringify({ id, command, owner, createdAt, brand })).toString("base64");
 }
 
-function fromNoted(noted: string): Noted {
+function fromNoted(noted: string) {
   const { id, command, owner, createdAt, brand } = JSON.parse(Buffer.from(noted, "base64").toString()) as {
     readonly id: string;
     readonly command: string;
@@ -178,22 +170,18 @@ function namesIn(dir: string): string[] {
   }
 }
 
-interface TmuxOptions {
-  readonly searchPath: string;
-  /** For sockets, of nobody else's. */
-  readonly dir: string;
-  readonly scrollbackRows: number;
-}
-
 /** Throws `TERMINAL_BACKEND_MISSING` where there is no tmux, or only an old one. */
-export async function openTmux({ searchPath, dir, scrollbackRows }: TmuxOptions): Promise<TmuxHolder> {
+export async function openTmux(
+  searchPath: string,
+  options: Pick<TmuxHolderOptions, "dir" | "scrollbackRows">,
+): Promise<TmuxHolder> {
   const program = findProgram("tmux", searchPath);
   if (program === undefined) throw missing("`tmux` is not on the search path.");
-  const { stdout } = await promisify(execFile)(program, ["-V"]);
+  const { stdout } = await run(program, ["-V"]);
   const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
   const version = Number(major ?? 0) * 100 + Number(minor ?? 0);
   if (version < 303) throw missing(`${program} is ${stdout.trim()}.`);
-  return new TmuxHolder({ program, dir, scrollbackRows, missesEnds: version < 305 });
+  return new TmuxHolder({ ...options, program, missesEnds: version < 305 });
 }
 
 function missing(reason: string): PawlError {

@@ -47,8 +47,9 @@ type Plan = ({ readonly spec: PtySpec } | { readonly error: string }) & {
   readonly environment: Readonly<Record<string, string>>;
 };
 
-function toPlan({ options, surroundings }: ToolParts, request: ToolInput<"open_terminal">, shell: string): Plan {
-  const { homeDir, currentDir, environment: own } = surroundings;
+function toPlan(parts: ToolParts, request: ToolInput<"open_terminal">, shell: string): Plan {
+  const { options, surroundings } = parts;
+  const { homeDir, currentDir } = surroundings;
   const wished = request.environment ?? {};
   const folder = toFolder(request.working_directory ?? currentDir, { homeDir, currentDir });
   const parsed = parseShellCommand(shell);
@@ -56,7 +57,7 @@ function toPlan({ options, surroundings }: ToolParts, request: ToolInput<"open_t
   if (parsed === undefined) return { ...asked, error: "The shell has no name." };
   const problem = findProblem(folder, wished) ?? findTooLong(parsed.args, wished);
   if (problem !== undefined) return { ...asked, error: problem };
-  const env = buildChildEnvironment({ own, homeDir, isolateHistory: options.isolateHistory, wished });
+  const env = buildChildEnvironment(parts, wished);
   const command = locateCommand(parsed, { path: env["PATH"] ?? "", folder });
   if (command === undefined) return { ...asked, error: `Shell '${parsed.program}' is not installed.` };
   return { ...asked, spec: { command, cwd: folder, env, columns: options.columns, rows: options.rows } };
@@ -122,17 +123,12 @@ const PASSED = ["USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"];
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const NO_HISTORY = { HISTFILE: "/dev/null", PYTHON_HISTORY: "/dev/null", LESSHISTFILE: "-" };
 
-interface ChildEnvironment {
-  /** The environment of this process: keys of providers are in it, and stay there. */
-  readonly own: Readonly<Record<string, string | undefined>>;
-  readonly homeDir: string;
-  readonly isolateHistory: boolean;
-  /** The user's variables, which win over all others. */
-  readonly wished: Readonly<Record<string, string>>;
-}
-
-function buildChildEnvironment(facts: ChildEnvironment): Readonly<Record<string, string>> {
-  const { own, homeDir, isolateHistory, wished } = facts;
+/** The user's variables win over all others. Keys of providers are in the environment of this process, and stay there. */
+function buildChildEnvironment(
+  { options, surroundings }: ToolParts,
+  wished: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const { environment: own, homeDir } = surroundings;
   const passed = PASSED.flatMap((name) => {
     const value = own[name];
     return value === undefined ? [] : [[name, value] as const];
@@ -143,7 +139,7 @@ function buildChildEnvironment(facts: ChildEnvironment): Readonly<Record<string,
     LANG: /utf-?8/i.test(own["LANG"] ?? "") ? (own["LANG"] ?? "") : "C.UTF-8",
     TERM: "xterm-256color",
     ...Object.fromEntries(passed),
-    ...(isolateHistory ? NO_HISTORY : {}),
+    ...(options.isolateHistory ? NO_HISTORY : {}),
     ...wished,
   };
 }
