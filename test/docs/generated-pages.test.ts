@@ -8,6 +8,7 @@ const run = promisify(execFile);
 test.each([
   ["docs/errors.md", "generate-error-docs.ts"],
   ["docs/settings.md", "generate-settings-docs.ts"],
+  ["docs/every-operation.md", "generate-operations-docs.ts"],
 ])("%s is what its table says", async (_, name) => {
   const script = fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url));
 

@@ -1,0 +1,82 @@
+// Writes docs/every-operation.md from the operations. `--check` only says whether it is up to date.
+import { readFile, writeFile } from "node:fs/promises";
+import { type Field, fieldsOf } from "../src/operations/fields.ts";
+import { effectOf, type Operation } from "../src/operations/operation.ts";
+import { loadOperations } from "../src/operations/operations.ts";
+
+const path = new URL("../docs/every-operation.md", import.meta.url);
+const text = renderOperationsDocs(await loadOperations());
+
+if (!process.argv.includes("--check")) await writeFile(path, text);
+else if ((await readFile(path, "utf8").catch(() => "")) !== text) {
+  console.error("docs/every-operation.md is not up to date: run `npm run docs:operations`.");
+  process.exitCode = 1;
+}
+
+function renderOperationsDocs(operations: readonly Operation[]): string {
+  const topics = Map.groupBy(operations, ({ topic }) => topic);
+  return `# Every operation
+
+<!-- Made by scripts/generate-operations-docs.ts from src/operations. Do not edit. -->
+
+All that Pawl can be asked for, with where: as a route of the [HTTP API](http-api.md), as a verb of the [command line](reference.md),
+as a tool of [\`pawl mcp\`](mcp.md#pawl-mcp). \`call\` of [\`pawl/client\`](client.md) takes every route with these fields. A field of a route is in its
+path, else in the query of GET and DELETE, and in the JSON body of all others. \`--help\` of a verb tells its options.
+${[...topics].map(([topic, those]) => renderTopic(topic, those)).join("")}`;
+}
+
+function renderTopic(topic: string, operations: readonly Operation[]): string {
+  return `\n## ${topic.charAt(0).toUpperCase()}${topic.slice(1)}\n${operations.map(renderOperation).join("")}`;
+}
+
+function renderOperation(operation: Operation): string {
+  const { summary, scope, errors = [] } = operation;
+  const { does } = effectOf(operation);
+  const needs = scope === "open" ? "needs no key" : `needs a key with the scope \`${scope}\``;
+  const fields = fieldsOf(operation.input).map(renderField);
+  return `
+### ${summary}
+
+- Route: ${routeOf(operation)}
+- Verb: ${verbsOf(operation)}
+- Tool: ${toolOf(operation)}
+- It ${does}, and ${needs}.${errors.length === 0 ? "" : ` It may answer with ${errors.map(code).join(", ")}.`}
+${fields.length === 0 ? "" : `\n| field | | |\n|---|---|---|\n${fields.join("\n")}\n`}`;
+}
+
+function routeOf({ http }: Operation): string {
+  if ("no" in http) return `none. ${http.no}`;
+  const { method, path: at, alias, answers, takes } = http;
+  const also = alias === undefined ? "" : `, also at \`${alias.path}\``;
+  const body = takes === undefined ? "" : "; the body is the file";
+  return `\`${method} ${at}\`${also}${body}${answers === undefined ? "" : `; answers with \`${answers}\``}`;
+}
+
+function verbsOf({ cli }: Operation): string {
+  if ("no" in cli) return `none. ${cli.no}`;
+  const verbs = "byHand" in cli ? cli.byHand : cli.map(({ verb, args = [] }) => [verb, ...args.map(upper)].join(" "));
+  return verbs.map((verb) => code(`pawl ${verb}`)).join(", ");
+}
+
+function toolOf({ mcp }: Operation): string {
+  if ("no" in mcp) return `none. ${mcp.no}`;
+  if ("byHand" in mcp) return mcp.byHand.map(code).join(", ");
+  const { tool, names = {}, without = [] } = mcp;
+  const renamed = Object.entries(names).map(([field, name]) => `\`${field}\` is \`${name}\``);
+  const left = without.length === 0 ? [] : [`it takes no ${without.map(code).join(", ")}`];
+  return [code(tool), ...renamed, ...left].join("; ");
+}
+
+function renderField({ name, kind, isRequired, usual, choices, sentence }: Field): string {
+  const what = [sentence ?? "", usual === undefined ? "" : `Default: ${code(JSON.stringify(usual))}.`];
+  const is = choices === undefined ? kind : choices.map(code).join(", ");
+  return `| \`${name}\`${isRequired ? "" : "?"} | ${is} | ${what.join(" ").trim().replaceAll("|", "\\|")} |`;
+}
+
+function upper(field: string): string {
+  return field.toUpperCase().replaceAll("_", "-");
+}
+
+function code(written: string): string {
+  return `\`${written}\``;
+}
