@@ -1,5 +1,6 @@
 import type { ServiceRecords } from "../operations/application/service-records.ts";
-import { openServiceDatabase, type ServiceDatabaseOptions } from "../storage/sqlite/service/open-service-database.ts";
+import { openServiceDatabase } from "../storage/sqlite/service/open-service-database.ts";
+import type { DatabaseOptions } from "../storage/sqlite/service/service-database.ts";
 import { SqliteApiKeys } from "../storage/sqlite/service/sqlite-api-keys.ts";
 import { SqliteBudgets } from "../storage/sqlite/service/sqlite-budgets.ts";
 import { SqliteDeadLetterNotes } from "../storage/sqlite/service/sqlite-dead-letter-notes.ts";
@@ -9,7 +10,7 @@ import { SqliteSchedules } from "../storage/sqlite/service/sqlite-schedules.ts";
 import { SqliteWorkflowDefinitions } from "../storage/sqlite/service/sqlite-workflow-definitions.ts";
 
 /** Throws `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED` with the path. */
-export function openServiceRecords(options: ServiceDatabaseOptions): ServiceRecords & { close(): void } {
+export function openServiceRecords(options: DatabaseOptions): ServiceRecords & { close(): void } {
   const database = openServiceDatabase(options);
   return {
     budgets: new SqliteBudgets(database),

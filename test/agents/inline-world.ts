@@ -8,7 +8,7 @@ import { createModels } from "../../src/executors/models/create-models.ts";
 import type { ModelsOptions, ProviderKind } from "../../src/executors/models/models-options.ts";
 import type { Asks, Executor, Outcome, Progress, Task } from "../../src/ports/executor.ts";
 import type { AgentTool, ToolboxRequest, ToolCallResult } from "../../src/ports/tools/agent-toolbox.ts";
-import { SqliteConversations } from "../../src/storage/sqlite/sqlite-conversations.ts";
+import { SqliteConversations } from "../../src/storage/sqlite/service/sqlite-conversations.ts";
 import { type FakeModelOptions, startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import type { SaidReply } from "../fakes/model-server/model-reply.ts";
 import { agentTask } from "../fakes/sandstorm/agent-task.ts";
@@ -43,7 +43,7 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
   const provider = (kind: ProviderKind) => ({ kind, base_url: server.url, api_key: KEY });
   const wanted: ToolboxRequest[] = [];
   const folder = mkdtempSync(join(tmpdir(), "pawl-agents-"));
-  const conversations = SqliteConversations.open({ path: join(folder, "conversations.db"), mask: (text) => text });
+  const conversations = new SqliteConversations({ path: join(folder, "conversations.db"), mask: (text) => text });
   onTestFinished(async () => {
     await conversations.close();
     rmSync(folder, { recursive: true });

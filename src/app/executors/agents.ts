@@ -28,8 +28,8 @@ const MAX_SCRIPTS = 50;
 export function composeAgents({ config, dataDir, mask, work, tools }: AgentsOptions) {
   const { agent, models: settings, outbound } = config.settings;
   const conversations = once(async () => {
-    const { SqliteConversations } = await import("../../storage/sqlite/sqlite-conversations.ts");
-    return SqliteConversations.open({ path: join(dataDir, "conversations.db"), mask });
+    const { SqliteConversations } = await import("../../storage/sqlite/service/sqlite-conversations.ts");
+    return new SqliteConversations({ path: join(dataDir, "conversations.db"), mask });
   });
   /** `web_fetch`, `files` and `bash`. */
   const builtIns = once(async () => {

@@ -1,13 +1,5 @@
-import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { makeFolder } from "../../make-folder.ts";
-import { toReadFailure } from "../storage-failure.ts";
-import { ServiceDatabase } from "./service-database.ts";
-
-export interface ServiceDatabaseOptions {
-  readonly path: string;
-  readonly durability: "power" | "process";
-}
+import type { DatabaseSync } from "node:sqlite";
+import { type DatabaseOptions, ServiceDatabase } from "./service-database.ts";
 
 /**
  * The steps to today's tables. Each is done once and recorded by its name, so that parts that grow apart do not share a
@@ -213,24 +205,12 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
   },
 ];
 
-const BUSY_TIMEOUT_MS = 5_000;
-
 /**
- * Opens the records of the service in a file of their own, `service.db`. Every process may write it, a moment at a time,
- * and none waits for the journal's owner. Throws `JOURNAL_IO`, `JOURNAL_FULL` or `JOURNAL_DAMAGED` with the path.
+ * Opens the records of the service in a file of their own, `service.db`, so that none waits for the journal's owner.
+ * Throws `JOURNAL_IO`, `JOURNAL_FULL` or `JOURNAL_DAMAGED` with the path.
  */
-export function openServiceDatabase({ path, durability }: ServiceDatabaseOptions): ServiceDatabase {
-  try {
-    makeFolder(dirname(path));
-    const database = new DatabaseSync(path);
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    database.exec("PRAGMA journal_mode = WAL");
-    database.exec(`PRAGMA synchronous = ${durability === "power" ? "FULL" : "NORMAL"}`);
-    takeSteps(database);
-    return new ServiceDatabase(database, path);
-  } catch (error) {
-    throw toReadFailure(error, path);
-  }
+export function openServiceDatabase(options: DatabaseOptions): ServiceDatabase {
+  return ServiceDatabase.open(options, takeSteps);
 }
 
 function takeSteps(database: DatabaseSync): void {

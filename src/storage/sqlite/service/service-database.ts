@@ -1,6 +1,15 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { dirname } from "node:path";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { makeFolder } from "../../make-folder.ts";
 import { Statements } from "../statement.ts";
-import { toStorageFailure } from "../storage-failure.ts";
+import { toReadFailure, toStorageFailure } from "../storage-failure.ts";
+
+export interface DatabaseOptions {
+  readonly path: string;
+  readonly durability: "power" | "process";
+}
+
+const BUSY_TIMEOUT_MS = 5_000;
 
 type Input = readonly SQLInputValue[];
 
@@ -13,7 +22,22 @@ export class ServiceDatabase {
   readonly #path: string;
   readonly #statements: Statements;
 
-  constructor(database: DatabaseSync, path: string) {
+  /** Opens a file that every process may write, a moment at a time, and makes it where it is missing. */
+  static open({ path, durability }: DatabaseOptions, prepare: (database: DatabaseSync) => void): ServiceDatabase {
+    try {
+      makeFolder(dirname(path));
+      const database = new DatabaseSync(path);
+      database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      database.exec("PRAGMA journal_mode = WAL");
+      database.exec(`PRAGMA synchronous = ${durability === "power" ? "FULL" : "NORMAL"}`);
+      prepare(database);
+      return new ServiceDatabase(database, path);
+    } catch (error) {
+      throw toReadFailure(error, path);
+    }
+  }
+
+  private constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#path = path;
     this.#statements = new Statements(database);
