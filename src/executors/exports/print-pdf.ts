@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { signalGroup } from "../mcp-servers/transports/group-guard.ts";
 
 export type Printed = { readonly ok: true; readonly pdf: Uint8Array } | { readonly ok: false; readonly reason: string };
 
@@ -63,7 +64,9 @@ async function run(chromium: string, args: readonly string[], signal: AbortSigna
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     said = (said + text).slice(-2_000);
   });
-  const stop = () => killGroup(child.pid);
+  const stop = () => {
+    if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
+  };
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   try {
@@ -73,15 +76,6 @@ async function run(chromium: string, args: readonly string[], signal: AbortSigna
   } finally {
     signal.removeEventListener("abort", stop);
     stop();
-  }
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // The group has no process left.
   }
 }
 

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { Writable } from "node:stream";
 import { toBrandPattern } from "./brand.ts";
 
 /**
@@ -57,12 +58,19 @@ export function createOrphanGuard(options: {
       if (stands || sh === undefined) return;
       stands = true;
       const args = ["-c", GUARD, "pawl-guard", toBrandPattern(prefix), `pawl-${prefix}`, temporary, ...groupParents];
-      const env = { PATH: "/usr/bin:/bin" };
-      const guard = spawn(sh, args, { env, cwd: "/", detached: true, stdio: ["pipe", "ignore", "ignore"] });
-      guard.on("error", () => undefined);
-      guard.stdin.on("error", () => undefined);
-      guard.unref();
-      if ("unref" in guard.stdin && typeof guard.stdin.unref === "function") guard.stdin.unref();
+      startGuard(sh, args);
     },
   };
+}
+
+/** Starts a shell whose input ends with this process, and which runs on for a moment. It keeps no process alive. */
+export function startGuard(sh: string, args: readonly string[]): Writable {
+  // Not of our group: what ends us from a keyboard must not end it first.
+  const options = { env: { PATH: "/usr/bin:/bin" }, cwd: "/", detached: true } as const;
+  const guard = spawn(sh, args, { ...options, stdio: ["pipe", "ignore", "ignore"] });
+  guard.on("error", () => undefined);
+  guard.stdin.on("error", () => undefined);
+  guard.unref();
+  if ("unref" in guard.stdin && typeof guard.stdin.unref === "function") guard.stdin.unref();
+  return guard.stdin;
 }

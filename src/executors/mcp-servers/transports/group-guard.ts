@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
 import type { Writable } from "node:stream";
+import { startGuard } from "../../sandbox/orphan-guard.ts";
 
 /**
  * A small shell that outlives this process by a moment, however it ends (also by SIGKILL), and then ends the process groups
@@ -12,7 +12,7 @@ export class GroupGuard {
   watch(pid: number): void {
     // There is no such shell, and there are no process groups.
     if (process.platform === "win32") return;
-    this.#input ??= startGuard();
+    this.#input ??= startGuard("/bin/sh", ["-c", GUARD, "pawl-guard"]);
     this.#input.write(`+ ${pid}\n`);
   }
 
@@ -43,21 +43,6 @@ for signal in 0 TERM KILL; do
   [ "$signal" = KILL ] || sleep 0.5
 done
 `;
-
-function startGuard(): Writable {
-  // Not of our group: what ends us from a keyboard must not end it first.
-  const guard = spawn("/bin/sh", ["-c", GUARD, "pawl-guard"], {
-    env: { PATH: "/usr/bin:/bin" },
-    cwd: "/",
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
-  });
-  guard.on("error", () => undefined);
-  guard.stdin.on("error", () => undefined);
-  guard.unref();
-  if ("unref" in guard.stdin && typeof guard.stdin.unref === "function") guard.stdin.unref();
-  return guard.stdin;
-}
 
 /** Signals a process and everything that it has started and that has not left its group. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {

@@ -1,5 +1,5 @@
 import type { TypedLine } from "../input/typed-line.ts";
-import type { Refusal } from "./refuse.ts";
+import { refuse } from "./refuse.ts";
 import { isAtLeast, type SecurityLevel } from "./security-level.ts";
 
 interface BlockedCommand {
@@ -35,14 +35,14 @@ const REMEDIES: Readonly<Record<string, string>> = {
   [SUBSTITUTION]: "Send the commands one by one, or lower the security level to medium.",
 };
 
-/** The first rule that a line breaks, as it was typed or as a shell reads it. */
-export function findBlockedCommand(level: SecurityLevel, { text, isCertain }: TypedLine): Refusal | undefined {
+/** Refuses a line that breaks a rule as it was typed, or as a shell reads it. */
+export function refuseBlockedCommand(level: SecurityLevel, { text, isCertain }: TypedLine): void {
   const readings = [text, asShellsRead(text)];
   const found = BLOCKED.find(({ from, pattern }) => {
     const held = isCertain ? pattern : withoutWordEnds(pattern);
     return isAtLeast(level, from) && readings.some((reading) => held.test(reading));
   });
-  return found && { rule: found.rule, reason: found.reason, remedy: REMEDIES[found.rule] ?? "" };
+  if (found !== undefined) refuse(found.rule, found.reason, REMEDIES[found.rule] ?? "");
 }
 
 /** Quotes, backslashes and empty parameters in the middle of a word mean nothing to a shell. */

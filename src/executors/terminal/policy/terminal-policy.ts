@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-line.ts";
-import { findBlockedCommand } from "./blocked-commands.ts";
-import { type Refusal, toRefusedError } from "./refuse.ts";
+import { refuseBlockedCommand } from "./blocked-commands.ts";
+import { refuse } from "./refuse.ts";
 import { isAtLeast, type SecurityLevel } from "./security-level.ts";
 
 export interface PolicyOptions {
@@ -50,51 +50,40 @@ export class TerminalPolicy {
   }
 
   checkCall(): void {
-    if (this.#options.level === "off") return;
-    const tooMany = this.#rate.tryCall();
-    if (tooMany === undefined) return;
-    const seconds = Math.ceil(tooMany.waitMs / 1000);
-    throw toRefusedError({
-      rule: "calls-per-minute",
-      reason: `There were ${this.#options.maxCallsPerMinute} calls in the last minute.`,
-      remedy: `Try again in ${seconds} s, or raise the limit.`,
-    });
+    const { level, maxCallsPerMinute } = this.#options;
+    const waitMs = level === "off" ? undefined : this.#rate.tryCall();
+    if (waitMs === undefined) return;
+    const reason = `There were ${maxCallsPerMinute} calls in the last minute.`;
+    refuse("calls-per-minute", reason, `Try again in ${Math.ceil(waitMs / 1000)} s, or raise the limit.`);
   }
 
-  checkOpening(opening: Opening): void {
-    const { level, roots } = this.#options;
-    this.#checkSessions(opening.openSessions);
-    throwIfAny(findBlockedCommand(level, { text: opening.shell, isCertain: true }));
-    throwIfAny(findForbiddenVariable(level, opening.environment));
+  checkOpening({ shell, program, folder, environment, openSessions }: Opening): void {
+    const { level, roots, maxSessions } = this.#options;
+    if (openSessions >= maxSessions) {
+      const reason = `${openSessions} terminals are open, and ${maxSessions} may be.`;
+      refuse("sessions", reason, "Close one with exit_terminal, or raise the limit.");
+    }
+    refuseBlockedCommand(level, { text: shell, isCertain: true });
+    refuseForbiddenVariable(level, environment);
     if (!isAtLeast(level, "medium")) return;
-    throwIfAny(findForbiddenShell(opening.program));
-    throwIfAny(findForbiddenFolder(opening.folder, roots));
+    refuseForbiddenShell(program);
+    refuseForbiddenFolder(folder, roots);
   }
 
   checkTyping({ input, length, begun, shown }: Typing): void {
-    if (length > MAX_INPUT_LENGTH) throw toRefusedError(tooLong(length));
+    if (length > MAX_INPUT_LENGTH) {
+      const reason = `The input has ${length} characters, and ${MAX_INPUT_LENGTH} are allowed.`;
+      refuse("input-length", reason, "Send it in parts, or put it into a file.");
+    }
+    const { level } = this.#options;
     const { submitted, current, deleted } = readTypedLines(begun, input);
-    for (const line of [...submitted, current, ...deleted]) throwIfAny(findBlockedCommand(this.#options.level, line));
+    for (const line of [...submitted, current, ...deleted]) refuseBlockedCommand(level, line);
     // After a key that completes or recalls, the program's line is the better witness.
     if ((submitted[0] ?? current).isCertain) return;
     const added = readTypedLines(NOTHING_TYPED, input);
     const text = shown + (added.submitted[0] ?? added.current).text;
-    throwIfAny(findBlockedCommand(this.#options.level, { text, isCertain: true }));
+    refuseBlockedCommand(level, { text, isCertain: true });
   }
-
-  #checkSessions(openSessions: number): void {
-    const { maxSessions } = this.#options;
-    if (openSessions < maxSessions) return;
-    throw toRefusedError({
-      rule: "sessions",
-      reason: `${openSessions} terminals are open, and ${maxSessions} may be.`,
-      remedy: "Close one with exit_terminal, or raise the limit.",
-    });
-  }
-}
-
-function throwIfAny(refusal: Refusal | undefined): void {
-  if (refusal !== undefined) throw toRefusedError(refusal);
 }
 
 /** Programs that a terminal may be opened with from level medium on. Once one runs, it may start others. */
@@ -107,22 +96,11 @@ const ALLOWED_SHELLS: readonly string[] = [
 /** A path to a shell elsewhere may be any program that goes by its name. */
 const SYSTEM_FOLDERS: readonly string[] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-function findForbiddenShell(program: string): Refusal | undefined {
+function refuseForbiddenShell(program: string): void {
   const isOfSystem = !program.includes("/") || SYSTEM_FOLDERS.includes(dirname(program));
-  if (isOfSystem && ALLOWED_SHELLS.includes(basename(program))) return undefined;
-  return {
-    rule: "shells",
-    reason: `A terminal may not be opened with \`${program}\`.`,
-    remedy: `Use one of ${ALLOWED_SHELLS.join(", ")}, or lower the security level to low.`,
-  };
-}
-
-function tooLong(length: number): Refusal {
-  return {
-    rule: "input-length",
-    reason: `The input has ${length} characters, and ${MAX_INPUT_LENGTH} are allowed.`,
-    remedy: "Send it in parts, or put it into a file.",
-  };
+  if (isOfSystem && ALLOWED_SHELLS.includes(basename(program))) return;
+  const remedy = `Use one of ${ALLOWED_SHELLS.join(", ")}, or lower the security level to low.`;
+  refuse("shells", `A terminal may not be opened with \`${program}\`.`, remedy);
 }
 
 const MINUTE_MS = 60_000;
@@ -140,11 +118,11 @@ class CallRate {
   }
 
   /** Counts a call where there is room for it; else says in how many milliseconds there will be. */
-  tryCall(): { readonly waitMs: number } | undefined {
+  tryCall(): number | undefined {
     const now = this.#now();
     this.#times = this.#times.filter((time) => time > now - MINUTE_MS);
     const [oldest = now] = this.#times;
-    if (this.#times.length >= this.#limit) return { waitMs: oldest + MINUTE_MS - now };
+    if (this.#times.length >= this.#limit) return oldest + MINUTE_MS - now;
     this.#times.push(now);
     return undefined;
   }
@@ -153,38 +131,24 @@ class CallRate {
 /** Variables that decide which programs run, and as which user. */
 const PROTECTED = /^(?:PATH|HOME|USER|SHELL|BASH_ENV|ENV|LD_.*|DYLD_.*)$/;
 
-function findForbiddenVariable(
-  level: SecurityLevel,
-  environment: Readonly<Record<string, string>>,
-): Refusal | undefined {
+function refuseForbiddenVariable(level: SecurityLevel, environment: Readonly<Record<string, string>>): void {
   const name = Object.keys(environment).find((candidate) => PROTECTED.test(candidate));
-  if (name !== undefined && isAtLeast(level, "low")) return toRefusal(name);
-  // Shells run what some variables hold, such as PROMPT_COMMAND.
-  for (const value of Object.values(environment)) {
-    const refusal = findBlockedCommand(level, { text: value, isCertain: true });
-    if (refusal !== undefined) return refusal;
+  if (name !== undefined && isAtLeast(level, "low")) {
+    const remedy = "Leave it out, or lower the security level to off.";
+    refuse("protected-environment", `\`${name}\` may not be set.`, remedy);
   }
-  return undefined;
+  // Shells run what some variables hold, such as PROMPT_COMMAND.
+  for (const text of Object.values(environment)) refuseBlockedCommand(level, { text, isCertain: true });
 }
 
-function toRefusal(name: string): Refusal {
-  return {
-    rule: "protected-environment",
-    reason: `\`${name}\` may not be set.`,
-    remedy: "Leave it out, or lower the security level to off.",
-  };
-}
-
-/** Whether a folder is, with all links followed, one of the roots or inside of one. */
-function findForbiddenFolder(folder: string, roots: readonly string[]): Refusal | undefined {
+/** Lets terminals open where a folder is, with all links followed, one of the roots or inside of one. */
+function refuseForbiddenFolder(folder: string, roots: readonly string[]): void {
   const real = realPathOf(folder);
   // A missing folder cannot be opened either.
-  if (real === undefined || roots.some((root) => isInside(real, realPathOf(root)))) return undefined;
-  return {
-    rule: "working-directory",
-    reason: "A terminal may be opened only in the home folder, the folder for temporary files, or the current one.",
-    remedy: "Choose a folder below one of these, or lower the security level to low.",
-  };
+  if (real === undefined || roots.some((root) => isInside(real, realPathOf(root)))) return;
+  const reason =
+    "A terminal may be opened only in the home folder, the folder for temporary files, or the current one.";
+  refuse("working-directory", reason, "Choose a folder below one of these, or lower the security level to low.");
 }
 
 function isInside(folder: string, root: string | undefined): boolean {
