@@ -46,6 +46,8 @@ export interface AppOptions {
   readonly appDir: string;
   readonly flags: ConfigSources["flags"];
   readonly environment: ConfigSources["environment"];
+  /** For a command that only looks: records that are not there are not made. */
+  readonly makesNothing?: true | undefined;
   /** How this program was started, to start it again in the background. */
   readonly program: readonly string[];
   /** For a person beside the command's own result. */
@@ -90,7 +92,8 @@ class App implements OpenApplication {
     this.mask = this.#secrets.mask;
     this.#options = options;
     this.#observers = new RunObservers(options.onDefect);
-    this.#parts = new OpenedParts(this.dataDir, config.settings.data.durability);
+    const { durability } = config.settings.data;
+    this.#parts = new OpenedParts(this.dataDir, { durability, makesNothing: options.makesNothing });
     const parts = { appDir, dataDir: this.dataDir, config };
     this.#work = composeCodeAndModels(parts);
     this.#tools = composeTools({ ...parts, work: this.#work, files: () => this.files() });

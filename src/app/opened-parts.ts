@@ -6,19 +6,25 @@ import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
 
+interface OpenedPartsOptions {
+  readonly durability: "power" | "process";
+  /** What is not there is empty, and is not made. */
+  readonly makesNothing?: boolean | undefined;
+}
+
 /** What is opened of a data directory, at most once and only when it is needed: for reading, or as the owner. */
 export class OpenedParts {
   readonly #dataDir: string;
-  readonly #durability: "power" | "process";
+  readonly #options: OpenedPartsOptions;
   #reading: Promise<Journal> | undefined;
   #owned: Journal | undefined;
   #blobs: Promise<Blobs> | undefined;
   #files: Promise<FileStorage> | undefined;
   #service: Promise<OpenServiceRecords> | undefined;
 
-  constructor(dataDir: string, durability: "power" | "process") {
+  constructor(dataDir: string, options: OpenedPartsOptions) {
     this.#dataDir = dataDir;
-    this.#durability = durability;
+    this.#options = options;
   }
 
   async records(): Promise<Records> {
@@ -55,7 +61,7 @@ export class OpenedParts {
   }
 
   service(): Promise<ServiceRecords> {
-    this.#service ??= openService(join(this.#dataDir, "service.db"), this.#durability);
+    this.#service ??= this.#openService();
     return this.#service;
   }
 
@@ -73,6 +79,13 @@ export class OpenedParts {
     (await service?.catch(() => undefined))?.close();
   }
 
+  async #openService(): Promise<OpenServiceRecords> {
+    const { openServiceRecords } = await import("./open-service-records.ts");
+    const { durability, makesNothing } = this.#options;
+    const path = join(this.#dataDir, "service.db");
+    return openServiceRecords({ path: makesNothing === true && !existsSync(path) ? ":memory:" : path, durability });
+  }
+
   async #closeReading(): Promise<void> {
     const reading = this.#reading;
     this.#reading = undefined;
@@ -87,11 +100,6 @@ async function openForReading(path: string): Promise<Journal> {
 
 interface OpenServiceRecords extends ServiceRecords {
   close(): void;
-}
-
-async function openService(path: string, durability: "power" | "process"): Promise<OpenServiceRecords> {
-  const { openServiceRecords } = await import("./open-service-records.ts");
-  return openServiceRecords({ path, durability });
 }
 
 async function emptyJournal(): Promise<Journal> {

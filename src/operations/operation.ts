@@ -36,8 +36,15 @@ export interface Operation<
   statusOf?(output: z.output<Output>): SuccessStatus;
   /** Throws `PawlError` only. */
   handle(context: OperationContext, input: z.output<Input>): Promise<Frozen<z.input<Output>>>;
+  /** A list: the value that other operations take for an item, and what a person knows it by. Shells complete it. */
+  word?(item: z.output<Output> extends { readonly items: readonly (infer Item)[] } ? Item : never): Word;
   /** The length of the whole list, for clients that page by number. */
   count?(context: OperationContext, input: z.output<Input>): Promise<number>;
+}
+
+export interface Word {
+  readonly text: string;
+  readonly meaning: string;
 }
 
 /** `reads`: changes nothing. `writes`: can be undone or repeated. `destroys`: what was there is gone. */

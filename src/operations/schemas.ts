@@ -89,9 +89,17 @@ export function takePageAfter<Item>(
   return { items: page, next_cursor: rest.length > limit && last !== undefined ? keyOf(last) : null };
 }
 
-/** What names one of many. */
-export function idField(sentence: string) {
-  return z.string().min(1).max(2_200).describe(sentence);
+const lists = z.registry<{ readonly verb: string }>();
+
+/** What names one of many. `listedBy`: the verb that lists them, whose operation says the `word` of each. */
+export function idField(sentence: string, listedBy?: string) {
+  const field = z.string().min(1).max(2_200).describe(sentence);
+  return listedBy === undefined ? field : field.register(lists, { verb: listedBy });
+}
+
+/** The verb that lists the values of a field. Undefined: none does. */
+export function listedBy(field: z.core.$ZodType): string | undefined {
+  return lists.get(field instanceof z.ZodOptional ? field.unwrap() : field)?.verb;
 }
 
 /** A second spelling of a field, for clients of the original. */

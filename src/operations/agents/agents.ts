@@ -46,6 +46,7 @@ export const listAgents = defineOperation({
       }),
     },
   ],
+  word: ({ name, description }) => ({ text: name, meaning: description ?? "" }),
   async handle({ app }) {
     const { agents, broken } = await describeAgents(app);
     return { items: agents, next_cursor: null, broken: broken.map((file) => relative(app.appDir, file)) };
@@ -56,7 +57,7 @@ export const showAgent = defineOperation({
   ...common,
   id: "showAgent",
   summary: "Show what an agent is run with, and where that comes from",
-  input: z.strictObject({ name: idField("The agent's name.") }),
+  input: z.strictObject({ name: idField("The agent's name.", "agents ls") }),
   output: typed<ShownAgent>(),
   errors: ["AGENT_NOT_FOUND"],
   cli: [{ verb: "agents show", args: ["name"], view: "agent" }],

@@ -8,7 +8,7 @@ import { approvalSchema, listApprovals as listOfRun, type OpenApproval } from ".
 import { listOpenApprovals } from "./list-open-approvals.ts";
 
 const run = z.string().min(1).max(200).optional().describe("Of this run: its id, or the beginning of it.");
-const id = idField("An `approval_id`, or `RUN:PATH`; the run alone where it has one question only.");
+const id = idField("An `approval_id`, or `RUN:PATH`; the run alone where it has one question only.", "approvals ls");
 
 export const listApprovals = defineOperation({
   id: "listApprovals",
@@ -27,6 +27,7 @@ export const listApprovals = defineOperation({
     without: ["limit"],
     shorter: ({ items }) => [fitting(items)],
   },
+  word: ({ approval_id: text, message: meaning }) => ({ text, meaning }),
   handle: async ({ app }, { run, ...page }) => takePage(await listOpenApprovals(app, run), page),
   count: async ({ app }, { run }) => (await listOpenApprovals(app, run)).length,
 });

@@ -11,7 +11,7 @@ import { idField, listOf, numberedPage, takePage } from "../schemas.ts";
 import { type BudgetDescription, budgetSchema, describeBudget } from "./shared-budgets.ts";
 
 const NO_MODEL = { no: "A model that is limited does not say how far." };
-const id = idField("The budget's id.");
+const id = idField("The budget's id.", "budgets ls");
 
 /** A row for each limit. */
 const table: Table<BudgetDescription> = {
@@ -112,6 +112,7 @@ export const listBudgets = defineOperation({
   http: { method: "GET", path: "/budgets" },
   cli: [{ verb: "budgets ls", table }],
   mcp: NO_MODEL,
+  word: ({ budget_id: text, workflow, per }) => ({ text, meaning: `${workflow ?? "all workflows"}, ${per}` }),
   handle: async ({ app }, page) => takePage(await budgetsOf(app), page),
   count: async ({ app }) => (await budgetsOf(app)).length,
 });

@@ -13,7 +13,7 @@ import {
 import { prepareDeadLetterRetry } from "./retry-dead-letter.ts";
 
 const TOPIC = "dead letters";
-const id = idField("A `dead_letter_id`: RUN:PATH.");
+const id = idField("A `dead_letter_id`: RUN:PATH.", "dead-letter ls");
 const names = { id: "dead_letter_id" };
 
 export const listDeadLetters = defineOperation({
@@ -48,6 +48,7 @@ export const listDeadLetters = defineOperation({
     usual: { status: "open" },
     limit: { usual: 20, most: 100 },
   },
+  word: (letter) => ({ text: letter.dead_letter_id, meaning: `${letter.workflow_name}, ${letter.code}` }),
   handle: ({ app }, wanted) => list(app, wanted),
   count: ({ app }, { status, workflow }) => countDeadLetters(app, { status, workflow }),
 });

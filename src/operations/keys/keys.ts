@@ -132,6 +132,7 @@ export const listKeys = defineOperation({
     },
   ],
   mcp: NO_MODEL,
+  word: (key) => ({ text: key.key_id, meaning: key.name }),
   handle: async ({ app }, page) => takePage(await keysOf(app), page),
   count: async ({ app }) => (await keysOf(app)).length,
 });
@@ -148,7 +149,7 @@ export const revokeKey = defineOperation({
   topic: "keys",
   scope: "admin",
   effect: "destroys",
-  input: z.strictObject({ id: idField("The key's id.") }),
+  input: z.strictObject({ id: idField("The key's id.", "keys ls") }),
   output: z.object({ key_id: z.string() }),
   errors: ["KEY_NOT_FOUND"],
   http: { method: "DELETE", path: "/keys/{id}" },

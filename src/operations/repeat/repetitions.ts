@@ -10,7 +10,7 @@ import { type PreparedRepetition, prepareRepetition } from "./prepare-repetition
 import { tellRepetition } from "./tell-repetition.ts";
 
 const repetition = {
-  id: idField("The run's id, or the beginning of it. It has ended."),
+  id: idField("The run's id, or the beginning of it. It has ended.", "runs ls"),
   from_step: z
     .string()
     .min(1)

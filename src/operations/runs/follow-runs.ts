@@ -12,7 +12,7 @@ export const streamRun = defineOperation({
   scope: "read",
   effect: "reads",
   input: z.strictObject({
-    id: idField("The run's id, or the beginning of it."),
+    id: idField("The run's id, or the beginning of it.", "runs ls"),
     after: z
       .string()
       .max(40)

@@ -15,7 +15,7 @@ import { pageRunEvents } from "./read-run-events.ts";
 import { readRunGraph as readGraph } from "./read-run-graph.ts";
 import { runSchema, runStatusSchema, runSummarySchema } from "./run-schemas.ts";
 
-const id = idField("The run's id, or the beginning of it.");
+const id = idField("The run's id, or the beginning of it.", "runs ls");
 
 const status = z
   .union([z.string(), z.array(z.string())])
@@ -81,6 +81,7 @@ export const listRuns = defineOperation({
     names: { q: "text" },
     limit: { usual: 20, most: 100 },
   },
+  word: (run) => ({ text: run.run_id, meaning: `${run.workflow_name}, ${run.status}` }),
   handle: ({ app }, { limit, cursor, offset, ...wanted }) => list(app, { ...toWanted(wanted), limit, cursor, offset }),
   count: ({ app }, wanted) => countRuns(app, toWanted(wanted)),
 });
@@ -229,7 +230,7 @@ export const readRunLogs = defineOperation({
   handle: ({ app }, { id, ...page }) => pageRunLogs(app, id, page),
 });
 
-const compared = z.string().min(1).max(200).describe("A run's id, or the beginning of it.");
+const compared = idField("A run's id, or the beginning of it.", "runs ls");
 
 export const compareRuns = defineOperation({
   id: "compareRuns",

@@ -8,7 +8,7 @@ import { cancelUnfinished, findUnfinished } from "./cancel-unfinished.ts";
 import { listResumable } from "./list-resumable.ts";
 import { acceptedRunSchema } from "./run-schemas.ts";
 
-const id = idField("The run's id, or the beginning of it.");
+const id = idField("The run's id, or the beginning of it.", "runs ls");
 
 const resumedSchema = acceptedRunSchema.extend({
   changes: z.array(z.string()).describe("What has changed of its files: it goes on with what it began with."),

@@ -54,7 +54,7 @@ function toChange({ input, input_data, catch_up: catchUp, jitter_seconds: jitter
   return { timezone, notify, enabled, overlap, input: input ?? input_data, catchUp, jitterSeconds };
 }
 
-const id = idField("The schedule's id, or the beginning of it.");
+const id = idField("The schedule's id, or the beginning of it.", "schedules ls");
 
 const NOTIFY_OPTIONS = [
   {
@@ -174,6 +174,10 @@ export const listSchedules = defineOperation({
     title: "List schedules",
     description: "What starts workflows by the clock, oldest first, with the next times of each.",
   },
+  word: (schedule) => ({
+    text: schedule.schedule_id,
+    meaning: `${schedule.workflow_name}, ${schedule.cron_expression}`,
+  }),
   handle: async ({ app }, page) => takePage(await list(app), page),
   count: async ({ app }) => (await list(app)).length,
 });

@@ -14,7 +14,7 @@ import {
 const BYTES = "application/octet-stream";
 const NO_MODEL = { no: "Files of any size and kind; models are given what runs put out." };
 
-const id = idField("The run's id, or the beginning of it.");
+const id = idField("The run's id, or the beginning of it.", "runs ls");
 const path = z.string().min(1).describe("May have slashes.");
 const pathOf = (file: StoredFile) => file.path;
 

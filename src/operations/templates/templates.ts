@@ -21,6 +21,7 @@ export const listTemplates = defineOperation({
   http: { method: "GET", path: "/templates" },
   cli: { byHand: ["init"] },
   mcp: NO_MODEL,
+  word: ({ name: text, title: meaning }) => ({ text, meaning }),
   handle: async (_, page) => takePageAfter(await list(), ({ name }) => name, page),
   count: async () => (await list()).length,
 });

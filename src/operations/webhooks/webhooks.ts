@@ -45,7 +45,7 @@ const webhookWithAttemptsSchema = webhookSchema.extend({ attempts: z.array(attem
 export type WebhookWithAttempts = Frozen<z.output<typeof webhookWithAttemptsSchema>>;
 
 const NO_MODEL = { no: "Webhooks are between servers; people look after them." };
-const id = idField("The delivery's id: `webhook-id` of the message.");
+const id = idField("The delivery's id: `webhook-id` of the message.", "webhooks ls");
 
 const wanted = z.strictObject({
   ...pageQuery,
@@ -89,6 +89,7 @@ export const listWebhooks = defineOperation({
     },
   ],
   mcp: NO_MODEL,
+  word: (webhook) => ({ text: webhook.webhook_id, meaning: `${webhook.event}, ${webhook.status}` }),
   async handle({ app }, { limit, cursor, offset, ...selected }) {
     const { deliveries } = await app.service();
     const before = cursor === undefined ? undefined : await findOwn(app, deliveries, cursor);

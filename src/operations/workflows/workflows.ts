@@ -15,7 +15,7 @@ import {
   workflowSummarySchema,
 } from "./workflow-schemas.ts";
 
-const name = idField("The name of a workflow.");
+const name = idField("The name of a workflow.", "workflows ls");
 const text = z.string().min(1).describe("A definition in any of the formats.");
 
 export const listWorkflows = defineOperation({
@@ -42,6 +42,7 @@ export const listWorkflows = defineOperation({
     description: "Workflows that can be run by their name, with the schema of their input.",
     limit: { usual: 20, most: 100 },
   },
+  word: ({ name, description, dialect }) => ({ text: name, meaning: description ?? dialect ?? "" }),
   handle: async ({ app }, page) => takePageAfter(await list(app), keyOf, page),
   count: async ({ app }) => (await list(app)).length,
 });

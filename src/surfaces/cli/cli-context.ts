@@ -9,6 +9,8 @@ export type OpenApp = (options: {
   readonly appDir: string;
   readonly flags: Readonly<Record<string, { readonly value: string; readonly flag: string }>>;
   readonly environment: NodeJS.ProcessEnv;
+  /** For a command that only looks: records that are not there are not made. */
+  readonly makesNothing?: true;
   tell(line: string): void;
   onDefect(error: unknown): void;
 }) => Promise<OpenApplication>;

@@ -51,14 +51,26 @@ export async function buildProgram(
   return program;
 }
 
-/** Help, completion and what is misspelt need every verb. */
+/** Help and a misspelt verb need every verb. */
 async function operationsFor([word = ""]: readonly string[]): Promise<readonly Operation[]> {
   if (BY_HAND.has(word)) return [];
   return (await loadTopic(word)) ?? loadOperations();
 }
 
-/** First words of verbs that are no operations. */
-const BY_HAND: ReadonlySet<string> = new Set(["init", "serve", "dev", "own", "run", "step", "mcp"]);
+/** First words of verbs that are written by hand. */
+const BY_HAND: ReadonlySet<string> = new Set([
+  "init",
+  "serve",
+  "dev",
+  "own",
+  "run",
+  "step",
+  "plan",
+  "validate",
+  "graph",
+  "mcp",
+  "completion",
+]);
 
 function allOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(allOf)];

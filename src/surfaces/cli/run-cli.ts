@@ -19,6 +19,11 @@ export async function runCli(args: readonly string[], openApp: OpenApp): Promise
     print(await readVersion());
     return 0;
   }
+  if (args[0] === "complete") {
+    const { complete } = await import("./commands/complete.ts");
+    await complete(args.slice(args[1] === "--" ? 2 : 1), openApp);
+    return 0;
+  }
   const written = args.map((arg) => (arg === "--json=lines" ? "--json-lines" : arg));
   let exitCode = 0;
   try {

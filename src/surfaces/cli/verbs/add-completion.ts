@@ -1,17 +1,15 @@
 import { Argument, type Command } from "commander";
-import { io } from "../process-io.ts";
+import type { Shell } from "../commands/completion.ts";
 
-const SHELLS = ["bash", "zsh", "fish"] as const;
-
-/** `pawl completion`, made from the verbs that the program has. */
+/** `pawl completion`. */
 export function addCompletion(program: Command, exitWith: (code: number) => void): void {
   program
     .command("completion")
-    .description("print what completes verbs and options in a shell: source <(pawl completion bash)")
-    .addArgument(new Argument("<shell>", "whose").choices(SHELLS))
-    .action(async (shell: (typeof SHELLS)[number]) => {
-      const { completionScript } = await import("../commands/completion.ts");
-      io().stdout.write(completionScript(shell, program));
+    .description("print what completes verbs, options and names in a shell: source <(pawl completion bash)")
+    .addArgument(new Argument("<shell>", "whose").choices(["bash", "zsh", "fish"]))
+    .action(async (shell: Shell) => {
+      const { printCompletionScript } = await import("../commands/completion.ts");
+      await printCompletionScript(shell);
       exitWith(0);
     });
 }
