@@ -3,7 +3,7 @@ import type { Word } from "../../../operations/operation.ts";
 import type { OpenApp } from "../cli-context.ts";
 import { print } from "../print.ts";
 import { buildProgram } from "../program.ts";
-import { sanitize } from "../render/sanitize.ts";
+import { sanitize } from "../render/text/sanitize.ts";
 import { listOf, readList } from "./read-list.ts";
 
 /** Tells a shell that files may stand there as well. */
