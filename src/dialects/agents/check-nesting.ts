@@ -1,6 +1,6 @@
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
-import type { AgentsFile, WorkflowDefinition } from "./agents-file.ts";
+import type { AgentsFile, WorkflowDefinition } from "./parse.ts";
 import { stepsOf, type Targets } from "./resolve-steps.ts";
 
 const MAX_STEPS = 500;

@@ -2,7 +2,8 @@ import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { SourceText } from "../source/source-text.ts";
-import type { AgentDefinition, AgentsFile, GraphWorkflow, Named } from "./agents-file.ts";
+import type { AgentDefinition, Named } from "./agents-file.ts";
+import type { AgentsFile, GraphWorkflow } from "./parse.ts";
 import { INSTEAD_OF_CUSTOM } from "./resolve-steps.ts";
 
 /** A file with more is no longer one that somebody reads. */

@@ -2,14 +2,9 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import type { CallStep, DagFlow, Place, RespondStep, Step, TaskStep } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { call, inputAt, literal, outputOf } from "../build-expr.ts";
-import type {
-  AgentDefinition,
-  GraphWorkflow,
-  ModelDefinition,
-  StepDefinition,
-  WorkflowDefinition,
-} from "./agents-file.ts";
+import type { AgentDefinition, ModelDefinition, StepDefinition } from "./agents-file.ts";
 import { lowerAgent, maxCostOf, timeoutOf } from "./lower-agent.ts";
+import type { GraphWorkflow, WorkflowDefinition } from "./parse.ts";
 import type { Targets } from "./resolve-steps.ts";
 
 export interface LowerContext {

@@ -1,7 +1,8 @@
 import type { Graph, Place } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { AgentDefinition, AgentsFile, WorkflowDefinition } from "./agents-file.ts";
+import type { AgentDefinition } from "./agents-file.ts";
 import { type LowerContext, lowerLoneAgent, lowerWorkflow } from "./lower-workflow.ts";
+import type { AgentsFile, WorkflowDefinition } from "./parse.ts";
 
 /** The graph of one workflow of a file. `part` says which it is, so that another process can compile the same. */
 export function toWorkflowGraph(workflow: WorkflowDefinition, file: AgentsFile, context: LowerContext): Graph {

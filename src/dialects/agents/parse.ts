@@ -1,17 +1,15 @@
 import type { Json } from "../../core/json.ts";
-import { type Reader, type Shape, TOP } from "../shape/shape.ts";
+import { type Reader, type ReadOf, type Shape, TOP } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { isNull, startOf, type YamlNode } from "../source/yaml-node.ts";
-import type {
-  AgentDefinition,
-  AgentSettingName,
-  AgentsFile,
-  CustomWorkflow,
-  ModelDefinition,
-  Named,
-  ServerDefinition,
-  Setting,
-  WorkflowDefinition,
+import {
+  AGENT_SETTINGS,
+  type AgentDefinition,
+  type AgentSettingName,
+  MODEL_SETTINGS,
+  type ModelDefinition,
+  type Named,
+  type Setting,
 } from "./agents-file.ts";
 import { type Component, type ComponentKind, findComponents } from "./component.ts";
 import { type NameRule, readName } from "./component-name.ts";
@@ -28,18 +26,23 @@ export const NAME_RULES: { readonly [kind in ComponentKind]: NameRule } = {
   custom: { what: "Workflow", keys: ["name"] },
 };
 
-/** Reads a whole file, whichever shape it has. What is wrong is reported and left out, so that the rest is still checked. */
-export function parseAgentsFile(root: YamlNode, reader: Reader): AgentsFile {
+/** What a file of agents says, whichever of its shapes it has; nothing yet checked across its parts. */
+export type AgentsFile = ReturnType<typeof parseAgentsFile>;
+
+/** Reads a whole file. What is wrong is reported and left out, so that the rest is still checked. */
+export function parseAgentsFile(root: YamlNode, reader: Reader) {
   const { components, namesServers } = findComponents(root, reader);
   const each = <Part>(kind: ComponentKind, parse: (component: Component, reader: Reader) => Part | undefined) =>
     components.filter((component) => component.kind === kind).flatMap((component) => parse(component, reader) ?? []);
   const servers = each("server", parseServer);
   return {
+    /** Where to point when the file as a whole is meant. */
     at: startOf(root),
     agents: each("agent", (component) =>
       readNamed(component, { shape: agent, what: "agent", convert: toAgent }, reader),
     ),
     models: each("model", (component) => readNamed(component, { shape: model, what: "llm", convert: toModel }, reader)),
+    /** Undefined: the file says nothing of servers, so its agents use those of the application. */
     servers: namesServers ? servers : undefined,
     workflows: each("workflow", parseWorkflow),
     customWorkflows: each("custom", parseCustomWorkflow),
@@ -72,44 +75,33 @@ function toAgent(read: ReadAgent, named: Named, { source }: Reader): AgentDefini
     ...named,
     description: read.description?.value,
     place: source.place(named.at),
-    settings: toSettings([
-      ["model", read.model],
-      ["temperature", read.temperature],
-      ["max_tokens", read.max_tokens],
-      ["system_prompt", read.system_prompt],
-      ["max_iterations", read.max_iterations],
-      ["include_history", read.include_history],
-      ["max_cost_usd", read.max_cost_usd],
-      ["max_total_tokens", read.max_total_tokens],
-      ["repairs", read.repairs],
-      ["timeout", read.timeout],
-      ["allow", read.allow],
-      ["approve", read.approve],
-      ["exclude", read.exclude],
-      ["tools", read.tools],
-      ["output_schema", read.output_schema],
-      ["clients", clients && { value: names, place: source.place(place) }],
+    settings: new Map<AgentSettingName, Setting>([
+      ...pick<(typeof AGENT_SETTINGS)[number], Setting>(read, AGENT_SETTINGS),
+      ...(clients === undefined ? [] : [["clients", { value: names, place: source.place(place) }] as const]),
     ]),
     modelId: modelId && toNamed(modelId),
     clients: clients ?? [],
   };
 }
 
-function toSettings(given: readonly (readonly [AgentSettingName, Setting | undefined])[]) {
-  return new Map(given.flatMap(([name, setting]) => (setting === undefined ? [] : [[name, setting] as const])));
+function toModel(read: ReadModel, named: Named): ModelDefinition {
+  const written = read.model ?? read.model_name;
+  const model = written && { ...written, value: withProvider(String(written.value), read.provider?.value.trim()) };
+  return {
+    ...named,
+    settings: new Map(pick<(typeof MODEL_SETTINGS)[number], Setting>({ ...read, model }, MODEL_SETTINGS)),
+  };
 }
 
-function toModel(read: ReadModel, named: Named): ModelDefinition {
-  const { provider, temperature, max_tokens, system_prompt } = read;
-  const written = read.model ?? read.model_name;
-  const name = written && { ...written, value: withProvider(String(written.value), provider?.value.trim()) };
-  const settings = toSettings([
-    ["model", name],
-    ["temperature", temperature],
-    ["max_tokens", max_tokens],
-    ["system_prompt", system_prompt],
-  ]);
-  return { ...named, settings };
+/** Those of the values that are there. */
+function pick<Key extends string, Value>(
+  read: { readonly [key in Key]: Value | undefined },
+  keys: readonly Key[],
+): readonly (readonly [Key, Value])[] {
+  return keys.flatMap((key) => {
+    const value = read[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
 }
 
 /** Providers that go by another name here. */
@@ -127,13 +119,14 @@ function withProvider(model: string, provider: string | undefined): string {
 }
 
 /** A client of the original format, an `mcp_server` of the later one, or an entry of a map `mcpServers`, in the words of its host. */
-function parseServer(component: Component, reader: Reader): ServerDefinition | undefined {
+function parseServer(component: Component, reader: Reader) {
   const shape = server(component.isPlainServer === true ? 1 : 1_000);
   return readNamed(component, { shape, what: "client", convert: toServer }, reader);
 }
 
-function toServer(read: ReadServer, named: Named, reader: Reader): ServerDefinition {
-  const { at: map, server_path: path, command, url } = read;
+/** `settings`: what the host gets. `${NAME}` is unresolved. */
+function toServer(read: ReadServer, named: Named, reader: Reader) {
+  const { at: map } = read;
   const given = (key: string) => {
     const node = map.entries.get(key)?.value;
     return node === undefined || isNull(node) ? undefined : node;
@@ -144,32 +137,35 @@ function toServer(read: ReadServer, named: Named, reader: Reader): ServerDefinit
     const at = map.entries.get("server_path")?.value ?? startOf(map);
     reader.refuse({ code: "KEY_MISSING", at, message, remedy: "Add one of the three." });
   }
-  const settings: readonly (readonly [string, Json | undefined])[] = [
-    ["type", toTransport((read.transport_type ?? read.type)?.value ?? "")],
-    ["server_path", path?.value],
-    ["command", command?.value],
-    ["url", url?.value],
-    ["args", read.args?.map(({ name }) => name)],
-    ["env", read.env],
-    ["cwd", read.cwd?.value],
-    ["headers", read.headers],
-    ["venv", read.venv?.value],
-    ["roots", read.roots],
-    ["timeout_ms", read.timeout],
-    ["routing_weight", read.routing_weight],
-    ["exclude", read.exclude?.map(({ name }) => name)],
-    ["start", read.start],
-    ["protocol", read.protocol],
-    ["tools", read.tools],
-  ];
+  const type = toTransport((read.transport_type ?? read.type)?.value ?? "");
+  const written = { ...read, type, timeout_ms: read.timeout };
   return {
     ...named,
-    settings: Object.fromEntries(settings.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
+    settings: Object.fromEntries(pick<(typeof SERVER_SETTINGS)[number], Json>(written, SERVER_SETTINGS)),
   };
 }
 
+const SERVER_SETTINGS = [
+  "type",
+  "server_path",
+  "command",
+  "url",
+  "args",
+  "env",
+  "cwd",
+  "headers",
+  "venv",
+  "roots",
+  "timeout_ms",
+  "routing_weight",
+  "exclude",
+  "start",
+  "protocol",
+  "tools",
+] as const;
+
 /** A sequence (`steps`), or a graph (`nodes` and `edges`). */
-function parseWorkflow(component: Component, reader: Reader): WorkflowDefinition | undefined {
+function parseWorkflow(component: Component, reader: Reader) {
   const { entries } = component.map;
   const type = entries.get("type")?.value;
   const has = (key: string) => {
@@ -188,40 +184,25 @@ function parseWorkflow(component: Component, reader: Reader): WorkflowDefinition
       remedy: `Add \`${key}\`: a list of ${what}.`,
     });
   }
-  if (isGraph) {
-    return readNamed(
-      component,
-      {
-        shape: graph,
-        what: "workflow",
-        convert: (read, named) => {
-          const { nodes = [], edges = [] } = read;
-          return { ...toCommon(read, named, reader), kind: "graph" as const, nodes, edges };
-        },
-      },
-      reader,
-    );
-  }
-  return readNamed(
-    component,
-    {
-      shape: linear,
-      what: "workflow",
-      convert: (read, named) => ({
-        ...toCommon(read, named, reader),
-        kind: "linear" as const,
-        steps: read.steps ?? [],
-      }),
-    },
-    reader,
-  );
+  const what = "workflow";
+  return isGraph
+    ? readNamed(component, { shape: graph, what, convert: toGraphWorkflow }, reader)
+    : readNamed(component, { shape: linear, what, convert: toSequence }, reader);
 }
 
-interface ReadCommon {
-  readonly description: { readonly value: string } | undefined;
-  readonly max_cost_usd: number | undefined;
-  readonly timeout: number | undefined;
+export type WorkflowDefinition = AgentsFile["workflows"][number];
+export type GraphWorkflow = ReturnType<typeof toGraphWorkflow>;
+
+function toGraphWorkflow(read: ReadOf<typeof graph>, named: Named, reader: Reader) {
+  const { nodes = [], edges = [] } = read;
+  return { ...toCommon(read, named, reader), kind: "graph", nodes, edges } as const;
 }
+
+function toSequence(read: ReadOf<typeof linear>, named: Named, reader: Reader) {
+  return { ...toCommon(read, named, reader), kind: "linear", steps: read.steps ?? [] } as const;
+}
+
+type ReadCommon = Pick<ReadOf<typeof linear>, "description" | "max_cost_usd" | "timeout">;
 
 function toCommon({ description, max_cost_usd: costUsd, timeout }: ReadCommon, named: Named, { source }: Reader) {
   return {
@@ -233,17 +214,12 @@ function toCommon({ description, max_cost_usd: costUsd, timeout }: ReadCommon, n
   };
 }
 
-function parseCustomWorkflow(component: Component, reader: Reader): CustomWorkflow | undefined {
-  return readNamed(
-    component,
-    {
-      shape: custom,
-      what: "custom workflow",
-      convert: ({ module_path: module, class_name: name }, named) => {
-        const parts = [module?.value, name?.value].filter((part) => part !== undefined && part !== "");
-        return { ...named, python: parts.join(":") };
-      },
-    },
-    reader,
-  );
+function parseCustomWorkflow(component: Component, reader: Reader) {
+  return readNamed(component, { shape: custom, what: "custom workflow", convert: toCustom }, reader);
+}
+
+/** `python`: the module and the class, as far as they are named. */
+function toCustom({ module_path: module, class_name: name }: ReadOf<typeof custom>, named: Named) {
+  const parts = [module?.value, name?.value].filter((part) => part !== undefined && part !== "");
+  return { ...named, python: parts.join(":") };
 }

@@ -1,7 +1,8 @@
 import { didYouMean, suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
-import type { AgentDefinition, AgentsFile, StepDefinition, WorkflowDefinition } from "./agents-file.ts";
+import type { AgentDefinition, StepDefinition } from "./agents-file.ts";
+import type { AgentsFile, WorkflowDefinition } from "./parse.ts";
 
 /** What a step names. */
 type Target =

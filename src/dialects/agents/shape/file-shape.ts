@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { SchemaWriter, Shape } from "../../shape/shape.ts";
-import type { AgentsFile } from "../agents-file.ts";
 import { COLLECTIONS, type ComponentKind, HEAD, MIXED, TYPES } from "../component.ts";
 import { withName } from "../component-name.ts";
-import { NAME_RULES, parseAgentsFile } from "../parse.ts";
+import { type AgentsFile, NAME_RULES, parseAgentsFile } from "../parse.ts";
 import { agent, model } from "./agent-shape.ts";
 import { server } from "./server-shape.ts";
 import { custom, graph, linear } from "./workflow-shape.ts";

@@ -30,15 +30,21 @@ const transport = text({
   }),
 });
 
-const url = text({
-  expected: "a URL",
-  pattern: "^(https?:\\/\\/|\\$\\{)\\S+$",
-  wrong: () => ({
-    code: "VALUE_INVALID",
-    message: "`url` must be a URL, or a variable of the environment.",
-    remedy: "Begin it with `http://` or `https://`.",
+const plainText = to(text(), ({ value }) => value);
+const nameTexts = to(names(), (found) => found.map(({ name }) => name));
+
+const url = to(
+  text({
+    expected: "a URL",
+    pattern: "^(https?:\\/\\/|\\$\\{)\\S+$",
+    wrong: () => ({
+      code: "VALUE_INVALID",
+      message: "`url` must be a URL, or a variable of the environment.",
+      remedy: "Begin it with `http://` or `https://`.",
+    }),
   }),
-});
+  ({ value }) => value,
+);
 
 const root: Shape<JsonObject> = {
   expected: "a map with a `uri`",
@@ -70,21 +76,21 @@ export function server(msPerUnit: 1 | 1_000) {
       registration_timeout: ignored("it is the original's."),
       type: optional(text(), "How it is reached, or `client`, `mcp_server`."),
       transport_type: optional(transport, "How it is reached: `stdio`, `http`, `sse`.", { also: ["transport"] }),
-      server_path: optional(text(), "A file, started by its ending."),
-      command: optional(text(), "A program, with `args`."),
+      server_path: optional(plainText, "A file, started by its ending."),
+      command: optional(plainText, "A program, with `args`."),
       url: optional(url, "Where it is reached over HTTP.", { also: ["http_endpoint"] }),
-      args: optional(names(), "What the program is started with."),
+      args: optional(nameTexts, "What the program is started with."),
       env: optional(texts(), "Variables of its environment."),
-      cwd: optional(text(), "The folder that it runs in."),
+      cwd: optional(plainText, "The folder that it runs in."),
       headers: optional(texts(), "Headers of each request."),
-      venv: optional(text(), "The virtual environment of a Python file."),
+      venv: optional(plainText, "The virtual environment of a Python file."),
       roots: optional(plain(list(root)), "Folders that it may know of: `{uri, name}`."),
       timeout: optional(timeout, msPerUnit === 1 ? "Milliseconds for each call." : "Seconds for each call."),
       routing_weight: optional(
         number({ min: 0, max: 1_000_000 }),
         "Which server goes first where several have a tool.",
       ),
-      exclude: optional(names(), "Its tools that nobody gets."),
+      exclude: optional(nameTexts, "Its tools that nobody gets."),
       start: optional(plain(choice(["lazy", "eager"])), "When it is started: as it is needed, or at once."),
       protocol: optional(plain(choice(["auto", "legacy", "2026-07-28"])), "The version of MCP that it speaks."),
       tools: optional(plain(to(anyMap(), (node) => toJson(node) as JsonObject)), "Settings of single tools."),
