@@ -69,6 +69,7 @@ const state = object({
 
 /** A whole terminal workflow. */
 export const workflow = object({
+  $schema: ignored("it tells an editor where the schema is."),
   dialect: ignored("it says which dialect this is, `terminal`."),
   name: required(
     plainText({ pattern: "^[a-zA-Z][a-zA-Z0-9_-]*$", maxLength: 64 }),

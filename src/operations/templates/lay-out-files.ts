@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { makeFolder } from "./make-folder.ts";
+import { linkToCopy, readSchema } from "./schema-links.ts";
 
 /** The outcome for files in a folder. Paths are relative to it. */
 export interface LaidOut {
@@ -13,12 +14,20 @@ export interface LaidOut {
   readonly kept: readonly string[];
 }
 
-/** Copies files of one folder into another, and never over anything. Throws `FOLDER_UNWRITABLE`. */
+/** Copies files of one folder into another with the schemas that they name, and never over anything. Throws `FOLDER_UNWRITABLE`. */
 export async function layOutFiles(source: string, files: readonly string[], dir: string): Promise<LaidOut> {
   const folder = resolve(dir);
+  const contents = new Map<string, Buffer>();
+  const schemas = new Set<string>();
+  for (const file of files) {
+    const { text, schema } = linkToCopy(file, await readFile(join(source, file), "utf8"));
+    contents.set(file, Buffer.from(text));
+    if (schema !== undefined) schemas.add(schema);
+  }
+  for (const schema of schemas) contents.set(schema, await readSchema(schema));
   const done: { readonly file: string; readonly outcome: Outcome }[] = [];
   try {
-    for (const file of files) done.push({ file, outcome: await layOut(file, source, folder) });
+    for (const [file, content] of contents) done.push({ file, outcome: await layOut(join(folder, file), content) });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PawlError("FOLDER_UNWRITABLE", { message: `${folder} cannot be written to: ${reason}.`, cause });
@@ -29,9 +38,7 @@ export async function layOutFiles(source: string, files: readonly string[], dir:
 
 type Outcome = "written" | "alike" | "kept";
 
-async function layOut(file: string, source: string, folder: string): Promise<Outcome> {
-  const content = await readFile(join(source, file));
-  const target = join(folder, file);
+async function layOut(target: string, content: Buffer): Promise<Outcome> {
   await makeFolder(dirname(target));
   try {
     await writeFile(target, content, { flag: "wx" });

@@ -7,6 +7,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 import type { Frozen } from "../schemas.ts";
 import { type LaidOut, layOutFiles } from "./lay-out-files.ts";
+import { linkToCopy } from "./schema-links.ts";
 
 const described = {
   title: z.string(),
@@ -49,7 +50,10 @@ export async function showTemplate(name: string): Promise<TemplateDetails> {
   const template = await readTemplate(name);
   const paths = await listFiles(name);
   const files = await Promise.all(
-    paths.map(async (path) => ({ path, text: await readFile(join(TEMPLATES, name, path), "utf8") })),
+    paths.map(async (path) => {
+      const { text } = linkToCopy(path, await readFile(join(TEMPLATES, name, path), "utf8"));
+      return { path, text };
+    }),
   );
   return { ...template, files };
 }
