@@ -1,9 +1,10 @@
-/** Waits no longer than the signal, and rejects with its reason. What is waited for goes on. */
+/** Waits no longer than the signal, if there is one, and rejects with its reason. What is waited for goes on. */
 export async function untilAborted<Value>(
   work: Promise<Value>,
-  signal: AbortSignal,
-  toReason: () => unknown = () => signal.reason,
+  signal: AbortSignal | undefined,
+  toReason: () => unknown = () => signal?.reason,
 ): Promise<Value> {
+  if (signal === undefined) return work;
   // A late failure has no listener.
   work.catch(() => undefined);
   if (signal.aborted) throw toReason();

@@ -1,7 +1,6 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { Failed, Outcome } from "../../ports/executor.ts";
-import type { WorkCall } from "../../ports/run-observer.ts";
+import type { Failed, Outcome, Task } from "../../ports/executor.ts";
 import { askModel, type Message, type ModelAnswer } from "../models/ask-model.ts";
 import type { CallParameters } from "../models/call-parameters.ts";
 import type { Model } from "../models/create-models.ts";
@@ -31,18 +30,8 @@ export interface Conversation {
   /** Limits one turn. */
   readonly timeoutMs: number | undefined;
   readonly maxCostMicro: number | undefined;
-  readonly keeper: TurnKeeper;
-}
-
-/** Records turns, and reports calls, costs and warnings at once. */
-export interface TurnKeeper {
-  record(key: string, value: Json): Promise<void>;
-  recorded(key: string): Promise<Json | undefined>;
-  /** Reports a call to observers. */
-  called(call: WorkCall): void;
-  /** Reports a cost at once. */
-  paid(costMicro: number): void;
-  warn(message: string): void;
+  /** Keeps turns on record, and hears of calls, costs and warnings at once. */
+  readonly task: Pick<Task, "record" | "recorded" | "emit">;
 }
 
 export interface Conversed {
@@ -67,7 +56,7 @@ export async function converse(conversation: Conversation, signal: AbortSignal):
       const failed = isLast ? read.failed : { ...read.failed, ...outspentOf(spending) };
       return { outcome: addTo(failed, spending), tokens: spending.tokens };
     }
-    conversation.keeper.warn(`${read.failed.message} The model is asked again.`);
+    warn(conversation, `${read.failed.message} The model is asked again.`);
     messages.push(
       { by: "model", text: answer.text },
       { by: "user", text: explainMisfit(read.violations, conversation) },
@@ -86,9 +75,9 @@ type Reply = { readonly ok: true; readonly answer: ModelAnswer } | { readonly ok
 
 /** A turn on record is not asked for again. */
 async function takeTurn({ conversation, messages, turn, spending }: Turn, signal: AbortSignal): Promise<Reply> {
-  const { keeper } = conversation;
+  const { task } = conversation;
   const key = `turn-${turn}`;
-  const known = readTurnRecord(await keeper.recorded(key));
+  const known = readTurnRecord(await task.recorded(key));
   if (known !== undefined) {
     spending.addUsage(known.usage);
     if (known.costMicro === null) spending.addCost(null);
@@ -98,17 +87,22 @@ async function takeTurn({ conversation, messages, turn, spending }: Turn, signal
   const reply = await ask({ conversation, messages, turn }, signal);
   const called = { kind: "model" as const, name: conversation.model.id, startedAt, endedAt: Date.now() };
   if (!reply.ok) {
-    keeper.called({ ...called, errorCode: reply.failed.code });
+    task.emit({ type: "call", call: { ...called, errorCode: reply.failed.code } });
     return reply;
   }
   const { answer } = reply;
-  keeper.called({ ...called, inputTokens: answer.usage.input, outputTokens: answer.usage.output });
+  const tokens = { inputTokens: answer.usage.input, outputTokens: answer.usage.output };
+  task.emit({ type: "call", call: { ...called, ...tokens } });
   spending.add(answer);
-  for (const warning of answer.warnings) keeper.warn(warning);
+  for (const warning of answer.warnings) warn(conversation, warning);
   // Before the record: what is recorded has been paid by then, whatever happens.
-  if (answer.costMicro !== null && answer.costMicro > 0) keeper.paid(answer.costMicro);
-  await keeper.record(key, toTurnRecord(answer));
+  if (answer.costMicro !== null && answer.costMicro > 0) task.emit({ type: "cost", costMicro: answer.costMicro });
+  await task.record(key, toTurnRecord(answer));
   return reply;
+}
+
+export function warn({ task }: Pick<Conversation, "task">, message: string): void {
+  task.emit({ type: "log", event: { type: "warning", message } });
 }
 
 function ask({ conversation, messages, turn }: Omit<Turn, "spending">, signal: AbortSignal): Promise<Reply> {

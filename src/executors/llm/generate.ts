@@ -6,7 +6,7 @@ import { toUnpriced } from "../models/model-failure.ts";
 import { toSchemaInvalid } from "../output/failure.ts";
 import { createSchemaValidators } from "../output/schema-validators.ts";
 import { isAnswerFormat } from "./answer-format.ts";
-import { converse, type TurnKeeper } from "./converse.ts";
+import { type Conversation, converse } from "./converse.ts";
 
 export interface GenerateRequest {
   /** Taken as it is. */
@@ -61,7 +61,7 @@ export function createGenerate(options: GenerateOptions) {
         repairs: options.repairs,
         timeoutMs: options.timeoutMs,
         maxCostMicro,
-        keeper: FORGETFUL,
+        task: FORGETFUL,
       },
       signal,
     );
@@ -72,10 +72,8 @@ export function createGenerate(options: GenerateOptions) {
   };
 }
 
-const FORGETFUL: TurnKeeper = {
+const FORGETFUL: Conversation["task"] = {
   record: async () => {},
   recorded: async () => undefined,
-  called: () => {},
-  paid: () => {},
-  warn: () => {},
+  emit: () => {},
 };

@@ -6,7 +6,7 @@ import type { Models } from "../models/create-models.ts";
 import { toUnpriced } from "../models/model-failure.ts";
 import { toRefused, toSchemaInvalid } from "../output/failure.ts";
 import { createSchemaValidators, type SchemaValidators } from "../output/schema-validators.ts";
-import { type Conversation, converse, systemOf } from "./converse.ts";
+import { type Conversation, converse, systemOf, warn } from "./converse.ts";
 import { type LlmPrompt, type LlmRequest, readLlmRequest } from "./llm-request.ts";
 
 export interface LlmOptions {
@@ -65,8 +65,7 @@ function begin(
   const system = systemOf({ parameters, format, schema });
   const prompted = { type: "prompt", model: model.id, text: prompt, ...(system === undefined ? {} : { system }) };
   task.emit({ type: "log", event: prompted });
-  const warn = (message: string) => task.emit({ type: "log", event: { type: "warning", message } });
-  for (const warning of parameters.warnings) warn(warning);
+  for (const warning of parameters.warnings) warn({ task }, warning);
   return {
     model,
     step: { stepId, path, attempt },
@@ -78,13 +77,7 @@ function begin(
     repairs,
     timeoutMs: task.timeoutMs === undefined ? timeoutMs : undefined,
     maxCostMicro,
-    keeper: {
-      record: (key, value) => task.record(key, value),
-      recorded: (key) => task.recorded(key),
-      called: (call) => task.emit({ type: "call", call }),
-      paid: (costMicro) => task.emit({ type: "cost", costMicro }),
-      warn,
-    },
+    task,
   };
 }
 

@@ -1,3 +1,4 @@
+import { untilAborted } from "../../until-aborted.ts";
 import type { TerminalSession } from "./terminal-session.ts";
 
 /** So much of the text before a new piece is searched again, as a match may begin in it. */
@@ -31,49 +32,36 @@ export async function awaitMatch(session: TerminalSession, waiting: Waiting): Pr
   return watchForMatch(session, waiting);
 }
 
-function watchForMatch(session: TerminalSession, { find, timeoutMs, signal }: Waiting): Promise<Waited> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => finish({ match: look(LONG_LENGTH), isTimedOut: true }), timeoutMs);
-    const rest = setTimeout(() => settleWith(look(LONG_LENGTH)), REST_MS);
-    let unseen = 0;
-    let unseenAtLength = 0;
-    const stop = session.watchClosely((piece) => {
-      unseen += piece.length;
-      unseenAtLength += piece.length;
-      const isOverwrittenNext = piece.endsWith("\r");
-      if (!session.isCaughtUp && unseen < LOOK_EVERY_LENGTH && !isOverwrittenNext) return;
-      const isLong = unseenAtLength >= LONG_LENGTH / 2 || !session.isRunning;
-      const match = look(isLong ? LONG_LENGTH : unseen + OVERLAP_LENGTH);
-      unseen = 0;
-      if (isLong) unseenAtLength = 0;
-      rest.refresh();
-      settleWith(match);
-    });
-    signal?.addEventListener("abort", aborted, { once: true });
-
-    function look(length: number): string | null {
-      return find(session.readOutputEnd(length));
-    }
-
-    function settleWith(match: string | null): void {
-      if (match !== null || !session.isRunning) finish({ match, isTimedOut: false });
-    }
-
-    function finish({ match, isTimedOut }: Waited): void {
-      clear();
-      resolve({ match, isTimedOut: isTimedOut && match === null });
-    }
-
-    function aborted(): void {
-      clear();
-      reject(signal?.reason);
-    }
-
-    function clear(): void {
-      stop();
-      clearTimeout(timer);
-      clearTimeout(rest);
-      signal?.removeEventListener("abort", aborted);
-    }
+async function watchForMatch(session: TerminalSession, { find, timeoutMs, signal }: Waiting): Promise<Waited> {
+  const { promise, resolve } = Promise.withResolvers<Waited>();
+  const look = (length: number) => find(session.readOutputEnd(length));
+  const settleWith = (match: string | null) => {
+    if (match !== null || !session.isRunning) resolve({ match, isTimedOut: false });
+  };
+  const timer = setTimeout(() => {
+    const match = look(LONG_LENGTH);
+    resolve({ match, isTimedOut: match === null });
+  }, timeoutMs);
+  const rest = setTimeout(() => settleWith(look(LONG_LENGTH)), REST_MS);
+  let unseen = 0;
+  let unseenAtLength = 0;
+  const stop = session.watchClosely((piece) => {
+    unseen += piece.length;
+    unseenAtLength += piece.length;
+    const isOverwrittenNext = piece.endsWith("\r");
+    if (!session.isCaughtUp && unseen < LOOK_EVERY_LENGTH && !isOverwrittenNext) return;
+    const isLong = unseenAtLength >= LONG_LENGTH / 2 || !session.isRunning;
+    const match = look(isLong ? LONG_LENGTH : unseen + OVERLAP_LENGTH);
+    unseen = 0;
+    if (isLong) unseenAtLength = 0;
+    rest.refresh();
+    settleWith(match);
   });
+  try {
+    return await untilAborted(promise, signal);
+  } finally {
+    stop();
+    clearTimeout(timer);
+    clearTimeout(rest);
+  }
 }

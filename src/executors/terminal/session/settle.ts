@@ -1,3 +1,4 @@
+import { untilAborted } from "../../until-aborted.ts";
 import type { TerminalSession } from "./terminal-session.ts";
 
 /** No byte for so long: what was to come has come. */
@@ -13,40 +14,31 @@ export interface Settling {
 }
 
 /** Resolves as soon as the screen is quiet, the program has ended, or the time is over. */
-export function settle(session: TerminalSession, { expectsAnswer, graceMs, maxMs, signal }: Settling): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const hasAnswer = () => !expectsAnswer || session.readOutput().text !== "";
-    const quiet = setTimeout(done, graceMs);
-    const latest = setTimeout(done, maxMs);
-    let quietAfterAnswer: NodeJS.Timeout | undefined;
-    const stop = session.watch(() => {
-      if (!session.isRunning) return done();
-      if (!session.isCaughtUp) return;
-      if (quietAfterAnswer !== undefined) quietAfterAnswer.refresh();
-      else if (!hasAnswer()) quiet.refresh();
-      else {
-        clearTimeout(quiet);
-        quietAfterAnswer = setTimeout(done, QUIET_MS);
-      }
-    });
-    signal?.addEventListener("abort", aborted, { once: true });
-    if (!session.isRunning) done();
-
-    function done(): void {
-      clear();
-      resolve();
-    }
-
-    function aborted(): void {
-      clear();
-      reject(signal?.reason);
-    }
-
-    function clear(): void {
-      stop();
-      for (const timer of [quiet, latest, quietAfterAnswer]) clearTimeout(timer);
-      signal?.removeEventListener("abort", aborted);
+export async function settle(
+  session: TerminalSession,
+  { expectsAnswer, graceMs, maxMs, signal }: Settling,
+): Promise<void> {
+  signal?.throwIfAborted();
+  const { promise, resolve: done } = Promise.withResolvers<void>();
+  const hasAnswer = () => !expectsAnswer || session.readOutput().text !== "";
+  const quiet = setTimeout(done, graceMs);
+  const latest = setTimeout(done, maxMs);
+  let quietAfterAnswer: NodeJS.Timeout | undefined;
+  const stop = session.watch(() => {
+    if (!session.isRunning) return done();
+    if (!session.isCaughtUp) return;
+    if (quietAfterAnswer !== undefined) quietAfterAnswer.refresh();
+    else if (!hasAnswer()) quiet.refresh();
+    else {
+      clearTimeout(quiet);
+      quietAfterAnswer = setTimeout(done, QUIET_MS);
     }
   });
+  if (!session.isRunning) done();
+  try {
+    await untilAborted(promise, signal);
+  } finally {
+    stop();
+    for (const timer of [quiet, latest, quietAfterAnswer]) clearTimeout(timer);
+  }
 }
