@@ -56,40 +56,20 @@ function toPlainName(server: string): string {
   return server.replace(/[^A-Za-z0-9_-]/g, "_");
 }
 
-interface Listed {
-  readonly server: string;
-  readonly tools: readonly string[];
-  readonly failure?: McpFailure;
-}
-
 /** The one configured server that offers a tool of exactly this name. Throws an `McpFailure`. */
 export async function findOfferingServer(tool: string, servers: McpServers, signal: AbortSignal): Promise<string> {
   const names = await servers.names();
-  const listed = await Promise.all(names.map((server) => list(server, servers, signal)));
-  const offering = listed.filter(({ tools }) => tools.includes(tool)).map(({ server }) => server);
+  const listed = await Promise.allSettled(names.map((server) => servers.tools(server, signal)));
+  const failures = listed.flatMap((settled) => (settled.status === "rejected" ? [settled.reason] : []));
+  const defect = failures.find((failure) => !(failure instanceof McpFailure) || signal.aborted);
+  if (defect !== undefined) throw defect;
+  const tools = listed.map((settled) => (settled.status === "fulfilled" ? settled.value.map(({ name }) => name) : []));
+  const offering = names.filter((_, index) => tools[index]?.includes(tool));
   const [found, ...others] = offering;
   if (found !== undefined && others.length === 0) return found;
   if (found !== undefined) throw ambiguous(tool, offering);
   // The one that is not there may be the one that has it.
-  const failure = listed.find((candidate) => candidate.failure !== undefined)?.failure;
-  throw (
-    failure ??
-    unknown(
-      tool,
-      names,
-      listed.flatMap(({ tools }) => tools),
-    )
-  );
-}
-
-async function list(server: string, servers: McpServers, signal: AbortSignal): Promise<Listed> {
-  try {
-    const tools = await servers.tools(server, signal);
-    return { server, tools: tools.map(({ name }) => name) };
-  } catch (error) {
-    if (!(error instanceof McpFailure) || signal.aborted) throw error;
-    return { server, tools: [], failure: error };
-  }
+  throw failures[0] ?? unknown(tool, names, tools.flat());
 }
 
 function ambiguous(tool: string, offering: readonly string[]): McpFailure {

@@ -47,6 +47,16 @@ export function toFileFailure(error: unknown, path: string): unknown {
   return new PawlError(isFull ? "JOURNAL_FULL" : "JOURNAL_IO", { message: `${path}: ${error.message}.`, cause: error });
 }
 
+/** Does something with a file or a folder, or gives `otherwise` where there is none. */
+export async function ifThere<T, U>(path: string, work: () => Promise<T>, otherwise: U): Promise<T | U> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isSystemError(error) && ["ENOENT", "ENOTDIR", "EISDIR", "ERR_FS_EISDIR"].includes(error.code)) return otherwise;
+    throw toFileFailure(error, path);
+  }
+}
+
 export function isSystemError(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";
 }

@@ -3,7 +3,7 @@ import { readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Blobs } from "../../ports/blobs.ts";
-import { isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
+import { ifThere, toFileFailure, writeDurably } from "./durable-write.ts";
 
 /** Blobs as files: `ab/cdef...`, named by their SHA-256. */
 export class FileBlobs implements Blobs {
@@ -31,7 +31,8 @@ export class FileBlobs implements Blobs {
   async *list(): AsyncIterable<{ sha256: string; bytes: number; modifiedAt: number }> {
     for (const folder of await namesIn(this.#folder, /^[0-9a-f]{2}$/)) {
       for (const rest of await namesIn(join(this.#folder, folder), /^[0-9a-f]{62}$/)) {
-        const file = await statIfThere(join(this.#folder, folder, rest));
+        const path = join(this.#folder, folder, rest);
+        const file = await ifThere(path, () => stat(path), undefined);
         if (file !== undefined) yield { sha256: folder + rest, bytes: file.size, modifiedAt: Math.trunc(file.mtimeMs) };
       }
     }
@@ -55,7 +56,7 @@ export class FileBlobs implements Blobs {
   async #write(sha256: string, content: string | Uint8Array): Promise<void> {
     const path = this.#pathOf(sha256);
     try {
-      const existing = await statIfThere(path);
+      const existing = await ifThere(path, () => stat(path), undefined);
       // The collection's grace period begins anew: this content is about to be referred to again.
       if (existing?.size === Buffer.byteLength(content)) return await utimes(path, new Date(), new Date());
       await writeDurably(path, content, join(this.#folder, "incoming"));
@@ -66,12 +67,9 @@ export class FileBlobs implements Blobs {
 
   async #read(sha256: string): Promise<Uint8Array> {
     const path = this.#pathOf(sha256);
-    try {
-      return await readFile(path);
-    } catch (error) {
-      const isMissing = isSystemError(error) && error.code === "ENOENT";
-      throw isMissing ? new PawlError("BLOB_MISSING", { message: `${path} is missing.` }) : toFileFailure(error, path);
-    }
+    const content = await ifThere(path, () => readFile(path), undefined);
+    if (content === undefined) throw new PawlError("BLOB_MISSING", { message: `${path} is missing.` });
+    return content;
   }
 
   #pathOf(sha256: string): string {
@@ -81,19 +79,6 @@ export class FileBlobs implements Blobs {
 }
 
 async function namesIn(folder: string, pattern: RegExp): Promise<readonly string[]> {
-  try {
-    return (await readdir(folder)).filter((name) => pattern.test(name)).sort();
-  } catch (error) {
-    if (isSystemError(error) && error.code === "ENOENT") return [];
-    throw toFileFailure(error, folder);
-  }
-}
-
-async function statIfThere(path: string): Promise<{ readonly size: number; readonly mtimeMs: number } | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (isSystemError(error) && error.code === "ENOENT") return undefined;
-    throw error;
-  }
+  const names = await ifThere(folder, () => readdir(folder), []);
+  return names.filter((name) => pattern.test(name)).sort();
 }

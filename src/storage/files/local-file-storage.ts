@@ -1,9 +1,8 @@
-import type { Stats } from "node:fs";
 import { lstat, open, readdir, readFile, realpath, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import type { ByteRange, FileStorage } from "../../ports/file-storage.ts";
 import { INCOMING, invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
-import { extendDurably, isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
+import { extendDurably, ifThere, isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
 
 /** Others may be faster so many times in a row. */
 const MAX_TRIES = 20;
@@ -30,12 +29,7 @@ export class LocalFileStorage implements FileStorage {
 
   async read(path: string): Promise<Uint8Array | undefined> {
     const file = await this.#locate(path);
-    try {
-      return await readFile(file);
-    } catch (error) {
-      if (isNoFile(error)) return undefined;
-      throw toFileFailure(error, file);
-    }
+    return ifThere(file, () => readFile(file), undefined);
   }
 
   async write(path: string, content: string | Uint8Array): Promise<void> {
@@ -50,23 +44,13 @@ export class LocalFileStorage implements FileStorage {
 
   async sizeOf(path: string): Promise<number | undefined> {
     const file = await this.#locate(path);
-    try {
-      const found = await stat(file);
-      return found.isFile() ? found.size : undefined;
-    } catch (error) {
-      if (isNoFile(error)) return undefined;
-      throw toFileFailure(error, file);
-    }
+    const found = await ifThere(file, () => stat(file), undefined);
+    return found?.isFile() ? found.size : undefined;
   }
 
   async readRange(path: string, range: ByteRange): Promise<Uint8Array> {
     const file = await this.#locate(path);
-    try {
-      return await readBytes(file, range);
-    } catch (error) {
-      if (isNoFile(error)) return new Uint8Array();
-      throw toFileFailure(error, file);
-    }
+    return ifThere(file, () => readBytes(file, range), new Uint8Array());
   }
 
   async extend(
@@ -94,14 +78,9 @@ export class LocalFileStorage implements FileStorage {
 
   async remove(path: string): Promise<boolean> {
     const file = await this.#locate(path);
-    try {
-      await rm(file);
-    } catch (error) {
-      if (isNoFile(error)) return false;
-      throw toFileFailure(error, file);
-    }
-    await this.#removeEmptyFolders(dirname(file));
-    return true;
+    const isRemoved = await ifThere(file, () => rm(file).then(() => true), false);
+    if (isRemoved) await this.#removeEmptyFolders(dirname(file));
+    return isRemoved;
   }
 
   /** Folders are there for the files in them: whoever removes the last one may take the folder from under a write. */
@@ -136,9 +115,10 @@ export class LocalFileStorage implements FileStorage {
     let place = this.#folder;
     for (const segment of segments) {
       place = join(place, segment);
-      const kind = await kindOf(place);
-      if (kind === "nothing") return;
-      if (kind === "link" && !(await this.#isInside(place))) throw invalidStoragePath(path, "a link leads out of it");
+      const found = await ifThere(place, () => lstat(place), undefined);
+      if (found === undefined) return;
+      if (found.isSymbolicLink() && !(await this.#isInside(place)))
+        throw invalidStoragePath(path, "a link leads out of it");
     }
   }
 
@@ -154,22 +134,16 @@ export class LocalFileStorage implements FileStorage {
 
   /** Real files only: neither links nor unfinished writes. */
   async *#walk(folder: string): AsyncIterable<StoredFile> {
-    for (const entry of await this.#entriesOf(folder)) {
+    const place = join(this.#folder, folder);
+    for (const entry of await ifThere(place, () => readdir(place, { withFileTypes: true }), [])) {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
       if (path === INCOMING) continue;
       if (entry.isDirectory()) yield* this.#walk(path);
       if (!entry.isFile()) continue;
-      const found = await statIfThere(join(this.#folder, path));
+      const file = join(this.#folder, path);
+      // It may have been removed since its folder was read.
+      const found = await ifThere(file, () => stat(file), undefined);
       if (found !== undefined) yield { path, bytes: found.size, modifiedAt: Math.trunc(found.mtimeMs) };
-    }
-  }
-
-  async #entriesOf(folder: string) {
-    try {
-      return await readdir(join(this.#folder, folder), { withFileTypes: true });
-    } catch (error) {
-      if (isNoFile(error)) return [];
-      throw toFileFailure(error, join(this.#folder, folder));
     }
   }
 }
@@ -190,29 +164,6 @@ async function readBytes(path: string, { from, to }: ByteRange): Promise<Uint8Ar
   } finally {
     await file.close();
   }
-}
-
-/** Undefined: it has been removed since its folder was read. */
-async function statIfThere(file: string): Promise<Stats | undefined> {
-  try {
-    return await stat(file);
-  } catch (error) {
-    if (isNoFile(error)) return undefined;
-    throw toFileFailure(error, file);
-  }
-}
-
-async function kindOf(place: string): Promise<"nothing" | "link" | "other"> {
-  try {
-    return (await lstat(place)).isSymbolicLink() ? "link" : "other";
-  } catch (error) {
-    if (isNoFile(error)) return "nothing";
-    throw toFileFailure(error, place);
-  }
-}
-
-function isNoFile(error: unknown): boolean {
-  return isSystemError(error) && ["ENOENT", "ENOTDIR", "EISDIR", "ERR_FS_EISDIR"].includes(error.code);
 }
 
 function isShapeConflict(error: unknown): boolean {
