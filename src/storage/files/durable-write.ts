@@ -47,12 +47,19 @@ export function toFileFailure(error: unknown, path: string): unknown {
   return new PawlError(isFull ? "JOURNAL_FULL" : "JOURNAL_IO", { message: `${path}: ${error.message}.`, cause: error });
 }
 
-/** Does something with a file or a folder, or gives `otherwise` where there is none. */
-export async function ifThere<T, U>(path: string, work: () => Promise<T>, otherwise: U): Promise<T | U> {
+const MISSING: readonly string[] = ["ENOENT", "ENOTDIR", "EISDIR", "ERR_FS_EISDIR"];
+
+/** Does something with a file or a folder, or gives `otherwise` where the system says by one of the codes that there is none. */
+export async function ifThere<T, U>(
+  path: string,
+  work: () => Promise<T>,
+  otherwise: U,
+  codes: readonly string[] = MISSING,
+): Promise<T | U> {
   try {
     return await work();
   } catch (error) {
-    if (isSystemError(error) && ["ENOENT", "ENOTDIR", "EISDIR", "ERR_FS_EISDIR"].includes(error.code)) return otherwise;
+    if (isSystemError(error) && codes.includes(error.code)) return otherwise;
     throw toFileFailure(error, path);
   }
 }

@@ -5,6 +5,9 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import { ifThere, toFileFailure, writeDurably } from "./durable-write.ts";
 
+/** A folder that has become something else is a fault of the disk, and not a missing blob. */
+const ABSENT = ["ENOENT"];
+
 /** Blobs as files: `ab/cdef...`, named by their SHA-256. */
 export class FileBlobs implements Blobs {
   readonly #folder: string;
@@ -32,7 +35,7 @@ export class FileBlobs implements Blobs {
     for (const folder of await namesIn(this.#folder, /^[0-9a-f]{2}$/)) {
       for (const rest of await namesIn(join(this.#folder, folder), /^[0-9a-f]{62}$/)) {
         const path = join(this.#folder, folder, rest);
-        const file = await ifThere(path, () => stat(path), undefined);
+        const file = await ifThere(path, () => stat(path), undefined, ABSENT);
         if (file !== undefined) yield { sha256: folder + rest, bytes: file.size, modifiedAt: Math.trunc(file.mtimeMs) };
       }
     }
@@ -56,7 +59,7 @@ export class FileBlobs implements Blobs {
   async #write(sha256: string, content: string | Uint8Array): Promise<void> {
     const path = this.#pathOf(sha256);
     try {
-      const existing = await ifThere(path, () => stat(path), undefined);
+      const existing = await ifThere(path, () => stat(path), undefined, ABSENT);
       // The collection's grace period begins anew: this content is about to be referred to again.
       if (existing?.size === Buffer.byteLength(content)) return await utimes(path, new Date(), new Date());
       await writeDurably(path, content, join(this.#folder, "incoming"));
@@ -67,7 +70,7 @@ export class FileBlobs implements Blobs {
 
   async #read(sha256: string): Promise<Uint8Array> {
     const path = this.#pathOf(sha256);
-    const content = await ifThere(path, () => readFile(path), undefined);
+    const content = await ifThere(path, () => readFile(path), undefined, ABSENT);
     if (content === undefined) throw new PawlError("BLOB_MISSING", { message: `${path} is missing.` });
     return content;
   }
@@ -79,6 +82,6 @@ export class FileBlobs implements Blobs {
 }
 
 async function namesIn(folder: string, pattern: RegExp): Promise<readonly string[]> {
-  const names = await ifThere(folder, () => readdir(folder), []);
+  const names = await ifThere(folder, () => readdir(folder), [], ABSENT);
   return names.filter((name) => pattern.test(name)).sort();
 }
