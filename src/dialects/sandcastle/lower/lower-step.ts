@@ -1,11 +1,11 @@
-import type { Expr } from "../../../core/expressions/expr.ts";
+import type { Expr, TextPart } from "../../../core/expressions/expr.ts";
 import type { Each, Step, Wait } from "../../../core/graph/graph.ts";
-import { literal } from "../../build-expr.ts";
+import { literal, outputOf } from "../../build-expr.ts";
 import type { AgentBody, ApprovalBody, StepDefinition, WaitBody } from "../parse-step.ts";
+import { slotsOf, type Template } from "../references/template.ts";
 import { type LowerContext, lowerCall, lowerCommon, policiesOf } from "./lower-common.ts";
 import { type ExprScope, joinParts, lowerParts, lowerReference, lowerTemplate, lowerValue } from "./lower-expr.ts";
 import { lowerSubWorkflow } from "./lower-sub-workflow.ts";
-import { missingContext } from "./missing-context.ts";
 
 export function lowerStep(step: StepDefinition, context: LowerContext): Step {
   const { body } = step;
@@ -88,4 +88,23 @@ function lowerWait(wait: WaitBody, scope: ExprScope): Wait {
       return { for: "event", name: lowerTemplate(wait.name, scope), ...timeout };
     }
   }
+}
+
+/**
+ * What is added to a prompt: the outputs of direct dependencies that it does not mention. Many real files rely on it.
+ * A pause has nothing to tell and is left out; an output of null is shown as `null`.
+ */
+function missingContext(step: StepDefinition, prompt: Template, steps: readonly StepDefinition[]): readonly TextPart[] {
+  const mentioned = new Set(
+    slotsOf(prompt).map(({ reference }) => (reference.to === "step" ? reference.step : undefined)),
+  );
+  const silent = new Set(steps.filter(isPause).map(({ id }) => id));
+  const missing = new Set(step.dependsOn.map(({ id }) => id).filter((id) => !mentioned.has(id) && !silent.has(id)));
+  if (missing.size === 0) return [];
+  const blocks = [...missing].flatMap((id): TextPart[] => [`\n[${id}]: `, { value: outputOf(id), written: "null" }]);
+  return ["\n\nContext from previous steps:", ...blocks];
+}
+
+function isPause({ body }: StepDefinition): boolean {
+  return body.type === "wait" && body.wait.for !== "event";
 }

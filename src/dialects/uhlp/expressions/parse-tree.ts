@@ -1,4 +1,5 @@
 import jsep from "jsep";
+import type { Span } from "./expression-fault.ts";
 import { COMPARISONS, type LiteralToken, type NameToken, type Token } from "./token.ts";
 
 /** How values and operators belong together. Parentheses are gone: the tree says what they said. */
@@ -106,4 +107,35 @@ function valueAt(tokens: readonly Token[], name: string): NameToken | LiteralTok
   const token = tokens[Number(name.slice(1))];
   if (token === undefined || token.kind === "sign") throw new Error(`jsep made up the token ${name}.`);
   return token;
+}
+
+/** Where a tree stands, from its first value to its last; brackets at its ends are left out. */
+export function spanOf(tree: Tree): Span {
+  const leaves = leavesOf(tree);
+  return { start: leaves[0]?.start ?? 0, end: leaves.at(-1)?.end ?? 0 };
+}
+
+function leavesOf(tree: Tree): readonly Span[] {
+  switch (tree.kind) {
+    case "name":
+    case "literal":
+      return [tree];
+    case "field":
+      return [...leavesOf(tree.of), tree.name];
+    case "index":
+      return [...leavesOf(tree.of), ...leavesOf(tree.at)];
+    case "call":
+      return [tree.callee, ...tree.args].flatMap(leavesOf);
+    case "arrow":
+      return [...leavesOf(tree.as), ...leavesOf(tree.body)];
+    case "list":
+      return tree.items.flatMap(leavesOf);
+    case "not":
+      return leavesOf(tree.of);
+    case "and":
+    case "or":
+      return tree.of.flatMap(leavesOf);
+    case "compare":
+      return [...leavesOf(tree.left), ...leavesOf(tree.right)];
+  }
 }
