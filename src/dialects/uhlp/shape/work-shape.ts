@@ -6,13 +6,11 @@ import { choice, flag, integer, text } from "../../shape/scalars.ts";
 import { type Reader, type ReadOf, type Text, to } from "../../shape/shape.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import { toJson } from "../../source/yaml-node.ts";
-import { filled, mapping } from "./texts.ts";
+import { taking } from "./step-fields.ts";
+import { filled } from "./texts.ts";
 
-/** What a step gets beside its mapping may stand under its `target` as well. */
-const params = optional(
-  mapping,
-  "Fixed values that go with the input; `inputMapping` wins where both have a name. Only texts that begin with `$.` are expressions.",
-);
+/** They may stand under the `target` as well. */
+const { params } = taking;
 
 const json = to(anyMap(), (map) => toJson(map) as JsonObject);
 
@@ -52,30 +50,24 @@ const writtenCode = object({
   params,
 });
 
+type CodeTarget = Partial<ReadOf<typeof writtenCode>>;
+
 /** `path/file.py#function`, `path/file.py:function`, or a map. */
 const code = to(
   either(
-    to(filled("scripts/orders.py#validate"), ({ value, at }) => {
+    to(filled("scripts/orders.py#validate"), ({ value, at }): CodeTarget => {
       const [, path, called] = /^(.+?)[#:]([A-Za-z_$][\w$.]*)$/.exec(value) ?? [];
       if (path === undefined || called === undefined) return { script: { value, at } };
-      return { script: { value: path, at }, function: { value: called } };
+      return { script: { value: path, at }, function: { value: called, at } };
     }),
-    writtenCode,
+    to(writtenCode, (read): CodeTarget => read),
   ),
-  (read: CodeTarget, reader) => {
-    const { script, language: named, function: called, ...rest } = read;
-    if (script === undefined || !checkPath(script, reader.problems)) return undefined;
-    const language = named === undefined ? languageOf(script, reader.problems) : LANGUAGES.get(named);
-    if (language === undefined) return undefined;
-    const { network, limits, params } = rest;
-    return { script, language, function: called?.value, network, limits, params };
+  ({ script, language: named, function: called, network, limits, params }, { problems }) => {
+    if (script === undefined || !checkPath(script, problems)) return undefined;
+    const language = named === undefined ? languageOf(script, problems) : LANGUAGES.get(named);
+    return language && { script, language, function: called?.value, network, limits, params };
   },
 );
-
-type CodeTarget = {
-  readonly script: Text | undefined;
-  readonly function?: { readonly value: string } | undefined;
-} & Partial<Pick<ReadOf<typeof writtenCode>, "language" | "network" | "limits" | "params">>;
 
 function languageOf(script: Text, problems: Reader["problems"]): Language | undefined {
   const ending = /\.([A-Za-z0-9]+)$/.exec(script.value)?.[1]?.toLowerCase() ?? "";
