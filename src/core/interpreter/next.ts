@@ -1,10 +1,18 @@
 import type { Command } from "../history/commands.ts";
 import type { Event } from "../history/events.ts";
-import type { RunState } from "../history/run-state.ts";
+import type { Instance, RunState } from "../history/run-state.ts";
 import type { Json } from "../json.ts";
 import { applyEvent } from "./apply-event.ts";
-import { drainWork } from "./drain-work.ts";
-import { newTurn } from "./turn.ts";
+import { unblock } from "./attempt/admission.ts";
+import { concludeInstance } from "./attempt/conclude.ts";
+import { reserveRemainder } from "./budget/reservations.ts";
+import { closeScope } from "./flow/close-scope.ts";
+import { endScope } from "./flow/end-scope.ts";
+import { openStep } from "./flow/open-step.ts";
+import { settleItem, settleStep } from "./flow/settle.ts";
+import { beginInstance, startItem } from "./flow/start-item.ts";
+import { visitStep } from "./flow/visit-step.ts";
+import { newTurn, type Turn, type Work } from "./turn.ts";
 
 export interface Step {
   /** To be performed only after the event is durable. */
@@ -33,4 +41,44 @@ function turn(state: RunState, event: Event, recorded: readonly Json[] | undefin
   applyEvent(turn, event);
   drainWork(turn);
   return { commands: turn.commands, decided: turn.decisions.taken };
+}
+
+/** Does what an event has made ready, first in, first out, until nothing is left. Closing goes first, unblocking last. */
+function drainWork(turn: Turn): void {
+  for (;;) {
+    const scope = turn.closing.shift();
+    const work = scope === undefined ? turn.work.shift() : undefined;
+    if (scope !== undefined) closeScope(turn, scope);
+    else if (work !== undefined) perform(turn, work);
+    else if (turn.hasRoom) {
+      turn.hasRoom = false;
+      unblock(turn);
+    } else return reserveRemainder(turn);
+  }
+}
+
+function perform(turn: Turn, work: Work): void {
+  switch (work.type) {
+    case "openStep":
+      return openStep(turn, work.scope, work.step);
+    case "settleStep":
+      return settleStep(turn, work.scope, work.step);
+    case "startItem":
+      return startItem(turn, work.scope, work.step, work.item);
+    case "skipItem":
+      return settleItem(turn, work, { status: "skipped" });
+    case "visitStep":
+      return visitStep(turn, work.scope, work.step);
+    case "redispatch":
+      return redispatch(turn, work.instance);
+    case "endScope":
+      return endScope(turn, work.scope);
+  }
+}
+
+/** Another attempt, unless the instance has ended meanwhile or its flow takes nothing new. */
+function redispatch(turn: Turn, instance: Instance): void {
+  if (turn.state.active.get(instance.path) !== instance) return;
+  if (instance.scope.phase === "open") beginInstance(turn, instance);
+  else concludeInstance(turn, instance, { status: "cancelled" });
 }
