@@ -12,8 +12,7 @@ import { DefinitionFolder } from "./definition-folder.ts";
 import { definitionTools } from "./definition-tools.ts";
 import { frameworkTools } from "./framework-tools.ts";
 import { type Generate, llmTool } from "./llm-tool.ts";
-import { StoredValues } from "./stored-values.ts";
-import { valueTools } from "./value-tools.ts";
+import { StoredValues, valueTools } from "./value-tools.ts";
 
 export interface CoreToolsOptions {
   /** The application. */
@@ -34,19 +33,9 @@ const RESERVED = ["core.", "community.database.simple_kv."];
 
 /** The tools that every application has without configuring a server. */
 export function createCoreTools(options: CoreToolsOptions): ToolSet {
-  return new CoreTools(toolsOf(options));
-}
-
-function toolsOf({
-  folder,
-  forbidden,
-  files,
-  configuration,
-  generate,
-  runCommand,
-}: CoreToolsOptions): readonly CoreTool[] {
-  return [
-    ...definitionTools(new DefinitionFolder(folder, forbidden)),
+  const { files, generate } = options;
+  return new CoreTools([
+    ...definitionTools(new DefinitionFolder(options.folder, options.forbidden)),
     ...valueTools({
       values: new StoredValues(files, "runtime-values"),
       set: "core.state.setRuntimeValue",
@@ -55,8 +44,8 @@ function toolsOf({
       what: "runtime value",
     }),
     ...(generate === undefined ? [] : [llmTool(generate)]),
-    commandTool(runCommand),
-    ...frameworkTools(configuration),
+    commandTool(options.runCommand),
+    ...frameworkTools(options.configuration),
     ...valueTools({
       values: new StoredValues(files, "simple-kv"),
       set: "community.database.simple_kv.set",
@@ -64,7 +53,7 @@ function toolsOf({
       remove: "community.database.simple_kv.delete",
       what: "value",
     }),
-  ];
+  ]);
 }
 
 class CoreTools implements ToolSet {

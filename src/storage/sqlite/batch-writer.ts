@@ -59,18 +59,16 @@ export class BatchWriter {
   }
 
   finishOutbox(ids: readonly number[]): void {
-    try {
+    this.#attempt(() =>
       this.#inTransaction(() => {
         for (const id of ids) this.#prepare(sql.FINISH_OUTBOX).run(id);
-      });
-    } catch (error) {
-      throw toStorageFailure(error, this.#path) ?? error;
-    }
+      }),
+    );
   }
 
   /** See `Journal.deleteRun`. Uses one transaction for any size: SQLite keeps its log on disk, and half a run is useless. */
   deleteRun(run: RunNo): boolean {
-    try {
+    return this.#attempt(() => {
       const head = this.#findHead(run);
       if (head === undefined || !hasEnded(head.status)) return false;
       this.#inTransaction(() => {
@@ -81,9 +79,7 @@ export class BatchWriter {
         this.#prepare(sql.DELETE_RUN).run(run);
       });
       return true;
-    } catch (error) {
-      throw toStorageFailure(error, this.#path) ?? error;
-    }
+    });
   }
 
   /** A statement failed that should not: trust the file instead of memory, and let each entry fail alone. */
@@ -91,9 +87,15 @@ export class BatchWriter {
     this.#heads.clear();
     this.#pins.clear();
     this.#log = undefined;
-    try {
+    return this.#attempt(() => {
       this.#newestRun = this.#readNewestRun();
       return this.#commitBatch(entries, this.#writeEntryGuarded);
+    });
+  }
+
+  #attempt<T>(act: () => T): T {
+    try {
+      return act();
     } catch (error) {
       throw toStorageFailure(error, this.#path) ?? error;
     }

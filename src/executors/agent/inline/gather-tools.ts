@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { Task } from "../../../ports/executor.ts";
-import type { AgentTool, AgentToolbox } from "../../../ports/tools/agent-toolbox.ts";
+import type { AgentTool, AgentToolbox, ToolboxOffer } from "../../../ports/tools/agent-toolbox.ts";
 import type { BuiltInTools } from "../../../ports/tools/built-in-tools.ts";
 import { BUILT_INS, isBuiltIn } from "../../models/built-ins.ts";
 import type { Model } from "../../models/create-models.ts";
@@ -32,16 +32,17 @@ export async function gatherTools(
   signal: AbortSignal,
 ): Promise<GatheredTools> {
   const notes: string[] = [];
-  const builtIn = await offerBuiltIns(request, { task, sources, notes }, signal);
-  const served = await offerServed(request, { task, sources, notes }, signal);
+  const names = request.builtIns.filter((name) => name !== WEB_SEARCH);
+  const builtIn = names.length === 0 ? [] : await offerBuiltIns(request, { names, task, sources }, signal);
+  if (names.length > 0 && builtIn.length === 0)
+    notes.push(`Built-in tools that were asked for are not there: ${names.join(", ")}.`);
+  const offer = await offerServed(request, { task, sources }, signal);
+  notes.push(...offer.missing.map(({ reason }) => reason), ...offer.warnings);
+  const served = offer.tools;
   const allowed = served.filter((tool) => request.allow === undefined || namesTool(request.allow, tool));
+  const known = served.map((tool) => tool.name);
   for (const name of unknownNames(request, served, builtIn))
-    notes.push(
-      `No tool \`${name}\` is there. ${describeKnown(
-        name,
-        served.map((tool) => tool.name),
-      )}`,
-    );
+    notes.push(`No tool \`${name}\` is there. ${describeKnown(name, known)}`);
   return {
     tools: [...builtIn, ...withoutClashes(allowed, builtIn)],
     providers: request.builtIns.includes(WEB_SEARCH) ? findWebSearch(model, notes) : [],
@@ -49,39 +50,30 @@ export async function gatherTools(
   };
 }
 
+interface Asking {
+  readonly task: Task;
+  readonly sources: ToolSources;
+}
+
 async function offerBuiltIns(
-  { builtIns, files }: AgentRequest,
-  { task, sources, notes }: { task: Task; sources: ToolSources; notes: string[] },
+  { files }: AgentRequest,
+  { names, task, sources }: Asking & { readonly names: readonly string[] },
   signal: AbortSignal,
 ): Promise<readonly AgentTool[]> {
-  const names = builtIns.filter((name) => name !== WEB_SEARCH);
-  if (names.length === 0) return [];
   const { runId, path } = task;
-  const wanted = { names, runId, path, files };
-  const offered = await (await sources.builtIns()).offer(wanted, signal);
-  if (offered.length === 0) notes.push(`Built-in tools that were asked for are not there: ${names.join(", ")}.`);
-  return offered;
+  return await (await sources.builtIns()).offer({ names, runId, path, files }, signal);
 }
 
 async function offerServed(
   { clients, exclude, allow }: AgentRequest,
-  { task, sources, notes }: { task: Task; sources: ToolSources; notes: string[] },
+  { task, sources }: Asking,
   signal: AbortSignal,
-): Promise<readonly AgentTool[]> {
-  if (clients?.length === 0 || allow?.length === 0) return [];
-  const { mcp_servers: servers, folder } = task.settings;
+): Promise<ToolboxOffer> {
+  if (clients?.length === 0 || allow?.length === 0) return { tools: [], missing: [], warnings: [] };
+  const { mcp_servers: servers, folder: named } = task.settings;
+  const folder = typeof named === "string" ? named : undefined;
   const toolbox = await sources.toolbox();
-  const offer = await toolbox.offer(
-    {
-      servers: servers as JsonObject | undefined,
-      folder: typeof folder === "string" ? folder : undefined,
-      clients,
-      exclude,
-    },
-    signal,
-  );
-  notes.push(...offer.missing.map(({ reason }) => reason), ...offer.warnings);
-  return offer.tools;
+  return await toolbox.offer({ servers: servers as JsonObject | undefined, folder, clients, exclude }, signal);
 }
 
 function unknownNames(

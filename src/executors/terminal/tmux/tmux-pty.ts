@@ -35,13 +35,9 @@ export class TmuxPty implements Pty {
   /** tmux tells programs what their terminal is. */
   readonly answersQueries = true;
   readonly #server: TmuxServer;
-  readonly #ended: () => void;
-  readonly #historyRows: number;
-  readonly #brand: string | undefined;
-  readonly #events: PtyEvents;
+  readonly #parts: TmuxPtyParts;
   readonly #control: ControlClient;
   readonly #death: ControlClient;
-  readonly #reminder: Reminder | undefined;
   readonly #decoder = new StringDecoder("utf8");
   #pid = 0;
   #serverPid = 0;
@@ -56,13 +52,9 @@ export class TmuxPty implements Pty {
   #onExit: (() => void) | undefined;
   #stopReminding: (() => void) | undefined;
 
-  constructor(server: TmuxServer, { brand, events, ended, historyRows, reminder }: TmuxPtyParts) {
-    this.#reminder = reminder;
-    this.#historyRows = historyRows;
+  constructor(server: TmuxServer, parts: TmuxPtyParts) {
     this.#server = server;
-    this.#ended = ended;
-    this.#brand = brand;
-    this.#events = events;
+    this.#parts = parts;
     this.#control = new ControlClient(server, {
       output: (bytes) => this.#gather(bytes),
       ended: () => this.#exited(undefined),
@@ -80,7 +72,7 @@ export class TmuxPty implements Pty {
   }
 
   get origin(): Origin {
-    return { pid: this.#pid, brand: this.#brand, runs: !this.#hasExited };
+    return { pid: this.#pid, brand: this.#parts.brand, runs: !this.#hasExited };
   }
 
   /** For a new terminal: lets its program begin. Rejects where the terminal is gone. */
@@ -98,7 +90,7 @@ export class TmuxPty implements Pty {
     // Nothing more is waited for: output counts from here on, and more than some of it does not come until it is taken.
     await this.#control.awake(
       new Promise<void>((resolve) => {
-        readShown(this.#control, this.#historyRows, (shown) => {
+        readShown(this.#control, this.#parts.historyRows, (shown) => {
           restore(shown);
           this.#isListening = true;
           resolve();
@@ -153,7 +145,7 @@ export class TmuxPty implements Pty {
     await this.#endServer();
     rmSync(this.#server.socket, { force: true });
     this.leave();
-    this.#ended();
+    this.#parts.ended();
   }
 
   /** The program goes on without this process. */
@@ -178,7 +170,7 @@ export class TmuxPty implements Pty {
   }
 
   #watchForEnd(): void {
-    if (!this.#hasExited) this.#stopReminding = this.#reminder?.watch(this);
+    if (!this.#hasExited) this.#stopReminding = this.#parts.reminder?.watch(this);
     // The first is answered at once, but only the program's end lets the second begin.
     this.#death.send("wait-for dead");
     this.#death.send("display-message -p ''", ({ isOk: hasDied }) => hasDied && this.#askHowItEnded());
@@ -192,7 +184,7 @@ export class TmuxPty implements Pty {
       if (isDead !== "1") return;
       const how = { exitCode: Number(status || 0), signal: Number(signal || 0) };
       // tmux drops what it has not written yet when a program ends.
-      readShown(this.#control, this.#historyRows, (shown) => this.#exited(how, shown));
+      readShown(this.#control, this.#parts.historyRows, (shown) => this.#exited(how, shown));
     });
   }
 
@@ -213,7 +205,7 @@ export class TmuxPty implements Pty {
     const data = this.#decoder.write(bytes);
     // Viewers count characters, not bytes.
     this.#untaken += data.length - bytes.length;
-    if (data !== "" && !this.#isLeft) this.#events.data(data);
+    if (data !== "" && !this.#isLeft) this.#parts.events.data(data);
   }
 
   #exited(how: PtyEnd, shown?: ShownBefore): void {
@@ -222,6 +214,6 @@ export class TmuxPty implements Pty {
     this.#stopReminding?.();
     if (this.#gathered.length > 0) this.#flush();
     this.#onExit?.();
-    this.#events.exited(how, shown);
+    this.#parts.events.exited(how, shown);
   }
 }
