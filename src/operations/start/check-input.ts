@@ -1,6 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { InputContract } from "../../core/graph/graph.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
 
 /**
@@ -15,6 +15,24 @@ export async function checkInput(
   const input = { ...defaults, ...given };
   if (schema !== undefined) await checkPayload(input, schema, checker);
   return input;
+}
+
+export interface MissingInput {
+  readonly name: string;
+  /** JSON Schema of its value. */
+  readonly schema: JsonObject;
+}
+
+/** What the schema requires, and neither the input nor a default gives. */
+export function listMissing(given: JsonObject, { schema, defaults }: InputContract): readonly MissingInput[] {
+  const { required, properties } = schema ?? {};
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  return names
+    .filter((name) => !Object.hasOwn(given, name) && !Object.hasOwn(defaults, name))
+    .map((name) => {
+      const property = isJsonObject(properties) ? properties[name] : undefined;
+      return { name, schema: isJsonObject(property) ? property : {} };
+    });
 }
 
 /** Throws `INPUT_INVALID`, with every violation in its details. */

@@ -52,7 +52,8 @@ function mayBeText(others: Json | undefined): boolean {
   return type === "string" || (Array.isArray(type) && type.includes("string"));
 }
 
-function toValue(text: string): Json {
+/** JSON where it is some, else the text. */
+export function toValue(text: string): Json {
   return parse(text) ?? text;
 }
 

@@ -14,10 +14,12 @@ import { loadOptionsOf } from "../definitions/load-options.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { readRequestFile } from "../requests/read-request-file.ts";
 import { findSaved } from "../workflows/saved-definitions.ts";
+import { listMissing, type MissingInput } from "./check-input.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { fillDirectories } from "./fill-directories.ts";
 import { type GivenInput, gatherInput } from "./gather-input.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
+import { readMessage } from "./read-message.ts";
 import { toRequestInput, toRunInput } from "./to-run-input.ts";
 
 export interface RunRequest {
@@ -37,6 +39,8 @@ export interface RunRequest {
   /** The reaction to a used-up limit. Absent: the definition's, else the run stops. */
   readonly onExceeded?: "stop" | "ask";
   readonly callbackUrl?: string;
+  /** Asks a person for what the input lacks. Absent: nobody can be asked. */
+  askFor?(missing: readonly MissingInput[]): Promise<JsonObject>;
 }
 
 export type PreparedRun = RunStart & { readonly runId: string };
@@ -118,11 +122,11 @@ async function readAskedFor(app: Application, found: ReferredDefinition, request
   const given: GivenInput = { pairs: inputPairs, folder, ...(inputFile === undefined ? {} : { file: inputFile }) };
   const { graph } = found.definition;
   if (step !== undefined) return { ...found, onlyStep: step, input: await gatherInput(given, undefined) };
-  const gathered = await gatherInput(given, graph.input.schema);
-  return {
-    ...found,
-    input: await toRunInput(await fillDirectories(app, gathered, { graph, standsIn: folder }), graph),
-  };
+  const gathered = readMessage(await gatherInput(given, graph.input.schema), graph);
+  const missing = request.askFor === undefined ? [] : listMissing(gathered, graph.input);
+  const asked = missing.length === 0 ? {} : await request.askFor?.(missing);
+  const filled = await fillDirectories(app, { ...gathered, ...asked }, { graph, standsIn: folder });
+  return { ...found, input: await toRunInput(filled, graph) };
 }
 
 interface RequestedRun {

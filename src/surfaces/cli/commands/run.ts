@@ -1,9 +1,10 @@
 import type { OpenApplication } from "../../../operations/application/application.ts";
 import { toUseLimits } from "../../../operations/costs/use-limits.ts";
+import type { MissingInput } from "../../../operations/start/check-input.ts";
 import { type PreparedRun, prepareRun } from "../../../operations/start/prepare-run.ts";
 import { HereCaller } from "../call-here.ts";
-import { type CommandParts, type CommonOptions, type Format, formatOf } from "../cli-context.ts";
-import { showRunToRest } from "../follow/show-run-to-rest.ts";
+import { type CommandParts, type CommonOptions, type Format, formatOf, isInteractive } from "../cli-context.ts";
+import { INTERRUPTED, showRunToRest } from "../follow/show-run-to-rest.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { shortId } from "../short-id.ts";
 
@@ -35,6 +36,9 @@ export async function run(
 ): Promise<number> {
   const { maxTokens: max_tokens, maxSteps: max_steps, maxSeconds: max_seconds } = options;
   const uses = toUseLimits({ max_tokens, max_steps, max_seconds });
+  const format = formatOf(options);
+  const left = new AbortController();
+  const askFor = async (missing: readonly MissingInput[]) => (await import("./ask-input.ts")).askInput(missing, left);
   const prepared = await prepareRun(app, {
     workflow,
     folder: process.cwd(),
@@ -46,8 +50,12 @@ export async function run(
     uses,
     onExceeded: options.onExceeded,
     maxCostUsd: options.maxCost,
+    ...(format === "text" && isInteractive() ? { askFor } : {}),
+  }).catch((error: unknown) => {
+    if (left.signal.aborted) return undefined;
+    throw error;
   });
-  const format = formatOf(options);
+  if (prepared === undefined) return INTERRUPTED;
   if (options.detach === true) return detach(app, prepared, format);
   const { graph } = prepared.definition;
   const begin = async () => (await app.host()).startRun(prepared);
