@@ -1,6 +1,7 @@
 // Writes docs/every-operation.md from the operations. `--check` only says whether it is up to date.
 import { readFile, writeFile } from "node:fs/promises";
-import { type Field, fieldsOf } from "../src/operations/fields.ts";
+import { isJsonObject, type JsonObject } from "../src/core/json.ts";
+import { type Field, fieldsOf, toPlainSchema } from "../src/operations/fields.ts";
 import { effectOf, type Operation } from "../src/operations/operation.ts";
 import { loadOperations } from "../src/operations/operations.ts";
 
@@ -39,23 +40,53 @@ function renderOperation(operation: Operation): string {
 
 - Route: ${routeOf(operation)}
 - Verb: ${verbsOf(operation)}
-- Tool: ${toolOf(operation)}
+- Tool: ${toolOf(operation)}${answerOf(operation)}
 - It ${does}, and ${needs}.${errors.length === 0 ? "" : ` It may answer with ${errors.map(code).join(", ")}.`}
 ${fields.length === 0 ? "" : `\n| field | | |\n|---|---|---|\n${fields.join("\n")}\n`}`;
 }
 
 function routeOf({ http }: Operation): string {
   if ("no" in http) return `none. ${http.no}`;
-  const { method, path: at, alias, answers, takes } = http;
+  const { method, path: at, alias, answers, takes, status = 200, otherStatuses = [] } = http;
   const also = alias === undefined ? "" : `, also at \`${alias.path}\``;
   const body = takes === undefined ? "" : "; the body is the file";
-  return `\`${method} ${at}\`${also}${body}${answers === undefined ? "" : `; answers with \`${answers}\``}`;
+  const statuses = [status, ...otherStatuses].join(" or ");
+  const answer = `; answers ${statuses}${answers === undefined ? "" : ` with \`${answers}\``}`;
+  return `\`${method} ${at}\`${also}${body}${answer}`;
+}
+
+/** The fields of the answer, or of each item of a list. */
+function answerOf({ output }: Operation): string {
+  const schema = toPlainSchema(output, "output");
+  const list = propertyOf(schema, "items");
+  const item = list === undefined ? schema : resolve(list["items"], schema);
+  const names = isJsonObject(item["properties"]) ? Object.keys(item["properties"]) : [];
+  if (names.length === 0) return "";
+  return `\n- Answer: ${list === undefined ? "" : "a list of "}${names.map(code).join(", ")}`;
+}
+
+function propertyOf({ properties }: JsonObject, name: string): JsonObject | undefined {
+  const property = isJsonObject(properties) ? properties[name] : undefined;
+  return isJsonObject(property) ? property : undefined;
+}
+
+function resolve(schema: unknown, { $defs }: JsonObject): JsonObject {
+  if (!isJsonObject(schema)) return {};
+  const { $ref: reference } = schema;
+  const named =
+    typeof reference === "string" && isJsonObject($defs) ? $defs[reference.replace("#/$defs/", "")] : undefined;
+  return isJsonObject(named) ? named : schema;
 }
 
 function verbsOf({ cli }: Operation): string {
   if ("no" in cli) return `none. ${cli.no}`;
-  const verbs = "byHand" in cli ? cli.byHand : cli.map(({ verb, args = [] }) => [verb, ...args.map(upper)].join(" "));
-  return verbs.map((verb) => code(`pawl ${verb}`)).join(", ");
+  if ("byHand" in cli) return cli.byHand.map((verb) => code(`pawl ${verb}`)).join(", ");
+  const verbs = cli.map(({ verb, args = [], optional = [] }) => {
+    const shown = args.map((name) => (optional.includes(name) ? `[${upper(name)}]` : upper(name)));
+    return code(["pawl", verb, ...shown].join(" "));
+  });
+  const examples = cli.flatMap(({ example }) => (example === undefined ? [] : [code(`pawl ${example}`)]));
+  return `${verbs.join(", ")}${examples.length === 0 ? "" : `; for example ${examples.join(", ")}`}`;
 }
 
 function toolOf({ mcp }: Operation): string {
