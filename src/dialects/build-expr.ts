@@ -7,6 +7,10 @@ export function literal(value: Json): Expr {
   return { op: "literal", value };
 }
 
+export function literalIfAny(value: Json | undefined): Expr | undefined {
+  return value === undefined ? undefined : literal(value);
+}
+
 /** Read from what the run was started with. */
 export function inputAt(...path: readonly (string | number)[]): PathExpr {
   return { op: "path", root: "input", path };
@@ -44,8 +48,10 @@ export function allOf(of: readonly Expr[]): Expr {
   return of.length === 1 && only !== undefined ? only : { op: "and", of };
 }
 
-export function toObject(entries: readonly (readonly [string, Expr])[]): Expr {
-  return { op: "object", entries: Object.fromEntries(entries) };
+/** Names without a value are left out. */
+export function toObject(entries: readonly (readonly [string, Expr | undefined])[]): Expr {
+  const given = entries.filter((entry): entry is readonly [string, Expr] => entry[1] !== undefined);
+  return { op: "object", entries: Object.fromEntries(given) };
 }
 
 /** The value of the case that `by` names; undefined where there is none. */

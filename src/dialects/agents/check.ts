@@ -1,5 +1,6 @@
 import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
+import { sortByDependency } from "../sort-by-dependency.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { SourceText } from "../source/source-text.ts";
 import type { AgentDefinition, Named } from "./agents-file.ts";
@@ -100,29 +101,16 @@ function checkNodes({ name, nodes, edges }: GraphWorkflow, problems: ProblemList
   reportCircle(name, { nodes, edges }, problems);
 }
 
-/** Takes nodes away that nothing leads to; what stays goes in a circle, or follows one. */
 function reportCircle(
   name: string,
   { nodes, edges }: Pick<GraphWorkflow, "nodes" | "edges">,
   problems: ProblemList,
 ): void {
-  const incoming = new Map(nodes.map(({ id }) => [id, 0]));
-  const outgoing = new Map<string, string[]>();
-  for (const { from, to } of edges) {
-    incoming.set(to.name, (incoming.get(to.name) ?? 0) + 1);
-    const next = outgoing.get(from.name) ?? [];
-    next.push(to.name);
-    outgoing.set(from.name, next);
-  }
-  const free = [...incoming].flatMap(([id, count]) => (count === 0 ? [id] : []));
-  for (let id = free.pop(); id !== undefined; id = free.pop()) {
-    for (const next of outgoing.get(id) ?? []) {
-      const left = (incoming.get(next) ?? 0) - 1;
-      incoming.set(next, left);
-      if (left === 0) free.push(next);
-    }
-  }
-  const edge = edges.find(({ to, from }) => (incoming.get(to.name) ?? 0) > 0 && (incoming.get(from.name) ?? 0) > 0);
+  const before = Map.groupBy(edges, ({ to }) => to.name);
+  const dependsOn = (id: string) => (before.get(id) ?? []).map(({ from }) => ({ id: from.name }));
+  const steps = new Map(nodes.map(({ id }) => [id, { id, dependsOn: dependsOn(id) }]));
+  for (const { id } of sortByDependency(steps)) steps.delete(id);
+  const edge = edges.find(({ from, to }) => steps.has(from.name) && steps.has(to.name));
   if (edge === undefined) return;
   const message = `The nodes of workflow '${toExcerpt(name)}' depend on each other in a circle.`;
   problems.error({ code: "STEP_CYCLE", at: edge.from.at, message, remedy: "Remove one of the edges." });

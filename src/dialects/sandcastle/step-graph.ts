@@ -1,3 +1,4 @@
+import { sortByDependency } from "../sort-by-dependency.ts";
 import type { Range } from "../source/source-text.ts";
 import type { StepDefinition } from "./parse-step.ts";
 
@@ -37,26 +38,6 @@ export function findCycles({ byId, order, ancestorsOf }: StepGraph): readonly { 
     cycles.push({ path, at: step.dependsOn.find(({ id }) => id === path[1])?.at ?? step.at });
   }
   return cycles;
-}
-
-function sortByDependency(byId: ReadonlyMap<string, StepDefinition>): readonly StepDefinition[] {
-  const order: StepDefinition[] = [];
-  const open = new Map<string, number>();
-  const dependants = new Map<string, StepDefinition[]>();
-  for (const step of byId.values()) {
-    const needed = new Set(step.dependsOn.map(({ id }) => id).filter((id) => byId.has(id)));
-    open.set(step.id, needed.size);
-    for (const id of needed) dependants.set(id, [...(dependants.get(id) ?? []), step]);
-    if (needed.size === 0) order.push(step);
-  }
-  for (let next = 0; next < order.length; next += 1) {
-    for (const dependant of dependants.get(order[next]?.id ?? "") ?? []) {
-      const left = (open.get(dependant.id) ?? 0) - 1;
-      open.set(dependant.id, left);
-      if (left === 0) order.push(dependant);
-    }
-  }
-  return order;
 }
 
 function collectAncestors(id: string, byId: ReadonlyMap<string, StepDefinition>): ReadonlySet<string> {

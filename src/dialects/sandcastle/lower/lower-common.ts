@@ -1,6 +1,6 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { DagFlow, Step, TaskStep } from "../../../core/graph/graph.ts";
-import { literal, toObject } from "../../build-expr.ts";
+import { literal, literalIfAny, toObject } from "../../build-expr.ts";
 import type { SourceText } from "../../source/source-text.ts";
 import { findItemUse } from "../items.ts";
 import type { Workflow } from "../parse.ts";
@@ -46,8 +46,8 @@ export function lowerCall({ model, maxTurns, timeoutMs, outputSchema, tools }: A
     ["model", literal(model)],
     ["max_turns", literal(maxTurns)],
     ["timeout", literal(timeoutMs / 1000)],
-    ...(outputSchema === undefined ? [] : [["output_schema", literal(outputSchema)] as const]),
-    ...(tools === undefined ? [] : [["tools", literal(tools)] as const]),
+    ["output_schema", literalIfAny(outputSchema)],
+    ["tools", literalIfAny(tools)],
   ]);
 }
 

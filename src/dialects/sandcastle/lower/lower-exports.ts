@@ -1,6 +1,5 @@
-import type { Expr } from "../../../core/expressions/expr.ts";
 import type { TaskStep } from "../../../core/graph/graph.ts";
-import { literal, toObject } from "../../build-expr.ts";
+import { literal, literalIfAny, outputOf, toObject } from "../../build-expr.ts";
 import type { Export } from "../parse-exports.ts";
 import type { StepDefinition } from "../parse-step.ts";
 import type { LowerContext } from "./lower-common.ts";
@@ -24,8 +23,6 @@ function lowerExport(
   { declared, domainOf, workflow, source }: LowerContext,
 ): TaskStep {
   const scope = { declared, perItem: false };
-  const optional = (name: string, value: string | undefined) =>
-    value === undefined ? [] : [[name, literal(value)] as const];
   const common = {
     id: `${step.id}.${found.kind === "csv" ? "csv" : found.key === "report" ? "report" : "pdf"}`,
     place: source.position(found.at),
@@ -35,25 +32,28 @@ function lowerExport(
     isAside: true,
   } as const;
   const place = [
-    ["output", { op: "path", root: "steps", name: step.id, path: [] }],
+    ["output", outputOf(step.id)],
     ["step", literal(step.id)],
     ["directory", lowerTemplate(found.directory, scope)],
-    ...(found.filename === undefined ? [] : [["filename", lowerTemplate(found.filename, scope)] as const]),
+    ["filename", found.filename && lowerTemplate(found.filename, scope)],
     ["is_fan_out", literal(domainOf.has(step.id))],
   ] as const;
   if (found.kind === "csv") {
-    const own = [["mode", literal(found.mode)], ...optional("rows", found.rows)] as const;
-    const formulas = found.keepsFormulas ? [["keep_formulas", literal(true)] as const] : [];
-    const input = toObject([...place, ...own, ...formulas]);
+    const input = toObject([
+      ...place,
+      ["mode", literal(found.mode)],
+      ["rows", literalIfAny(found.rows)],
+      ["keep_formulas", found.keepsFormulas ? literal(true) : undefined],
+    ]);
     return { ...common, executor: "csv", timeoutMs: CSV_TIMEOUT_MS, input };
   }
   const { format, title = workflow.name, language } = found;
-  const date: Expr = { op: "path", root: "run", path: ["date"] };
-  const own = [
-    ["date", date],
+  const input = toObject([
+    ...place,
+    ["date", { op: "path", root: "run", path: ["date"] }],
     ["format", literal(format)],
     ["title", literal(title)],
-    ...optional("language", language),
-  ] as const;
-  return { ...common, executor: "report", timeoutMs: REPORT_TIMEOUT_MS, input: toObject([...place, ...own]) };
+    ["language", literalIfAny(language)],
+  ]);
+  return { ...common, executor: "report", timeoutMs: REPORT_TIMEOUT_MS, input };
 }

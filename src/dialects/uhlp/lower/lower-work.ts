@@ -1,7 +1,7 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Json } from "../../../core/json.ts";
 import { isTerminalTool } from "../../../ports/terminals/terminal-tools.ts";
-import { inputAt, literal, toObject } from "../../build-expr.ts";
+import { inputAt, literalIfAny, toObject } from "../../build-expr.ts";
 import type { NeededFile } from "../../definition.ts";
 import type { Text } from "../../shape/shape.ts";
 import type { WorkBody, WorkOf } from "../shape/step-shape.ts";
@@ -82,15 +82,11 @@ function ofInput(...path: readonly string[]): Expr {
   return { ...inputAt(...path), readsJson: true };
 }
 
-/** Fixed values, of which those that are not there are left out, and computed ones. */
 function withFixed(
   fixed: { readonly [name: string]: Json | undefined },
   ...computed: readonly (readonly [string, Expr])[]
 ): Expr {
-  const given = Object.entries(fixed).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, literal(value)] as const],
-  );
-  return toObject([...given, ...computed]);
+  return toObject([...Object.entries(fixed).map(([name, value]) => [name, literalIfAny(value)] as const), ...computed]);
 }
 
 function needFile(kind: NeededFile["kind"], { value, at }: Text, { context }: ValueScope): void {
