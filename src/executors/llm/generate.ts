@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Outcome } from "../../ports/executor.ts";
+import type { CallingStep } from "../../ports/tools/tool-set.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
 import type { Models } from "../models/create-models.ts";
 import { toUnpriced } from "../models/model-failure.ts";
@@ -18,12 +19,7 @@ export interface GenerateRequest {
 }
 
 /** The step that asks. Mock models read it, and its budget holds. */
-export interface GenerateContext {
-  readonly stepId?: string;
-  readonly path?: string;
-  readonly attempt?: number;
-  readonly maxCostMicro?: number | undefined;
-}
+type GenerateContext = Partial<Pick<CallingStep, "stepId" | "path" | "attempt" | "maxCostMicro">>;
 
 export interface GenerateOptions {
   readonly models: Models;

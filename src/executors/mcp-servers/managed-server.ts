@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ToolServerState } from "../../ports/tools/agent-toolbox.ts";
 import type { Connection, ToolList } from "./connection.ts";
 import { McpFailure, stoppedFailure, untilStopped } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
@@ -18,14 +19,10 @@ export interface ManagedOptions {
   readonly guard: GroupGuard;
 }
 
-export interface ManagedState {
-  readonly state: "off" | "connecting" | "ready" | "waiting" | "failed";
-  readonly tools?: number;
-  readonly callsInFlight: number;
-  readonly restarts: number;
-  readonly lastFailure?: string;
-  readonly nextTryAt?: number;
-}
+/** The state of a server but for what stands in its entry, which has been read. */
+type ManagedState = Omit<ToolServerState, "server" | "origin" | "transport" | "state"> & {
+  readonly state: Exclude<ToolServerState["state"], "invalid">;
+};
 
 /** A connection that lived this long counts as one that worked, whatever ended it. */
 const STABLE_MS = 10_000;

@@ -1,28 +1,12 @@
-import type { RunNo, RunRecord, RunStatus } from "../../ports/journal.ts";
+import type { RunRecord, RunStatus } from "../../ports/journal.ts";
 import { MAX_EVENTS_PER_RUN } from "../append-rule.ts";
 
+type Optional = "wakeAt" | "startedAt" | "completedAt" | "parentRunId" | "tenantId" | "callbackUrl";
+
 /** A row of `runs` as `RUN_COLUMNS` names it. Flags are 0 or 1, `error` is JSON. */
-export interface RunRow {
-  readonly no: RunNo;
-  readonly id: string;
-  readonly workflow: string;
-  readonly dialect: string;
-  readonly graph: string;
-  readonly definition: string;
-  readonly status: string;
-  readonly lastSeq: number;
-  readonly parked: number;
-  readonly wakeAt: number | null;
-  readonly costMicro: number;
-  readonly openApprovals: number;
-  readonly createdAt: number;
-  readonly startedAt: number | null;
-  readonly completedAt: number | null;
-  readonly error: string | null;
-  readonly parentRunId: string | null;
-  readonly tenantId: string | null;
-  readonly callbackUrl: string | null;
-}
+export type RunRow = Omit<RunRecord, Optional | "status" | "parked" | "error"> & {
+  readonly [Name in Optional]: NonNullable<RunRecord[Name]> | null;
+} & { readonly status: string; readonly parked: number; readonly error: string | null };
 
 /** A power of two above every sequence number: events are keyed by run * SEQ_RANGE + seq. */
 export const SEQ_RANGE = MAX_EVENTS_PER_RUN + 1;

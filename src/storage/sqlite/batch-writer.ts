@@ -60,7 +60,7 @@ export class BatchWriter {
 
   finishOutbox(ids: readonly number[]): void {
     this.#attempt(() =>
-      this.#inTransaction(() => {
+      this.#statements.inTransaction(() => {
         for (const id of ids) this.#prepare(sql.FINISH_OUTBOX).run(id);
       }),
     );
@@ -71,7 +71,7 @@ export class BatchWriter {
     return this.#attempt(() => {
       const head = this.#findHead(run);
       if (head === undefined || !hasEnded(head.status)) return false;
-      this.#inTransaction(() => {
+      this.#statements.inTransaction(() => {
         this.#prepare(sql.DELETE_EVENTS).run(run * SEQ_RANGE, (run + 1) * SEQ_RANGE);
         this.#prepare(sql.EMPTY_OUTBOX).run(run);
         this.#prepare(sql.DELETE_VIOLATIONS).run(run);
@@ -105,7 +105,7 @@ export class BatchWriter {
     const batch: Batch = { heads: new Map(), pins: new Set() };
     // Read before anything is written, because the batch continues it.
     const { open } = this.#log ?? { open: this.#readOpenPart() };
-    const { results, logged } = this.#inTransaction(() => {
+    const { results, logged } = this.#statements.inTransaction(() => {
       const written = entries.map((entry) => write(entry, batch));
       const log = logBatch(entries, written, open);
       if (log.commit !== undefined) this.#prepare(sql.INSERT_COMMIT).run(log.commit.at, log.commit.entries);
@@ -114,18 +114,6 @@ export class BatchWriter {
     this.#log = logged;
     this.#remember(batch);
     return results;
-  }
-
-  #inTransaction<T>(write: () => T): T {
-    this.#prepare("BEGIN IMMEDIATE").run();
-    try {
-      const result = write();
-      this.#prepare("COMMIT").run();
-      return result;
-    } catch (error) {
-      this.#abandon();
-      throw error;
-    }
   }
 
   readonly #writeEntry: WriteEntry = (entry, batch) => {
@@ -213,15 +201,6 @@ export class BatchWriter {
       if (run > this.#newestRun) this.#newestRun = run;
       if (head.parked || hasEnded(head.status)) this.#heads.delete(run);
       else this.#heads.set(run, head);
-    }
-  }
-
-  /** SQLite has already rolled back by itself after some failures, e.g. a full disk. */
-  #abandon(): void {
-    try {
-      this.#prepare("ROLLBACK").run();
-    } catch {
-      // There was no transaction left to roll back.
     }
   }
 

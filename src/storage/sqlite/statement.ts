@@ -30,6 +30,28 @@ export class Statements {
     return statement;
   }
 
+  /** All of it or nothing; no other process writes in between. */
+  inTransaction<T>(act: () => T): T {
+    this.prepare("BEGIN IMMEDIATE").run();
+    try {
+      const result = act();
+      this.prepare("COMMIT").run();
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  /** SQLite has rolled back by itself when the disk is full or fails. The first error is the one that counts. */
+  #rollBack(): void {
+    try {
+      this.prepare("ROLLBACK").run();
+    } catch {
+      // There was no transaction left to roll back.
+    }
+  }
+
   query<Row>(text: string): Query<Row> {
     return this.prepare(text) as unknown as Query<Row>;
   }

@@ -59,15 +59,7 @@ export class ServiceDatabase {
 
   /** All of it or nothing; no other process writes in between. */
   together<T>(act: () => T): T {
-    this.#exec("BEGIN IMMEDIATE");
-    try {
-      const result = act();
-      this.#exec("COMMIT");
-      return result;
-    } catch (error) {
-      this.#rollBack();
-      throw error;
-    }
+    return this.#attempt(() => this.#statements.inTransaction(act));
   }
 
   /** Changes whenever another process has written the file. */
@@ -77,18 +69,6 @@ export class ServiceDatabase {
 
   close(): void {
     this.#database.close();
-  }
-
-  #exec(text: string): void {
-    this.#attempt(() => this.#database.exec(text));
-  }
-
-  #rollBack(): void {
-    try {
-      this.#database.exec("ROLLBACK");
-    } catch {
-      // SQLite rolls back by itself when the disk is full or fails. The first error is the one that counts.
-    }
   }
 
   #attempt<T>(act: () => T): T {
