@@ -73,23 +73,15 @@ export interface StoredSchedule {
 
 type DisabledReason = "paused" | "definition_removed";
 
+type Changeable = "cron" | "timezone" | "input" | "enabled" | "overlap" | "catchUp" | "jitterSeconds";
+type Clearable = "notify" | "disabledReason" | "maxCostMicro" | "nextFireAt" | "dueAt";
+
 export interface ScheduleEdit {
   readonly version: number;
   readonly at: number;
   /** `null` clears. */
-  readonly changes: {
-    readonly cron?: string;
-    readonly timezone?: string;
-    readonly input?: JsonObject;
-    readonly notify?: JsonObject | null;
-    readonly enabled?: boolean;
-    readonly disabledReason?: DisabledReason | null;
-    readonly overlap?: Overlap;
-    readonly catchUp?: CatchUp;
-    readonly jitterSeconds?: number;
-    readonly maxCostMicro?: number | null;
-    readonly nextFireAt?: number | null;
-    readonly dueAt?: number | null;
+  readonly changes: Partial<Pick<StoredSchedule, Changeable>> & {
+    readonly [Field in Clearable]?: StoredSchedule[Field] | null;
   };
   /** Recorded in the same commit. */
   readonly slots?: readonly NewSlot[];

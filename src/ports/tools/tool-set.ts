@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { Outcome } from "../executor.ts";
-import type { FileStorage } from "../file-storage.ts";
+import type { Outcome, Task } from "../executor.ts";
 
 /** Tools of this program, for steps and for other programs. */
 export interface ToolSet {
@@ -36,14 +35,4 @@ export interface ToolCall {
 }
 
 /** For which step a tool is called: its budget holds for tools that cost money. */
-export interface CallingStep {
-  readonly stepId: string;
-  readonly path: string;
-  readonly attempt: number;
-  /** Integer micro-dollars. */
-  readonly maxCostMicro?: number | undefined;
-  /** The tenant of the run. Absent: the application itself. */
-  readonly tenantId?: string | undefined;
-  /** The stored files of whoever's run it is. */
-  readonly files: FileStorage;
-}
+export type CallingStep = Pick<Task, "stepId" | "path" | "attempt" | "maxCostMicro" | "tenantId" | "files">;

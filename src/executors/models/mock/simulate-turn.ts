@@ -1,22 +1,16 @@
 import { setTimeout } from "node:timers/promises";
-import type { Json, JsonObject } from "../../../core/json.ts";
+import type { Json } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
 import { toRefused } from "../../output/failure.ts";
 import { describeViolations, type SchemaViolation, type Validate } from "../../output/schema-validators.ts";
+import type { AskedStep } from "../language-model.ts";
 import type { AgentScript, ScriptedTurn } from "./agent-script.ts";
 import { toSchemaValue } from "./schema-value.ts";
 
 /** One question to a simulated agent or a mock model. */
-export interface SimulatedQuestion {
-  /** The path in the run: `score`, `enrich[3]`, `batch[2]/fetch[7]`, `poll#7`. */
-  readonly path: string;
-  readonly stepId: string;
-  /** A script may name the step by its agent too. */
-  readonly agent?: string | undefined;
-  readonly attempt: number;
+export interface SimulatedQuestion extends Omit<AskedStep, "format"> {
   readonly prompt: string;
   readonly model?: string | undefined;
-  readonly schema?: JsonObject | undefined;
   readonly validate?: Validate | undefined;
 }
 
