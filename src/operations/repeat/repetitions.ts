@@ -5,8 +5,7 @@ import { describeLineage } from "../runs/describe-lineage.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
 import { idempotencyKey, idField, jsonObjectSchema } from "../schemas.ts";
 import { describeSubmitted, type RunRequest } from "../start/submit-run.ts";
-import { prepareFork } from "./fork-run.ts";
-import { type PreparedRepetition, prepareRepetition } from "./prepare-repetition.ts";
+import type { PreparedRepetition } from "./prepare-repetition.ts";
 import { tellRepetition } from "./tell-repetition.ts";
 
 const repetition = {
@@ -80,7 +79,9 @@ export const rerunRun = defineOperation({
     const asked = { run, fromStep, definition };
     return start(context, key, {
       asked: { rerun: asked },
-      prepare: (runId) => prepareRepetition(context.app, { ...asked, runId }),
+      // These load every dialect. Most commands about runs repeat none.
+      prepare: async (runId) =>
+        (await import("./prepare-repetition.ts")).prepareRepetition(context.app, { ...asked, runId }),
     });
   },
 });
@@ -129,7 +130,7 @@ export const forkRun = defineOperation({
     const asked = { run, fromStep, definition, changes: given.changes as JsonObject };
     return start(context, key, {
       asked: { fork: asked },
-      prepare: (runId) => prepareFork(context.app, { ...asked, runId }),
+      prepare: async (runId) => (await import("./fork-run.ts")).prepareFork(context.app, { ...asked, runId }),
     });
   },
 });

@@ -6,7 +6,7 @@ import type { GivenKey } from "../../ports/service/idempotency-keys.ts";
 import type { Application } from "../application/application.ts";
 import type { Ran, RequestRunner } from "../requests/request-runner.ts";
 import type { PreparedRun } from "./prepare-run.ts";
-import { prepareSubmission, type Submission } from "./prepare-submission.ts";
+import type { Submission } from "./prepare-submission.ts";
 import { withTrace } from "./with-trace.ts";
 
 /** A client's request for a run. The client may repeat it with the same key. */
@@ -33,9 +33,11 @@ export type Submitted<Prepared extends Startable = Startable> =
 export function toRunRequest(app: Application, submission: Submission): Pick<RunRequest, "asked" | "prepare"> {
   return {
     asked: submission,
-    prepare: async (runId) => ({
-      start: await prepareSubmission(app, runId === undefined ? submission : { ...submission, runId }),
-    }),
+    prepare: async (runId) => {
+      // It loads every dialect. Most commands start nothing.
+      const { prepareSubmission } = await import("./prepare-submission.ts");
+      return { start: await prepareSubmission(app, runId === undefined ? submission : { ...submission, runId }) };
+    },
   };
 }
 
