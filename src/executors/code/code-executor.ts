@@ -11,17 +11,15 @@ import { type StagedScript, stageScript } from "./stage-script.ts";
 import { toNodeCommand, toPythonCommand } from "./to-command.ts";
 import { toOutcome } from "./to-outcome.ts";
 
-export interface CodeOptions {
+/** Limits of every script. `timeoutMs` is for steps without a time-out of their own. */
+type ScriptLimits = Pick<SandboxLimits, "timeoutMs" | "memoryBytes" | "maxOutputBytes" | "maxProcesses">;
+
+export interface CodeOptions extends ScriptLimits {
   readonly sandbox: Sandbox;
   /** An interpreter, or the folder of a venv. Default: `python3` on the PATH. */
   readonly python?: string;
   /** A `node_modules` folder that scripts may import from, beside those that Node finds from the script. */
   readonly nodeModules?: string;
-  /** For steps without a time-out of their own. */
-  readonly timeoutMs: number;
-  readonly memoryBytes: number;
-  readonly maxOutputBytes: number;
-  readonly maxProcesses: number;
   /** Absolute: the data directory and what else no script may see, should it lie inside an application. */
   readonly hidden?: readonly string[];
 }

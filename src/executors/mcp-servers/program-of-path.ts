@@ -5,6 +5,7 @@ export interface Program {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Folders that go before all others on its PATH. */
   readonly firstOnPath: readonly string[];
 }
 

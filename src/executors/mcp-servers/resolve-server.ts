@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { SECRET_NAME } from "../output/redact.ts";
 import { type McpFailure, refusal } from "./mcp-failure.ts";
-import { toProgram } from "./program-of-path.ts";
+import { type Program, toProgram } from "./program-of-path.ts";
 import type { Protocol, ServerEntry, ServerRoot, ServerSettings } from "./server-entry.ts";
 
 /** The resolved address of a server. It holds secrets, so it is never stored or shown. */
@@ -20,16 +20,11 @@ export interface ServerAddress {
   readonly secrets: readonly string[];
 }
 
-export interface ProcessWay {
+export interface ProcessWay extends Program {
   readonly kind: "process";
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** A file that has to be there. */
   readonly script?: string;
-  /** Folders that go before all others on its PATH. */
-  readonly firstOnPath: readonly string[];
 }
 
 export interface HttpWay {
@@ -111,15 +106,8 @@ function resolveProcess(settings: ServerSettings, { texts, around }: Resolving):
   const script = resolve(around.folder, texts.resolve(path, "server_path"));
   const python = venv === undefined ? around.python : resolve(around.folder, texts.resolve(venv, "venv"));
   const program = toProgram(script, python);
-  return {
-    kind: "process",
-    command: program.command,
-    args: [...program.args, ...args],
-    env: { ...program.env, ...env },
-    cwd,
-    script,
-    firstOnPath: program.firstOnPath,
-  };
+  const all = { args: [...program.args, ...args], env: { ...program.env, ...env } };
+  return { ...program, ...all, kind: "process", cwd, script };
 }
 
 function toUrl(text: string, problem: (flaw: string) => McpFailure): URL {

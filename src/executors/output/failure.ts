@@ -1,18 +1,11 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { Effect } from "../../core/history/events.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import type { Json } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 
-export interface FailureFacts {
-  readonly message: string;
-  readonly retryable: boolean;
-  readonly effect: Effect;
-  /** Absent: nothing where there was no effect, else unknown. */
-  readonly costMicro?: number | null;
-  readonly usage?: JsonObject;
-  readonly details?: Json;
-  readonly outspent?: NonNullable<Failed["outspent"]>;
-}
+/** `costMicro` is absent where there is nothing to say: 0 where there was no effect, else unknown. */
+export type FailureFacts = Pick<Failed, "message" | "retryable" | "effect"> &
+  Partial<Pick<Failed, "costMicro" | "usage" | "details" | "outspent">>;
 
 /** A failed outcome with a code that has a row in the error table. */
 export function toFailed(code: ErrorCode, facts: FailureFacts): Failed {

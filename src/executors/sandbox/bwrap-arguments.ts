@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Visible } from "./sandbox.ts";
+import type { SandboxSpec, Visible } from "./sandbox.ts";
 
 /** The size limit of one file, and of all temporary files of a sandbox together. */
 export const FILE_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -12,11 +12,8 @@ export interface BwrapArguments {
   readonly feeds: readonly string[];
 }
 
-export interface BwrapOptions {
+export interface BwrapOptions extends Pick<SandboxSpec, "cwd" | "visible" | "network"> {
   readonly env: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-  readonly visible?: readonly Visible[];
-  readonly network?: boolean;
   /** The program gets its user from bwrap. */
   readonly hasOwnUser: boolean;
 }

@@ -18,11 +18,7 @@ export interface Budget {
 }
 
 /** Money in micro-dollars, time in milliseconds. */
-export interface BudgetUse {
-  readonly cost: number;
-  readonly tokens: number;
-  readonly tries: number;
-  readonly duration: number;
+export interface BudgetUse extends Required<Amounts> {
   /** Whether something had no known price, so that the cost is a lower bound. */
   readonly unpriced: boolean;
 }
