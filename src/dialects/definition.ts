@@ -14,9 +14,9 @@ export interface Compiled {
   readonly graph?: Graph;
   /** In the order of their places. */
   readonly problems: readonly Problem[];
-  /** What steps name and the text does not hold. */
+  /** Files that steps name. */
   readonly files?: readonly NeededFile[];
-  /** Of a text that holds several things to run, whichever of them is selected. Absent where a problem is an error. */
+  /** The parts of a text that holds several things to run, whichever is selected. Absent where a problem is an error. */
   readonly parts?: readonly DefinitionPart[];
 }
 
@@ -26,7 +26,7 @@ export interface DefinitionPart {
   readonly name: string;
   readonly description?: string;
   readonly place: ProblemPlace;
-  /** Of an agent: what it is run with, as far as the text says. */
+  /** The settings of an agent, as far as the text says them. */
   readonly settings?: readonly PartSetting[];
   toGraph(): Graph;
 }
@@ -50,7 +50,7 @@ export interface NeededFile {
   readonly at: Place;
 }
 
-/** What holds where a definition says nothing. */
+/** Defaults for definitions, and facts about their surroundings. */
 export interface LoadOptions {
   /** Visits of steps in one pass through a state machine. */
   readonly maxSteps?: number;
@@ -60,7 +60,7 @@ export interface LoadOptions {
   readonly hasInlineAgents?: boolean;
   /** Whether reports can be printed as PDF. Absent: nothing is said of it. */
   hasChromium?(): boolean;
-  /** Of a file of agents. Absent: its only workflow, or its only agent where it has no workflow. */
+  /** The part of a file of agents to run. Absent: its only workflow, or its only agent where it has no workflow. */
   readonly select?: Selection;
   /** Markdown files of the application's agents, which workflows may name beside those of their own file. */
   agentFiles?(): Promise<readonly Definition[]>;

@@ -14,7 +14,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return best;
 }
 
-/** As a remedy; undefined where nothing is near, so that another remedy can take its place. */
+/** The same as a remedy. Undefined where nothing is near, so that another remedy can take its place. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   const meant = didYouMean(word, candidates);
   return meant === undefined ? undefined : `Did you mean \`${meant}\`?`;

@@ -9,7 +9,7 @@ export interface SchemaFault {
   readonly path: readonly string[];
 }
 
-/** Where a value does not fit, as a JSON pointer (empty: the value itself), and why. */
+/** A part of a value that does not fit, as a JSON pointer (empty: the value itself), and the reason. */
 export interface Mismatch {
   readonly path: string;
   readonly message: string;
@@ -20,7 +20,7 @@ const MAX_MISMATCHES = 20;
 /** Tells whether users' JSON Schemas (draft-07, or 2020-12 where `$schema` says so) can be used. Loads Ajv when first asked. */
 export class JsonSchemaChecker {
   readonly #compilers = new Map<Draft, Promise<Ajv>>();
-  /** Of schemas that values are checked against: those that are checked often are compiled once. */
+  /** Compiled schemas by schema: those that are used often are compiled once. */
   readonly #validators = new WeakMap<JsonObject, Promise<ValidateFunction>>();
 
   async findFault(schema: JsonObject): Promise<SchemaFault | undefined> {

@@ -47,7 +47,7 @@ function isJsonFile({ file = "" }: Definition): boolean {
   return file.endsWith(".json");
 }
 
-/** Who writes JSON is not told what YAML would want. */
+/** Problems of a JSON file are told in words of JSON, not of YAML. */
 function inWordsOfJson(definition: Definition, found: ProblemList): readonly Problem[] {
   const problems = found.toArray();
   const source = new SourceText(definition);

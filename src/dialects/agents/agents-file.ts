@@ -5,7 +5,7 @@ import type { Range } from "../source/source-text.ts";
 
 export interface Named {
   readonly name: string;
-  /** Where the name stands. */
+  /** The place of the name. */
   readonly at: Range;
 }
 
@@ -17,10 +17,10 @@ export interface Setting {
 
 type Settings = ReadonlyMap<AgentSettingName, Setting>;
 
-/** What agents and `llm` components set alike. */
+/** Settings of agents and of `llm` components. */
 export const MODEL_SETTINGS = ["model", "temperature", "max_tokens", "system_prompt"] as const;
 
-/** What an agent sets besides. */
+/** Settings of agents. */
 export const AGENT_SETTINGS = [
   ...MODEL_SETTINGS,
   "max_iterations",
@@ -45,7 +45,7 @@ export interface AgentDefinition extends Named {
   readonly settings: Settings;
   /** The `llm` component whose settings stand behind the agent's own. */
   readonly modelId?: Named;
-  /** As written; names that no server has are reported. */
+  /** The names as written; those that no server has are reported. */
   readonly clients: readonly Named[];
 }
 

@@ -60,7 +60,7 @@ class Walk {
     return this.#bounded(workflow, total);
   }
 
-  /** What is too large is told once, not again by whatever names it. */
+  /** A workflow that is too large is reported once, not again for those that name it. */
   #bounded(workflow: WorkflowDefinition, { steps, depth, chars }: Extent): Extent {
     const name = toExcerpt(workflow.name);
     if (steps > MAX_STEPS) {

@@ -51,7 +51,7 @@ function checkNames(
   }
 }
 
-/** As in the original no error: such an agent has a server less. */
+/** The original does not refuse it either: such an agent has a server less. */
 function checkServers({ name, clients }: AgentDefinition, { servers }: AgentsFile, problems: ProblemList): void {
   if (servers === undefined) return;
   const known = servers.map((server) => server.name);

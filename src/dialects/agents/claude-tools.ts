@@ -12,12 +12,12 @@ const BUILT_INS: ReadonlyMap<string, string> = new Map([
   ["LS", "files"],
 ]);
 
-/** What a list `tools` of a Claude agent comes to here. */
+/** The meaning of a list `tools` of a Claude agent here. */
 export interface MappedTools {
   readonly builtIns: readonly string[];
   /** MCP servers of which it names a tool, or all. */
   readonly servers: readonly string[];
-  /** What it may call of them: `mcp__server__tool`, or `server.*`. */
+  /** The tools that it may call of them: `mcp__server__tool`, or `server.*`. */
   readonly allow: readonly string[];
   /** Names that nothing here stands for. */
   readonly unknown: readonly string[];

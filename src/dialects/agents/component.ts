@@ -10,7 +10,7 @@ export type ComponentKind = "agent" | "server" | "model" | "workflow" | "custom"
 export interface Component {
   readonly kind: ComponentKind;
   readonly map: YamlMap;
-  /** Of an entry in a map of components: its key, which is its name unless it has one itself. */
+  /** The key of an entry in a map of components, which is its name unless it has one itself. */
   readonly key?: { readonly name: string; readonly at: Range };
   /** In a map `mcpServers`, as other programs write it. */
   readonly isPlainServer?: true;
@@ -51,7 +51,7 @@ export const COLLECTIONS: ReadonlyMap<string, ComponentKind> = new Map([
 ]);
 
 export const MIXED = "components";
-/** What may stand beside them and says nothing about how they run. */
+/** Keys that may stand beside them and say nothing about how they run. */
 export const HEAD = ["name", "description", "dialect", "$schema", "version"];
 
 /** Whether a parsed text has one of the shapes of a file of agents. */
@@ -135,12 +135,12 @@ class Collector {
     this.components.push({ kind, map: node, ...named, ...(isPlainServer ? { isPlainServer } : {}) });
   }
 
-  /** What a component says itself goes before where it stands. */
+  /** A component's own `type` wins over the list that it stands in. */
   #kindOf(map: YamlMap, what: string, expected: ComponentKind | undefined): ComponentKind | undefined {
     const type = map.entries.get("type")?.value;
     const written = type?.kind === "scalar" && !isNull(type) ? type.written : undefined;
     const kind = TYPES.get(written ?? "");
-    // Of a server `type` may be its transport.
+    // The `type` of a server may be its transport.
     if (expected === "server" && kind === undefined) return expected;
     if (kind !== undefined) return kind;
     if (written === undefined && expected !== undefined) return expected;
@@ -172,7 +172,7 @@ function capitalize(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
-/** Of a text that has not been checked. */
+/** Reads names from a text that has not been checked. */
 export function listComponentNames(root: YamlNode, wanted: ComponentKind): readonly string[] {
   const { components } = findComponents(root, undefined);
   return components.flatMap(({ kind, map, key }) => {

@@ -20,7 +20,7 @@ export function effectiveSettings(
   ];
 }
 
-/** What the executor gets of an agent. Its time-out is the step's. */
+/** An agent for the executor. Its time-out is the step's. */
 export function lowerAgent(agent: AgentDefinition, models: readonly ModelDefinition[]): JsonObject {
   const settings = effectiveSettings(agent, models).filter(({ name }) => name !== "timeout");
   return Object.fromEntries<Json>([["name", agent.name], ...settings.map(({ name, value }) => [name, value] as const)]);

@@ -14,9 +14,9 @@ export interface LowerContext {
   readonly agents: Map<AgentDefinition, JsonObject>;
 }
 
-/** Where a workflow stands. */
+/** The surroundings of a workflow. */
 interface Around {
-  /** What it is asked. */
+  /** The question to it. */
   readonly message: Expr;
   /** Ids of the steps around it: an inner step of the same id would hide an outer one. */
   readonly taken: ReadonlySet<string>;
@@ -61,7 +61,7 @@ function lowerSequence(
   return withResult(lowered, { final: asked, after: lowered.slice(-1), ids });
 }
 
-/** What several predecessors say comes one after the other, in the order of the edges. */
+/** Answers of several predecessors are joined, in the order of the edges. */
 function lowerGraph(workflow: GraphWorkflow, context: LowerContext, { message, taken }: Around): DagFlow {
   const { nodes, edges } = workflow;
   const ids = new Ids(taken);
@@ -176,7 +176,7 @@ function settingsOf(agent: AgentDefinition, { agents, models }: LowerContext): J
 }
 
 /**
- * What a step says to the next: an agent its first text block, a workflow its final message. One of another dialect may
+ * The answer of a step to the next: of an agent its first text block, of a workflow its final message. One of another dialect may
  * answer with anything: a text as it is, of an object `final_message`, `message` or `text`, and all else as JSON.
  */
 function answerOf(step: StepDefinition, id: string, { targets }: LowerContext): Expr {

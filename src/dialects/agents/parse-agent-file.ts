@@ -18,7 +18,7 @@ import { names, rules, setting } from "./shape/parts.ts";
 /** An agent in a Markdown file, as `.claude/agents/*.md` are. */
 export interface AgentFile {
   readonly file: string;
-  /** What it says, else the name of the file. */
+  /** The name that it says, else that of the file. */
   readonly name: string;
   /** Absent where a problem is an error. */
   readonly agent?: AgentDefinition;
@@ -76,7 +76,7 @@ function reportLoose({ head }: FrontMatter, problems: ProblemList): void {
 const matterShape = object(
   {
     name: ignored("read with the file."),
-    // What concerns Claude's own programs and screens.
+    // These concern Claude's own programs and screens.
     color: ignored("it is for screens."),
     permissionMode: ignored("it is of other programs."),
     description: optional(text(), "For people and other agents."),
@@ -107,7 +107,7 @@ function toAgent({ head, body }: FrontMatter, reader: Reader): AgentDefinition |
   return { ...named, description: read.description?.value, place: source.place(named.at), settings, clients };
 }
 
-/** Where nothing is listed an agent has the tools of all servers, but none of ours. */
+/** An agent without a list has the tools of all servers, but none of ours. */
 function readTools(
   listed: readonly Named[] | undefined,
   settings: Map<AgentSettingName, Setting>,

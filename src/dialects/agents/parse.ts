@@ -26,7 +26,7 @@ export const NAME_RULES: { readonly [kind in ComponentKind]: NameRule } = {
   custom: { what: "Workflow", keys: ["name"] },
 };
 
-/** What a file of agents says, whichever of its shapes it has; nothing yet checked across its parts. */
+/** The content of a file of agents, whichever of its shapes it has; nothing yet checked across its parts. */
 export type AgentsFile = ReturnType<typeof parseAgentsFile>;
 
 /** Reads a whole file. What is wrong is reported and left out, so that the rest is still checked. */
@@ -36,7 +36,7 @@ export function parseAgentsFile(root: YamlNode, reader: Reader) {
     components.filter((component) => component.kind === kind).flatMap((component) => parse(component, reader) ?? []);
   const servers = each("server", parseServer);
   return {
-    /** Where to point when the file as a whole is meant. */
+    /** The place for problems of the file as a whole. */
     at: startOf(root),
     agents: each("agent", (component) =>
       readNamed(component, { shape: agent, what: "agent", convert: toAgent }, reader),

@@ -4,12 +4,12 @@ import { toExcerpt } from "../source/printable.ts";
 import type { AgentDefinition, StepDefinition } from "./agents-file.ts";
 import type { AgentsFile, WorkflowDefinition } from "./parse.ts";
 
-/** What a step names. */
+/** The agent or workflow that a step names. */
 type Target =
   | { readonly kind: "agent"; readonly agent: AgentDefinition }
-  /** Of the same file: it becomes part of the graph, so that it is pinned with it. */
+  /** A workflow of the same file becomes part of the graph, so that it is pinned with it. */
   | { readonly kind: "own"; readonly workflow: WorkflowDefinition }
-  /** Of the application, in any dialect: it is called. */
+  /** A workflow of the application, in any dialect, is called. */
   | { readonly kind: "registered"; readonly name: string };
 
 export type Targets = ReadonlyMap<StepDefinition, Target>;

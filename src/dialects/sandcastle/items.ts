@@ -3,7 +3,7 @@ import type { StepDefinition } from "./parse-step.ts";
 import { slotsOfStep } from "./references/slots.ts";
 import type { Slot } from "./references/template.ts";
 
-/** What a step names of an item, read as if no undeclared name were in the input. */
+/** The use that a step makes of an item, read as if no undeclared name were in the input. */
 export interface ItemUse {
   /** Fields of an item: `{input.FIELD}` where the input does not declare FIELD. */
   readonly fields: readonly string[];

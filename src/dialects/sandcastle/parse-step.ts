@@ -25,7 +25,7 @@ type ReadStep = ReadOf<typeof step>;
 type ReadKind<Type extends ReadStep["type"]> = Extract<ReadStep, { readonly type: Type }>;
 
 interface StepContext {
-  /** What steps take from the top of the file. */
+  /** The top of the file, which has defaults for steps. */
   readonly top: ReadWorkflow;
   readonly topPolicies: readonly Policy[];
   readonly reader: Reader;
@@ -46,9 +46,9 @@ function toStep(read: ReadStep, context: StepContext) {
   const policies = toPolicies(read, body, context);
   return {
     id: read.id.value,
-    /** Where the id stands. */
+    /** The place of the id. */
     at: read.id.at satisfies Range,
-    /** Where the step begins. */
+    /** The offset at which the step begins. */
     start: read.at.start,
     description: read.description?.value,
     dependsOn: (read.depends_on ?? []).map(({ value, at }) => ({ id: value, at })),
@@ -64,7 +64,7 @@ function toStep(read: ReadStep, context: StepContext) {
   };
 }
 
-/** What is particular to the step's `type`. `block`: where such keys of the step may stand as well. */
+/** The part that depends on the step's `type`. `block`: a map in which keys of the step may stand as well. */
 function toBody(read: ReadStep, { top, reader }: StepContext) {
   const timeoutMs = read.timeout ?? top.default_timeout;
   switch (read.type) {
@@ -149,7 +149,7 @@ function toLimits({ default_max_turns: maxTurns, default_timeout: timeoutMs }: R
   return { maxTurns, timeoutMs, tools: undefined };
 }
 
-/** As in the original, a fallback takes the step's limits and tools, but neither its schema nor the appended context. */
+/** A fallback takes, like in the original, the step's limits and tools, but neither its schema nor the appended context. */
 function toFallback(
   { fallback }: ReadStep,
   { maxTurns, timeoutMs, tools }: Pick<AgentCall, "maxTurns" | "timeoutMs" | "tools">,

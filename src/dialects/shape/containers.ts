@@ -8,7 +8,7 @@ import { kindOf, type NodeKind, pathTo, type Reader, type Shape, type Spot } fro
 interface SizeRules {
   readonly min?: number;
   readonly max?: number;
-  /** What is said of an empty one. */
+  /** The problem of an empty one. */
   readonly empty?: { readonly code: ErrorCode; readonly message: string; readonly remedy: string };
   readonly tooMany?: { readonly code: ErrorCode; message(count: number): string; readonly remedy?: string };
 }
@@ -59,13 +59,13 @@ function readItems<T>(items: readonly YamlNode[], item: Shape<T>, { spot, reader
 
 export interface MapEntry<T> {
   readonly name: string;
-  /** Where the name stands. */
+  /** The place of the name. */
   readonly at: Range;
   readonly value: T;
 }
 
 interface MapRules extends SizeRules {
-  /** What names may be, as in a JSON Schema. */
+  /** The rule for names, like in a JSON Schema. */
   readonly names?: {
     readonly pattern: string;
     wrong(written: string): { readonly message: string; readonly remedy?: string };
@@ -127,7 +127,7 @@ function checkSize(
   return count >= min && count <= max;
 }
 
-/** Of several shapes the one that takes this kind of node. */
+/** One of several shapes: the first that takes this kind of node. */
 export function either<const S extends readonly Shape<unknown>[]>(
   ...shapes: S
 ): Shape<S[number] extends Shape<infer T> ? T : never> {

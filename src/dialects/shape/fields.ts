@@ -21,9 +21,9 @@ export interface FieldHints {
   readonly within?: { readonly key: string; readonly names: readonly string[] };
   /** In place of "... has no KEY". */
   readonly missing?: Missing | ((map: YamlMap) => Missing);
-  /** What holds where the key is absent, as it would be written. */
+  /** The value where the key is absent, as it would be written. */
   readonly default?: Json;
-  /** Likewise in words, where it depends on something else. */
+  /** The default in words, where it depends on something else. */
   readonly otherwise?: string;
 }
 
@@ -60,7 +60,7 @@ export function ignored(says: string): Field<undefined> {
   return { shape: to(anything(), () => undefined), says: `Ignored: ${says}`, need: "optional", hints: {} };
 }
 
-/** What messages say of the object that the fields belong to. */
+/** The object that the fields belong to, with its name for messages. */
 export interface Owner {
   readonly map: YamlMap;
   /** Values that count for nothing, because the map itself has some under the same keys. */

@@ -39,7 +39,7 @@ function withNull(schema: JsonObject): JsonObject {
   return { ...schema, type: [type, "null"].flat() as Json };
 }
 
-/** What an editor needs to know of a dialect: the draft-07 schema of its files. */
+/** The draft-07 schema of the files of a dialect, for editors. */
 export function toJsonSchema(
   shape: Shape<unknown>,
   { title, description, rules }: { readonly title: string; readonly description: string; readonly rules: DialectRules },

@@ -11,7 +11,7 @@ export interface ObjectRules {
   readonly title?: string;
   /** One sentence, for editors and docs. */
   readonly says?: string;
-  /** What it must be, where it is no map. */
+  /** The form that is expected, for messages about values that are no map. */
   readonly expected?: string;
   /** Remedies for keys that belong elsewhere. */
   readonly elsewhere?: { readonly [key: string]: string };
@@ -19,11 +19,11 @@ export interface ObjectRules {
   readonly open?: boolean;
   /** It may not be empty. */
   readonly filled?: boolean;
-  /** Of these keys there is at least one. */
+  /** At least one of these keys is there. */
   readonly someOf?: {
     readonly keys: readonly string[];
     readonly none: string;
-    /** What is said of more than one. Absent: there may be several. */
+    /** The message where there is more than one. Absent: there may be several. */
     readonly several?: string;
     readonly remedy: string;
   };

@@ -6,9 +6,9 @@ import type { YamlNode } from "../source/yaml-node.ts";
 import type { Reader, Shape, Spot, Text } from "./shape.ts";
 
 interface TextRules {
-  /** As in a JSON Schema. */
+  /** A regular expression, like in a JSON Schema. */
   readonly pattern?: string;
-  /** What is said where the pattern does not match; `name` is the key. */
+  /** The message where the pattern does not match; `name` is the key. */
   readonly wrong?: (written: string, name: string) => Wrong;
   readonly maxLength?: number;
   readonly expected?: string;
@@ -23,7 +23,7 @@ interface Wrong {
 
 export function text({ pattern, wrong, maxLength, examples = [], expected = "a text" }: TextRules = {}): Shape<Text> {
   const regex = pattern === undefined ? undefined : new RegExp(pattern, "u");
-  /** Of numbers only those that are written like a name of digits: JSON Schema knows no patterns of others. */
+  /** It takes only numbers that are written as digits: JSON Schema knows no patterns for others. */
   const takesDigits = regex !== undefined && !regex.test("-7.5e-7");
   const explain = wrong ?? explainByExamples(examples);
   return {
@@ -165,9 +165,9 @@ function inAnyCase(word: string): string {
 }
 
 export interface ChoiceRules {
-  /** What is said of values that are known and not to be had. */
+  /** Remedies for values that are known and not supported. */
   readonly unsupported?: { readonly [value: string]: string };
-  /** What is said of every other value. */
+  /** The message for every other value. */
   readonly wrong?: (written: string) => string;
 }
 

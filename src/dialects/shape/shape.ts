@@ -13,7 +13,7 @@ import {
 } from "../source/yaml-node.ts";
 
 /**
- * What may stand at a place of a definition. One shape reads the place to a typed value and reports what does not fit,
+ * A description of the values that may stand at a place of a definition. One shape reads the place to a typed value and reports what does not fit,
  * describes it to editors as a JSON Schema, and names it in the tables of the docs.
  */
 export interface Shape<T> {
@@ -33,7 +33,7 @@ export type NodeKind = "text" | "number" | "flag" | "list" | "map" | "null";
 
 export type ReadOf<S> = S extends Shape<infer T> ? T : never;
 
-/** Where a value stands, for messages about it. */
+/** The place of a value, for messages about it. */
 export interface Spot {
   /** `timeout` in backticks, or `An entry of ...`. */
   readonly name: string;
@@ -77,7 +77,7 @@ export interface SchemaWriter {
   readonly rules: DialectRules;
   /** A reference to a part that stands once in the schema. `write` may refer to it again. */
   define(name: string, write: () => JsonObject): JsonObject;
-  /** What a key may hold that need not be there. */
+  /** The schema of a key that need not be there. */
   optional(schema: JsonObject): JsonObject;
   /** That a key is there, with a value. */
   has(key: string): JsonObject;
@@ -121,7 +121,7 @@ export class Reader {
   readonly rules: DialectRules;
   readonly envAllowed: ReadonlySet<string>;
   readonly later: Later[];
-  /** Where the shape is wrong, so that nothing need be said about what follows from that. */
+  /** Places of a wrong shape, so that nothing need be said about their consequences. */
   readonly faulty: Range[];
   readonly #parts: ReaderParts;
   readonly #opening: string | undefined;

@@ -7,7 +7,7 @@ interface JsonFault extends Range {
 }
 
 /**
- * Where a text stops being JSON for programs that read nothing else: commas at the end, comments and single quotes are
+ * The place where a text stops being JSON for programs that read nothing else: commas at the end, comments and single quotes are
  * not. The platform's parser says where only now and then. Undefined: it is JSON, or nested too deeply to tell.
  */
 export function findJsonFault(text: string): JsonFault | undefined {

@@ -2,7 +2,7 @@ import type { TemplateFault } from "../../core/errors/template-fault.ts";
 import type { Range, SourceText } from "./source-text.ts";
 import type { YamlScalar } from "./yaml-node.ts";
 
-/** Where a piece of a scalar's text stands in the file; the whole scalar where YAML has changed the text too much to tell. */
+/** The place of a piece of a scalar's text in the file; the whole scalar where YAML has changed the text too much to tell. */
 export function placeInScalar(
   scalar: YamlScalar,
   { offset, length }: { readonly offset: number; readonly length: number },
@@ -14,7 +14,7 @@ export function placeInScalar(
   return start === undefined ? scalar : { start, end: Math.max(start + 1, end) };
 }
 
-/** Where a place in a text stands in the file. Undefined where YAML has changed the text too much to tell. */
+/** The place of a template fault in the file. Undefined where YAML has changed the text too much to tell. */
 export function placeOfFault(
   { value, at }: { readonly value: string; readonly at: YamlScalar },
   fault: TemplateFault,
@@ -34,7 +34,7 @@ export function placeOfFault(
 }
 
 /**
- * Where each character of a scalar's text stands in the file, and where the text ends: one more than it has characters.
+ * The offset in the file of each character of a scalar's text, and of its end: one more than it has characters.
  * Undefined where YAML has changed the text too much to tell.
  */
 function offsetsInScalar(scalar: YamlScalar, { text: file }: SourceText): readonly number[] | undefined {

@@ -1,7 +1,7 @@
 import type { ProblemList } from "../problem-list.ts";
 import type { SourceText } from "./source-text.ts";
 
-/** What a decoder puts where bytes are no UTF-8. */
+/** The character that a decoder puts where bytes are no UTF-8. */
 const REPLACEMENT = "\uFFFD";
 
 /** Warns of the first place only: all of the file has the same encoding. */

@@ -12,7 +12,7 @@ interface YamlCommon extends Range {
 export interface YamlScalar extends YamlCommon {
   readonly kind: "scalar";
   readonly value: null | boolean | number | string;
-  /** As written: `007` is a number whose text is `007`. */
+  /** The text as written: `007` is a number whose text is `007`. */
   readonly written: string;
 }
 
@@ -45,7 +45,7 @@ export function toJson(node: YamlNode): Json {
   }
 }
 
-/** Where it begins: its first key, rather than all of it. */
+/** The beginning of a node: its first key, rather than all of it. */
 export function startOf(node: YamlNode): Range {
   const [first] = node.kind === "map" ? node.entries.values() : [];
   return first?.key ?? { start: node.start, end: Math.min(node.end, node.start + 1) };
@@ -60,7 +60,7 @@ export function isNull(node: YamlNode): boolean {
   return node.kind === "scalar" && node.value === null;
 }
 
-/** What a node is, in a message. */
+/** The kind of a node, for messages. */
 export function describeNode(node: YamlNode): string {
   if (node.kind !== "scalar") return node.kind === "list" ? "a list" : "a map";
   if (node.value === null) return "nothing";
@@ -70,7 +70,7 @@ export function describeNode(node: YamlNode): string {
 
 export const READ_AS_MAP = "YAML reads these braces as a map, not as a text.";
 
-/** What stands in the braces where `{input.x}` without quotes was read as a map with one key and no value. */
+/** The text in the braces where `{input.x}` without quotes was read as a map with one key and no value. */
 export function findBracesKey(node: YamlNode): string | undefined {
   if (node.kind !== "map" || !node.inBraces || node.entries.size !== 1) return undefined;
   const [[key, entry] = []] = node.entries;

@@ -1,6 +1,6 @@
 import type { CST } from "yaml";
 
-/** Where the text is nested more deeply than allowed. The parser keeps a stack of its own, but what follows it recurses. */
+/** The offset at which the text is nested more deeply than allowed. The parser keeps a stack of its own, but what follows it recurses. */
 export function findTooDeep(tokens: readonly CST.Token[], maxDepth: number): number | undefined {
   const open = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -25,7 +25,7 @@ export function buildYamlTree(document: Document.Parsed, problems: ProblemList):
   return builder.isComplete ? root : undefined;
 }
 
-/** What all aliases together may repeat, in nodes. */
+/** The number of nodes that all aliases together may repeat. */
 const MAX_REPEATED = 100_000;
 
 class TreeBuilder {

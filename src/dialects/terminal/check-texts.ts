@@ -10,11 +10,11 @@ import type { TerminalWorkflow } from "./workflow-shape.ts";
 interface PlacedText {
   readonly text: string;
   readonly at: Range;
-  /** Of a regular expression: the longest that its reader takes. 0: it is none. */
+  /** The longest regular expression that its reader takes. 0: the text is none. */
   readonly maxChars: number;
 }
 
-/** What `await_output` takes; conditions are read by the engine. */
+/** The limit of `await_output`; conditions are read by the engine. */
 const MAX_AWAITED_CHARS = 10_000;
 
 /** Regular expressions that cannot be read, and variables that no state sets. `envAllowed`: what the configuration allows. */

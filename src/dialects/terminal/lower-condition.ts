@@ -20,7 +20,7 @@ export function lowerCondition(condition: Condition, state: NamedState, read: Re
   return allOf(holds);
 }
 
-/** What was matched and, after a blank, what is on the screen. */
+/** The matched text and, after a blank, the text on the screen. */
 function searchedText(state: NamedState): Expr {
   const textOf = (field: string) => call("coalesce", resultField(state, field), literal(""));
   const screen = textOf("screen_content");

@@ -58,7 +58,7 @@ function lowerParam(name: string, value: Json, read: ReadName): Expr {
   return name === "send_input.input_text" ? lowerTyped(value, read) : lowerValue(value, read);
 }
 
-/** What is called gets its own variables and nothing else of the caller's. */
+/** The called workflow gets its own variables and nothing else of the caller's. */
 function lowerCall(
   { state }: NamedState,
   read: ReadName,

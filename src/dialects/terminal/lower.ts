@@ -14,7 +14,7 @@ export const DEFAULT_EXECUTION_TIMEOUT_SECONDS = 1_800;
 
 const DEFAULT_STATE_TIMEOUT_SECONDS = 30;
 const DEFAULT_AWAIT_SECONDS = 10;
-/** What a state leaves to its tool beyond the tool's own time-out. */
+/** The time that a state leaves to its tool beyond the tool's own time-out. */
 const MARGIN_SECONDS = 5;
 /** No tool waits longer: for time-outs that only a variable tells. */
 const LONGEST_AWAIT_SECONDS = 3_600;

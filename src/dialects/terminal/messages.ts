@@ -1,4 +1,4 @@
-/** What the requirement for `run_workflow` promises to say, word for word. */
+/** Messages that the requirement for `run_workflow` promises, word for word. */
 
 /** How deeply workflows may call each other below the first. */
 export const MAX_RECURSION_DEPTH = 5;

@@ -7,7 +7,7 @@ import type { State } from "./workflow-shape.ts";
 /** A state with what its result depends on. */
 export interface NamedState {
   readonly name: string;
-  /** Where the name stands. */
+  /** The place of the name. */
   readonly at: Range;
   readonly state: State;
   /** Seconds after which the state itself gives up; undefined where only what it calls has a limit. */
@@ -110,7 +110,7 @@ function errorOfCall(state: NamedState): Expr {
   return first(timeOuts, tooDeep, output("error", "message"));
 }
 
-/** Of a state without a time-out of its own the called workflow's is the state's. */
+/** A state without a time-out of its own has that of the called workflow. */
 function timeoutOfCall({ timeoutSeconds }: NamedState): Expr {
   const codes: readonly (readonly [string, Expr])[] = [
     ["TIMEOUT", literal(true)],
@@ -119,7 +119,7 @@ function timeoutOfCall({ timeoutSeconds }: NamedState): Expr {
   return oneOf(codes, whereTimedOut(output("error", "code")));
 }
 
-/** What is called may fail with the same code for reasons of its own. */
+/** The called workflow may fail with the same code for reasons of its own. */
 function whereTimedOut(value: Expr): Expr {
   return oneOf([["true", value]], call("toString", output("timed_out")));
 }

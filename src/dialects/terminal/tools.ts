@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { TERMINAL_TOOLS } from "../../ports/terminals/terminal-tools.ts";
 import type { ToolName } from "./workflow-shape.ts";
 
-/** What a tool takes and what its result holds: for warnings, and to know which variables a state can set. */
+/** The parameters of a tool and the fields of its result: for warnings, and to know which variables a state can set. */
 export interface ToolFacts {
   readonly required: readonly string[];
   readonly optional: readonly string[];

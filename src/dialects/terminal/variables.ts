@@ -19,7 +19,7 @@ export class Variables {
     this.#named = new Set(["session_id", ...namesOf(states)]);
   }
 
-  /** What a state sets of what its result has: nothing where the field is missing or null. */
+  /** The variables that a state sets from its result: none where the field is missing or null. */
   assignedBy(state: NamedState): { readonly [variable: string]: Expr } {
     const assigned: [string, Expr][] = [];
     for (const name of this.#named) {
@@ -31,12 +31,12 @@ export class Variables {
     return Object.fromEntries(assigned);
   }
 
-  /** As the parameters of any state read it. */
+  /** The value for parameters of any state. */
   read(name: string): Expr {
     return this.#read(name, undefined);
   }
 
-  /** As the conditions of a state read it, when its result has just arrived and its variables are about to be set. */
+  /** The value for conditions of a state, when its result has just arrived and its variables are about to be set. */
   readAt(state: NamedState, name: string): Expr {
     return this.#read(name, state);
   }

@@ -6,7 +6,7 @@ import { choice, flag, number, text } from "../shape/scalars.ts";
 import { type DialectRules, type ReadOf, type Shape, to } from "../shape/shape.ts";
 import { toJson, type YamlMap } from "../source/yaml-node.ts";
 
-/** What the requirement for `run_workflow` gives. */
+/** The rules that the requirement for `run_workflow` gives. */
 export const rules: DialectRules = { unknownKeys: "error", nulls: "refused", scalars: "strict" };
 
 const STATE_NAME = "^[a-zA-Z_][a-zA-Z0-9_]*$";
@@ -15,10 +15,10 @@ function plainText(textRules: Parameters<typeof text>[0] = {}): Shape<string> {
   return to(text(textRules), ({ value }) => value);
 }
 
-/** What is inside is the tool's business. */
+/** The tool itself judges the content. */
 const free = to(anyMap(), toValues);
 
-/** As the text holds it, without the places. */
+/** The values of the text, without the places. */
 function toValues(map: YamlMap): JsonObject {
   return toJson(map) as JsonObject;
 }

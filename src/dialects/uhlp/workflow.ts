@@ -12,14 +12,14 @@ export interface LevelOf<Step> {
   readonly steps: ReadonlyMap<string, Step>;
 }
 
-/** What runs inside a control step: steps of the same level from `start` on, or steps of a level of its own. */
+/** The steps that run inside a control step: those of the same level from `start` on, or steps of a level of its own. */
 export type BlockOf<Step> =
   | { readonly kind: "reference"; readonly start: Reference }
   | { readonly kind: "written"; readonly level: LevelOf<Step> };
 
 export interface NamedBlockOf<Step> {
   readonly name: string;
-  /** Where the name stands. */
+  /** The place of the name. */
   readonly at: Range;
   readonly block: BlockOf<Step>;
 }

@@ -47,7 +47,7 @@ export type ReadAgent = ReadOf<typeof agent>;
 
 const ELSEWHERE = "Keys and addresses of providers belong under `models.providers` in `pawl.yaml`.";
 
-/** What several agents say of their model in one place. */
+/** Settings of a model that several agents share. */
 export const model = object(
   {
     name: ignored("read with the component."),

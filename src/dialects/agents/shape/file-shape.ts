@@ -91,7 +91,7 @@ function entry(
   });
 }
 
-/** Of a server `type` may be its transport; of others a word that is no kind is a mistake. */
+/** The `type` of a server may be its transport; in other components a word that is no kind is a mistake. */
 function withoutType(kind: ComponentKind, schema: JsonObject): JsonObject {
   if (kind === "server") return schema;
   return { allOf: [schema, { properties: { type: { not: { type: ["string", "number", "boolean"] } } } }] };

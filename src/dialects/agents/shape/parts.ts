@@ -84,7 +84,7 @@ export const cost = number({ min: 0.000001, max: 1_000_000 });
 
 const BUILT_IN_TOOLS = ["web_fetch", "web_search", "files", "bash"];
 
-/** What Pawl itself gives to agents that list it. */
+/** A tool that Pawl itself gives to agents that list it. */
 export const builtInTool = text({
   pattern: `^(${BUILT_IN_TOOLS.join("|")})$`,
   wrong: (written) => ({

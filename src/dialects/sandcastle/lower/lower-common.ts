@@ -15,7 +15,7 @@ export interface LowerContext {
   readonly domainOf: ReadonlyMap<string, string>;
 }
 
-/** What steps of every type have. */
+/** The fields that steps of every type have. */
 export type CommonFields = Pick<
   Step,
   "id" | "description" | "place" | "after" | "itemFields" | "usesItem" | "onFailure" | "catch" | "maxCostMicro"
@@ -39,7 +39,7 @@ export function policiesOf({ policies }: StepDefinition): Pick<TaskStep, "polici
   return policies === undefined ? {} : { policies };
 }
 
-/** What the agent's executor gets. `timeout` is in seconds, as in the file. */
+/** The input of the agent's executor. `timeout` is in seconds, as in the file. */
 export function lowerCall({ model, maxTurns, timeoutMs, outputSchema, tools }: AgentCall, prompt: Expr): Expr {
   return toObject([
     ["prompt", prompt],

@@ -91,7 +91,7 @@ function lowerWait(wait: WaitBody, scope: ExprScope): Wait {
 }
 
 /**
- * What is added to a prompt: the outputs of direct dependencies that it does not mention. Many real files rely on it.
+ * The text that is added to a prompt: the outputs of direct dependencies that it does not mention. Many real files rely on it.
  * A pause has nothing to tell and is left out; an output of null is shown as `null`.
  */
 function missingContext(step: StepDefinition, prompt: Template, steps: readonly StepDefinition[]): readonly TextPart[] {

@@ -8,7 +8,7 @@ import { type ExprScope, lowerTemplate, lowerValue } from "./lower-expr.ts";
 
 interface SubWorkflowContext {
   readonly common: CommonFields;
-  /** What concerns the call itself, attempt by attempt and item by item. */
+  /** The settings of the call itself, for each attempt and each item. */
   readonly doing: Pick<Step, "each" | "retry" | "timeoutMs" | "atMostOnce">;
   readonly scope: ExprScope;
 }
@@ -48,7 +48,7 @@ function splitFanOut({ itemFields, usesItem, onFailure, ...rest }: CommonFields)
   return { outer: { ...rest, ...rule }, inner: { ...items, ...rule } };
 }
 
-/** As in the original, a child that is called once per item finds the item in its input as `_item`, its number as `_index`. */
+/** A child that is called once per item finds, like in the original, the item in its input as `_item`, its number as `_index`. */
 function lowerChildInput(step: StepDefinition, body: SubWorkflowBody, scope: ExprScope): Expr {
   if (body.input === undefined && step.fanOut === undefined) return inputAt();
   const mapped = body.input === undefined ? passDeclared(scope) : lowerMapping(body.input, scope);

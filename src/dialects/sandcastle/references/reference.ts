@@ -1,4 +1,4 @@
-/** What `{...}` or a bare path names. */
+/** The meaning of `{...}` or of a bare path. */
 export type Reference =
   /** `_item` and `_index` of a fan-out arrive here too, as the first of `path`. */
   | { readonly to: "input"; readonly path: Path }
@@ -28,7 +28,7 @@ export function parseReference(text: string): Reference | undefined {
     : undefined;
 }
 
-/** What a text that almost is a reference should have said. */
+/** Suggests a reference for a text that almost is one. */
 export function correctReference(text: string): string | undefined {
   const trimmed = text.trim();
   if (trimmed !== text && parseReference(trimmed) !== undefined) return trimmed;

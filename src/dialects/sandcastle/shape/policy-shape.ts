@@ -68,7 +68,7 @@ const written = object(
   { title: "a policy", expected: "a map with `id`, what it looks for and `action`" },
 );
 
-/** What is to be done about an output. */
+/** A rule about outputs, and its consequence. */
 export const policy: Shape<Policy> = to(written, (read, reader) => {
   const when = toTrigger(read);
   checkPolicy(read, when, reader);
@@ -97,7 +97,7 @@ function toTrigger({
   };
 }
 
-/** What holds between the keys of a policy. */
+/** Checks keys of a policy against each other. */
 function checkPolicy(read: ReadOf<typeof written>, when: PolicyTrigger, { problems }: Reader): void {
   const { id, action, at: map, replacement } = read;
   const at = (key: string): Range => map.entries.get(key)?.value ?? map;

@@ -277,7 +277,7 @@ const wait = object(
   },
 );
 
-/** What an executor does gets every key that is not common to all steps, with its templates resolved. */
+/** The executor gets every key that is not common to all steps, with its templates resolved. */
 const work = object(
   { output_schema: optional(jsonSchema("output_schema"), "A JSON Schema that the output must fit.") },
   { open: true },

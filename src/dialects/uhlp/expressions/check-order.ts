@@ -18,13 +18,13 @@ export function checkOrder(tokens: readonly Token[]): ExpressionFault | undefine
 /** Levels of the tree: brackets, `!`, fields, indexes and calls; `&&`, `||` and comparisons add three at most to each. */
 const MAX_HEIGHT = 100;
 
-/** What stands between two brackets, or around them all. */
+/** The part of an expression between two brackets, or around them all. */
 interface Level {
   readonly opened: "start" | "group" | "call" | "list" | "index";
   readonly by: Span;
   hasComparison: boolean;
   hasArrow: boolean;
-  /** Of the highest value that has ended, and of the one under way. */
+  /** The height of the highest value that has ended, and of the one under way. */
   height: number;
   value: number;
   /** Each `!` before the value under way. */

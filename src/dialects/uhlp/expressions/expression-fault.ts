@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../../core/errors/error-table.ts";
 
-/** What is wrong with an expression, and where in its own text. */
+/** A mistake in an expression, with its place in the text of the expression. */
 export interface ExpressionFault {
   readonly code: ErrorCode;
   readonly message: string;

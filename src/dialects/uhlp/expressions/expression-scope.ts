@@ -1,4 +1,4 @@
-/** What an expression may name where it stands. */
+/** The names that an expression may use at its place. */
 export interface ExpressionScope {
   /** Ids of the steps that can be seen from here. */
   readonly steps: ReadonlySet<string>;

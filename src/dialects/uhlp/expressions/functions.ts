@@ -38,7 +38,7 @@ function signature(does: Signature["does"], least: number, most: number, usage: 
   return { does, least, most, usage };
 }
 
-/** What the same is called elsewhere, in small letters. */
+/** Names of other languages for these functions, in small letters. */
 export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["len", "length"],
   ["size", "length"],

@@ -38,7 +38,7 @@ export function parseTree(tokens: readonly Token[]): Tree {
   return toTree(jsep(numbered.join(" ")) as JsepNode, tokens);
 }
 
-/** What jsep makes of such tokens. */
+/** The nodes that jsep makes of such tokens. */
 type JsepNode =
   | { readonly type: "Identifier"; readonly name: string }
   | {
@@ -109,7 +109,7 @@ function valueAt(tokens: readonly Token[], name: string): NameToken | LiteralTok
   return token;
 }
 
-/** Where a tree stands, from its first value to its last; brackets at its ends are left out. */
+/** The place of a tree, from its first value to its last; brackets at its ends are left out. */
 export function spanOf(tree: Tree): Span {
   const leaves = leavesOf(tree);
   return { start: leaves[0]?.start ?? 0, end: leaves.at(-1)?.end ?? 0 };

@@ -6,7 +6,7 @@ import type { ExpressionScope } from "./expression-scope.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { type Key, toPath } from "./keys.ts";
 
-/** What a path names, or what is wrong with it. */
+/** The meaning of a path, or its fault. */
 export type Resolved = { readonly expr: Expr } | { readonly fault: ExpressionFault };
 
 /** Finds where a path leads: `keys` are the fields after its first name. */

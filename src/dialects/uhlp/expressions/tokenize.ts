@@ -24,7 +24,7 @@ const NAME = /[\p{ID_Start}_$][\p{ID_Continue}$-]*/uy;
 /** After a dot a name may begin with a digit, as ids of steps and keys of JSON do. */
 const FIELD = /[\p{ID_Continue}$][\p{ID_Continue}$-]*/uy;
 const NUMBER = /(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\p{ID_Continue}$])/uy;
-/** What begins as a number and is none: `5m`, `007`. */
+/** A word that begins as a number and is none: `5m`, `007`. */
 const NUMBER_LIKE = /[0-9][\p{ID_Continue}$.-]*/uy;
 
 const WORD_LITERALS: ReadonlyMap<string, boolean | null> = new Map([

@@ -22,7 +22,7 @@ export class Translator {
     this.#scope = scope;
   }
 
-  /** What comes back stands for nothing where there are faults. */
+  /** If there are faults, the result means nothing. */
   translate(tree: Tree): Expr {
     switch (tree.kind) {
       case "literal":
@@ -53,7 +53,7 @@ export class Translator {
     return trees.map((tree) => this.translate(tree));
   }
 
-  /** As far as a path is written out it is one; what comes after a key that is computed is looked up link by link. */
+  /** A path is kept as one as far as it is written out. After a key that is computed, each link is looked up by itself. */
   #translatePath(tree: Tree): Expr {
     const { base, links } = unwind(tree);
     const keys: Key[] = [];

@@ -1,6 +1,6 @@
 import type { Step } from "../../../core/graph/graph.ts";
 
-/** What a step does, without its name and place in the flow. */
+/** The work of a step, without its name and place in the flow. */
 export type Doing = Step extends infer Kind ? (Kind extends Step ? Omit<Kind, "id"> : never) : never;
 
 /** For what could not be read: the definition has errors and is never run. */
@@ -11,7 +11,7 @@ interface Attempting {
   readonly timeout: number | undefined;
 }
 
-/** What concerns single attempts at the work. */
+/** The settings of single attempts. */
 export function attemptsOf({ retryPolicy: retry, timeout: timeoutMs }: Attempting): Pick<Step, "retry" | "timeoutMs"> {
   return { retry, timeoutMs };
 }

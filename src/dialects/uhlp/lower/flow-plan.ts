@@ -42,10 +42,10 @@ export function planBlock(
 
 export type Target =
   | { readonly step: string }
-  /** As the step has ended; back at the control step around always in success. */
+  /** `same`: as the step has ended. Back at the control step around, a block always ends in success. */
   | { readonly end: "same" | "success" };
 
-/** Where a transition leads. Undefined: nowhere, which is reported. */
+/** The target of a transition. Undefined: there is none, which is reported. */
 export function findTarget(to: Reference | "end", plan: FlowPlan, context: LowerContext): Target | undefined {
   if (to === "end") return { end: "same" };
   const { members, taken, owners } = plan;
@@ -65,7 +65,7 @@ export function findTarget(to: Reference | "end", plan: FlowPlan, context: Lower
   return undefined;
 }
 
-/** Where the blocks of a step begin, as far as they are steps of its own level. */
+/** The first steps of blocks that are steps of the same level. */
 function blockStartsOf(body: StepBody): readonly Reference[] {
   return blocksOf(body).flatMap((block) => (block.kind === "reference" ? [block.start] : []));
 }

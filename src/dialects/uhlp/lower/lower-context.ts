@@ -4,7 +4,7 @@ import type { Range, SourceText } from "../../source/source-text.ts";
 import type { ExpressionScope } from "../expressions/expression-scope.ts";
 import type { Level, StepDefinition } from "../shape/step-shape.ts";
 
-/** What all of a definition shares while it is lowered. */
+/** The state that all parts of a definition share while it is lowered. */
 export interface LowerContext {
   readonly workflowId: string;
   readonly source: SourceText;
@@ -24,7 +24,7 @@ export interface LowerContext {
   isTooLarge: boolean;
 }
 
-/** What a step sees where it stands. */
+/** The names that a step can read at its place. */
 export interface FlowScope {
   readonly level: Level;
   /** Ids of the steps whose outputs can be read. */

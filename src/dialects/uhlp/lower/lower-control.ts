@@ -54,7 +54,7 @@ function readResultType(mapping: YamlMap | undefined): string {
   return text === "" ? "generic" : text.replace(/^'(.*)'$/, "$1");
 }
 
-/** What leads nowhere would leave its key out. */
+/** A path that leads nowhere would leave its key out. */
 function orNull(value: Expr): Expr {
   const isThere = value.op === "literal" || value.op === "object" || value.op === "list";
   return isThere ? value : { op: "first", of: [value, literal(null)] };

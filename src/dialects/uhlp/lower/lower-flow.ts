@@ -62,7 +62,7 @@ function isTooDeep({ at }: StepDefinition, { owners }: FlowScope, { problems }: 
 /** Warns of a flow in which no run that goes well can come to an end within `maxSteps`. */
 function reportLongWay(plan: FlowPlan, { maxSteps, problems }: LowerContext): void {
   const start = plan.members.get(plan.start);
-  // Of what cannot be read nobody knows where it leads; that no step at all is allowed has been reported.
+  // A step that cannot be read may lead anywhere. A `maxSteps` below 1 has been reported.
   if (start === undefined || maxSteps < 1 || [...plan.members.values()].some(({ isFaulty }) => isFaulty)) return;
   const count = countSteps(start, plan);
   if (count === undefined || count <= maxSteps) return;

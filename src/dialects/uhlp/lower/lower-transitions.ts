@@ -48,7 +48,7 @@ function lowerConditions(step: StepDefinition, scope: FlowScope, context: LowerC
   const conditions = step.transitions.map(
     ({ condition }) => condition && lowerValue(condition, { flow: scope, context, allowsOutput }),
   );
-  // What cannot be read may be anything: nothing is said about what follows from it.
+  // A condition that cannot be read may mean anything: no conclusions are drawn from it.
   if (step.isFaulty || problems.errorCount > errorsBefore) return conditions;
   reportIdle(step.transitions, problems);
   reportGap(step, conditions, problems);
@@ -59,7 +59,7 @@ function toDecidable(when: Expr | undefined, computed: Map<string, Expr>, contex
   if (when === undefined || isDecidable(when)) return when;
   context.conditionCount += 1;
   const name = `condition ${context.conditionCount}`;
-  // As true or false, so that every visit sets it anew.
+  // It is set to true or false, so that every visit sets it anew.
   computed.set(name, { op: "and", of: [when] });
   return { op: "path", root: "vars", name, path: [] };
 }
@@ -83,7 +83,7 @@ function toTransitions(
   return outcomes.map((outcome) => ({ on: outcome, ...common, to: { end: outcome } }));
 }
 
-/** What stands behind one that always holds, and what says the same again. */
+/** Reports transitions behind one that always holds, and those that say the same again. */
 function reportIdle(transitions: readonly TransitionDefinition[], problems: ProblemList): void {
   const closed = new Set<"success" | "failure">();
   const seen = new Set<string>();

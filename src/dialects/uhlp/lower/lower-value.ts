@@ -9,13 +9,13 @@ import { parseExpression } from "../expressions/parse-expression.ts";
 import { visibleRoots } from "../expressions/resolve-path.ts";
 import type { FlowScope, LowerContext } from "./lower-context.ts";
 
-/** Where an expression stands, and what it may name there. */
+/** The place of an expression, and the names that it may use there. */
 export interface ValueScope {
   readonly flow: FlowScope;
   readonly context: LowerContext;
   /** `step.output` means something. */
   readonly allowsOutput?: boolean;
-  /** What cannot be meant as an expression is text, with a warning. */
+  /** A text that cannot be meant as an expression is taken as text, with a warning. */
   readonly takesPlainText?: boolean;
 }
 

@@ -20,7 +20,7 @@ export function lowerWork(body: WorkBody, scope: ValueScope): Doing {
   }
 }
 
-/** What the step says wins over what stands under its target. */
+/** `params` of the step win over those under its target. */
 function inputsOf({ params, inputMapping, target }: WorkBody, scope: ValueScope): Expr {
   return lowerInputs({ params: params ?? target?.params, inputMapping }, scope);
 }
@@ -70,7 +70,7 @@ function lowerTool(body: WorkOf<"mcp">, scope: ValueScope): Doing {
   return { ...effortOf(body), kind: "task", executor: "mcp", input };
 }
 
-/** What a tool endpoint is told about the request. What the request does not have is left out. */
+/** Facts about the request, for tool endpoints. Those that the request does not have are left out. */
 const REQUEST_CONTEXT = toObject([
   ["appId", ofInput("context", "appId")],
   ["requestId", ofInput("requestId")],

@@ -4,7 +4,7 @@ import { readTemplateFault, type TemplateFault } from "../../../core/errors/temp
 const LONGEST_TAG = 4_000;
 const MOST_BRANCHES = 500;
 
-/** What is wrong with the syntax of a Jinja template; nothing is rendered. Loads the engine when first asked. */
+/** Finds the first syntax error of a Jinja template; nothing is rendered. Loads the engine when first asked. */
 export async function findTemplateFault(template: string): Promise<TemplateFault | undefined> {
   const tooComplex = findTooComplex(template);
   if (tooComplex !== undefined) return tooComplex;

@@ -11,7 +11,7 @@ import { attempting, shaping, spending, taking } from "./step-fields.ts";
 import { condition, expression, filled, ids, mapping, reference, scalarOf, timeLimit, written } from "./texts.ts";
 import { outcome, way } from "./transition-shape.ts";
 
-/** Said at the kind of step that lacks something. */
+/** A missing key is reported at the `subtype`, which is what needs it. */
 function lacks(message: string, remedy: string): (map: YamlMap) => Missing {
   return (map) => ({ message, remedy, at: placeOfKind(map) });
 }
@@ -20,7 +20,7 @@ export function placeOfKind(map: YamlMap): Range {
   return map.entries.get("subtype")?.value ?? map.entries.get("type")?.value ?? map;
 }
 
-/** With what paths begin, and words of the expression language. */
+/** Roots of paths, and words of the expression language. */
 const ROOTS = new Set([
   "trigger",
   "context",
@@ -289,7 +289,7 @@ function routesOf<Step>(block: Shape<(inlineId: string) => BlockOf<Step>>) {
 
 export interface Sources {
   readonly nodes: readonly YamlNode[];
-  /** Of a map of sources. */
+  /** The names of a map of sources. */
   readonly names?: readonly string[];
 }
 

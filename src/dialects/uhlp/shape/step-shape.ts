@@ -13,7 +13,7 @@ import { ids, reference, textOrMap } from "./texts.ts";
 import { leadOn, type TransitionDefinition, toTransitions, transitions } from "./transition-shape.ts";
 import { workKinds } from "./work-shape.ts";
 
-/** What a step says of itself. Its id is said by the map that it stands in. */
+/** A step without its id, which is the key before it. */
 export interface StepContent {
   readonly map: YamlMap;
   readonly body: StepBody;
@@ -24,7 +24,7 @@ export interface StepContent {
 
 export interface StepDefinition extends StepContent {
   readonly id: string;
-  /** Where the id stands. */
+  /** The place of the id. */
   readonly at: Range;
 }
 
@@ -163,7 +163,7 @@ function readBody(node: YamlNode, spot: Spot, reader: Reader): StepBody {
   return read;
 }
 
-/** What holds between the keys of a control step. */
+/** Checks keys of a control step against each other. */
 function checkControl(read: ControlBody, { problems }: Reader): void {
   const at = placeOfKind(read.at);
   if (read.subtype === "loop" && read.iteratorVar === read.indexVar) {

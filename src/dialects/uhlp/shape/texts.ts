@@ -5,7 +5,7 @@ import { type DialectRules, named, type Shape, type Text, to } from "../../shape
 import type { YamlMap, YamlScalar } from "../../source/yaml-node.ts";
 import type { Reference } from "../workflow.ts";
 
-/** What the files of others hold is ignored with a warning. Types are those of JSON. */
+/** Unknown keys are ignored with a warning, because files of other programs hold some. Types are those of JSON. */
 export const rules: DialectRules = { unknownKeys: "warning", nulls: "absent", scalars: "strict" };
 
 export function filled(...examples: readonly string[]): Shape<Text> {
@@ -27,7 +27,7 @@ export const reference: Shape<Reference> = {
   toSchema: () => ({ type: ["string", "integer"], minLength: 1 }),
 };
 
-/** What the ids of steps and the names of branches and routes may be. */
+/** The rule for ids of steps and names of branches and routes. */
 export const ids = {
   pattern: "^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$",
   wrong: (written: string) => ({
@@ -75,7 +75,7 @@ export const delay: Shape<number> = named(
 const remedy = "Write a time of more than 0, for example `30` or `90s`.";
 const noTime = (value: string, name: string) => ({ message: `${name} cannot be \`${value}\`.`, remedy });
 
-/** Likewise, and at least one millisecond: none would mean no limit. */
+/** A time of at least one millisecond: none would mean no limit. */
 export const timeLimit: Shape<number> = named(
   "time-limit",
   to(

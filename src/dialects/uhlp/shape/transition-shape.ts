@@ -8,7 +8,7 @@ import { isNull, type YamlMap, type YamlScalar } from "../../source/yaml-node.ts
 import type { Reference } from "../workflow.ts";
 import { condition, reference } from "./texts.ts";
 
-/** Where to go, and when. */
+/** One way from a step: its target, and its condition. */
 export interface Way {
   readonly condition?: YamlScalar;
   readonly to: Reference | "end";

@@ -111,7 +111,7 @@ function inConfig(key: string) {
   return { message: `The trigger's \`config\` has no \`${key}\`.`, remedy: `Add \`${key}\`.` };
 }
 
-/** What starts a workflow. Undefined: nothing but a call, or what it is has been reported. */
+/** The trigger of a workflow. Undefined: nothing but a call starts it, or its mistake has been reported. */
 export const trigger = to(
   variants("type", {
     common: {},
