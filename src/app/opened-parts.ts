@@ -8,11 +8,11 @@ import type { Journal } from "../ports/journal.ts";
 
 interface OpenedPartsOptions {
   readonly durability: "power" | "process";
-  /** What is not there is empty, and is not made. */
+  /** Records that are not there are empty, and are not made. */
   readonly makesNothing?: boolean | undefined;
 }
 
-/** What is opened of a data directory, at most once and only when it is needed: for reading, or as the owner. */
+/** Opens the parts of a data directory, each at most once and only when it is needed: for reading, or as the owner. */
 export class OpenedParts {
   readonly #dataDir: string;
   readonly #options: OpenedPartsOptions;

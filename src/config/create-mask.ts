@@ -51,7 +51,7 @@ export function createPieceMask(secrets: readonly string[]): () => PieceMask {
   };
 }
 
-/** Where a secret may begin that is not at its end yet; never inside one that is there as a whole. */
+/** Finds the place where an unfinished secret may begin. It is never inside a secret that is complete. */
 function findCut(text: string, spellings: readonly string[]): number {
   let cut = text.length - Math.max(0, ...spellings.map((spelling) => lengthOfBeginning(text, spelling)));
   for (let before = -1; before !== cut; ) {
@@ -88,7 +88,7 @@ function spellingsOf(secret: string): string[] {
   ];
 }
 
-/** As it reads inside JSON; twice for JSON that is itself a text in JSON, e.g. an echoed request in an answer. */
+/** Escapes a text for JSON. It is applied twice for JSON inside a JSON text, such as an echoed request in an answer. */
 function toJsonText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

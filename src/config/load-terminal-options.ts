@@ -63,7 +63,7 @@ export async function loadTerminalOptions(sources: TerminalOptionSources) {
       token: found.web_token,
       canType: found.web_input,
     },
-    /** What in the file is not used. */
+    /** Keys of the file that are not used. */
     notes: file.notes,
   };
 }

@@ -26,14 +26,14 @@ export interface SettingDescription {
   readonly says: string;
   /** From the smallest to the largest number, instead of its kind's. */
   readonly range?: readonly [number, number];
-  /** Of a text. */
+  /** The least length of a text. */
   readonly minLength?: number;
   readonly default?: unknown;
   /** Names in the environment beside `PAWL_SECTION__KEY`, which goes before them. */
   readonly env?: readonly string[];
   /** Accepted already, used by a later version: what happens instead today. */
   readonly later?: string;
-  /** Where `terminal-control.toml` says it. */
+  /** The key in `terminal-control.toml`. */
   readonly toml?: string;
   /** Used where neither a setting nor `terminal-control.toml` says otherwise. */
   readonly fallback?: unknown;

@@ -45,7 +45,7 @@ export const ALL_SETTINGS: readonly NamedSetting[] = Object.entries(SECTIONS).fl
   })),
 );
 
-/** What the schema answers where nothing is configured, without loading it. */
+/** The settings if nothing is configured. They are at hand without loading the schema. */
 export const DEFAULTS = Object.fromEntries(
   Object.entries(SECTIONS).map(([section, settings]) => [section, defaultsOf(settings)]),
 ) as Settings;

@@ -9,7 +9,7 @@ import { once } from "../once.ts";
 
 export type CodeAndModels = ReturnType<typeof composeCodeAndModels>;
 
-/** What code and models are run with, each opened when it is first needed and shared by all runs of the process. */
+/** Composes the parts that run code and models. Each is opened when it is first needed, and shared by all runs of the process. */
 export function composeCodeAndModels({
   appDir,
   dataDir,
@@ -58,12 +58,12 @@ export function composeCodeAndModels({
     limits,
     models,
     prompts,
-    /** What `core.llm.generate` does. */
+    /** Does `core.llm.generate`. */
     generate,
-    /** What `core.linux.executeCommand` does. Undefined: commands are not allowed. */
+    /** Does `core.linux.executeCommand`. Undefined: commands are not allowed. */
     runCommand: mcp.allow_commands ? runCommand : undefined,
     /**
-     * Where commands of a model run. Without a sandbox there are none, unless a person has switched it off: what is a warning
+     * The sandbox for commands of a model. Without a sandbox there are none, unless a person has switched it off: what is a warning
      * for the application's own scripts is a refusal here.
      */
     strictSandbox: openSandbox(code.sandbox === "off" ? "off" : "required"),

@@ -8,7 +8,7 @@ import { listenOn } from "../server/listen-on.ts";
 import { isEveryAddress, isLoopback, namesOf, toAddress } from "../server/where-to-listen.ts";
 
 export interface TerminalView {
-  /** Where a session can be watched; with the token, which is all that it takes. */
+  /** The address at which a session can be watched. It has the token, and nothing else is needed. */
   toWebUrl(sessionId: string): string;
   close(): Promise<void>;
 }

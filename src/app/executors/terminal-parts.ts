@@ -22,7 +22,7 @@ interface TerminalPartsOptions {
   readonly config: Config;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly secrets: KnownSecrets;
-  /** Where recordings are kept. */
+  /** The storage of recordings. */
   files(): Promise<FileStorage>;
   /** For a person: what is wrong with files of the library. */
   tell(line: string): void;
@@ -100,7 +100,7 @@ export class TerminalParts {
     return [...this.#opened].filter((id) => this.#live?.find(id)?.isRunning === true).length;
   }
 
-  /** As the new owner of the data: recordings of a process that was killed become artifacts. */
+  /** The new owner of the data turns recordings of a killed process into artifacts. */
   async keepLeftRecordings(): Promise<void> {
     if (existsSync(this.#recordingsDir)) await this.#openRecordings();
   }

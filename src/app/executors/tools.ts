@@ -17,7 +17,7 @@ interface ToolsOptions {
 
 export type Tools = ReturnType<typeof composeTools>;
 
-/** What tools are called through, each opened when it is first needed and shared by all runs of the process. */
+/** Composes the parts that call tools. Each is opened when it is first needed, and shared by all runs of the process. */
 export function composeTools({ appDir, dataDir, config, work, files }: ToolsOptions) {
   const { mcp, code, uhlp } = config.settings;
   const python = code.python === undefined ? undefined : pathOrName(code.python, appDir);
@@ -103,7 +103,7 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
 const CONNECT_TIMEOUT_MS = 30_000;
 const PING_INTERVAL_MS = 30_000;
 
-/** What workflows may read of the configuration: what it gives to them, and a few settings that are no secret. */
+/** The configuration as workflows may read it: their own part, and a few settings that are no secret. */
 function readableConfiguration({ settings }: Config): JsonObject {
   const { server, uhlp, code, models, mcp, limits } = settings;
   // It was read from YAML or the environment, so it is JSON.

@@ -43,7 +43,7 @@ async function serveOverHttp(
   await closed;
 }
 
-/** Where an MCP server listens; empty: over stdin and stdout. Beyond this machine only with a token: throws `HOST_REFUSED`. */
+/** The address of an MCP server; empty for stdin and stdout. Beyond this machine a token is needed: throws `HOST_REFUSED`. */
 export function toMcpHttp({ config }: Application, { http, token: given }: ServeRunsOptions): Pick<McpService, "http"> {
   if (http === undefined) return {};
   const { host = "127.0.0.1", port } = http;

@@ -101,7 +101,7 @@ function unreachable(dataDir: string, owner: OwnerInfo | undefined): PawlError {
   });
 }
 
-/** Who owns a data directory that this process has not opened. Only the lock itself tells: `lock.json` may be stale. */
+/** Finds the owner of a data directory that this process has not opened. Only the lock itself tells: `lock.json` may be stale. */
 export async function lookForOwner(dataDir: string): Promise<Owner> {
   if (!existsSync(dataDir)) return { state: "free" };
   const { acquireOwnerLock } = await import("../../storage/sqlite/owner-lock.ts");

@@ -25,7 +25,7 @@ export interface OwnershipParts {
   readonly files: FileStorage;
   readonly findExecutor: FindExecutor;
   readonly resolveCall: ResolveCall;
-  /** What other processes reach. */
+  /** Opens the server that other processes reach. */
   readonly openService: OwnerServerOptions["open"];
   /** Terminal sessions of this process whose program runs. */
   openTerminals(): number;
@@ -120,7 +120,7 @@ export class Ownership {
     return this.#owned.journal;
   }
 
-  /** Where this process takes requests. Undefined: it takes none. */
+  /** The address at which this process takes requests. Undefined: it takes none. */
   get url(): string | undefined {
     return this.#url;
   }

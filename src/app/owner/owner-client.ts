@@ -64,7 +64,7 @@ export class OwnerClient implements RunHost {
       bodyTimeout: 0,
       keepAliveTimeout: 60_000,
     });
-    // As long as this lasts the owner knows that it is needed, and this process that the owner is there.
+    // While this request lasts, the owner knows that it is needed, and this process knows that the owner is there.
     void this.#readLines("/owner/runs/every-run/notices", () => undefined, this.#over.signal)
       .catch(() => undefined)
       .then(() => this.#end());
@@ -133,7 +133,7 @@ export class OwnerClient implements RunHost {
     return toRecord(await this.#ask("GET", `/owner/runs/${encodeURIComponent(runId)}/settled`));
   }
 
-  /** Where the signal aborts, the owner breaks the call off; nobody waits for that. */
+  /** If the signal aborts, the owner cancels the call. Nobody waits for that. */
   async callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json> {
     signal.throwIfAborted();
     return this.#ask("POST", `/owner/tools/${encodeURIComponent(tool)}`, { body: request, signal });

@@ -12,9 +12,9 @@ export interface ReconnectingHostParts {
   connect(): Promise<Connection>;
   /** For reading, whoever owns the data directory. */
   journal(): Promise<Journal>;
-  /** As the owner: calls a tool over the terminals of this process. */
+  /** Calls a tool over the terminals of this process, if it is the owner. */
   callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json>;
-  /** As the owner: the terminals of this process, for people. */
+  /** Shows people the terminals of this process, if it is the owner. */
   terminals(): Promise<TerminalViews>;
   tell(line: string): void;
 }
@@ -161,7 +161,7 @@ export class ReconnectingHost implements AppHost {
     return record === undefined || record === "ambiguous" || record.completedAt === undefined ? undefined : record;
   }
 
-  /** Whoever only watches a run that waits for a time has no call pending that would tell. */
+  /** A caller that only watches a waiting run has no pending call that would notice the loss. */
   #listenForLoss(connection: Connection): void {
     if (connection.role !== "guest") return;
     connection.host.whenGone(() => {

@@ -23,7 +23,7 @@ export class ReconnectingWatch {
     this.#stop?.();
     this.#held = [];
     this.#stop = host.watch(this.runId, (notice) => this.#receive(notice));
-    // Who waits for the run reports what is wrong with the journal; the view only misses lines.
+    // A fault of the journal is reported by the caller that waits for the run. The view only misses lines.
     void this.#catchUp().catch(() => undefined);
   }
 

@@ -13,7 +13,7 @@ export interface SocketPath {
 /** Systems refuse longer ones: 104 bytes on macOS, 108 on Linux, the closing NUL included. */
 const MAX_BYTES = 100;
 
-/** Where the owner of a data directory listens: in it, or in a private folder of its own where that path is too long. */
+/** Makes the path of the owner's socket: in the data directory, or in a private folder if that path is too long. */
 export function makeSocketPath(dataDir: string): SocketPath {
   const inside = join(dataDir, "owner.sock");
   if (Buffer.byteLength(inside) < MAX_BYTES) return { path: inside, remove: () => rmSync(inside, { force: true }) };
@@ -25,7 +25,7 @@ export function makeSocketPath(dataDir: string): SocketPath {
 const SESSION_BYTES = 17;
 
 /**
- * Where sockets of terminals are that outlive the owner: in the data directory, or where that path is too long in a folder
+ * The folder for sockets of terminals that outlive the owner: in the data directory, or if that path is too long in a folder
  * of the temporary one that is the same for every owner. Throws where somebody else has made that folder.
  */
 export function privateSocketFolder(dataDir: string): string {

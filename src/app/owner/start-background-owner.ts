@@ -14,7 +14,7 @@ export interface BackgroundOptions extends Pick<ConnectOptions, "journal"> {
 
 /**
  * Starts a process that owns the data directory and outlives this one: a session of its own, its words in `owner.log`.
- * Where somebody owns it already, the process says who and ends.
+ * If somebody owns it already, the process says who and ends.
  */
 export async function startBackgroundOwner({
   program,

@@ -22,14 +22,14 @@ interface Composed extends Pick<HttpParts, "hosts" | "isLoopback" | "metrics" | 
   readonly feed: EventFeed;
   readonly streams?: OpenStreams;
   readonly version: string;
-  /** Who is let in, and as whom. */
+  /** Decides who is let in, and as whom. */
   readonly gate: Gate;
   logRequest(entry: RequestEntry): void;
   /** A line of the log. */
   log(level: "info" | "error", line: string): void;
 }
 
-/** What requests are answered with, whoever listens for them. */
+/** The parts that answer requests, for the server and for the owner's socket. */
 export function composeHttpParts(composed: Composed): { readonly parts: HttpParts; readonly mcp: ServiceMcp } {
   const { app, runner, feed, version, gate, hosts, isLoopback, metrics, streams = new OpenStreams() } = composed;
   const submissions = new Submissions(runner);

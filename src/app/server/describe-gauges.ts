@@ -9,7 +9,7 @@ export interface Served {
   readonly streams: Pick<OpenStreams, "open">;
 }
 
-/** What is counted at the moment at which somebody asks for the metrics. */
+/** Numbers that are counted when somebody asks for the metrics. */
 export function describeGauges(app: Application, { runner, streams }: Served): readonly MetricsGauge[] {
   return [
     {

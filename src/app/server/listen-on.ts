@@ -7,7 +7,7 @@ export interface HttpListener {
   readonly url: string;
   /** Takes no more connections, and ends those on which nothing is under way. Resolves when all have ended. */
   close(): Promise<void>;
-  /** What is under way may still be sent, for a moment. */
+  /** Gives answers in flight a moment to be sent. */
   hurry(force: AbortSignal): void;
 }
 

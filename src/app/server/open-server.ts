@@ -32,7 +32,7 @@ export interface ServerParts {
   readonly app: Application;
   readonly host: AppHost;
   readonly library: DefinitionLibrary;
-  /** What was found when the library was filled. */
+  /** The problems that were found when the library was filled. */
   readonly firstLook: LibraryChange;
   /** Everybody who sees what happens in runs. */
   readonly observers: RunObservers;
@@ -169,7 +169,7 @@ class Server implements HttpService {
     this.#listener = listener;
     await this.#earlyServers.update(this.#parts.library.list());
     await this.#scheduler.start(this.#parts.library.list());
-    // What an older version has saved is looked at before.
+    // Definitions that an older version has saved are armed first.
     await this.#armed();
     const ticking = setInterval(() => void this.#scheduler.tick().catch(this.#parts.onDefect), TICK_MS);
     ticking.unref();
@@ -189,7 +189,7 @@ class Server implements HttpService {
     const sent = this.#dispatcher.stop(patience);
     await this.#runner.stop(graceMs, force);
     await this.#mcp?.close(patience);
-    // What it was starting has been told now that nothing is taken any more.
+    // The scheduler's last starts have been refused by now, since nothing is taken any more.
     await fired;
     this.#listener?.hurry(force);
     await Promise.all([closed, sent]);

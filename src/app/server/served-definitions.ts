@@ -17,7 +17,7 @@ export function listRoutes(table: TriggerTable | undefined): readonly ServedRout
   }));
 }
 
-/** What else starts runs, for people. */
+/** Lists the other triggers for people. */
 export function listTriggers(library: DefinitionLibrary, table: TriggerTable | undefined): readonly string[] {
   const { queues = new Map<string, unknown>(), events = new Map<string, unknown>() } = table ?? {};
   return [
@@ -30,7 +30,7 @@ export function listTriggers(library: DefinitionLibrary, table: TriggerTable | u
   ];
 }
 
-/** What is wrong with definitions, in the log of the server that would serve them. */
+/** Logs the problems of definitions that cannot be served. */
 export function tellBroken(log: Log, appDir: string, { broken }: LibraryChange): void {
   for (const { file, problems, hasGoodVersion } of broken) {
     for (const { rendered } of problems) log.write("warn", rendered);

@@ -6,12 +6,12 @@ import type { McpHandler } from "../../surfaces/mcp/mcp-handler.ts";
 
 export interface ServiceMcpParts {
   readonly submissions: Submissions;
-  /** Of this program. */
+  /** The version of Pawl. */
   readonly version: string;
   readonly maxBodyBytes: number;
   /** The server is about to end. */
   readonly stopping: AbortSignal;
-  /** What clients did wrong. */
+  /** Takes mistakes of clients. */
   log(line: string): void;
   onDefect(line: string): void;
 }
@@ -48,7 +48,7 @@ export class ServiceMcp {
       if (patience.aborted) resolve();
     });
     await Promise.race([opened.ended(), over]);
-    // What has ended just now is on its way to who asked.
+    // Answers of calls that have just ended are sent first.
     await setImmediate();
     await opened.handler.close();
   }

@@ -27,7 +27,7 @@ export async function whereToListen(app: Application, options: ListenOptions): P
   });
 }
 
-/** Where to listen for what a person has written. */
+/** The address to listen on for a host that a person has written. */
 export function toAddress(host: string): string {
   return host === "localhost" ? "127.0.0.1" : host.replace(/^\[(.*)\]$/, "$1");
 }

@@ -10,7 +10,7 @@ interface Asked {
   readonly shape: ErrorShape;
 }
 
-/** What a handler throws, in the shape that belongs to the path. A defect is reported and says nothing to the caller. */
+/** Answers an error in the shape that belongs to the path. A defect is reported, and the caller is told nothing of it. */
 export function answerError(parts: Pick<HttpParts, "onDefect">, error: unknown, asked: Asked): Response {
   const { c, shape } = asked;
   if (!isPawlError(error)) {

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { HttpEnv, HttpParts } from "./http-parts.ts";
 
-/** As everywhere, but told in the words and with the codes of the original host. Throws `UNAUTHORIZED`, `FORBIDDEN`. */
+/** Checks the key, and refuses with the words and codes of the original host. Throws `UNAUTHORIZED`, `FORBIDDEN`. */
 export async function authorizeAgents(parts: Pick<HttpParts, "authorize">, c: Context<HttpEnv>): Promise<void> {
   try {
     await parts.authorize(c, "run");

@@ -67,7 +67,7 @@ const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   JOURNAL_IO: 503,
 };
 
-/** Where clients of the agents' routes expect another one. */
+/** Statuses that clients of the agents' routes expect instead. */
 const AGENTS_STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   REQUEST_INVALID: 422,
   INPUT_INVALID: 422,

@@ -14,7 +14,7 @@ export class EventQueue {
     stop.addEventListener("abort", () => this.close(), { once: true });
   }
 
-  /** What is only for looking at (`mayBeLost`) is left out for a client that reads too slowly. */
+  /** An event that `mayBeLost` is left out for a client that reads too slowly. */
   push(event: SentEvent, { mayBeLost = false } = {}): void {
     if (this.#isClosed || (mayBeLost && this.#waiting.length >= MAX_WAITING)) return;
     this.#waiting.push(event);

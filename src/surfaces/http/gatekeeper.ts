@@ -13,12 +13,12 @@ import { RateLimiter } from "./rate-limiter.ts";
 /** Each scope includes those before it. */
 const SCOPES: readonly KeyScope[] = ["read", "run", "write", "admin"];
 
-/** Of requests in a minute, where nothing is configured and a limit is called for. */
+/** Requests a minute, if nothing is configured and a limit is needed. */
 const USUAL_RATE = 1_200;
 
 /**
- * Who may do what: everybody where there is no key at all, which is allowed on loopback only; else whoever bears the configured
- * key, or one of those that were made, with its scopes, for its tenant.
+ * Decides who may do what. Without any key everybody may do everything, on loopback only. Else the caller needs the configured
+ * key, or one that was made, with its scopes, for its tenant.
  */
 export class Gatekeeper {
   readonly #app: Application;
@@ -46,7 +46,7 @@ export class Gatekeeper {
     }
     const key = given === undefined ? undefined : await verifyKey(this.#app, given);
     if (key === undefined) {
-      // Whoever guesses keys has one address, and many keys.
+      // Somebody who guesses keys tries many of them from one address.
       this.#limit(`address ${addressOf(c)}`);
       c.header("www-authenticate", "Bearer");
       const message = given === undefined ? "The request bears no key." : "The key is not known here, or not any more.";
@@ -66,13 +66,13 @@ export class Gatekeeper {
     return maxCostMicro === undefined ? app : withMethods(app, { maxRunCostMicro: maxCostMicro });
   }
 
-  /** Whoever has been let in. */
+  /** The caller who was let in. */
   callerFor(c: Context<HttpEnv>): ServiceCaller {
     const key = c.get("key");
     return { id: key?.id ?? "", app: this.appFor(c), may: (scope) => key === undefined || reaches(key, scope) };
   }
 
-  /** Whoever comes by the network has come by the API. */
+  /** A decision that comes over the network is recorded as one by the API. */
   surfaceOf(): "api" {
     return "api";
   }
@@ -100,7 +100,7 @@ function keyOf(c: Context<HttpEnv>, { mayBeInQuery = false }: KeyWay): string | 
   return header ?? (mayBeInQuery ? c.req.query("token") : undefined);
 }
 
-/** Of the connection: what a header says of it, anybody can write. */
+/** The address of the connection. Anybody can write another one into a header. */
 function addressOf(c: Context<HttpEnv>): string {
   // Nothing is bound where a request comes by a function call.
   const bindings = c.env as Partial<HttpEnv["Bindings"]> | undefined;

@@ -15,14 +15,13 @@ import type { Metrics } from "../../ports/metrics.ts";
 import type { KeyScope, StoredKey } from "../../ports/service/api-keys.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
-/** What the HTTP surface works with. */
 export interface HttpParts extends ExecuteParts {
   readonly app: Application;
   readonly runner: RequestRunner;
   readonly submissions: Submissions;
-  /** Of this program. */
+  /** The version of Pawl. */
   readonly version: string;
-  /** As the definitions are now: the application's, or for what a tenant sends or is sent at its own path. */
+  /** The triggers of the application's definitions, or of those that count for a tenant, as they are now. */
   triggers(tenantId?: string): Promise<TriggerTable>;
   /** The application's agents, held ready. */
   readonly agents: Pick<AgentCatalog, "find">;
@@ -34,7 +33,7 @@ export interface HttpParts extends ExecuteParts {
   authorize(c: Context<HttpEnv>, scope: KeyScope | "open", way?: KeyWay): Promise<void>;
   /** The application as the caller may see it. */
   appFor(c: Context<HttpEnv>): Application;
-  /** Whoever has been let in. */
+  /** The caller who was let in. */
   callerFor(c: Context<HttpEnv>): ServiceCaller;
   /** The surface that a person's decision is recorded with. */
   surfaceOf(c: Context<HttpEnv>): OperationContext["by"];
@@ -44,7 +43,7 @@ export interface HttpParts extends ExecuteParts {
   readonly streams: OpenStreams;
   /** Runs that somebody follows. */
   readonly followed: FollowedRuns;
-  /** What happens in all runs. */
+  /** The events of all runs. */
   readonly feed: EventFeed;
   /** Absent: nothing is counted. */
   readonly metrics: Metrics | undefined;
@@ -66,22 +65,21 @@ export interface RequestEntry {
 }
 
 export interface KeyWay {
-  /** As `?token=`: where a page cannot send headers, which is `EventSource` in browsers. Addresses end up in logs. */
+  /** Takes the key as `?token=` too, for `EventSource` in browsers, which sends no headers. Addresses end up in logs. */
   readonly mayBeInQuery?: boolean;
 }
 
 /** How an error is written where the request went to. */
 export type ErrorShape = "execute" | "envelope" | "route" | "agents";
 
-/** What belongs to one request. */
 export interface HttpEnv {
-  /** As `@hono/node-server` gives it. */
+  /** `@hono/node-server` sets these. */
   Bindings: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
   Variables: {
     requestId: string;
     traceId: string | undefined;
     runId: string | undefined;
-    /** Of a route of the application. */
+    /** The pattern of the application's route. */
     route: string | undefined;
     /** With which the caller came in. Absent: the configured one, or none is needed. */
     key: StoredKey | undefined;

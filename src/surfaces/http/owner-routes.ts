@@ -11,13 +11,13 @@ import { readJsonBody } from "./read-body.ts";
 
 /** A definition of 1 MB with an input as large as an output may be, escaped. */
 export const MAX_OWNER_BODY = 64 * 1024 * 1024;
-/** Whoever watches and does not read is let go before it costs the owner more memory than this. */
+/** A watcher who does not read is disconnected before it costs the owner more memory than this. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
-/** What is of the moment is left out for who reads more slowly than it comes. */
+/** Live output is left out for a watcher who has this much unread. */
 const MAX_UNREAD_LIVE_BYTES = 256 * 1024;
 /** Nobody has a larger one, and each of its cells costs time. */
 const side = z.coerce.number().int().min(1).max(1_000);
-/** Who looks at more at once is no person. */
+/** A person does not look at more terminals at once. */
 const MAX_VIEWS = 64;
 
 const wholeNumber = z.int().min(0);
@@ -47,8 +47,8 @@ const startSchema = z.strictObject({
 const windowSchema = z.strictObject({ columns: side, rows: side });
 
 /**
- * What the owner of the data does for other processes of the same user, beside the service's own routes. Returns the patterns of
- * these routes.
+ * Adds the routes by which the owner of the data works for other processes of the same user, beside the service's own routes.
+ * Returns their patterns.
  */
 export function mountOwnerRoutes(http: Hono<HttpEnv>, app: Application): readonly string[] {
   const views = new Map<string, ScreenView>();

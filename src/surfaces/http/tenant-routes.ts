@@ -17,7 +17,7 @@ export function withoutCookies(request: Request): Pick<Request, "method" | "url"
   return { method: request.method, url: request.url, headers };
 }
 
-/** What a tenant answers neither sets cookies nor runs scripts as if it came from somebody else at this origin. */
+/** A tenant's answer sets no cookies and runs no scripts: browsers would take both for those of everybody at this origin. */
 export function isolate(headers: Headers): void {
   headers.delete("set-cookie");
   headers.set("content-security-policy", "sandbox; frame-ancestors 'none'");

@@ -8,7 +8,7 @@ interface Ids {
   readonly run_id: string;
 }
 
-/** What a route answers: the response that its workflow has shaped. Throws `RESPONSE_INVALID`. */
+/** A route answers with the response that its workflow has shaped. Throws `RESPONSE_INVALID`. */
 export function toHttpResponse(result: RunResult, ids: Ids): Response {
   if (result.outcome.is === "failed") return failedRun(result.outcome.code, ids);
   const { resultType, data } = shapeResult(result);
@@ -19,7 +19,7 @@ export function toHttpResponse(result: RunResult, ids: Ids): Response {
   return json(data, 200);
 }
 
-/** What went wrong inside is for the run's record. */
+/** The caller is told the code only. The details are in the run's record. */
 function failedRun(code: string, ids: Ids): Response {
   const shown = /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : "STEP_FAILED";
   return json({ error: { code: shown, message: "The request could not be completed.", ...ids } }, 500);

@@ -23,7 +23,7 @@ export interface ToolParts {
   readonly cancelled?: AbortSignal | undefined;
   readonly calls: CallsUnderWay;
   perform(asked: { readonly name: string; readonly args: JsonObject }, call: PerformedCall): Promise<JsonObject>;
-  /** What a model is told of a refusal. */
+  /** Makes the result that tells a model of a refusal. */
   explain(error: PawlError): CallToolResult;
   /** Defects. */
   log(line: string): void;
@@ -44,7 +44,7 @@ export function addTools(server: Server, parts: ToolParts): void {
     const send = (progress: JsonObject) => {
       if (token === undefined) return;
       const notification = { method: "notifications/progress", params: { ...progress, progressToken: token } };
-      // Whoever is gone hears of no progress.
+      // A client that is gone needs no progress.
       mcpReq.notify(notification).catch(() => undefined);
     };
     const signal = cancelled === undefined ? mcpReq.signal : AbortSignal.any([cancelled, mcpReq.signal]);

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { readPost } from "./read-post.ts";
 
 interface Forwarded {
-  /** Where it has been read already. */
+  /** The body, if it has been read already. */
   readonly parsedBody?: Json;
   readonly cancelled?: AbortSignal;
 }

@@ -15,7 +15,7 @@ export interface McpFetchOptions {
   createServer(request: Pick<McpRequest<unknown>, "cancelled">): Server;
   /** Beside those of this machine itself: names by which it may be called. */
   readonly hostnames?: readonly string[];
-  /** What every request must bear. Absent: nothing. */
+  /** The token that every request must have. Absent: none is needed. */
   readonly token?: string;
   log(line: string): void;
 }
@@ -68,7 +68,7 @@ function requireToken(token: string) {
   });
 }
 
-/** Of equal length, whatever was given. */
+/** Texts of any length become digests of equal length, as `timingSafeEqual` needs them. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -15,7 +15,7 @@ export interface ServiceServerParts {
   /** The server is about to end: whoever waits is answered now. */
   readonly stopping: AbortSignal;
   readonly cancelled: AbortSignal | undefined;
-  /** Of this program. */
+  /** The version of Pawl. */
   readonly version: string;
   readonly calls: CallsUnderWay;
   /** Defects. */

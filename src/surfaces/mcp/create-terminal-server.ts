@@ -10,7 +10,7 @@ import { TOOLS } from "./terminal/terminal-tools.ts";
 import { toErrorResult } from "./to-call-result.ts";
 
 export interface TerminalServerParts extends PerformingParts {
-  /** Of this program. */
+  /** The version of Pawl. */
   readonly version: string;
   /** Those over runs, where they are asked for. */
   readonly runTools: readonly TerminalTool[];

@@ -8,11 +8,11 @@ import { toListedTool } from "./to-listed-tool.ts";
 
 export interface ToolServerOptions {
   readonly tools: ToolSet;
-  /** Of this program. */
+  /** The version of Pawl. */
   readonly version: string;
   /** List `core_state_getRuntimeValue` in place of `core.state.getRuntimeValue`, for clients that take no dots. */
   readonly plainNames: boolean;
-  /** What tools say, and defects. */
+  /** Takes the messages of tools, and defects. */
   log(line: string): void;
 }
 

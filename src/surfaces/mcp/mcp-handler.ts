@@ -1,7 +1,7 @@
 import { type AuthInfo, createMcpHandler, type Server } from "@modelcontextprotocol/server";
 import { CancellablePosts } from "./cancellable-posts.ts";
 
-/** What a server is made for: one request over HTTP. */
+/** One request over HTTP. A server is made for each. */
 export interface McpRequest<Caller> {
   readonly caller: Caller;
   /** The client has said that it wants no answer any more; one that has only hung up has not. */

@@ -5,7 +5,7 @@ import { parseJson } from "../../core/parse-json.ts";
 import { MAX_REQUEST_DEPTH } from "../../operations/requests/parse-json.ts";
 
 /**
- * What a tool is asked for, flat or, as the Python server took it, wrapped into `{"request": {...}}`. Models write objects
+ * Reads the arguments of a tool, flat or, as the Python server took it, wrapped into `{"request": {...}}`. Models write objects
  * as texts now and then; what reads as one is one. Throws `REQUEST_INVALID` where it nests too deeply.
  */
 export function readArguments(given: Json | undefined): JsonObject {

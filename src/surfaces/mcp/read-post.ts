@@ -1,7 +1,7 @@
 import { ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { Json } from "../../core/json.ts";
 
-/** What a request posts, or the answer to one that cannot be read. */
+/** The body of a request, or the answer to a request that cannot be read. */
 export type Post = { readonly body: Json } | { readonly refusal: Response };
 
 const TOO_LARGE = -32_000;

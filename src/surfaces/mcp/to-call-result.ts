@@ -7,7 +7,7 @@ export function toCallResult(output: Json): CallToolResult {
   return isJsonObject(output) ? { content, structuredContent: { ...output } } : { content };
 }
 
-/** What went wrong and what to do about it, so that a model can put its call right. */
+/** An error with its remedy, so that a model can correct its call. */
 export function toErrorResult(text: string): CallToolResult {
   return { isError: true, content: [{ type: "text", text }] };
 }

@@ -10,7 +10,7 @@ export function checkHost(
   hosts: HttpParts["hosts"],
   allowedOrigins: readonly string[] = [],
 ): (c: Context<HttpEnv>) => void {
-  // As nearly every request names it: reading it again would tell the same.
+  // Nearly every request names the same host, which need not be read again.
   let lastGood: string | undefined;
   return (c) => {
     if (hosts === undefined) return;

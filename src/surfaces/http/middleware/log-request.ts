@@ -14,7 +14,7 @@ export function logRequest(c: Context<HttpEnv>, log: HttpParts["log"], beganAt: 
   });
 }
 
-/** Of the handler that answered: middleware stands for every path. */
+/** The path of the handler that answered. Middleware matches every path. */
 function patternOf(c: Context<HttpEnv>): string {
   return matchedRoutes(c).find(({ path }) => !path.endsWith("*"))?.path ?? "(none)";
 }

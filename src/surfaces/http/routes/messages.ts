@@ -63,7 +63,7 @@ function namespaceOf({ tenantId }: Application): readonly string[] {
 }
 
 type Message = Pick<Delivery, "targets" | "requestData" | "runIdFor"> & {
-  /** As the sender may use it: runs are the sender's. */
+  /** The application as the sender sees it: runs are the sender's. */
   readonly app: Application;
   readonly messageId: string;
 };

@@ -132,7 +132,7 @@ function parametersOf(object: z.ZodObject, place: "path" | "query", schemas: Rec
   });
 }
 
-/** What has a name is written once, among the components. */
+/** Named schemas are written once, among the components. */
 function toSchema(schema: z.ZodType, io: "input" | "output", schemas: Record<string, Json>): Json {
   const { $schema: _, $defs = {}, ...written } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   for (const [name, definition] of Object.entries($defs)) schemas[name] ??= hoist(definition);

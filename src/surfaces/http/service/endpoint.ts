@@ -14,7 +14,7 @@ export interface Endpoint {
   readonly tag: string;
   /** `open`: needs no key. */
   readonly scope: KeyScope | "open";
-  /** Where the configuration asks for no key either. */
+  /** Whether the configuration lets callers in without a key. */
   readonly isOpen?: ((parts: HttpParts) => boolean) | undefined;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
@@ -24,9 +24,9 @@ export interface Endpoint {
   readonly body: z.ZodType | undefined;
   /** The body is a file. */
   readonly content?: { readonly mediaType: string } | undefined;
-  /** Of `data` in the envelope; other media types name themselves. */
+  /** The schema of `data` in the envelope, or another media type. */
   readonly answer: z.ZodType | { readonly mediaType: string };
-  /** Of a success. */
+  /** The status of a success. */
   readonly status: 200 | 201 | 202;
   /** Further statuses of a success. */
   readonly otherStatuses: readonly (200 | 201 | 202 | 204)[];

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { HttpEnv } from "../http-parts.ts";
 
-/** Of endpoints that start what may be paid for: a client that has lost the answer asks again with the same key. */
+/** The header of endpoints that may cost money. A client that has lost the answer asks again with the same key. */
 export const IDEMPOTENCY_HEADER = {
   "Idempotency-Key": "The same key with the same request has the same run for 24 hours.",
 } as const;

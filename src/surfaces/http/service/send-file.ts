@@ -19,7 +19,7 @@ export function sendFile(path: string, content: Uint8Array): Response {
   });
 }
 
-/** As RFC 8187 says. */
+/** The encoding of RFC 8187. */
 function encodeExtended(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replaceAll(
     /['()*]/g,

@@ -13,7 +13,7 @@ import { sendFile } from "./send-file.ts";
 /** A route whose answer is no JSON envelope of an output. */
 export interface ServedByHand {
   serve(asked: Asked, input: never): Promise<Response>;
-  /** Where the configuration asks for no key. */
+  /** Whether the configuration lets callers in without a key. */
   isOpen?(parts: HttpParts): boolean;
 }
 
@@ -22,12 +22,12 @@ export interface Asked {
   readonly c: Context<HttpEnv>;
 }
 
-/** Where the fields of an input are that are not in the path. */
+/** The place of the fields that are not in the path. */
 type Rest = "query" | "body";
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** What is known of a route before the first request. */
+/** A route, prepared before the first request. */
 interface Route {
   readonly operation: Operation;
   readonly http: HttpPlace;

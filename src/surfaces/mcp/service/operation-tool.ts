@@ -78,7 +78,7 @@ function toInput(operation: Operation, tool: McpTool): JsonObject {
   };
 }
 
-/** What is always in a result: enough for a program to rely on, and few words of a model's context. */
+/** The output schema of a tool. It names only fields that are always there, to take little of a model's context. */
 function toOutput(output: z.ZodType): JsonObject {
   const { properties, required } = toPlainSchema(output, "output");
   const isAlways = (name: string) => Array.isArray(required) && required.includes(name);

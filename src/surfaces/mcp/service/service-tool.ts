@@ -5,7 +5,7 @@ import type { KeyScope } from "../../../ports/service/api-keys.ts";
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
 import type { PerformedCall } from "../add-tools.ts";
 
-/** What a call is lent while it is under way. */
+/** The parts that a call may use until it has ended. */
 export interface LentParts {
   readonly app: Application;
   readonly submissions: Submissions;

@@ -2,7 +2,7 @@ import { PawlError } from "../../../../core/errors/pawl-error.ts";
 import type { HttpParts } from "../../http-parts.ts";
 import type { Asked } from "../serve-operation.ts";
 
-/** As Prometheus reads it. A tenant's key is refused, as the numbers are everybody's. */
+/** Answers in Prometheus' format. A tenant's key is refused: the numbers are about everybody. */
 export async function serveMetrics({ parts: { metrics }, c }: Asked): Promise<Response> {
   if (c.get("key")?.tenantId !== undefined) {
     throw new PawlError("FORBIDDEN", { message: "The numbers are those of all tenants." });
