@@ -53,7 +53,7 @@ export class TerminalParts {
 
   /** One of the six tools, for another program. Throws `REQUEST_INVALID`, `TERMINAL_REFUSED`, `CONFIG_INVALID`. */
   async call(tool: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    const { readRequest } = await import("../../executors/terminal/read-request.ts");
+    const { readRequest } = await import("../../ports/terminals/terminal-tools.ts");
     const read = readRequest(tool, params);
     if ("problem" in read) {
       throw new PawlError("REQUEST_INVALID", {

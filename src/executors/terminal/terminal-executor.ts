@@ -1,9 +1,9 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { EndedRun, Executor, Failed, Outcome, Task } from "../../ports/executor.ts";
+import { readRequest } from "../../ports/terminals/terminal-tools.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
 import { untilAborted } from "../until-aborted.ts";
-import { readRequest } from "./read-request.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 import type { TerminalSessions } from "./terminal-sessions.ts";
 import type { ToolCall } from "./tools/gate.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type DefinedTool, defineTool } from "../tools/defined-tool.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { type DefinedTool, defineTool, readToolInput } from "../tools/defined-tool.ts";
 
 const sessionId = z
   .string("must be a text.")
@@ -193,4 +194,14 @@ export type ToolOutput<Name extends TerminalToolName> = z.output<(typeof TERMINA
 
 export function isTerminalTool(name: string): name is TerminalToolName {
   return Object.hasOwn(TERMINAL_TOOLS, name);
+}
+
+type ToolRequest =
+  | { readonly tool: TerminalToolName; readonly input: ToolInput<TerminalToolName> }
+  | { readonly problem: string };
+
+/** Reads the request of a workflow or of another program. Neither the name nor the parameters have been checked. */
+export function readRequest(tool: string, params: JsonObject): ToolRequest {
+  if (!isTerminalTool(tool)) return { problem: `There is no tool \`${tool}\`.` };
+  return { tool, ...readToolInput(TERMINAL_TOOLS[tool].input, params) };
 }

@@ -2,12 +2,9 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
 import { toRefused } from "../../output/failure.ts";
 
-export interface ServerOptions {
+export interface ServerOptions extends Keys {
   /** The configured server. Absent: only definitions that name one can be run. */
   readonly baseUrl?: string;
-  readonly apiKey?: string;
-  readonly anthropicApiKey?: string;
-  readonly e2bApiKey?: string;
   /** Puts values in for `${NAME}` in a definition's `sandstorm_url`; unset names become "". */
   readonly expandEnv?: (text: string) => string;
 }
