@@ -46,12 +46,12 @@ function describe(input: z.ZodObject): readonly Field[] {
   });
 }
 
-/** What a caller sends, as a JSON Schema. */
+/** The JSON Schema of the input that a caller sends. */
 export function toInputSchema(input: z.ZodType): JsonObject {
   return toPlainSchema(input, "input");
 }
 
-/** As a JSON Schema whose root is no reference. */
+/** Makes a JSON Schema whose root is no reference. */
 export function toPlainSchema(schema: z.ZodType, io: "input" | "output"): JsonObject {
   const { $schema: _, ...written } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   // The generator writes JSON.
@@ -90,7 +90,7 @@ function kindOf({ type, format, anyOf }: JsonObject): Field["kind"] {
 const YES = new Set(["true", "1", "yes", "on"]);
 const NO = new Set(["false", "0", "no", "off"]);
 
-/** What a text means as a value of a field. A text that means nothing stays a text, for the schema to refuse. */
+/** Reads a text as a value of a field. A text that is none stays a text, for the schema to refuse. */
 export function fromText(kind: Field["kind"], text: string): Json {
   switch (kind) {
     case "text":

@@ -21,13 +21,13 @@ export interface Operation<
   readonly summary: string;
   /** The group that it stands in: `runs`, `schedules`. */
   readonly topic: string;
-  /** What a key needs. `open`: no key is needed. */
+  /** The scope that a key needs. `open`: no key is needed. */
   readonly scope: KeyScope | "open";
   readonly effect: Effect;
   /** Every field with its sentence and unit. */
   readonly input: Input;
   readonly output: Output;
-  /** What it may throw besides the errors of any request. */
+  /** Errors that it may throw, besides those of any request. */
   readonly errors?: readonly ErrorCode[];
   readonly http: Http;
   readonly cli: readonly CliVerb<z.output<Output>>[] | NotThere | ByHand;
@@ -76,7 +76,7 @@ export interface HttpPlace {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Fields of the input as `{name}`. The others are in the query of GET and DELETE, and in the body of the rest. */
   readonly path: string;
-  /** Of a success. Absent: 200. */
+  /** The status of a success. Absent: 200. */
   readonly status?: SuccessStatus;
   readonly otherStatuses?: readonly (SuccessStatus | 204)[];
   /** Headers that are read, each with its sentence. `Idempotency-Key` is read wherever the input has `idempotency_key`. */
@@ -93,7 +93,7 @@ type SuccessStatus = 200 | 201 | 202;
 
 /** A verb of the command line. One operation may have several: `schedules pause` is a change with `enabled: false`. */
 export interface CliVerb<Output = unknown> {
-  /** As it is typed: `schedules create`. */
+  /** The words to type: `schedules create`. */
   readonly verb: string;
   readonly alias?: string;
   /** Absent: the operation's summary. */
@@ -118,7 +118,7 @@ export interface CliVerb<Output = unknown> {
   readonly table?: Table<Output extends { readonly items: readonly (infer Item)[] } ? Item : Output>;
   /** A picture that is no table, by its name among the pictures of the command line. */
   readonly view?: View;
-  /** What a person reads instead of a table, or below it. `given`: what was asked for, as it was written. */
+  /** Text for a person, instead of a table or below it. `given`: the input as it was written. */
   show?(output: Output, given: Readonly<Record<string, unknown>>): Shown;
   /** Absent: 0. */
   exitCodeOf?(output: Output): number;
@@ -137,7 +137,7 @@ export interface CliVerb<Output = unknown> {
 export interface PartOption {
   readonly flags: string;
   readonly summary: string;
-  /** Where the value goes in the input: `["notify", "webhook", "url"]`. */
+  /** The place of the value in the input: `["notify", "webhook", "url"]`. */
   readonly at: readonly string[];
   readonly isList?: true;
   readonly choices?: readonly string[];
@@ -213,9 +213,9 @@ export interface McpTool<Output = unknown, Input = unknown> {
   shorter?(output: Output, input: Input): readonly object[];
 }
 
-/** Who asks, and what the process lends to a handler. */
+/** The caller, and the parts of the process that a handler may use. */
 export interface OperationContext {
-  /** As the caller may see it. */
+  /** The application as the caller may see it. */
   readonly app: Application;
   /** The surface that asks, as records of people's decisions name it. */
   readonly by: "api" | "cli" | "mcp";
@@ -223,7 +223,7 @@ export interface OperationContext {
   readonly submissions: Submissions;
   /** W3C trace context of the caller. */
   readonly traceParent?: string | undefined;
-  /** Where relative paths of a caller on this machine begin. */
+  /** The folder of relative paths, for a caller on this machine. */
   readonly folder?: string | undefined;
 }
 

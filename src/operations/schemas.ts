@@ -19,7 +19,7 @@ export const bytesSchema = z.instanceof(Uint8Array).meta({ type: "string", forma
 export const timeSchema = z.iso.datetime();
 
 /**
- * What requests give as a time, in milliseconds since the epoch. A `+` that was not encoded in a query has come as a space.
+ * A time that a request gives, in milliseconds since the epoch. A `+` that was not encoded in a query has come as a space.
  */
 export const givenTimeSchema = z
   .string()
@@ -72,7 +72,7 @@ interface NumberedPage {
   readonly offset?: number | undefined;
 }
 
-/** What was asked for of a list that is at hand. */
+/** The requested part of a list that is at hand. */
 export function takePage<Item>(items: readonly Item[], { limit = items.length, offset = 0 }: NumberedPage) {
   return { items: items.slice(offset, offset + limit), next_cursor: null };
 }
@@ -91,7 +91,7 @@ export function takePageAfter<Item>(
 
 const lists = z.registry<{ readonly verb: string }>();
 
-/** What names one of many. `listedBy`: the verb that lists them, whose operation says the `word` of each. */
+/** A field that names one of many. `listedBy`: the verb that lists them, whose operation says the `word` of each. */
 export function idField(sentence: string, listedBy?: string) {
   const field = z.string().min(1).max(2_200).describe(sentence);
   return listedBy === undefined ? field : field.register(lists, { verb: listedBy });
@@ -107,7 +107,7 @@ export function aliasOf<Schema extends z.ZodType>(name: string, schema: Schema) 
   return schema.optional().meta({ description: `Another name of \`${name}\`.`, aliasOf: name });
 }
 
-/** Of operations that start what may be paid for: a client that has lost the answer asks again with the same key. */
+/** A field of operations that may cost money. A client that has lost the answer asks again with the same key. */
 export const idempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/, "must have 1 to 255 printable ASCII characters")

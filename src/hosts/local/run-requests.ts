@@ -26,7 +26,7 @@ interface RunRequestsParts extends HostParts {
   refuseWhenParking(): void;
 }
 
-/** What people and other programs ask of a run that goes on: resume, cancel, answer, signal. Durable when a promise resolves. */
+/** Requests of people and programs to a run: resume, cancel, answer, signal. Durable when a promise resolves. */
 export class RunRequests {
   readonly #parts: RunRequestsParts;
 

@@ -28,7 +28,7 @@ export interface Committer {
   failed(error: unknown): void;
 }
 
-/** What a host gives to all of its runs. */
+/** The parts that a host gives to all of its runs. */
 export interface LiveRunHooks {
   readonly log: RunLog;
   /** Called only after the commit of the event that caused the command. */

@@ -14,7 +14,7 @@ import {
 
 interface Held {
   readonly stamp: string;
-  /** As it is now written. */
+  /** The source as it is written now. */
   readonly read: AgentSource;
   /** The last version without errors, and its agents that were asked for. */
   readonly good: { readonly source: AgentSource; readonly compiled: Map<string, Promise<FoundDefinition>> } | undefined;
@@ -71,7 +71,7 @@ export class AgentCatalog {
 
   async #lookAt(file: string, stamp: string): Promise<Held | undefined> {
     const known = this.#held.get(file);
-    // What is broken may be so for want of another file: it is looked at every time.
+    // A broken file may only lack another file, so it is read again every time.
     if (known?.stamp === stamp && known.read.isValid) return known;
     const read = await readAgentSource(this.#places, file);
     if (read === undefined) return undefined;

@@ -5,7 +5,7 @@ import { hasWorkflowNamed, type NamePlaces } from "../definitions/definition-fil
 import { looksLikeFile } from "../definitions/looks-like-file.ts";
 import { readAgentFiles } from "./agent-files.ts";
 
-/** What a file of agents may name beside its own agents and workflows. `file`: its own path, if it has one. */
+/** Finds the things that a file of agents may name beside its own agents and workflows. `file`: its own path, if it has one. */
 export function surroundingsOf(
   places: NamePlaces,
   file: string | undefined,

@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 
-/** What an agent, or a workflow of agents, is asked. */
+/** A request to an agent, or to a workflow of agents. */
 export interface AgentsRequest {
   readonly message: string;
   /** The conversation that it belongs to. Agents with `include_history` remember it. */
@@ -25,7 +25,7 @@ export function readAgentsRequest(body: Json, field: MessageField): AgentsReques
   throw invalid(`\`session_id\` must be a text of 1 to ${MAX_SESSION_ID_CHARS} characters.`);
 }
 
-/** As workflows of agents take it. */
+/** Makes the input of a workflow of agents. */
 export function toAgentsInput({ message, sessionId }: AgentsRequest): JsonObject {
   return { message, ...(sessionId === undefined ? {} : { session_id: sessionId }) };
 }

@@ -8,7 +8,7 @@ export interface AgentsStep {
   readonly id: string;
   /** From 1. */
   readonly number: number;
-  /** As written in the file. */
+  /** The name in the file. */
   readonly name: string;
   readonly type: "agent" | "workflow";
 }

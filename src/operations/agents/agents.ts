@@ -11,7 +11,6 @@ const INVALID = 3;
 
 const OF_THIS_MACHINE = { no: "It is about files of this machine." };
 
-/** What these operations share. */
 const common = {
   topic: "agents",
   scope: "read",

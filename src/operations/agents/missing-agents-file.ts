@@ -4,7 +4,7 @@ import type { Application } from "../application/application.ts";
 import { agentsFileOf } from "../definitions/definition-files.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 
-/** What is wrong where the configuration names an agents file that is not there. Without one of its own an application needs none. */
+/** The error if the configuration names an agents file that is not there. An application needs none of its own. */
 export function missingAgentsFile({ appDir, config }: Pick<Application, "appDir" | "config">): PawlError | undefined {
   const origin = config.origins.get("agents.config_path");
   const file = agentsFileOf({ appDir, ...loadOptionsOf(config) });

@@ -23,7 +23,7 @@ export interface AgentSource {
   readonly agents: readonly DefinitionPart[];
   readonly workflows: readonly DefinitionPart[];
   readonly isValid: boolean;
-  /** Of its agents, also where it cannot be used. */
+  /** The names of its agents, even if the file cannot be used. */
   readonly names: readonly string[];
   readonly problems: readonly ShownProblem[];
 }
@@ -35,7 +35,7 @@ export async function readAgentSources(places: AgentPlaces): Promise<readonly Ag
   return sources.filter((source) => source !== undefined);
 }
 
-/** Where agents are read from, in the order in which they count. Throws as above. */
+/** Lists the files that agents are read from; the first that names an agent counts. Throws as above. */
 export async function listAgentSources(places: AgentPlaces): Promise<readonly string[]> {
   const { appDir, config } = places;
   const missing = missingAgentsFile(places);
@@ -60,7 +60,7 @@ export function originOfAgents({ appDir, config }: AgentPlaces, file: string): T
   return { source: file, folders: foldersOf(file, appDir), ...loading, around };
 }
 
-/** Of many small files one that cannot be read is not missed; the agents file is. */
+/** A small file that cannot be read is left out. The agents file is not: that is an error. */
 async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readTextFile(file);

@@ -12,7 +12,7 @@ import { type RunResult, readRunResult } from "../runs/read-run-result.ts";
 import { type AgentsStep, agentsStepsOf } from "./agents-steps.ts";
 import { explainAgentsFailure, isMissingPart } from "./explain-agents-failure.ts";
 
-/** What `POST /workflows/{workflow_name}/execute` answers. */
+/** The answer of `POST /workflows/{workflow_name}/execute`. */
 export interface WorkflowAnswer {
   readonly workflow_name: string;
   readonly status: "completed" | "completed_empty" | "failed";
@@ -28,17 +28,17 @@ interface AnsweredStep {
   readonly name: string;
   readonly type: AgentsStep["type"];
   readonly status: StepStatus;
-  /** What the next step was given. */
+  /** The message that the next step was given. */
   readonly message: string | null;
   readonly error: string | null;
-  /** Of an agent: the tools that it has used. */
+  /** The tools that the agent has used. */
   readonly tool_uses: Json;
   /** Null: nobody knows, since its model has no price. */
   readonly cost_usd: number | null;
   readonly duration_seconds: number;
 }
 
-/** What `POST /agents/{name}/execute` answers. */
+/** The answer of `POST /agents/{name}/execute`. */
 export interface AgentAnswer {
   readonly conversation: Json;
   readonly final_response: Json;
@@ -129,7 +129,7 @@ function failureOf({ history }: RunReading, { path, history: begun }: StepEntry)
   return { code: failure?.code ?? "STEP_FAILED", message: failure?.message ?? "The step has failed." };
 }
 
-/** As runs are described everywhere: nothing is not unknown. */
+/** Null is an unknown cost, 0 is none, as everywhere. */
 function costOf(begun: StepHistory | undefined): number | null {
   const { costMicro = 0, unpriced = false } = begun ?? {};
   return unpriced && costMicro === 0 ? null : toUsd(costMicro);
@@ -140,7 +140,7 @@ function durationOf(begun: StepHistory | undefined): number {
   return begun.life.at - (begun.startedAt ?? begun.beganAt);
 }
 
-/** Of an agent its first text block; of a workflow of agents its final message; of any other its output as text. */
+/** The message is an agent's first text block, the final message of a workflow of agents, or any other output as text. */
 function messageOf(output: Json): string | null {
   if (!isJsonObject(output)) return toText(output) ?? null;
   const { text, final_message: final } = output as JsonObject & { text?: Json; final_message?: Json };

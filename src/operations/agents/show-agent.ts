@@ -13,14 +13,14 @@ interface ShownAgentSetting {
   readonly setting: string;
   /** Without secrets; null where it is not set. */
   readonly value: Json;
-  /** Where it is written, or what decides where it is not. */
+  /** The place where it is written, or the rule that decides otherwise. */
   readonly origin: string;
 }
 
 interface ShownServer {
   readonly name: string;
   readonly origin: string;
-  /** What is started, or the URL. */
+  /** The command that is started, or the URL. */
   readonly reached: string;
 }
 
@@ -28,14 +28,14 @@ interface ShownServer {
 export interface ShownAgent {
   readonly name: string;
   readonly description: string | null;
-  /** Where it stands, relative to the application. */
+  /** The place, relative to the application. */
   readonly origin: string;
   readonly settings: readonly ShownAgentSetting[];
   /** Those whose tools it may have. */
   readonly servers: readonly ShownServer[];
 }
 
-/** What an agent is run with, each setting with where it comes from. Throws `AGENT_NOT_FOUND`. */
+/** Describes the settings of an agent, each with the place it comes from. Throws `AGENT_NOT_FOUND`. */
 export async function showAgent(app: AgentApplication, name: string): Promise<ShownAgent> {
   const sources = await readAgentSources(app);
   const source = sources.find(({ agents }) => agents.some((agent) => agent.name === name));
@@ -59,7 +59,7 @@ export function toOrigin({ file, line }: ProblemPlace, appDir: string): string {
   return `${file === undefined ? "" : relative(appDir, file) || basename(file)}:${line}`;
 }
 
-/** What the agent's executor does where an agent says nothing. */
+/** Defaults of the agent's executor. */
 const DEFAULTS: readonly (readonly [setting: string, value: Json])[] = [
   ["system_prompt", null],
   ["temperature", 0.7],

@@ -107,7 +107,7 @@ function blockNews(step: AgentsStep, block: JsonObject): readonly AgentsNews[] {
   }
 }
 
-/** Of a step inside a workflow that is a step itself the path says which it is. */
+/** The path tells apart steps of workflows that are steps themselves. */
 function stepNews(step: AgentsStep, path: string, status: string): AgentsNews {
   return news("step", step, path.includes("/") ? { path, status } : { status });
 }

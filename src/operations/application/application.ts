@@ -18,43 +18,43 @@ import type { DefinitionLibrary } from "../definitions/definition-library.ts";
 import type { TextFileCache } from "../definitions/read-text-file.ts";
 import type { ServiceRecords } from "./service-records.ts";
 
-/** What operations work with. Whatever costs time to open is behind a method and opened when first asked for. */
+/** The parts that operations work with. A part that costs time to open is behind a method and opened when first asked for. */
 export interface Application {
   /** Absolute. Registered workflows, `pawl.yaml` and `.env` are here. */
   readonly appDir: string;
   readonly dataDir: string;
   readonly config: Config;
   readonly clock: Clock;
-  /** Who does the work of a step, by the options that its run is started with. */
+  /** Finds the executor of a step, by the options that its run is started with. */
   readonly findExecutor: FindExecutor;
   /** Whose runs and files there are. Absent: everybody's. */
   readonly tenantId?: string | undefined;
-  /** What one run may cost that is started through this, in integer micro-dollars. */
+  /** The most that a run may cost that is started through this, in integer micro-dollars. */
   readonly maxRunCostMicro?: number | undefined;
   /** Takes configured secrets out of a text. */
   mask(text: string): string;
   /** The record of all runs, for reading: beside the owner, as the owner, or where there has never been one. */
   records(): Promise<Records>;
   files(): Promise<FileStorage>;
-  /** What runs have produced, below `artifacts/RUN/` for every tenant: whoever reads it has found the run before. */
+  /** Files of runs, below `artifacts/RUN/` for every tenant. The caller checks first that it may see the run. */
   artifacts(): Promise<FileStorage>;
-  /** What the service remembers beside runs; any process may write it. */
+  /** The records of the service beside runs. Any process may write them. */
   service(): Promise<ServiceRecords>;
   /** Undefined: the service has remembered nothing so far, so that nobody has set any. */
   budgets(): Promise<Budgets | undefined>;
-  /** What keeps secrets of runs out of sight. */
+  /** Seals and opens secrets of runs. */
   secrets(): Promise<RunSecrets>;
   /** Becomes the owner of the data directory where nobody is, and goes through the owner otherwise. */
   host(): Promise<AppHost>;
   /** Goes through the owner, and starts one in the background where nobody is. */
   backgroundHost(): Promise<AppHost>;
-  /** Who owns the data directory now. */
+  /** The process that owns the data directory now. */
   findOwner(): Promise<Owner>;
   /** While nobody owns the data: terminals that have outlived their owner. Undefined: there are none. */
   leftTerminals(): Promise<TerminalViews | undefined>;
   /** The application's definitions, held ready. Undefined: they are read when they are asked for. */
   readonly library?: Pick<DefinitionLibrary, "list"> | undefined;
-  /** What clients have sent, compiled. Undefined: each text is compiled when it comes. */
+  /** Compiled texts of clients. Undefined: each text is compiled when it comes. */
   readonly compiledTexts?: CompiledTexts | undefined;
   /** Scripts of simulated agents. Undefined: each is read when a run begins. */
   readonly textFiles?: TextFileCache | undefined;
@@ -66,7 +66,7 @@ export interface Application {
   fetchDefinitionFile(wanted: WantedFile): Promise<string>;
   /** Puts values into prompt templates. */
   prompts(): Promise<PromptRenderer>;
-  /** What models cost, for who plans. */
+  /** Prices of models, for plans. */
   prices(): Promise<ModelPrices>;
   /** The MCP servers of this process, as agents use them. Nothing is connected before it is needed. */
   toolbox(): Promise<AgentToolbox>;
@@ -78,7 +78,7 @@ export interface Application {
   checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }>;
 }
 
-/** What `core.state.getDefinitionFileContent` is asked for, and by which request. */
+/** The file that `core.state.getDefinitionFileContent` asks for, and the request that asks. */
 export interface WantedFile {
   readonly endpoint: string;
   readonly appId: string;
@@ -91,9 +91,9 @@ export interface WantedFile {
 export interface OpenApplication extends Application {
   /** Stays while runs are under way here, then lays down what is left and gives the data directory back. */
   leave(stop: AbortSignal, force: AbortSignal): Promise<void>;
-  /** As the owner, stays until nobody has needed it for some seconds. */
+  /** Becomes the owner, and stays until nobody has needed it for some seconds. */
   serve(stop: AbortSignal): Promise<void>;
-  /** As the owner, takes HTTP requests and arms triggers. Throws `HOST_REFUSED`, `ADDRESS_UNAVAILABLE`, `DATA_LOCKED`. */
+  /** Becomes the owner, takes HTTP requests and arms triggers. Throws `HOST_REFUSED`, `ADDRESS_UNAVAILABLE`, `DATA_LOCKED`. */
   listen(options: ListenOptions): Promise<HttpService>;
   /** Offers terminals and workflows over them as an MCP server, until the other program is gone or `stop` aborts. */
   serveTerminals(options: ServeTerminalsOptions): Promise<void>;
@@ -121,7 +121,7 @@ export interface ServeToolsOptions {
 export interface ServeRunsOptions {
   /** Absent: over stdin and stdout. Beyond loopback a token is needed: throws `HOST_REFUSED`. */
   readonly http?: { readonly host?: string; readonly port: number };
-  /** What every HTTP request must bear. Absent: `server.api_key`. */
+  /** The token that every HTTP request must have. Absent: `server.api_key`. */
   readonly token?: string;
   /** A line for people. */
   log(line: string): void;
@@ -147,7 +147,7 @@ export interface ListenOptions {
 export interface HttpService {
   readonly url: string;
   readonly routes: readonly ServedRoute[];
-  /** What else starts workflows, for people. */
+  /** Other triggers of workflows, for people. */
   readonly triggers: readonly string[];
   /** Takes nothing more. Resolves when whoever waited has been answered. */
   stop(force: AbortSignal): Promise<void>;
@@ -171,7 +171,7 @@ export interface AppHost extends RunHost {
   readonly role: "owner" | "guest";
   /** Process id of the owner. */
   readonly ownerPid: number;
-  /** Where the owner listens. */
+  /** The path of the owner's socket. */
   readonly ownerSocket: string;
   /**
    * One of the six terminal tools, over the terminals of the owner: they live and die with it. Throws `REQUEST_INVALID`,

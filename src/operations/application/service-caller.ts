@@ -1,7 +1,7 @@
 import type { KeyScope } from "../../ports/service/api-keys.ts";
 import type { Application } from "./application.ts";
 
-/** Who asks the service for something, whatever it speaks. */
+/** A caller of the service, by whatever protocol. */
 export interface ServiceCaller {
   /** Tells callers apart; no secret. */
   readonly id: string;
@@ -10,7 +10,7 @@ export interface ServiceCaller {
   may(scope: KeyScope): boolean;
 }
 
-/** Of a process that belongs to whoever calls: there is nobody else. */
+/** The caller of a process that serves nobody else. */
 export function soleCaller(app: Application): ServiceCaller {
   return { id: "", app, may: () => true };
 }

@@ -6,7 +6,7 @@ import type { IdempotencyKeys } from "../../ports/service/idempotency-keys.ts";
 import type { Schedules } from "../../ports/service/schedules.ts";
 import type { WorkflowDefinitions } from "../../ports/service/workflow-definitions.ts";
 
-/** What the service remembers beside runs. */
+/** The records of the service beside runs. */
 export interface ServiceRecords {
   readonly keys: ApiKeys;
   readonly idempotency: IdempotencyKeys;

@@ -6,7 +6,6 @@ import type { Application } from "../application/application.ts";
 import { findRun } from "../runs/find-run.ts";
 import { listApprovals, type OpenApproval, placeOf } from "./describe-run-approvals.ts";
 
-/** What a person says to an open approval. */
 export type Answer = ApprovalAnswer;
 
 export interface AddressedApproval {

@@ -69,7 +69,6 @@ const comment = z.string().max(10_000).optional().describe("Recorded with the an
 const output = z.object({ run_id: z.string(), path: z.string(), answer: z.enum(["approve", "reject", "skip"]) });
 const mcp = { no: "`respond_to_run` gives every answer." };
 
-/** What all answers share. */
 const answer = {
   topic: "approvals",
   scope: "run",

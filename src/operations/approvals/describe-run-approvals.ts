@@ -29,7 +29,7 @@ export const approvalSchema = z
 /** A question that waits for a person: an approval step's, or one that a task has asked on its way. */
 export type OpenApproval = Frozen<z.output<typeof approvalSchema>>;
 
-/** What stands after `RUN:`. The questions of a task, of which there may be several at one path, carry their number. */
+/** The part behind `RUN:`. A task may ask several questions at one path, so they have their number. */
 export function placeOf({ path, key, asked }: Pick<OpenApproval, "path" | "key" | "asked">): string {
   return key === null ? path : `${path}@${asked}`;
 }

@@ -98,7 +98,7 @@ async function addRun(
       output: tokensIn(usage, "output_tokens"),
     });
   }
-  // Of attempts that were cut off the run knows what they had cost, and no outcome says of which model.
+  // The run knows the cost of interrupted attempts, but no outcome says by which model.
   const rest = run.costMicro - attributed;
   if (by !== "model" || rest !== 0) sums.add(key, run.no, { costMicro: rest, unpriced: 0, input: 0, output: 0 });
 }

@@ -2,13 +2,13 @@ import type { DeadLetterNote } from "../../ports/service/dead-letter-notes.ts";
 import type { Application } from "../application/application.ts";
 
 export interface FoundNote {
-  /** What was done. Absent: nothing. */
+  /** The note. Absent: nothing was done. */
   readonly note?: DeadLetterNote;
   /** The id that a retry has claimed whose run never began: its process died before. Whoever retries next takes it. */
   readonly claimed?: string;
 }
 
-/** What was done about a step that failed for good. */
+/** Finds the note on a step that failed for good. */
 export async function findDeadLetterNote(
   app: Pick<Application, "records" | "service">,
   run: string,

@@ -46,7 +46,7 @@ export interface TextOrigin {
 export interface WholeReport {
   /** The workflows of a file of agents, else the only one. Empty if a problem is an error. */
   readonly definitions: readonly CompiledDefinition[];
-  /** Of a file of agents. */
+  /** The parts of a file of agents. */
   readonly parts?: readonly DefinitionPart[];
   readonly isValid: boolean;
   readonly problems: readonly ShownProblem[];

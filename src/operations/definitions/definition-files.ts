@@ -55,7 +55,7 @@ export function stemOf(file: string): string {
 }
 
 /**
- * Where scripts and prompts of a definition are looked for: in the application, in the folder that holds the `workflows/`
+ * Folders in which scripts and prompts of a definition are looked for: in the application, in the folder that holds the `workflows/`
  * in which the file lies, beside the file.
  */
 export function foldersOf(file: string, appDir: string): readonly string[] {

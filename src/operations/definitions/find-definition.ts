@@ -57,7 +57,7 @@ function locate(reference: string, { folders, isComputed = false }: DefinitionPl
   return found.find(({ folder, file }) => existsSync(file) && (!isComputed || mayDataName(file, folder)))?.file;
 }
 
-/** What is wrong with a definition is shown with its lines: data must not choose which file is shown. */
+/** Problems of a definition are shown with its lines, so data must not choose the file. */
 function mayDataName(file: string, folder: string): boolean {
   const path = relative(realpathSync(folder), realpathSync(file));
   const parts = path.split(sep);

@@ -36,7 +36,7 @@ const PAGE = 200;
 export const EVENT_ID = /^[\w.-]{1,64}$/;
 
 /**
- * What happens in all runs, for those who follow it. The journal is the only source: whoever follows closely shares what
+ * Tells followers what happens in all runs. The journal is the only source: whoever follows closely shares what
  * was read for all, whoever is behind reads it again, one page at a time and one follower after the other, so that nobody
  * who reads slowly fills memory or keeps a commit waiting.
  */

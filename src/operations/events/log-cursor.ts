@@ -26,7 +26,7 @@ export class LogCursor {
     return Buffer.concat([cipher.update(block), cipher.final()]).toString("base64url");
   }
 
-  /** Of anything else than what was written here it makes a place that is nowhere; undefined where it can be none. */
+  /** Any other text becomes a place that does not exist, or undefined if it cannot be a place. */
   read(text: string): LogPosition | undefined {
     const sealed = Buffer.from(text, "base64url");
     if (sealed.length !== COMMIT_BYTES + INDEX_BYTES + AT_BYTES) return undefined;

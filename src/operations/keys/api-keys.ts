@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { StoredKey } from "../../ports/service/api-keys.ts";
 import type { Application } from "../application/application.ts";
 
-/** What requests bear is shown once and stored nowhere: only the hash of its secret is. */
+/** Makes a key. It is shown once and never stored: only the hash of its secret is. */
 export function newKeySecret(): { readonly id: string; readonly secretHash: string; readonly key: string } {
   const id = randomBytes(6).toString("hex");
   const secret = randomBytes(32).toString("base64url");

@@ -32,7 +32,7 @@ export interface Plan {
 }
 
 interface PlannedTotal extends PlannedCost {
-  /** What is known of it. */
+  /** The part of the cost that is known. */
   readonly known_usd: number;
   /** The least of the worst case and the budgets: the run ends there. `null`: nothing ends it. */
   readonly at_most_usd: number | null;
@@ -47,7 +47,7 @@ interface PlannedBudget {
 }
 
 /**
- * What a run would cost at worst. Runs nothing, sends nothing, writes nothing. Throws what a start would throw, except that
+ * Computes what a run would cost at worst. Runs nothing, sends nothing, writes nothing. Throws what a start would throw, except that
  * nobody has to be configured to answer agent steps.
  */
 export async function planRun(app: Application, startable: Startable, request: PlanRequest): Promise<Plan> {

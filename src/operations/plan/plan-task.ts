@@ -140,7 +140,7 @@ export async function costOfAttempt(
     const input = inputTokens + call * (outputTokens + addedTokens);
     micro += await price.costMicro({ input, output: outputTokens });
     tokens += input + outputTokens;
-    // What is used up is seen after the call.
+    // The limit is checked after each call.
     if (maxTotalTokens !== undefined && tokens >= maxTotalTokens) break;
   }
   return micro;

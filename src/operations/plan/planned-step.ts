@@ -17,7 +17,7 @@ export interface PlannedStep {
   readonly max_turns: number | null;
   readonly model: string | null;
   readonly price: PlannedPrice;
-  /** Of one attempt. */
+  /** Tokens of one attempt. */
   readonly tokens: { readonly calls: number; readonly first_input: number | null; readonly output: number } | null;
   readonly attempt_usd: number | null;
   /** The definition's limit for one instance. */

@@ -13,12 +13,12 @@ export interface SentStart {
   readonly text: string;
   /** Its name for people. */
   readonly source: string | undefined;
-  /** Of the run: the application and the file that the text comes from, and which part of it is meant. */
+  /** Options of the run: the application and the file that the text comes from, and which part of it is meant. */
   readonly options: JsonObject;
 }
 
 /**
- * What another process wants to start: it sends the text, and the owner compiles it as that process has done. A rerun
+ * A start that another process asks for: it sends the text, and the owner compiles it as that process has done. A rerun
  * names the graph that was pinned, a fork what it changes.
  */
 export async function compileStart(

@@ -103,7 +103,7 @@ function changeLimits(limits: RunLimits, wanted: ChangedLimits): RunLimits {
 }
 
 interface DefinitionWanted {
-  /** Of the old run. */
+  /** Options of the old run. */
   readonly options: JsonObject;
   readonly choice: DefinitionChoice;
   readonly wanted: ForkChanges | undefined;
@@ -200,7 +200,7 @@ interface InputChange {
 }
 
 /**
- * Of a request its payload is the input that a person knows. A secret is checked as what it is, and handed on hidden: who
+ * The payload of a request is the input that a person knows. A secret is checked as what it is, and handed on hidden: who
  * begins the run finds it again. Throws `INPUT_INVALID`, `SECRET_UNREADABLE`.
  */
 async function changeInput(

@@ -126,7 +126,7 @@ export const forkRun = defineOperation({
     without: ["definition"],
   },
   handle(context, { id: run, from_step: fromStep, definition, idempotency_key: key, ...given }) {
-    // What was parsed from JSON is JSON.
+    // The changes were parsed from JSON.
     const asked = { run, fromStep, definition, changes: given.changes as JsonObject };
     return start(context, key, {
       asked: { fork: asked },

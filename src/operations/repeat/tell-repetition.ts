@@ -7,7 +7,7 @@ interface Repeated {
   readonly changes: readonly string[];
 }
 
-/** What a person reads before the new run is shown. */
+/** Tells a person about the new run before it is shown. */
 export function tellRepetition({ run_id: id, from_path: from, changes }: Repeated): Shown {
   return { told: [...changes, `The run ${id} does ${from === "" ? "all of" : `from ${from} of`} the old one again.`] };
 }

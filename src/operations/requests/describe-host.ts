@@ -22,7 +22,7 @@ interface ServerDescription {
 }
 
 /**
- * What the host knows of the MCP servers of its agents; none is connected for it. A tenant is told how they are, not where
+ * Tells what the host knows of the MCP servers of its agents; none is connected for it. A tenant is told how they are, not where
  * they are configured and why they fail. Throws `JOURNAL_IO` where no run could be kept, `FILE_NOT_FOUND` where the configured agents file is missing.
  */
 export async function describeHost(

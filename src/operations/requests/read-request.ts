@@ -7,7 +7,7 @@ export interface ExecuteRequest {
   readonly traceId?: string;
   /** `source` and the details that belong to it. */
   readonly requestData: JsonObject;
-  /** As sent, `userInfo`, `sessionId` and `configuration` included: whoever does not trust the sender takes those out. */
+  /** The context as sent, with `userInfo`, `sessionId` and `configuration`. A caller that does not trust the sender removes those. */
   readonly context: JsonObject;
   readonly work: RequestedWork;
 }

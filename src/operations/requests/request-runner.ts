@@ -129,7 +129,7 @@ export class RequestRunner {
   async #runToRest(prepared: PreparedRun, over: AbortSignal): Promise<Ran> {
     await this.#host.startRun(prepared);
     const settled = this.#host.settled(prepared.runId).then(toRan);
-    // Whoever has been answered otherwise does not hear how it ends.
+    // A caller that got another answer is not told of the end.
     settled.catch(() => undefined);
     return Promise.race([settled, this.#untilParked(prepared.runId, over)]);
   }

@@ -91,7 +91,7 @@ async function compareSteps(
   };
 }
 
-/** What was taken over was not asked again: nothing is known of a prompt then. */
+/** A step that was taken over was not asked again, so it has no prompt. */
 function isAsked(step: StepDescription | undefined): boolean {
   return step !== undefined && step.input_prompt !== null;
 }

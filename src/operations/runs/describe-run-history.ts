@@ -7,7 +7,7 @@ import { refold } from "../../core/interpreter/next.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { addUsage } from "./describe-run-usage.ts";
 
-/** What became of one step instance, over all its attempts. */
+/** The history of one step instance, over all its attempts. */
 export interface StepHistory {
   readonly path: string;
   readonly scope: Scope;
@@ -25,13 +25,13 @@ export interface StepHistory {
   inputSeq: number;
   /** The event that holds the latest attempt's log; 0: none. */
   logSeq: number;
-  /** Of the latest attempt that failed, by whatever was to follow. */
+  /** The error of the latest failed attempt, whatever followed. */
   attemptFailure: { readonly code: string; readonly message: string } | undefined;
   /** Cost that was reported before the outcome, by attempt. */
   reportedMicro: Map<number, number> | undefined;
   /** How many of its attempts have ended with a question to a person. */
   questions: number;
-  /** What policies have said, over all its attempts. */
+  /** Decisions of policies, over all its attempts. */
   decisions: readonly PolicyDecision[];
 }
 

@@ -51,7 +51,7 @@ export async function* describeStepLogs(
   }
 }
 
-/** What is written stays, so that a page goes on behind the last event of the page before. Throws as `describeStepLogs`. */
+/** Logs only grow, so a page goes on behind the last event of the page before. Throws as `describeStepLogs`. */
 export async function pageRunLogs(
   app: Application,
   id: string,

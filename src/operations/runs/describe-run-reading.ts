@@ -8,7 +8,7 @@ import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
 import { RunHistory } from "./describe-run-history.ts";
 
-/** What is needed to read a run: nothing is written, so it may be under way in another process. */
+/** The parts that reading a run needs. Nothing is written, so the run may be under way in another process. */
 export interface RunSources {
   readonly journal: Journal;
   readonly blobs: Blobs;

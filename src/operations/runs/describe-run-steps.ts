@@ -37,7 +37,7 @@ export function* stepsInOrder(history: RunHistory): Generator<StepEntry> {
   if (root !== undefined) yield* stepsOfScope(new StepTree(history), root);
 }
 
-/** What a live instance is doing, in the words of a step's status. */
+/** The status of a live instance. */
 export function statusOfPhase(phase: InstancePhase): StepStatus {
   switch (phase) {
     case "blocked":
@@ -138,7 +138,7 @@ function* itemsOf(state: StepState): Generator<number> {
   else for (let item = 0; item < state.items; item += 1) yield item;
 }
 
-/** What has not begun in a flow that takes nothing new never will. */
+/** A step that has not begun never will, if its flow takes nothing new. */
 function idleStatus({ phase }: Scope, status: InstanceStatus = "pending"): StepStatus {
   return status === "pending" && phase !== "open" ? "skipped" : statusOfEnd(status);
 }

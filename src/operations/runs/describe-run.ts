@@ -67,7 +67,7 @@ export function summarizeRun(record: RunRecord): RunSummary {
   };
 }
 
-/** What the events say goes before what the record says: it may have been read earlier. */
+/** Events count before the record, which may have been read earlier. */
 export async function describeHead(reading: RunReading, options: DescribeOptions = {}): Promise<RunHead> {
   const { record, history } = reading;
   const { state } = history;
@@ -203,7 +203,7 @@ function renderedIn(log: Json): string | undefined {
   return isJsonObject(prompted) && typeof prompted["text"] === "string" ? prompted["text"] : undefined;
 }
 
-/** Of an agent's input the prompt is what people read; of any other the whole. */
+/** People read the prompt of an agent's input, and the whole of any other. */
 function toPrompt(input: Json): string | null {
   if (input === null) return null;
   if (isJsonObject(input) && typeof input["prompt"] === "string") return input["prompt"];

@@ -14,7 +14,7 @@ export interface Awaited {
   readonly events: readonly string[];
 }
 
-/** What a parked run waits for; only its state tells. `graphs`: those that are at hand, and then those that were read. */
+/** Finds the events that a parked run waits for, by its state. `graphs`: those at hand; those that are read are added. */
 export async function findAwaited(
   app: Pick<Application, "records">,
   record: RunRecord,

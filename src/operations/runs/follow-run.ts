@@ -108,7 +108,7 @@ class Follower {
 
   #settled(): Promise<"settled"> {
     const settled = this.#host.settled(this.#options.runId).then(() => "settled" as const);
-    // Whoever has left does not hear how it ends.
+    // A caller that has left is not told of the end.
     settled.catch(() => undefined);
     return settled;
   }

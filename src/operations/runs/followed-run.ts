@@ -39,7 +39,7 @@ export class FollowedRun {
   #end: Promise<readonly NumberedChange[]> | undefined;
   readonly #graphs = new Map<string, IndexedGraph>();
   #history: RunHistory | undefined;
-  /** What was last told of a step, by its path. */
+  /** The last news of each step, by its path. */
   readonly #told = new Map<string, string>();
 
   constructor(record: RunRecord, journal: Journal) {
@@ -89,7 +89,7 @@ export class FollowedRun {
     this.#isLast = rows.length < PAGE;
   }
 
-  /** What is told last, of a run that has ended. */
+  /** The last changes of a run that has ended. */
   end(sources: RunSources): Promise<readonly NumberedChange[]> {
     this.#end ??= this.#describeEnd(sources);
     return this.#end;

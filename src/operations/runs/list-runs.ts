@@ -36,7 +36,7 @@ export interface RunList {
   readonly next_cursor: string | null;
 }
 
-/** Of steps, and a filter of runs only: such a run is `running`. */
+/** A status of steps, and a filter of runs. Such a run is `running`. */
 const RETRYING = "retrying";
 
 /**

@@ -23,8 +23,8 @@ const MAX_PROGRESS_KEPT = 256;
 const MAX_LIVE_KEPT = 1_024;
 
 /**
- * What happens in a run, from its beginning or from where a follower has lost it: without a gap and without a repetition.
- * Whoever reads slowly is behind, and nothing is kept for them in memory.
+ * Streams what happens in a run, from its beginning or from where a follower has lost it: without a gap and without a repetition.
+ * A slow reader falls behind, and nothing is kept for them in memory.
  */
 export async function* streamRun(
   app: Application,

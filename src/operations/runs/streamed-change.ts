@@ -3,12 +3,12 @@ import type { EventRow, RunRecord, RunStatus } from "../../ports/journal.ts";
 import type { LimitDescription } from "../costs/use-limits.ts";
 import type { StepStatus } from "./describe-run-steps.ts";
 
-/** What a follower of a run is told. Only what has an id can be asked for again: `status` says how it is now. */
+/** A change that a follower of a run is told. Changes with an id can be asked for again; `status` tells the present. */
 export type StreamedChange =
   | { readonly event: "status"; readonly data: RunNow }
   | { readonly event: "step"; readonly id: string; readonly data: StepNow }
   | { readonly event: "progress" | "live"; readonly data: StepProgress }
-  /** Of the journal, where that is asked for. */
+  /** An event of the journal, for followers who ask for these. */
   | { readonly event: "event"; readonly id: string; readonly data: EventRow }
   /** A limit is near (80 %) or used up: told once for each. */
   | { readonly event: "limit"; readonly id: string; readonly data: LimitDescription & { readonly budget_id?: string } }
@@ -48,12 +48,12 @@ interface RunResultNow extends Omit<RunNow, "at_rest"> {
   readonly error: JsonObject | null;
 }
 
-/** What can be asked for again. */
+/** Changes that can be asked for again. */
 export type NumberedChange = Extract<StreamedChange, { readonly id: string }>;
 
 export type ProgressChange = Extract<StreamedChange, { readonly event: "progress" | "live" }>;
 
-/** Where in a run's stream a change stands: behind which event, and as which of the changes that it caused. */
+/** The place of a change in a run's stream: the event before it, and its number among the changes of that event. */
 interface Position {
   readonly seq: number;
   readonly n: number;
@@ -67,7 +67,7 @@ export function endIdOf({ lastSeq }: Pick<RunRecord, "lastSeq">): string {
   return `${lastSeq}.${RESULT_FROM + 2}`;
 }
 
-/** What is no id of ours begins from the beginning: twice is better than never. */
+/** An unknown id means the beginning: a change told twice is better than one that is lost. */
 export function parseId(id: string | undefined): Position {
   const [, seq, n] = /^(\d{1,12})\.(\d{1,12})$/.exec(id ?? "") ?? [];
   return seq === undefined || n === undefined ? { seq: 0, n: -1 } : { seq: Number(seq), n: Number(n) };

@@ -8,11 +8,11 @@ import type { StepHistory } from "./describe-run-history.ts";
 import { type RunReading, type RunSources, readValues } from "./describe-run-reading.ts";
 import { statusOfEnd, statusOfPhase } from "./describe-run-steps.ts";
 
-/** What happened in a run, step by step in the order in which they began. For developers: it shows values. */
+/** A step of a run's trace; steps are in the order in which they began. For developers: it shows values. */
 export interface TracedStep {
   readonly path: string;
   readonly status: string;
-  /** What its executor was handed. Null where the step has none, or was over before it could be written down. */
+  /** The input of its executor. Null if it has none, or was over before the input was recorded. */
   readonly input: Json;
   readonly output?: Json;
   readonly error?: { readonly code: string; readonly message: string };
@@ -71,7 +71,7 @@ function failureOf(handle: Handle): { readonly code: string; readonly message: s
   return typeof handle === "object" && handle.kind === "failure" ? handle.failure : undefined;
 }
 
-/** What was decided on the outcome of each step, by path. */
+/** Reads the decisions on the outcome of each step, by path. */
 async function readDecisions(
   { journal }: RunSources,
   { record }: RunReading,

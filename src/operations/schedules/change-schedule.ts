@@ -61,7 +61,7 @@ async function toEdit(app: Application, schedule: StoredSchedule, change: Schedu
       catchUp,
       jitterSeconds,
       ...(next === undefined ? {} : { nextFireAt: next.nextFireAt ?? null, dueAt: next.dueAt ?? null }),
-      // Whoever changes it may not make it spend more than they may themselves.
+      // A key that changes a schedule cannot make it spend more than the key may.
       ...(maxCostMicro === undefined
         ? {}
         : { maxCostMicro: Math.min(maxCostMicro, schedule.maxCostMicro ?? Infinity) }),
@@ -71,7 +71,7 @@ async function toEdit(app: Application, schedule: StoredSchedule, change: Schedu
 }
 
 /**
- * What becomes of slots that have passed when a schedule is planned anew: those of an enabled one as ever, those of a disabled
+ * Decides what happens to slots that have passed when a schedule is planned anew: those of an enabled one as ever, those of a disabled
  * one are told of in one record.
  */
 export async function leftOut(schedule: StoredSchedule, now: number): Promise<readonly NewSlot[]> {

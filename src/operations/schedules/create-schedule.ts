@@ -64,7 +64,7 @@ export function neverFires(cron: string): PawlError {
   return new PawlError("CRON_INVALID", { message: `"${cron}" names no time that ever comes.` });
 }
 
-/** What could be known of a run: who answers agents may be configured where the schedule is fired, and not here. */
+/** Checks what is known before a run. Who answers agents may be configured where the schedule is fired, and not here. */
 export async function checkStart(app: Application, workflow: string, input: JsonObject): Promise<void> {
   if (workflow.includes("\n") || workflow.trimStart().startsWith("{")) {
     throw new PawlError("REQUEST_INVALID", {

@@ -6,7 +6,7 @@ const GRACE_MS = 60_000;
 const MAX_CAUGHT_UP = 100;
 
 /**
- * What becomes of the slots that are due: those on time are claimed; of the late ones none, the last one, or the last hundred.
+ * Decides what happens to slots that are due: those on time are claimed; of the late ones none, the last one, or the last hundred.
  * All others are told of in one record. Undefined: none is due.
  */
 export async function decideClaim(schedule: StoredSchedule, now: number): Promise<SlotClaim | undefined> {

@@ -6,7 +6,7 @@ import { openFireTimes, type Timetable, toNext } from "./fire-times.ts";
 /** A schedule as a definition says it. */
 export interface DefinedSchedule extends Timetable, Pick<StoredSchedule, "id" | "workflow" | "tenantId"> {
   readonly source: Exclude<StoredSchedule["source"], "api">;
-  /** What one of its runs may cost; `null`: whatever it costs. Absent: as it is. */
+  /** The most that one of its runs may cost; `null`: no limit. Absent: unchanged. */
   readonly maxCostMicro?: number | null;
 }
 

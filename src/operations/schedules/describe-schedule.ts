@@ -94,7 +94,7 @@ export async function describeSchedule(
   };
 }
 
-/** Of one that is disabled: as if it were not. */
+/** The next times. A disabled schedule has them as if it were enabled. */
 async function nextTimesOf(schedule: StoredSchedule, now: number): Promise<readonly string[]> {
   const times = await openFireTimes(schedule);
   const { enabled, nextFireAt, timezone } = schedule;

@@ -33,7 +33,7 @@ export interface SlotsPage {
   readonly offset?: number;
 }
 
-/** What became of its slots, newest first. Throws `SCHEDULE_NOT_FOUND`. */
+/** Lists the outcomes of its slots, newest first. Throws `SCHEDULE_NOT_FOUND`. */
 export async function listScheduleSlots(
   app: ScheduleApplication,
   id: string,

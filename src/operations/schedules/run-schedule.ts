@@ -60,7 +60,7 @@ export function isRefusal(error: unknown): error is { readonly code: string; rea
   return isPawlError(error) && !PASSING.has(error.code);
 }
 
-/** What has another answer a moment later. */
+/** Errors that may pass by themselves. */
 const PASSING: ReadonlySet<string> = new Set([
   "SERVER_BUSY",
   "SERVER_STOPPING",

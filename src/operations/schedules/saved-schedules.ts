@@ -15,7 +15,7 @@ const MAX_TRIES = 5;
 /** Lets the schedule of a saved definition be what its newest version says. Throws `SCHEDULE_CONFLICT`. */
 export async function armSaved(app: SavedApplication, saved: StoredDefinition, graph: Graph): Promise<void> {
   await settle(app, saved, async (newest) =>
-    // Whoever has saved another one since, or removed it, sees to its schedule.
+    // A newer version, or the removal, has brought its own schedule up to date.
     newest?.version === saved.version && newest.text === saved.text ? timetableOf(graph) : "leave",
   );
 }
@@ -47,7 +47,7 @@ export async function syncSaved(app: SavedApplication): Promise<void> {
   }
 }
 
-/** What starts a definition by itself, to be kept beside its text. */
+/** The triggers of a definition, to be stored beside its text. */
 export function startsByOf(graph: Graph): StartsBy {
   return timetableOf(graph) === undefined ? (graph.trigger?.kind ?? "nothing") : "cron";
 }

@@ -21,7 +21,7 @@ const MAX_RECIPIENTS = 10;
 const ADDRESS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
 
 /**
- * What stands in `notify`: `{on?, webhook?: URL | {url}, slack?: {url}, email?: {to}}`. Throws `REQUEST_INVALID` with the
+ * Reads `notify`: `{on?, webhook?: URL | {url}, slack?: {url}, email?: {to}}`. Throws `REQUEST_INVALID` with the
  * place, and `EMAIL_NOT_CONFIGURED` where there is nobody to send e-mail.
  */
 export function checkNotify({ config }: Pick<Application, "config">, given: JsonObject): void {
@@ -56,7 +56,7 @@ export function isWanted({ on }: ScheduleNotify, status: RunStatus): boolean {
   return on === "always" || (on === "success") === (status === "completed");
 }
 
-/** As people may see it: the address of a Slack hook is all that it takes to post there. */
+/** Hides the address of a Slack hook: whoever has it can post there. */
 export function showNotify(given: JsonObject | undefined, mask: (text: string) => string): JsonObject | null {
   if (given === undefined) return null;
   const { on, webhook, slack, email } = readNotify(given);

@@ -21,7 +21,7 @@ import { runScheduleNow } from "./run-schedule.ts";
 const cron = z.string().min(1).max(200).describe("Five fields, for example `0 6 * * 1-5`.");
 const workflow = z.string().min(1).max(200);
 
-/** What can be said of a schedule when it is made, and changed later. */
+/** Fields that are given when a schedule is made, and can be changed later. */
 const changeable = {
   timezone: z.string().min(1).max(100).optional().describe("A name of the IANA database; UTC by default."),
   input: jsonObjectSchema.optional().describe("The input of its runs."),

@@ -2,7 +2,7 @@ import type { Json } from "../../core/json.ts";
 import type { MailMessage } from "../../ports/mailer.ts";
 import type { ScheduleNotify } from "./schedule-notify.ts";
 
-/** What became of a slot, for people. */
+/** The outcome of a slot, for people. */
 export interface ScheduleNotice {
   readonly workflow: string;
   readonly scheduleId: string;

@@ -45,7 +45,7 @@ function checkNode(): Check {
   return { name: "node", state: "error", detail, remedy: `Install Node ${OLDEST.join(".")} or newer.` };
 }
 
-/** Where settings come from, not what they say. */
+/** Tells the places that settings come from, not their values. */
 function checkConfiguration({ config }: Application): Check {
   const origins = new Set([...config.origins.values()].filter((origin) => origin !== "default"));
   const count = config.origins.size === 1 ? "1 setting" : `${config.origins.size} settings`;

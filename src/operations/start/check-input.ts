@@ -23,7 +23,7 @@ export interface MissingInput {
   readonly schema: JsonObject;
 }
 
-/** What the schema requires, and neither the input nor a default gives. */
+/** Lists inputs that the schema requires, and that neither the input nor a default gives. */
 export function listMissing(given: JsonObject, { schema, defaults }: InputContract): readonly MissingInput[] {
   const { required, properties } = schema ?? {};
   const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];

@@ -29,7 +29,7 @@ const WAYS = [
 ].join(" ");
 
 /**
- * Who answers agent steps: what the command asks for, else the definition's server, else the configured one, else a model
+ * Chooses who answers agent steps: what the command asks for, else the definition's server, else the configured one, else a model
  * for which there is a key. Simulated
  * answers are never a silent fallback. Throws `AGENT_NOT_CONFIGURED` with all ways to configure one.
  */

@@ -3,7 +3,7 @@ import { byItsSurfaces, defineOperation } from "../operation.ts";
 import { idField, jsonObjectSchema } from "../schemas.ts";
 import { renderPrompt as render } from "./render-prompt.ts";
 
-/** What operations over a part of a workflow share: they are for people who write its files. */
+/** Shared by operations over a part of a workflow. They are for people who write its files. */
 const common = {
   topic: "workflows",
   http: { no: "A part of a workflow is tried by whoever writes its files." },

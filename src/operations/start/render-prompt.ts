@@ -25,7 +25,7 @@ export interface RenderedPrompt {
 }
 
 /**
- * What a model would be asked, without asking. The values given are those that the step's `inputMapping` would make. Throws
+ * Renders what a model would be asked, without asking. The values given are those that the step's `inputMapping` would make. Throws
  * `PROMPT_INVALID` with the lines around the place, and what finding the file or the workflow throws.
  */
 export async function renderPrompt(

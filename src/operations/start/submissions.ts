@@ -9,7 +9,6 @@ import type { Submission } from "./prepare-submission.ts";
 import { type SubmissionBody, submissionSchema } from "./submission-schema.ts";
 import { describeSubmitted, type RunRequest, toRunRequest } from "./submit-run.ts";
 
-/** What both operations share. */
 const submission = {
   topic: "runs",
   scope: "run",
@@ -48,7 +47,7 @@ export const runSync = defineOperation({
   },
 });
 
-/** What models may say of a run. */
+/** Fields that models may give. */
 const wished = {
   input_data: jsonObjectSchema.default({}).describe("The input of the run: an object, or the JSON text of one."),
   wait: z
@@ -67,7 +66,7 @@ const wished = {
   idempotency_key: idempotencyKey,
 };
 
-/** What starts a run for a model: the surface waits for its end where that is asked for. */
+/** Shared by the tools that start runs. The surface waits for the end where that is asked for. */
 const forModels = {
   topic: "runs",
   scope: "run",

@@ -48,7 +48,7 @@ async function toPlainInput(payload: Json, graph: Graph, checker?: JsonSchemaChe
 const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
 
 /**
- * What an `inputSchema` is about: the JSON body of a request or a callback, the payload of everything else. Undefined
+ * Reads the value that an `inputSchema` describes: the JSON body of a request or a callback, the payload of everything else. Undefined
  * where there can be none: a cron slot, a request whose method needs no body and that has none. Throws `INPUT_INVALID`.
  */
 function readPayload(requestData: JsonObject): Json | undefined {

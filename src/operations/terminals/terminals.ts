@@ -6,7 +6,6 @@ import { byItsSurfaces, defineOperation } from "../operation.ts";
 import { idField, listOf, typed } from "../schemas.ts";
 import { findTerminal, findTerminals } from "./find-terminals.ts";
 
-/** What these operations share. */
 const common = {
   topic: "terminals",
   scope: "admin",

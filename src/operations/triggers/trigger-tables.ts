@@ -13,11 +13,11 @@ interface Made {
   readonly saved: readonly StoredDefinition[];
 }
 
-/** Of tenants whose definitions are held ready. */
+/** Tenants whose definitions are held ready. */
 const MAX_TENANTS = 500;
 
 /**
- * What starts workflows at this moment: files and what was saved through the service, by whichever process. What a tenant has
+ * The triggers of workflows at this moment: files and what was saved through the service, by whichever process. What a tenant has
  * saved is in a table of its own, so that it takes nothing from anybody: its routes are at a path of the tenant's, its queues
  * and events are those of messages that the tenant sends.
  */

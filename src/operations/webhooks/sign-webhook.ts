@@ -5,7 +5,7 @@ interface SignedMessage {
   /** The secret of receivers that have not changed over yet. */
   readonly previousSecret?: string | undefined;
   readonly id: string;
-  /** Of this try. */
+  /** The time of this try. */
   readonly atMs: number;
   readonly body: string;
 }

@@ -25,13 +25,13 @@ export type Tried =
   | { readonly is: "skipped"; readonly reason: string }
   | { readonly is: "stopped" };
 
-/** Of the answer; a secret that the edge of it cuts in two is not recognised, so more is read than shown. */
+/** Bytes of the answer. A secret that is cut in two is not recognised, so more is read than shown. */
 const READ_BYTES = 16_384;
 const EXCERPT_CHARACTERS = 2_048;
 /** A receiver that wants to be asked later still is asked then. */
 const LONGEST_PAUSE_MS = 60 * 60 * 1_000;
 
-/** What the connection is made of: not for whoever starts a run to say. */
+/** Headers of the connection itself. A client that starts a run cannot set them. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -200,7 +200,7 @@ function judge(result: OutboundResult, { delivery, at, parts, sent }: Made): Mad
   };
   if (!result.ok) {
     const error = app.mask(result.message);
-    // What may not be asked now may not be asked later.
+    // A refused address stays refused.
     const next = result.reason === "refused" ? failed(now, error) : pauseOrFail(error);
     return { made: { ...timed, error }, next, gone: false };
   }

@@ -16,7 +16,7 @@ export async function refuseTriggerOf(app: WorkflowsApplication, key: Definition
 }
 
 /**
- * What keeps a definition's route from being its own: it is none, it is the service's, or somebody else's. Both places are in
+ * Finds what keeps a definition's route from being its own: it is none, it is the service's, or somebody else's. Both places are in
  * the message. A tenant's routes meet those of that tenant only, for they are at a path of its own.
  */
 async function findTriggerProblem(

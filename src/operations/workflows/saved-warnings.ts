@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
 import type { Problem } from "../../core/errors/problem.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 
-/** What a definition says that counts in files of the application only: whoever may save one is trusted with less. */
+/** Warns of keys that count in files of the application only: a client that saves definitions is trusted with less. */
 export function warnOfSaved({ ending }: Graph): readonly Problem[] {
   const warnings: Problem[] = [];
   // An address of the client's own would carry away any variable that it names.

@@ -4,7 +4,7 @@ import type { Application } from "../application/application.ts";
 
 type LibraryApplication = Pick<Application, "workflowLibrary" | "tenantId">;
 
-/** Where terminals keep workflows that have succeeded, relative to the application. */
+/** The folder of workflows that have succeeded in terminals, relative to the application. */
 const FOLDER = ".terminal_control_workflows/";
 
 /** Workflows that terminals have kept, by their files as the application lists them. A tenant sees those files, and no more. */

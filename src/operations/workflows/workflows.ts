@@ -78,7 +78,6 @@ export const showWorkflow = defineOperation({
   handle: ({ app }, input) => show(app, input.name, input.version),
 });
 
-/** What both ways of saving share. */
 const saving = {
   topic: "workflows",
   scope: "write",

@@ -6,7 +6,7 @@ import { type BudgetAccount, writeLimits } from "./budget-account.ts";
 import type { Admission, BudgetLedger } from "./budget-ledger.ts";
 import { askToRaise, explainExceeded, showAccount, usualRaise } from "./explain-account.ts";
 
-/** What happens to an attempt at the gate. */
+/** The actions on an attempt at the gate. */
 export interface GateActions {
   go(task: RunningTask): void;
   /** A person is asked to raise the limit. */

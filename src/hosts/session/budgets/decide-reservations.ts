@@ -3,7 +3,7 @@ import type { Amounts } from "../../../core/history/events.ts";
 import { decideReservation } from "../../../core/interpreter/budget/decide-reservation.ts";
 import { type BudgetAccount, sumReserved } from "./budget-account.ts";
 
-/** What is known of an attempt that is to begin. */
+/** An attempt that is to begin. */
 interface Wish {
   /** The most that attempts of its step have used. */
   readonly seen: Amounts | undefined;

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 /** Regular expressions, and JSON in texts. */
 export type TextTools = Pick<Scope, "matches" | "parse">;
 
-/** What control reads of a run's input, recorded with its start. */
+/** The values that control reads of a run's input, recorded with its start. */
 export function inputProjection(
   graph: Graph,
   input: JsonObject,
