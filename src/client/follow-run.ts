@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { Json } from "../core/json.ts";
-import type { StreamedChange } from "../operations/runs/streamed-change.ts";
+import type { StreamedChange } from "../operations/runs/follow/streamed-change.ts";
 import { ApiError } from "./api-error.ts";
 import { explainFailure, explainRefusal, notPawl } from "./explain-answer.ts";
 

@@ -5,7 +5,7 @@ import { createReportExecutor } from "../../src/executors/exports/report-executo
 import type { FindExecutor } from "../../src/hosts/executors.ts";
 import { filesOfTenant } from "../../src/hosts/tenant-files.ts";
 import { compileText } from "../../src/operations/definitions/compile-text.ts";
-import { describeRun } from "../../src/operations/runs/describe-run.ts";
+import { describeRun } from "../../src/operations/runs/describe/describe-run.ts";
 import type { Executor } from "../../src/ports/executor.ts";
 import type { FileStorage } from "../../src/ports/file-storage.ts";
 import { type Play, succeed, World } from "../faults/world.ts";

@@ -6,7 +6,7 @@ import { createApp } from "../../src/app/create-app.ts";
 import type { OpenApplication } from "../../src/operations/application/application.ts";
 import { findApproval } from "../../src/operations/approvals/answer-approval.ts";
 import { validateDefinition } from "../../src/operations/definitions/validate-definition.ts";
-import { describeRun } from "../../src/operations/runs/describe-run.ts";
+import { describeRun } from "../../src/operations/runs/describe/describe-run.ts";
 import { findRun } from "../../src/operations/runs/find-run.ts";
 import { prepareRun } from "../../src/operations/start/prepare-run.ts";
 import {

@@ -6,7 +6,7 @@ import type { Application } from "../../operations/application/application.ts";
 import { FetchedDefinitions } from "../../operations/definitions/fetched-definitions.ts";
 import type { EventFeed } from "../../operations/events/event-feed.ts";
 import type { RequestRunner } from "../../operations/requests/request-runner.ts";
-import { FollowedRuns } from "../../operations/runs/followed-runs.ts";
+import { FollowedRuns } from "../../operations/runs/follow/followed-runs.ts";
 import { Submissions } from "../../operations/start/submit-run.ts";
 import type { HttpParts, RequestEntry } from "../../surfaces/http/http-parts.ts";
 import { OpenStreams } from "../../surfaces/http/open-streams.ts";

@@ -4,7 +4,7 @@ import type { Instance } from "../../core/history/run-state.ts";
 import { timerOf } from "../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import { type RunReading, type RunSources, readRunHistory, readValues } from "../runs/describe-run-reading.ts";
+import { type RunReading, type RunSources, readRunHistory, readValues } from "../runs/describe/describe-run-reading.ts";
 import { type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../schemas.ts";
 
 export const approvalSchema = z

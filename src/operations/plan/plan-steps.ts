@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { ModelPrice, ModelPrices } from "../../ports/model-prices.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
-import { isMessage } from "../start/read-message.ts";
+import { isMessage } from "../start/input/read-message.ts";
 import type { Assumptions } from "./plan-assumptions.ts";
 import { atMost, type Count, exactly, ONCE, times } from "./plan-count.ts";
 import { type Asking, costOfAttempt, readAsking } from "./plan-task.ts";

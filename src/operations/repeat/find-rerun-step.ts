@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
-import type { RunReading } from "../runs/describe-run-reading.ts";
-import { type StepEntry, stepsInOrder } from "../runs/describe-run-steps.ts";
+import type { RunReading } from "../runs/describe/describe-run-reading.ts";
+import { type StepEntry, stepsInOrder } from "../runs/describe/describe-run-steps.ts";
 
 /**
  * The path at which a rerun begins: `from_step` is a path, a fan-out as a whole, or a step's id where that is one step. The

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../core/json.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
-import { describeLineage } from "../runs/describe-lineage.ts";
+import { describeLineage } from "../runs/describe/describe-lineage.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
 import { idempotencyKey, idField, jsonObjectSchema } from "../schemas.ts";
 import { describeSubmitted, type RunRequest } from "../start/submit-run.ts";

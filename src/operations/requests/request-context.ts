@@ -4,8 +4,8 @@ import type { Application } from "../application/application.ts";
 import { findDefinition } from "../definitions/find-definition.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { readRunResult } from "../runs/read-run-result.ts";
+import { toRunInput } from "../start/input/to-run-input.ts";
 import { prepareStart } from "../start/prepare-run.ts";
-import { toRunInput } from "../start/to-run-input.ts";
 import type { RequestRunner } from "./request-runner.ts";
 
 /** The data by which a caller of the server is known. */

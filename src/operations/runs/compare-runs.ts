@@ -3,7 +3,7 @@ import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import type { Frozen } from "../schemas.ts";
-import { describeRun } from "./describe-run.ts";
+import { describeRun } from "./describe/describe-run.ts";
 import { findRun } from "./find-run.ts";
 import type { RunDescription, StepDescription } from "./run-schemas.ts";
 

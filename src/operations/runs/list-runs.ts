@@ -8,7 +8,7 @@ import {
   type RunStatus,
 } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
-import { summarizeRun } from "./describe-run.ts";
+import { summarizeRun } from "./describe/describe-run.ts";
 import { listRetrying } from "./list-retrying.ts";
 import type { RunSummary } from "./run-schemas.ts";
 

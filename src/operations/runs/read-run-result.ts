@@ -5,7 +5,7 @@ import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { MetricsSum, type RunMetrics } from "../requests/run-metrics.ts";
-import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
+import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe/describe-run-reading.ts";
 
 /** How a run has ended, for whoever asked for it. */
 export interface RunResult {

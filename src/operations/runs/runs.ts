@@ -7,8 +7,8 @@ import { givenTimeSchema, idField, listOf, offsetQuery, pageQuery } from "../sch
 import { listArtifacts } from "../storage/list-artifacts.ts";
 import { compareRuns as compare, comparisonSchema } from "./compare-runs.ts";
 import { deleteRun as remove } from "./delete-run.ts";
-import { describeRun, SHORTENED as note, shortenRun } from "./describe-run.ts";
-import { pageRunLogs, stepLogSchema } from "./describe-run-logs.ts";
+import { describeRun, SHORTENED as note, shortenRun } from "./describe/describe-run.ts";
+import { pageRunLogs, stepLogSchema } from "./describe/describe-run-logs.ts";
 import { findRun } from "./find-run.ts";
 import { countRuns, listRuns as list, type RunsWanted } from "./list-runs.ts";
 import { pageRunEvents } from "./read-run-events.ts";

@@ -4,9 +4,9 @@ import type { Transition } from "../../core/graph/graph.ts";
 import type { Handle, Scope } from "../../core/history/run-state.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Json } from "../../core/json.ts";
-import type { StepHistory } from "./describe-run-history.ts";
-import { type RunReading, type RunSources, readValues } from "./describe-run-reading.ts";
-import { statusOfEnd, statusOfPhase } from "./describe-run-steps.ts";
+import type { StepHistory } from "./describe/describe-run-history.ts";
+import { type RunReading, type RunSources, readValues } from "./describe/describe-run-reading.ts";
+import { statusOfEnd, statusOfPhase } from "./describe/describe-run-steps.ts";
 
 /** A step of a run's trace; steps are in the order in which they began. For developers: it shows values. */
 export interface TracedStep {

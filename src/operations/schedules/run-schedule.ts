@@ -4,10 +4,10 @@ import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.t
 import type { Application } from "../application/application.ts";
 import { forOwner } from "../application/owner-application.ts";
 import { deriveRunId } from "../start/derive-run-id.ts";
-import { fillDirectories } from "../start/fill-directories.ts";
+import { fillDirectories } from "../start/input/fill-directories.ts";
+import { toRequestInput, toRunInput } from "../start/input/to-run-input.ts";
 import { type PreparedRun, prepareStart } from "../start/prepare-run.ts";
 import { findSubmitted } from "../start/prepare-submission.ts";
-import { toRequestInput, toRunInput } from "../start/to-run-input.ts";
 import { findSchedule } from "./describe-schedule.ts";
 
 export type StartRun = (prepared: PreparedRun) => Promise<unknown>;

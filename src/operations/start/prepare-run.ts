@@ -14,13 +14,13 @@ import { loadOptionsOf } from "../definitions/load-options.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { readRequestFile } from "../requests/read-request-file.ts";
 import { findSaved } from "../workflows/saved-definitions.ts";
-import { listMissing, type MissingInput } from "./check-input.ts";
 import { chooseAgent } from "./choose-agent.ts";
-import { fillDirectories } from "./fill-directories.ts";
-import { type GivenInput, gatherInput } from "./gather-input.ts";
+import { listMissing, type MissingInput } from "./input/check-input.ts";
+import { fillDirectories } from "./input/fill-directories.ts";
+import { type GivenInput, gatherInput } from "./input/gather-input.ts";
+import { readMessage } from "./input/read-message.ts";
+import { toRequestInput, toRunInput } from "./input/to-run-input.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
-import { readMessage } from "./read-message.ts";
-import { toRequestInput, toRunInput } from "./to-run-input.ts";
 
 export interface RunRequest {
   /** A file, `FILE#NAME` or a registered name. */

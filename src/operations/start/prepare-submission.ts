@@ -8,9 +8,9 @@ import { definitionInvalid, reportOnText } from "../definitions/compile-text.ts"
 import { findNamed } from "../definitions/find-named.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { findSaved, reportOnSaved } from "../workflows/saved-definitions.ts";
-import { fillDirectories } from "./fill-directories.ts";
+import { fillDirectories } from "./input/fill-directories.ts";
+import { toRunInput } from "./input/to-run-input.ts";
 import { type PreparedRun, prepareStart, type Startable } from "./prepare-run.ts";
-import { toRunInput } from "./to-run-input.ts";
 
 /** The request of a client of the service. */
 export interface Submission {

@@ -10,8 +10,8 @@ import { foldersOf } from "../definitions/definition-files.ts";
 import { type DefinitionPlaces, findDefinition } from "../definitions/find-definition.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { findSaved } from "../workflows/saved-definitions.ts";
-import { fromMessage, isMessage } from "./read-message.ts";
-import { toRunInput } from "./to-run-input.ts";
+import { fromMessage, isMessage } from "./input/read-message.ts";
+import { toRunInput } from "./input/to-run-input.ts";
 import { readWorkflowLimits } from "./workflow-limits.ts";
 
 interface Call {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toUseLimits } from "../costs/use-limits.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
-import { describeRun } from "../runs/describe-run.ts";
+import { describeRun } from "../runs/describe/describe-run.ts";
 import { acceptedRunSchema, runSchema } from "../runs/run-schemas.ts";
 import { idempotencyKey, jsonObjectSchema } from "../schemas.ts";
 import type { Submission } from "./prepare-submission.ts";

@@ -8,8 +8,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { EXECUTION_TIMED_OUT, executionTimedOut, stateTimedOut, TOO_DEEP } from "../../dialects/terminal/messages.ts";
 import { variablesFrom } from "../../dialects/terminal/result-variables.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { StepHistory } from "../runs/describe-run-history.ts";
-import { type RunReading, type RunSources, readRunHistory, readValues } from "../runs/describe-run-reading.ts";
+import type { StepHistory } from "../runs/describe/describe-run-history.ts";
+import { type RunReading, type RunSources, readRunHistory, readValues } from "../runs/describe/describe-run-reading.ts";
 import type { ExecutedState, WorkflowResult } from "./run-workflow-tool.ts";
 
 /** How a terminal workflow's run went, from its record: complete once it has ended. Secrets are masked there already. */

@@ -5,8 +5,8 @@ import type { Application } from "../application/application.ts";
 import { forOwner } from "../application/owner-application.ts";
 import { withoutTrusted } from "../requests/request-context.ts";
 import type { RequestRunner } from "../requests/request-runner.ts";
+import { toRequestInput } from "../start/input/to-run-input.ts";
 import { prepareStart } from "../start/prepare-run.ts";
-import { toRequestInput } from "../start/to-run-input.ts";
 import { withTrace } from "../start/with-trace.ts";
 import type { TriggerTarget } from "./trigger-table.ts";
 

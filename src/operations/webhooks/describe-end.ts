@@ -2,8 +2,8 @@ import { toIsoTime } from "../../core/iso-time.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunStatus } from "../../ports/journal.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
-import { describeHead } from "../runs/describe-run.ts";
-import type { RunReading } from "../runs/describe-run-reading.ts";
+import { describeHead } from "../runs/describe/describe-run.ts";
+import type { RunReading } from "../runs/describe/describe-run-reading.ts";
 import type { ErrorDescription } from "../runs/run-schemas.ts";
 
 /** The webhook about a run's end. */

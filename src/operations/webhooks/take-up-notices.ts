@@ -1,7 +1,7 @@
 import type { OutboxRecord } from "../../ports/journal.ts";
 import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Application } from "../application/application.ts";
-import { readRunHistory } from "../runs/describe-run-reading.ts";
+import { readRunHistory } from "../runs/describe/describe-run-reading.ts";
 import { isWanted, readNotify } from "../schedules/schedule-notify.ts";
 import { writeNotices } from "../schedules/write-notice.ts";
 import { addDelivery, type WantedDelivery } from "./add-delivery.ts";

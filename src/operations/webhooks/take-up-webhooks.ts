@@ -7,7 +7,7 @@ import type { ToldAlert } from "../../hosts/session/policies/output-policies.ts"
 import type { OutboxRecord, RunRecord } from "../../ports/journal.ts";
 import type { Application, Records } from "../application/application.ts";
 import { type LimitDescription, showLimit } from "../costs/use-limits.ts";
-import { readRunHistory } from "../runs/describe-run-reading.ts";
+import { readRunHistory } from "../runs/describe/describe-run-reading.ts";
 import type { WantedDelivery } from "./add-delivery.ts";
 import { describeApprovalRequest } from "./describe-approval-request.ts";
 import { describeEnd } from "./describe-end.ts";

@@ -4,7 +4,7 @@ import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
 import type { Application } from "../application/application.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
 import { reportOnText } from "../definitions/compile-text.ts";
-import { explainGraph, type GraphExplanation } from "../definitions/explain-graph.ts";
+import { explainGraph, type GraphExplanation } from "../definitions/explain/explain-graph.ts";
 import { findNamed } from "../definitions/find-named.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";

@@ -7,7 +7,7 @@ import { type Field, fieldsOf, fromText } from "../../operations/fields.ts";
 import type { CliVerb, Operation } from "../../operations/operation.ts";
 import { parseJson } from "../../operations/requests/parse-json.ts";
 import { MAX_PAGE } from "../../operations/schemas.ts";
-import { gatherInput } from "../../operations/start/gather-input.ts";
+import { gatherInput } from "../../operations/start/input/gather-input.ts";
 import type { Caller } from "./caller.ts";
 import { type CommonOptions, formatOf, pageOptions } from "./cli-context.ts";
 import { print, printEnvelope, tell } from "./print.ts";

@@ -1,7 +1,7 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
-import { checkPayload, type MissingInput } from "../../../operations/start/check-input.ts";
-import { toValue } from "../../../operations/start/gather-input.ts";
+import { checkPayload, type MissingInput } from "../../../operations/start/input/check-input.ts";
+import { toValue } from "../../../operations/start/input/gather-input.ts";
 import { io } from "../process-io.ts";
 import { sanitize } from "../render/text/sanitize.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Application } from "../../../operations/application/application.ts";
-import { explainGraph, type GraphExplanation } from "../../../operations/definitions/explain-graph.ts";
+import { explainGraph, type GraphExplanation } from "../../../operations/definitions/explain/explain-graph.ts";
 import { findDefinition } from "../../../operations/definitions/find-definition.ts";
 import { loadOptionsOf } from "../../../operations/definitions/load-options.ts";
 import { looksLikeFile } from "../../../operations/definitions/looks-like-file.ts";
@@ -35,7 +35,7 @@ export async function explainThere({ client }: RemoteParts, workflow: string): P
 /** `pawl graph`: what a workflow does, in which order, and what runs per item. */
 export async function graph(explanation: GraphExplanation, options: GraphOptions): Promise<number> {
   if (options.mermaid === true) {
-    const { toMermaid } = await import("../../../operations/definitions/explain-graph-mermaid.ts");
+    const { toMermaid } = await import("../../../operations/definitions/explain/explain-graph-mermaid.ts");
     print(toMermaid(explanation));
   } else if (formatOf(options) === "text") {
     const { renderGraph } = await import("../render/pages/render-graph.ts");

@@ -1,6 +1,6 @@
 import type { OpenApplication } from "../../../operations/application/application.ts";
 import { toUseLimits } from "../../../operations/costs/use-limits.ts";
-import type { MissingInput } from "../../../operations/start/check-input.ts";
+import type { MissingInput } from "../../../operations/start/input/check-input.ts";
 import { type PreparedRun, prepareRun } from "../../../operations/start/prepare-run.ts";
 import { HereCaller } from "../call-here.ts";
 import { type CommandParts, type CommonOptions, type Format, formatOf, isInteractive } from "../cli-context.ts";

@@ -5,7 +5,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type JsonObject } from "../../../core/json.ts";
 import { looksLikeFile } from "../../../operations/definitions/looks-like-file.ts";
 import type { Plan } from "../../../operations/plan/plan-run.ts";
-import { gatherInput } from "../../../operations/start/gather-input.ts";
+import { gatherInput } from "../../../operations/start/input/gather-input.ts";
 import { ServerCaller } from "../call-server.ts";
 import { formatOf } from "../cli-context.ts";
 import { type PlanOptions, showPlan } from "../commands/plan.ts";

@@ -1,5 +1,5 @@
 import type { Application } from "../../../operations/application/application.ts";
-import { describeRun, shortenRun } from "../../../operations/runs/describe-run.ts";
+import { describeRun, shortenRun } from "../../../operations/runs/describe/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 import { fitResult } from "./fit-result.ts";
 

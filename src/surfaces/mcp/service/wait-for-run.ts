@@ -2,7 +2,7 @@ import { SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { Application } from "../../../operations/application/application.ts";
 import { cancelUnfinished } from "../../../operations/runs/cancel-unfinished.ts";
-import { followRun } from "../../../operations/runs/follow-run.ts";
+import { followRun } from "../../../operations/runs/follow/follow-run.ts";
 import type { CallProgress } from "../progress-teller.ts";
 import type { ServiceCall } from "./service-tool.ts";
 

@@ -1,6 +1,6 @@
 import { type GetPromptResult, ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
-import { describeRun } from "../../../operations/runs/describe-run.ts";
+import { describeRun } from "../../../operations/runs/describe/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { WORKFLOW_LESSON } from "../../../operations/terminals/workflow-lesson.ts";

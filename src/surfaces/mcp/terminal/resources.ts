@@ -1,7 +1,7 @@
 import { type Resource, ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
-import { describeRun } from "../../../operations/runs/describe-run.ts";
+import { describeRun } from "../../../operations/runs/describe/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { listSessionIds } from "./list-session-ids.ts";

@@ -1,7 +1,7 @@
 import { type Instance, SINGLE_ITEM } from "../../../../core/history/run-state.ts";
 import { timerOf } from "../../../../core/interpreter/timers.ts";
-import { triesOf } from "../../../../operations/runs/describe-run-history.ts";
-import type { StepStatus } from "../../../../operations/runs/describe-run-steps.ts";
+import { triesOf } from "../../../../operations/runs/describe/describe-run-history.ts";
+import type { StepStatus } from "../../../../operations/runs/describe/describe-run-steps.ts";
 import { formatDuration } from "../text/format-duration.ts";
 import { formatTime } from "../text/format-time.ts";
 import { formatUsd } from "../text/format-usd.ts";

@@ -1,8 +1,12 @@
 import type { IndexedFlow, IndexedStep } from "../../../../core/graph/indexed-graph.ts";
 import type { Scope } from "../../../../core/history/run-state.ts";
 import { sizeOf } from "../../../../core/interpreter/flow/settle.ts";
-import { type StepHistory, triesOf } from "../../../../operations/runs/describe-run-history.ts";
-import { type StepStatus, statusOfEnd, statusOfPhase } from "../../../../operations/runs/describe-run-steps.ts";
+import { type StepHistory, triesOf } from "../../../../operations/runs/describe/describe-run-history.ts";
+import {
+  type StepStatus,
+  statusOfEnd,
+  statusOfPhase,
+} from "../../../../operations/runs/describe/describe-run-steps.ts";
 
 /** A step of the graph with all its instances: what one line of the live view tells. */
 export class LiveLine {

@@ -4,7 +4,11 @@ import type { Event } from "../../../../core/history/events.ts";
 import type { Instance, Scope } from "../../../../core/history/run-state.ts";
 import { runStatus } from "../../../../core/interpreter/run-status.ts";
 import type { Json } from "../../../../core/json.ts";
-import { type HistoryChange, RunHistory, type StepHistory } from "../../../../operations/runs/describe-run-history.ts";
+import {
+  type HistoryChange,
+  RunHistory,
+  type StepHistory,
+} from "../../../../operations/runs/describe/describe-run-history.ts";
 import { LiveLine } from "./live-line.ts";
 
 /** What a live view is told: the host's `RunNotice` is one. */

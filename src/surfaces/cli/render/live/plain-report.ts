@@ -1,8 +1,8 @@
 import type { Event, StepFailed } from "../../../../core/history/events.ts";
 import { timerOf } from "../../../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../../../core/iso-time.ts";
-import type { StepHistory } from "../../../../operations/runs/describe-run-history.ts";
-import { statusOfEnd } from "../../../../operations/runs/describe-run-steps.ts";
+import type { StepHistory } from "../../../../operations/runs/describe/describe-run-history.ts";
+import { statusOfEnd } from "../../../../operations/runs/describe/describe-run-steps.ts";
 import { formatDuration } from "../text/format-duration.ts";
 import { formatUsd } from "../text/format-usd.ts";
 import { sanitize } from "../text/sanitize.ts";

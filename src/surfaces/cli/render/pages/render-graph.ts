@@ -2,7 +2,7 @@ import type {
   FlowExplanation,
   GraphExplanation,
   StepExplanation,
-} from "../../../../operations/definitions/explain-graph.ts";
+} from "../../../../operations/definitions/explain/explain-graph.ts";
 import { formatUsd } from "../text/format-usd.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { streamEvents as followEvents } from "../../../../operations/events/stream-events.ts";
-import type { streamEvents } from "../../../../operations/runs/follow-runs.ts";
+import type { streamEvents } from "../../../../operations/runs/follow/follow-runs.ts";
 import { answerEventStream } from "../event-stream.ts";
 import type { Asked } from "../serve-operation.ts";
 

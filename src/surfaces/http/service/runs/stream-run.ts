@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { findRun } from "../../../../operations/runs/find-run.ts";
-import type { streamRun } from "../../../../operations/runs/follow-runs.ts";
-import { streamRun as followRun } from "../../../../operations/runs/stream-run.ts";
-import { endIdOf, type StreamedChange } from "../../../../operations/runs/streamed-change.ts";
+import type { streamRun } from "../../../../operations/runs/follow/follow-runs.ts";
+import { streamRun as followRun } from "../../../../operations/runs/follow/stream-run.ts";
+import { endIdOf, type StreamedChange } from "../../../../operations/runs/follow/streamed-change.ts";
 import { answerEventStream } from "../event-stream.ts";
 import type { Asked } from "../serve-operation.ts";
 

@@ -1,12 +1,12 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { application } from "../../../test/end-to-end/support/application.ts";
-import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
-import { loadConfig } from "../../config/load-config.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { filesOfTenant } from "../../hosts/tenant-files.ts";
-import { compileText } from "../definitions/compile-text.ts";
+import { application } from "../../../../test/end-to-end/support/application.ts";
+import { MemoryFileStorage } from "../../../../test/support/memory/memory-file-storage.ts";
+import { loadConfig } from "../../../config/load-config.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { filesOfTenant } from "../../../hosts/tenant-files.ts";
+import { compileText } from "../../definitions/compile-text.ts";
 import { fillDirectories } from "./fill-directories.ts";
 import { folderSource, readDirectory } from "./read-directory.ts";
 import { toRunInput } from "./to-run-input.ts";

@@ -1,13 +1,13 @@
-import type { IndexedStep } from "../../core/graph/indexed-graph.ts";
-import { stepPath } from "../../core/graph/step-path.ts";
+import type { IndexedStep } from "../../../core/graph/indexed-graph.ts";
+import { stepPath } from "../../../core/graph/step-path.ts";
 import {
   type InstancePhase,
   type InstanceStatus,
   type Scope,
   SINGLE_ITEM,
   type StepState,
-} from "../../core/history/run-state.ts";
-import { sizeOf } from "../../core/interpreter/flow/settle.ts";
+} from "../../../core/history/run-state.ts";
+import { sizeOf } from "../../../core/interpreter/flow/settle.ts";
 import type { RunHistory, StepHistory } from "./describe-run-history.ts";
 
 export type StepStatus =

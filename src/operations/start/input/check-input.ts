@@ -1,7 +1,7 @@
-import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { InputContract } from "../../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { InputContract } from "../../../core/graph/graph.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { JsonSchemaChecker } from "../../../dialects/json-schema-checker.ts";
 
 /**
  * The input with the defaults that it leaves open. Throws `INPUT_INVALID` with the path of what does not fit. Who checks
@@ -48,6 +48,6 @@ export async function checkPayload(payload: Json, schema: JsonObject, checker?: 
 }
 
 async function createChecker(): Promise<JsonSchemaChecker> {
-  const { JsonSchemaChecker } = await import("../../dialects/json-schema-checker.ts");
+  const { JsonSchemaChecker } = await import("../../../dialects/json-schema-checker.ts");
   return new JsonSchemaChecker();
 }

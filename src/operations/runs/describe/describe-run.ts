@@ -1,19 +1,19 @@
-import { loadHandle, type Values } from "../../core/binding/bind.ts";
-import { collectOfHandle } from "../../core/binding/values-needed.ts";
-import { ERRORS, isErrorCode } from "../../core/errors/error-table.ts";
-import type { Handle } from "../../core/history/run-state.ts";
-import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
-import { runStatus } from "../../core/interpreter/run-status.ts";
-import { toIsoTime } from "../../core/iso-time.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import type { RunRecord } from "../../ports/journal.ts";
-import { toUsd } from "../costs/micro-dollars.ts";
-import { describeLimits } from "../costs/use-limits.ts";
+import { loadHandle, type Values } from "../../../core/binding/bind.ts";
+import { collectOfHandle } from "../../../core/binding/values-needed.ts";
+import { ERRORS, isErrorCode } from "../../../core/errors/error-table.ts";
+import type { Handle } from "../../../core/history/run-state.ts";
+import { resultOf } from "../../../core/interpreter/flow/end-scope.ts";
+import { runStatus } from "../../../core/interpreter/run-status.ts";
+import { toIsoTime } from "../../../core/iso-time.ts";
+import { isJsonObject, type Json } from "../../../core/json.ts";
+import type { RunRecord } from "../../../ports/journal.ts";
+import { toUsd } from "../../costs/micro-dollars.ts";
+import { describeLimits } from "../../costs/use-limits.ts";
+import type { ErrorDescription, RunDescription, RunHead, RunSummary, StepDescription } from "../run-schemas.ts";
 import { describeLineage } from "./describe-lineage.ts";
 import { triesOf } from "./describe-run-history.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
 import { type StepEntry, stepsInOrder } from "./describe-run-steps.ts";
-import type { ErrorDescription, RunDescription, RunHead, RunSummary, StepDescription } from "./run-schemas.ts";
 
 export interface DescribeOptions {
   /** Load the prompts (default true). */

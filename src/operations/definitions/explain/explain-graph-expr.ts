@@ -1,5 +1,5 @@
-import type { Expr, PathExpr, TextPart } from "../../core/expressions/expr.ts";
-import type { Step } from "../../core/graph/graph.ts";
+import type { Expr, PathExpr, TextPart } from "../../../core/expressions/expr.ts";
+import type { Step } from "../../../core/graph/graph.ts";
 
 /** The place where `liftControls` has put the value that a control expression reads. */
 export interface KnownPlaces {

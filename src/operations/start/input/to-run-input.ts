@@ -1,7 +1,7 @@
-import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Graph } from "../../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { Graph } from "../../../core/graph/graph.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { JsonSchemaChecker } from "../../../dialects/json-schema-checker.ts";
 import { checkInput, checkPayload } from "./check-input.ts";
 import { readMessage } from "./read-message.ts";
 

@@ -1,7 +1,7 @@
-import { toIsoTime } from "../../core/iso-time.ts";
-import type { JsonObject } from "../../core/json.ts";
-import type { Journal, RunRecord } from "../../ports/journal.ts";
-import type { LineageDescription } from "./run-schemas.ts";
+import { toIsoTime } from "../../../core/iso-time.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { Journal, RunRecord } from "../../../ports/journal.ts";
+import type { LineageDescription } from "../run-schemas.ts";
 
 type Repetition = LineageDescription["reruns"][number];
 

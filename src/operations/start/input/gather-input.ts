@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { PawlError } from "../../core/errors/pawl-error.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { readTextFile } from "../definitions/read-text-file.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { readTextFile } from "../../definitions/read-text-file.ts";
 
 export interface GivenInput {
   /** `key=value` each; `key=@file` reads a file. They go before the file's. */

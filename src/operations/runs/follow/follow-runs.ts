@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { EVENT_ID } from "../events/event-feed.ts";
-import { byItsSurfaces, defineOperation } from "../operation.ts";
-import { idField } from "../schemas.ts";
+import { EVENT_ID } from "../../events/event-feed.ts";
+import { byItsSurfaces, defineOperation } from "../../operation.ts";
+import { idField } from "../../schemas.ts";
 
 const headers = { "Last-Event-ID": "The id of the last event seen." };
 

@@ -1,9 +1,9 @@
-import type { Each, Flow, Graph, Place, RetryPolicy, Step, Transition } from "../../core/graph/graph.ts";
-import { type IndexedFlow, indexGraph } from "../../core/graph/indexed-graph.ts";
-import { computeShape, SINGLE } from "../../core/graph/shape.ts";
-import type { JsonObject } from "../../core/json.ts";
-import { toUsd } from "../costs/micro-dollars.ts";
-import { describeRunLimits, type RunLimitsDescription } from "../costs/use-limits.ts";
+import type { Each, Flow, Graph, Place, RetryPolicy, Step, Transition } from "../../../core/graph/graph.ts";
+import { type IndexedFlow, indexGraph } from "../../../core/graph/indexed-graph.ts";
+import { computeShape, SINGLE } from "../../../core/graph/shape.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { toUsd } from "../../costs/micro-dollars.ts";
+import { describeRunLimits, type RunLimitsDescription } from "../../costs/use-limits.ts";
 import { type KnownPlaces, showExpr } from "./explain-graph-expr.ts";
 
 /** The answer of `pawl graph`. Plain JSON. */

@@ -1,10 +1,10 @@
-import type { IndexedGraph, IndexedStep } from "../../core/graph/indexed-graph.ts";
-import type { PolicyDecision } from "../../core/graph/policy.ts";
-import type { Event, QuestionAsked, StepFailed, StepSucceeded } from "../../core/history/events.ts";
-import { newRunState } from "../../core/history/new-run-state.ts";
-import type { Handle, Instance, InstanceStatus, RunState, Scope, StepState } from "../../core/history/run-state.ts";
-import { refold } from "../../core/interpreter/next.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { IndexedGraph, IndexedStep } from "../../../core/graph/indexed-graph.ts";
+import type { PolicyDecision } from "../../../core/graph/policy.ts";
+import type { Event, QuestionAsked, StepFailed, StepSucceeded } from "../../../core/history/events.ts";
+import { newRunState } from "../../../core/history/new-run-state.ts";
+import type { Handle, Instance, InstanceStatus, RunState, Scope, StepState } from "../../../core/history/run-state.ts";
+import { refold } from "../../../core/interpreter/next.ts";
+import type { JsonObject } from "../../../core/json.ts";
 import { addUsage } from "./describe-run-usage.ts";
 
 /** The history of one step instance, over all its attempts. */

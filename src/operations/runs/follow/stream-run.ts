@@ -1,8 +1,8 @@
-import type { RunNotice } from "../../hosts/run-host.ts";
-import type { Application } from "../application/application.ts";
-import { findRun } from "./find-run.ts";
+import type { RunNotice } from "../../../hosts/run-host.ts";
+import type { Application } from "../../application/application.ts";
+import { findRun } from "../find-run.ts";
+import { toTold } from "../read-run-events.ts";
 import type { FollowedRuns } from "./followed-runs.ts";
-import { toTold } from "./read-run-events.ts";
 import { isBehind, type ProgressChange, parseId, type RunNow, type StreamedChange } from "./streamed-change.ts";
 
 export interface StreamOptions {

@@ -1,7 +1,7 @@
-import { toText } from "../../core/expressions/to-text.ts";
-import type { Graph } from "../../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { parseJson } from "../../core/parse-json.ts";
+import { toText } from "../../../core/expressions/to-text.ts";
+import type { Graph } from "../../../core/graph/graph.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { parseJson } from "../../../core/parse-json.ts";
 
 /** The original's word for it, beside our own. */
 const MESSAGE_NAMES = ["message", "initial_user_message", "user_message", "initial_input"];

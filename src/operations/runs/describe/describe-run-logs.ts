@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { PawlError } from "../../core/errors/pawl-error.ts";
-import { parseStepPath } from "../../core/graph/step-path.ts";
-import type { StepLogged } from "../../core/history/events.ts";
-import { toIsoTime } from "../../core/iso-time.ts";
-import type { Json } from "../../core/json.ts";
-import type { RunRecord } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
-import { type Frozen, jsonSchema, timeSchema } from "../schemas.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { parseStepPath } from "../../../core/graph/step-path.ts";
+import type { StepLogged } from "../../../core/history/events.ts";
+import { toIsoTime } from "../../../core/iso-time.ts";
+import type { Json } from "../../../core/json.ts";
+import type { RunRecord } from "../../../ports/journal.ts";
+import type { Application } from "../../application/application.ts";
+import { type Frozen, jsonSchema, timeSchema } from "../../schemas.ts";
+import { findRun } from "../find-run.ts";
 import { openValues, type RunSources, readRunHistory } from "./describe-run-reading.ts";
-import { findRun } from "./find-run.ts";
 
 export const stepLogSchema = z
   .object({

@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { resolve, sep } from "node:path";
-import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Graph } from "../../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { Application } from "../application/application.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { Graph } from "../../../core/graph/graph.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { Application } from "../../application/application.ts";
 import {
   type FileSource,
   folderSource,

@@ -1,4 +1,4 @@
-import type { Journal, RunRecord } from "../../ports/journal.ts";
+import type { Journal, RunRecord } from "../../../ports/journal.ts";
 import { FollowedRun } from "./followed-run.ts";
 
 interface Shared {

@@ -1,15 +1,15 @@
-import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
-import type { Event } from "../../core/history/events.ts";
-import { runStatus, waitsForOthers } from "../../core/interpreter/run-status.ts";
-import { loadGraph } from "../../hosts/session/rebuild-run.ts";
-import type { EventRow, Journal, RunRecord } from "../../ports/journal.ts";
-import { toUsd } from "../costs/micro-dollars.ts";
-import { describeLimits, showLimit } from "../costs/use-limits.ts";
-import { describeRun } from "./describe-run.ts";
-import { RunHistory, type StepHistory } from "./describe-run-history.ts";
-import type { RunSources } from "./describe-run-reading.ts";
-import { statusOfEnd, statusOfPhase } from "./describe-run-steps.ts";
-import { findRun } from "./find-run.ts";
+import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
+import type { Event } from "../../../core/history/events.ts";
+import { runStatus, waitsForOthers } from "../../../core/interpreter/run-status.ts";
+import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
+import type { EventRow, Journal, RunRecord } from "../../../ports/journal.ts";
+import { toUsd } from "../../costs/micro-dollars.ts";
+import { describeLimits, showLimit } from "../../costs/use-limits.ts";
+import { describeRun } from "../describe/describe-run.ts";
+import { RunHistory, type StepHistory } from "../describe/describe-run-history.ts";
+import type { RunSources } from "../describe/describe-run-reading.ts";
+import { statusOfEnd, statusOfPhase } from "../describe/describe-run-steps.ts";
+import { findRun } from "../find-run.ts";
 import { endIdOf, type NumberedChange, RESULT_FROM, type RunNow, type StepNow } from "./streamed-change.ts";
 
 const PAGE = 200;

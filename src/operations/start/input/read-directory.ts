@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
-import type { JsonObject } from "../../core/json.ts";
-import type { FileStorage } from "../../ports/file-storage.ts";
+import { isPawlError, PawlError } from "../../../core/errors/pawl-error.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { FileStorage } from "../../../ports/file-storage.ts";
 import { matchesGlob } from "./matches-glob.ts";
 
 /** The folder that files are read from. */

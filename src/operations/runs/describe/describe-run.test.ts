@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
-import { agentTask, toGraph } from "../../../test/fakes/direct-graph.ts";
-import { FakeClock } from "../../../test/fakes/fake-clock.ts";
-import { MemoryBlobs } from "../../../test/support/memory/memory-blobs.ts";
-import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
-import { MemoryJournal } from "../../../test/support/memory/memory-journal.ts";
-import type { Expr } from "../../core/expressions/expr.ts";
-import type { Flow, Step } from "../../core/graph/graph.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { LocalHost } from "../../hosts/local/local-host.ts";
-import type { RunNotice } from "../../hosts/run-host.ts";
-import type { Outcome, Task } from "../../ports/executor.ts";
-import type { RunRecord } from "../../ports/journal.ts";
-import { listApprovals } from "../approvals/describe-run-approvals.ts";
+import { agentTask, toGraph } from "../../../../test/fakes/direct-graph.ts";
+import { FakeClock } from "../../../../test/fakes/fake-clock.ts";
+import { MemoryBlobs } from "../../../../test/support/memory/memory-blobs.ts";
+import { MemoryFileStorage } from "../../../../test/support/memory/memory-file-storage.ts";
+import { MemoryJournal } from "../../../../test/support/memory/memory-journal.ts";
+import type { Expr } from "../../../core/expressions/expr.ts";
+import type { Flow, Step } from "../../../core/graph/graph.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { LocalHost } from "../../../hosts/local/local-host.ts";
+import type { RunNotice } from "../../../hosts/run-host.ts";
+import type { Outcome, Task } from "../../../ports/executor.ts";
+import type { RunRecord } from "../../../ports/journal.ts";
+import { listApprovals } from "../../approvals/describe-run-approvals.ts";
+import type { StepDescription } from "../run-schemas.ts";
 import { describeRun, summarizeRun } from "./describe-run.ts";
 import { describeStepLogs } from "./describe-run-logs.ts";
-import type { StepDescription } from "./run-schemas.ts";
 
 const START = Date.UTC(2026, 0, 2, 3, 4, 5);
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { agentTask, toGraph } from "../../../test/fakes/direct-graph.ts";
-import type { Flow, Graph, Step } from "../../core/graph/graph.ts";
-import { loadDefinition } from "../../dialects/load-definition.ts";
+import { agentTask, toGraph } from "../../../../test/fakes/direct-graph.ts";
+import type { Flow, Graph, Step } from "../../../core/graph/graph.ts";
+import { loadDefinition } from "../../../dialects/load-definition.ts";
 import { explainGraph } from "./explain-graph.ts";
 import { toMermaid } from "./explain-graph-mermaid.ts";
 

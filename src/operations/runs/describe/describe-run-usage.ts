@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 
 /** Adds what models and tools count (tokens, turns, searches), name by name, also inside nested objects. Texts are left out. */
 export function addUsage(sum: JsonObject, usage: JsonObject): JsonObject {
