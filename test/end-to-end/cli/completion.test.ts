@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { spawn } from "@lydell/node-pty";
 import { expect, onTestFinished, test } from "vitest";
 import { needs } from "../../support/needs.ts";
-import { AT_ONCE, application, QUESTION } from "../support/application.ts";
+import { AT_ONCE, application, QUESTION, REVIEW } from "../support/application.ts";
 import { pawl, pawlCommand } from "../support/pawl.ts";
 import { startServer } from "../support/server.ts";
 
@@ -164,6 +164,24 @@ test.each(["bash", "zsh"] as const)(
     await shell.seen("evident");
     expect(readdirSync(folder)).toEqual(["workflows"]);
     expect(existsSync(join(folder, "made-by-name"))).toBe(false);
+  },
+  60_000,
+);
+
+test.each(["bash", "zsh"] as const)(
+  "%s completes what is behind a colon",
+  async (name) => {
+    if (name === "zsh") needs("zsh");
+    const folder = application({ "review.yaml": REVIEW, "script.yaml": AT_ONCE });
+    const { stdout } = await pawl(["run", "review.yaml", "--agent", "simulated:script.yaml", "--json"], {
+      cwd: folder,
+    });
+    const id = JSON.parse(stdout).data.run_id;
+    const shell = await shellIn(folder, name);
+    shell.type(`pawl approve ${id}:lo\t--comment ok\r`);
+    await shell.seen("completed");
+    const { stdout: shown } = await pawl(["runs", "show", id, "--json"], { cwd: folder });
+    expect(JSON.parse(shown).data.status).toBe("completed");
   },
   60_000,
 );
