@@ -1,20 +1,13 @@
+import type { LaidOut } from "../../../operations/templates/lay-out-files.ts";
 import { layOutTerminalExamples } from "../../../operations/templates/lay-out-terminal-examples.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 
 /** `pawl init terminal`: the examples of terminal workflows, and what to type next. */
 export async function initTerminal(dir: string, { json }: { readonly json?: true }): Promise<number> {
   const laidOut = await layOutTerminalExamples(dir);
-  if (json === true) {
-    const { folder, written, alike, kept } = laidOut;
-    printEnvelope({ folder, written, already_there: alike, left_alone: kept });
-    return 0;
-  }
-  const { folder, written, alike, kept, mcpServer } = laidOut;
-  for (const file of written) print(file);
-  tell(
-    `${written.length} files written to ${folder}${alike.length > 0 ? `; ${alike.length} were there already` : ""}.`,
-  );
-  for (const file of kept) tell(`${file} is there already and says something else: it is left alone.`);
+  if (json === true) return answer(laidOut);
+  tellLaidOut(laidOut);
+  const { kept, mcpServer } = laidOut;
   if (kept.includes(".mcp.json")) tell(`To offer terminals to your editor, add this server to it: ${mcpServer}`);
   const others = kept.filter((file) => file !== ".mcp.json");
   if (others.length > 0) tell("For examples that are whole, lay them out elsewhere: pawl init terminal my-terminals");
@@ -41,16 +34,9 @@ export async function listTemplatesCommand({ json }: { readonly json?: true }): 
 /** `pawl init TEMPLATE`: its files, what it needs, and what to type next. */
 export async function initTemplate(name: string, dir: string, { json }: { readonly json?: true }): Promise<number> {
   const { layOutTemplate } = await import("../../../operations/templates/template-folders.ts");
-  const { template, folder, written, alike, kept } = await layOutTemplate(name, dir);
-  if (json === true) {
-    printEnvelope({ template, folder, written, already_there: alike, left_alone: kept });
-    return 0;
-  }
-  for (const file of written) print(file);
-  tell(
-    `${written.length} files written to ${folder}${alike.length > 0 ? `; ${alike.length} were there already` : ""}.`,
-  );
-  for (const file of kept) tell(`${file} is there already and says something else: it is left alone.`);
+  const { template, ...laidOut } = await layOutTemplate(name, dir);
+  if (json === true) return answer(laidOut, { template });
+  tellLaidOut(laidOut);
   tell(`\n${template.description}\nIt needs ${template.needs.join("; ")}.`);
   const agent = template.dialect === "sandcastle" ? " --agent simulated" : "";
   tell(`
@@ -58,6 +44,18 @@ Next:
 ${dir === "." ? "" : `  cd ${toShellWord(dir)}\n`}  pawl run ${toShellWord(template.workflow)} --input ${toShellWord(template.input)}${agent}
 README.md says what it does, and what to change.`);
   return 0;
+}
+
+function answer({ folder, written, alike, kept }: LaidOut, first: object = {}): number {
+  printEnvelope({ ...first, folder, written, already_there: alike, left_alone: kept });
+  return 0;
+}
+
+function tellLaidOut({ folder, written, alike, kept }: LaidOut): void {
+  for (const file of written) print(file);
+  const there = alike.length > 0 ? `; ${alike.length} were there already` : "";
+  tell(`${written.length} files written to ${folder}${there}.`);
+  for (const file of kept) tell(`${file} is there already and says something else: it is left alone.`);
 }
 
 function toNext(dir: string): string {
