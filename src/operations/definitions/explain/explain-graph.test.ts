@@ -133,7 +133,7 @@ test("a hostile id stays a label", () => {
 });
 
 async function loadExample(name: string): Promise<Graph> {
-  const text = await readFile(new URL(`../../../examples/${name}`, import.meta.url), "utf8");
+  const text = await readFile(new URL(`../../../../examples/${name}`, import.meta.url), "utf8");
   const { graph } = await loadDefinition({ text });
   if (graph === undefined) throw new Error(`${name} does not compile.`);
   return graph;
