@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { isJsonObject, type Json } from "../../../src/core/json.ts";
 import { loadOperations } from "../../../src/operations/operations.ts";
 import { AT_ONCE, application, QUESTION, REVIEW } from "../support/application.ts";
-import { pawl } from "../support/pawl.ts";
+import { type PawlResult, pawl } from "../support/pawl.ts";
 import { startServer } from "../support/server.ts";
 
 const FILES = {
@@ -30,6 +30,10 @@ class World {
   async ask(...args: readonly string[]): Promise<{ readonly code: number | null; readonly answer: Json }> {
     const { code, stdout } = await pawl([...args, "--json", ...this.#options, ...this.#key], { cwd: this.#cwd });
     return { code, answer: toJson(stdout) };
+  }
+
+  show(...args: readonly string[]): Promise<PawlResult> {
+    return pawl([...args, ...this.#options], { cwd: this.#cwd });
   }
 
   /** A field of what a command answers. */
@@ -143,6 +147,15 @@ function shapeOf(value: Json): Json {
     );
   return value === null ? null : typeof value;
 }
+
+// Views are found by name, so that no compiler sees whether one takes what its operation answers.
+test("every verb shows its answer to a person", { timeout: 60_000 }, async () => {
+  const world = new World(application(FILES));
+  for (const [verb, sample] of Object.entries(SAMPLES)) {
+    const { code, stderr } = await world.show(...verb.split(" "), ...(await sample(world)));
+    expect({ verb, stderr, code }).not.toMatchObject({ stderr: expect.stringMatching(/defect|USAGE/) });
+  }
+});
 
 async function playAll(world: World): Promise<Readonly<Record<string, string>>> {
   const shapes: Record<string, string> = {};

@@ -114,7 +114,7 @@ test("an approval comes with the commands that answer it, quoted for the shell",
     schema: null,
   };
 
-  const text = renderApprovals([approval], { paint, now });
+  const text = renderApprovals({ items: [approval] }, { paint, now });
 
   expect(text).toContain("? ask[2] of review: Good?");
   expect(text).toContain("(then skip)");

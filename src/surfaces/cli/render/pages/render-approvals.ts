@@ -7,7 +7,10 @@ import { truncate } from "../text/text-width.ts";
 const SHOWN_COLUMNS = 2_000;
 
 /** What a person is asked, and the commands that answer. */
-export function renderApprovals(approvals: readonly OpenApproval[], options: PageOptions): string {
+export function renderApprovals(
+  { items: approvals }: { readonly items: readonly OpenApproval[] },
+  options: PageOptions,
+): string {
   if (approvals.length === 0) return "Nothing waits for a person.";
   return approvals.map((approval) => renderApproval(approval, options)).join("\n\n");
 }
