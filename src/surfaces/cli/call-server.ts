@@ -5,6 +5,7 @@ import type { Event } from "../../core/history/events.ts";
 import type { Operation } from "../../operations/operation.ts";
 import type { FollowedRun, RunCaller } from "./caller.ts";
 import { tell } from "./print.ts";
+import { toPawlError } from "./remote/perform-remotely.ts";
 import { shortId } from "./short-id.ts";
 import type { Voice } from "./voice.ts";
 
@@ -24,7 +25,10 @@ export class ServerCaller implements RunCaller {
   ): Promise<z.output<Output>> {
     if ("no" in http) throw new Error(`The operation ${id} is not to be had over HTTP.`);
     // A server of this version answers as the operation's schema says.
-    return (await this.client.send(`${http.method} ${http.path}`, given)) as z.output<Output>;
+    const answer = this.client.send(`${http.method} ${http.path}`, given) as Promise<z.output<Output>>;
+    return answer.catch((error: unknown) => {
+      throw toPawlError(error);
+    });
   }
 
   async follow({ runId, begin, listen }: FollowedRun, stop: AbortSignal): Promise<"at rest" | "stopped"> {

@@ -3,7 +3,7 @@ import { type CommonOptions, formatOf, type OpenApp } from "./cli-context.ts";
 import { tell } from "./print.ts";
 import { io } from "./process-io.ts";
 import { type ChosenServer, chooseServer } from "./remote/choose-server.ts";
-import type { RemoteCommand } from "./remote/remote-parts.ts";
+import type { RemoteCommand } from "./remote/perform-remotely.ts";
 import { reportError } from "./report-error.ts";
 import type { LocalCommand } from "./verbs/perform.ts";
 import { withApp } from "./with-app.ts";

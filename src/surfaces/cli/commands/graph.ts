@@ -8,7 +8,7 @@ import { looksLikeFile } from "../../../operations/definitions/looks-like-file.t
 import { type CommonOptions, formatOf, paintFor } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
 import { io } from "../process-io.ts";
-import type { RemoteParts } from "../remote/remote-parts.ts";
+import type { RemoteParts } from "../remote/perform-remotely.ts";
 
 export interface GraphOptions extends CommonOptions {
   readonly mermaid?: true;

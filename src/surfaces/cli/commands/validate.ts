@@ -5,7 +5,7 @@ import type { TextValidation } from "../../../operations/workflows/workflow-sche
 import { type CommonOptions, formatOf } from "../cli-context.ts";
 import { readSource } from "../perform-verb.ts";
 import { print, printEnvelope } from "../print.ts";
-import type { RemoteParts } from "../remote/remote-parts.ts";
+import type { RemoteParts } from "../remote/perform-remotely.ts";
 
 const INVALID = 3;
 

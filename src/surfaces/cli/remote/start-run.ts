@@ -5,26 +5,26 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type JsonObject } from "../../../core/json.ts";
 import { looksLikeFile } from "../../../operations/definitions/looks-like-file.ts";
 import type { Plan } from "../../../operations/plan/plan-run.ts";
+import { readRequestBody } from "../../../operations/requests/read-request-file.ts";
 import { gatherInput } from "../../../operations/start/input/gather-input.ts";
 import { ServerCaller } from "../call-server.ts";
 import { formatOf } from "../cli-context.ts";
 import { type PlanOptions, showPlan } from "../commands/plan.ts";
 import type { RunOptions } from "../commands/run.ts";
+import { runExitCode } from "../follow/run-exit-code.ts";
+import { openRunPrinter } from "../follow/run-printer.ts";
 import { showRunToRest } from "../follow/show-run-to-rest.ts";
 import { readSource } from "../perform-verb.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { shortId } from "../short-id.ts";
-import { given, type RemoteParts } from "./remote-parts.ts";
+import type { RemoteParts } from "./perform-remotely.ts";
 
 const AGENTS = ["sandstorm", "inline", "simulated"] as const;
 
 /** `pawl run` by a server: a file of this machine is sent as it is, without the scripts and prompts that it names. */
 export async function run(parts: RemoteParts, workflow: string, options: RunOptions): Promise<number> {
   const { client } = parts;
-  if (options.request !== undefined) {
-    const { runRequest } = await import("./run-request.ts");
-    return runRequest(parts, { workflow, file: options.request }, options);
-  }
+  if (options.request !== undefined) return runRequest(parts, { workflow, file: options.request }, options);
   const submission = {
     ...(await toSubmission(client, workflow, options)),
     ...toLimits(options),
@@ -45,8 +45,7 @@ export async function run(parts: RemoteParts, workflow: string, options: RunOpti
 }
 
 export async function plan({ client }: RemoteParts, workflow: string, options: PlanOptions): Promise<number> {
-  const { outputTokens, toolTokens } = options;
-  const assume = given({ output_tokens: outputTokens, tool_tokens: toolTokens });
+  const assume = { output_tokens: options.outputTokens, tool_tokens: options.toolTokens };
   const request = { ...(await toSubmission(client, workflow, options)), assume };
   // The document is looser than what the server makes: it does not tell which fields come together.
   return showPlan((await client.call("POST /workflows/plan", request)) as Plan, options);
@@ -58,8 +57,8 @@ async function toSubmission(client: PawlClient, reference: string, { i = [], inp
   const { file, part } = toFile(reference);
   const workflow = file === undefined ? reference : `${await readSource(file)}\n`;
   const schema = file !== undefined || i.length === 0 ? undefined : await schemaOf(client, reference);
-  const values = await gatherInput({ pairs: i, folder: process.cwd(), ...given({ file: input }) }, schema);
-  return { workflow, input: values, ...given({ part, agent: toAgent(agent), max_cost_usd: maxCost }) };
+  const values = await gatherInput({ pairs: i, folder: process.cwd(), file: input }, schema);
+  return { workflow, input: values, part, agent: toAgent(agent), max_cost_usd: maxCost };
 }
 
 /** Names may hold `#` as well: what counts is the first one behind a file. No file: it is a name that the server knows. */
@@ -74,13 +73,8 @@ function toFile(reference: string): { readonly file?: string; readonly part?: st
 
 /** Beside `max_cost_usd`, which a plan takes as well. */
 function toLimits({ maxTokens, maxSteps, maxSeconds, onExceeded }: RunOptions) {
-  const limits = given({
-    max_tokens: maxTokens,
-    max_steps: maxSteps,
-    max_seconds: maxSeconds,
-    on_exceeded: onExceeded,
-  });
-  return Object.keys(limits).length === 0 ? {} : { limits };
+  const limits = { max_tokens: maxTokens, max_steps: maxSteps, max_seconds: maxSeconds, on_exceeded: onExceeded };
+  return Object.values(limits).every((limit) => limit === undefined) ? {} : { limits };
 }
 
 /** By which it is decided what is a text. */
@@ -96,4 +90,38 @@ function toAgent(written: string | undefined): (typeof AGENTS)[number] | undefin
     message: `"${written}" is no agent that a server can be asked for.`,
     remedy: `Use one of ${AGENTS.join(", ")}: scripts of simulated agents are files of the machine that runs.`,
   });
+}
+
+/** `pawl run --request`: a server answers such a request when its run has ended, so that there is nothing to follow. */
+async function runRequest(
+  { client, voice }: RemoteParts,
+  { workflow, file }: { readonly workflow: string; readonly file: string },
+  options: RunOptions,
+): Promise<number> {
+  const { i, input, agent, maxCost, maxTokens, maxSteps, maxSeconds, onExceeded, detach } = options;
+  const others = { i, input, agent, maxCost, maxTokens, maxSteps, maxSeconds, onExceeded, detach };
+  const beside = Object.entries(others)
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => toFlag(name));
+  if (beside.length > 0) {
+    throw new PawlError("USAGE", {
+      message: `\`--request\` is all that a server is sent: it takes no ${beside.join(", ")} beside it.`,
+      remedy: "Leave one of them out.",
+    });
+  }
+  const request = await readRequestBody({ file, folder: process.cwd(), workflowId: workflow });
+  const response = await client.request("/execute", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(request),
+  });
+  const runId = response.headers.get("x-run-id") ?? "";
+  const run = await client.call("GET /runs/{id}", { id: runId });
+  const printer = await openRunPrinter(formatOf(options), voice);
+  await printer.end(run);
+  return runExitCode(run);
+}
+
+function toFlag(option: string): string {
+  return option === "i" ? "-i" : `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

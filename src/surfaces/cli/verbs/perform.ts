@@ -2,7 +2,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { OpenApplication } from "../../../operations/application/application.ts";
 import type { RunCaller } from "../caller.ts";
 import type { CommonOptions } from "../cli-context.ts";
-import type { RemoteCommand } from "../remote/remote-parts.ts";
+import type { RemoteCommand } from "../remote/perform-remotely.ts";
 import type { Voice } from "../voice.ts";
 
 /** What a verb does with the application that the options name. */
