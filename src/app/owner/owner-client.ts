@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { connect as connectSocket } from "node:net";
 import { Agent, fetch } from "undici";
 import { isErrorCode } from "../../core/errors/error-table.ts";
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../../hosts/run-host.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type {
@@ -65,9 +66,13 @@ export class OwnerClient implements RunHost {
       keepAliveTimeout: 60_000,
     });
     // While this request lasts, the owner knows that it is needed, and this process knows that the owner is there.
-    void this.#readLines("/owner/runs/every-run/notices", () => undefined, this.#over.signal)
-      .catch(() => undefined)
-      .then(() => this.#end());
+    this.#readLines("/owner/runs/every-run/notices", () => undefined, this.#over.signal).then(
+      () => this.#end(),
+      // An owner that refuses is there.
+      (error: unknown) => {
+        if (isPawlError(error) && error.code === "OWNER_GONE") this.#end();
+      },
+    );
   }
 
   /** This process drives nothing itself. */
@@ -88,7 +93,7 @@ export class OwnerClient implements RunHost {
       await this.#askNow("POST", `/runs/${encodeURIComponent(runId)}/resume`);
     } catch (error) {
       // It is as it is, which its record tells.
-      if (!(error instanceof PawlError) || error.code !== "RUN_FINISHED") throw error;
+      if (!isPawlError(error) || error.code !== "RUN_FINISHED") throw error;
     }
     return this.#readRecord(runId);
   }
@@ -189,7 +194,7 @@ export class OwnerClient implements RunHost {
       headers: { "content-type": "application/json", ...(by === undefined ? {} : { [SURFACE_HEADER]: by }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const answered = (await this.#orWhyNot(response.json(), signal)) as Json;
+    const answered = parseJson(await this.#orWhyNot(response.text(), signal)) ?? null;
     if (response.ok && isJsonObject(answered)) return answered["data"] ?? null;
     throw toError(answered);
   }
@@ -201,8 +206,8 @@ export class OwnerClient implements RunHost {
     const lines = await this.#openLines(path, AbortSignal.any([closed.signal, this.#over.signal]));
     return {
       next: async () => {
-        const { value, done } = await lines.next();
-        if (done !== true) return value as unknown as ScreenChange;
+        const line = await lines.next().catch(() => undefined);
+        if (line !== undefined && line.done !== true) return line.value as unknown as ScreenChange;
         throw closed.signal.aborted
           ? new PawlError("TERMINAL_NOT_FOUND", { message: "The view is closed." })
           : ownerGone();
@@ -214,25 +219,30 @@ export class OwnerClient implements RunHost {
   }
 
   async #readLines(path: string, listen: (line: Json) => void, signal: AbortSignal): Promise<void> {
-    for await (const line of await this.#openLines(path, signal)) listen(line);
+    const lines = await this.#openLines(path, signal);
+    for (;;) {
+      const { value, done } = await this.#orWhyNot(lines.next(), signal);
+      if (done === true) return;
+      listen(value);
+    }
   }
 
   /** Lines of JSON, until the owner ends them. */
   async #openLines(path: string, signal: AbortSignal): Promise<AsyncGenerator<Json>> {
     const response = await this.#fetch(path, signal, {});
-    if (!response.ok) throw toError((await this.#orWhyNot(response.json(), signal)) as Json);
+    if (!response.ok) throw toError(parseJson(await this.#orWhyNot(response.text(), signal)) ?? null);
     return readLines(response.body);
   }
 
   async #fetch(path: string, signal: AbortSignal | undefined, init: RequestInit) {
-    const { dispatcher, either } = { dispatcher: this.#agent, either: this.#orOver(signal) };
+    const over = this.#over.signal;
+    const asked = {
+      ...init,
+      dispatcher: this.#agent,
+      signal: signal === undefined ? over : AbortSignal.any([signal, over]),
+    };
     // The types of the platform's `fetch` and of this one, which can use a socket, differ in name only.
-    const asked = { ...(init as Parameters<typeof fetch>[1]), dispatcher, signal: either };
-    return this.#orWhyNot(fetch(`http://owner${path}`, asked), signal);
-  }
-
-  #orOver(signal: AbortSignal | undefined): AbortSignal {
-    return signal === undefined ? this.#over.signal : AbortSignal.any([signal, this.#over.signal]);
+    return this.#orWhyNot(fetch(`http://owner${path}`, asked as Parameters<typeof fetch>[1]), signal);
   }
 
   /** A request that fails was broken off by who asked, or its owner is gone. */

@@ -27,15 +27,15 @@ export class OwnerServer {
   private constructor(options: OwnerServerOptions) {
     let opened: ReturnType<OwnerServerOptions["open"]> | undefined;
     // Runs and people take their time: a connection ends with its caller.
-    this.#server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
-      opened ??= options.open();
-      opened.then(
-        (answer) => answer(request, response),
-        (error: unknown) => {
-          options.onDefect(error);
-          request.socket.destroy();
-        },
-      );
+    this.#server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, async (request, response) => {
+      try {
+        opened ??= options.open();
+        await (await opened)(request, response);
+      } catch (error) {
+        opened = undefined;
+        options.onDefect(error);
+        response.writeHead(500).end();
+      }
     });
     this.#server.on("connection", (socket) => {
       this.#callers.add(socket);

@@ -1,5 +1,6 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Application } from "../../operations/application/application.ts";
 import { parseInput } from "../../operations/fields.ts";
@@ -75,7 +76,8 @@ export function mountOwnerRoutes(http: Hono<HttpEnv>, app: Application): readonl
   });
   http.get("/owner/terminals/:id/screen", async (c) => {
     const { view: name, ...window } = parseInput(windowSchema.extend({ view: z.uuid() }), c.req.query());
-    if (views.size >= MAX_VIEWS) return c.body(null, 429);
+    if (views.size >= MAX_VIEWS)
+      throw new PawlError("SERVER_BUSY", { message: `At most ${MAX_VIEWS} screens can be watched at once.` });
     const view = await (await terminals()).watchScreen(c.req.param("id"), window);
     views.set(name, view);
     return streamScreen(view, () => views.delete(name));
