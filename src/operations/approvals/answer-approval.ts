@@ -4,7 +4,8 @@ import type { ApprovalAnswer } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import { findRun } from "../runs/find-run.ts";
-import { listApprovals, type OpenApproval, placeOf } from "./describe-run-approvals.ts";
+import { listApprovals, type OpenApproval } from "./describe-run-approvals.ts";
+import { placeOf } from "./place-of.ts";
 
 export type Answer = ApprovalAnswer;
 

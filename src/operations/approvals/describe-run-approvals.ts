@@ -6,6 +6,7 @@ import { toIsoTime } from "../../core/iso-time.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "../runs/describe/describe-run-reading.ts";
 import { type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../schemas.ts";
+import { placeOf } from "./place-of.ts";
 
 export const approvalSchema = z
   .object({
@@ -28,11 +29,6 @@ export const approvalSchema = z
 
 /** A question that waits for a person: an approval step's, or one that a task has asked on its way. */
 export type OpenApproval = Frozen<z.output<typeof approvalSchema>>;
-
-/** The part behind `RUN:`. A task may ask several questions at one path, so they have their number. */
-export function placeOf({ path, key, asked }: Pick<OpenApproval, "path" | "key" | "asked">): string {
-  return key === null ? path : `${path}@${asked}`;
-}
 
 /** The open approvals of one run, longest waiting first. */
 export async function listApprovals(sources: RunSources, record: RunRecord): Promise<readonly OpenApproval[]> {

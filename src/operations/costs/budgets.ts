@@ -8,7 +8,8 @@ import type { Application } from "../application/application.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../application/tenant-id.ts";
 import { defineOperation, type Table } from "../operation.ts";
 import { idField, listOf, numberedPage, takePage } from "../schemas.ts";
-import { type BudgetDescription, budgetSchema, describeBudget } from "./shared-budgets.ts";
+import { type BudgetDescription, budgetSchema } from "./budget-schema.ts";
+import { describeBudget } from "./shared-budgets.ts";
 
 const NO_MODEL = { no: "A model that is limited does not say how far." };
 const id = idField("The budget's id.", "budgets ls");

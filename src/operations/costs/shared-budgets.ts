@@ -1,36 +1,9 @@
-import { z } from "zod";
 import { AMOUNTS, howNear, SHOWN_AMOUNTS } from "../../core/amounts.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoDay, toIsoTime } from "../../core/iso-time.ts";
 import type { Budget, Budgets } from "../../ports/service/budgets.ts";
 import type { Application } from "../application/application.ts";
-import { timeSchema } from "../schemas.ts";
-
-export const budgetSchema = z
-  .object({
-    budget_id: z.string(),
-    workflow: z.string().nullable().describe("Null: of every workflow."),
-    tenant_id: z.string().nullable().describe("Null: of everybody."),
-    per: z.enum(["day", "total"]).describe("A day is one in UTC."),
-    on_exceeded: z.enum(["stop", "ask"]),
-    webhook: z.string().nullable(),
-    day: z.string().nullable().describe("That `uses` is about."),
-    uses: z.array(
-      z.object({
-        of: z.enum(["cost_usd", "tokens", "steps", "seconds"]),
-        limit: z.number().describe("With what people have added."),
-        raised_by: z.number(),
-        used: z.number(),
-        is: z.enum(["ok", "near", "used_up"]).describe("`near`: 80 % are used."),
-      }),
-    ),
-    unpriced: z.boolean().describe("Something had no known price: the cost is a lower bound."),
-    created_at: timeSchema,
-    updated_at: timeSchema,
-  })
-  .meta({ id: "Budget", description: "What runs may use together." });
-
-export type BudgetDescription = z.output<typeof budgetSchema>;
+import type { BudgetDescription } from "./budget-schema.ts";
 
 /**
  * Refuses a run that no budget leaves anything for, before it has begun; one that asks a person lets it begin. Throws

@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import type { AppHost, Application, OpenApplication } from "../../operations/application/application.ts";
 import { forTenant } from "../../operations/application/tenant-application.ts";
-import { parseInput } from "../../operations/fields.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { readPinnedGraph } from "../../operations/repeat/read-pinned-graph.ts";
 import { describeHead, describeRun } from "../../operations/runs/describe/describe-run.ts";
@@ -40,7 +39,10 @@ export class HereCaller implements RunCaller {
     operation: Operation<Input, Output>,
     given: Readonly<Record<string, unknown>>,
   ): Promise<z.output<Output>> {
-    const submissions = await this.#openSubmissions();
+    const [submissions, { parseInput }] = await Promise.all([
+      this.#openSubmissions(),
+      import("../../operations/fields.ts"),
+    ]);
     const input = parseInput(operation.input, given);
     const output: unknown = await operation.handle(
       { app: this.#seen, by: "cli", submissions, folder: process.cwd() },

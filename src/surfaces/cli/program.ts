@@ -10,7 +10,6 @@ import { addDefinitions } from "./verbs/add-definitions.ts";
 import { addDev } from "./verbs/add-dev.ts";
 import { addInit } from "./verbs/add-init.ts";
 import { addMcp } from "./verbs/add-mcp.ts";
-import { addOperations } from "./verbs/add-operations.ts";
 import { addRun } from "./verbs/add-run.ts";
 import { addRuns } from "./verbs/add-runs.ts";
 import { addTerminals } from "./verbs/add-terminals.ts";
@@ -34,7 +33,9 @@ export async function buildProgram(
   addDefinitions(program, perform);
   addRuns(program, perform);
   addTerminals(program, perform);
-  addOperations(program, perform, await operationsFor(args));
+  const operations = await operationsFor(args);
+  // Its schemas are most of what a command without an operation would cost.
+  if (operations.length > 0) (await import("./verbs/add-operations.ts")).addOperations(program, perform, operations);
   addMcp(program, perform);
   addDev(program, openApp, exitWith);
   addCompletion(program, exitWith);

@@ -1,4 +1,5 @@
-import { type OpenApproval, placeOf } from "../../../operations/approvals/describe-run-approvals.ts";
+import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
+import { placeOf } from "../../../operations/approvals/place-of.ts";
 import type { RunHead } from "../../../operations/runs/run-schemas.ts";
 import type { RunCaller } from "../caller.ts";
 import { tell } from "../print.ts";

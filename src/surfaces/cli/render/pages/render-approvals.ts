@@ -1,4 +1,5 @@
-import { type OpenApproval, placeOf } from "../../../../operations/approvals/describe-run-approvals.ts";
+import type { OpenApproval } from "../../../../operations/approvals/describe-run-approvals.ts";
+import { placeOf } from "../../../../operations/approvals/place-of.ts";
 import { formatTime } from "../text/format-time.ts";
 import type { PageOptions } from "../text/page-options.ts";
 import { sanitize } from "../text/sanitize.ts";
