@@ -1,5 +1,5 @@
-import type { PolicyPattern, PolicyTrigger } from "../graph/policy.ts";
-import { findBuiltIn } from "./built-in-patterns.ts";
+import type { BuiltInPattern, PolicyPattern, PolicyTrigger } from "../graph/policy.ts";
+import { findCards } from "./find-cards.ts";
 import type { Found } from "./found.ts";
 
 /** Everything that a regular expression matches. Undefined: it cannot be searched for in a text this long. */
@@ -61,4 +61,53 @@ function withoutOverlaps(found: readonly FoundKind[]): readonly FoundKind[] {
     else if (next.end > last.end) kept[kept.length - 1] = { ...last, end: next.end };
   }
   return kept;
+}
+
+const KEYS = [
+  // Keys of many vendors. Words that are joined by hyphens have neither digits nor capitals.
+  String.raw`(?:sk|pk|rk)[-_](?=[a-z_-]{0,80}[A-Z0-9])[\w-]{16,9000}`,
+  "(?:AKIA|ASIA)[0-9A-Z]{16}",
+  "gh[pousr]_[A-Za-z0-9]{20,9000}",
+  String.raw`github_pat_\w{20,9000}`,
+  String.raw`glpat-[\w-]{20,9000}`,
+  String.raw`xox[abeoprs]-[\w-]{10,9000}`,
+  String.raw`AIza[\w-]{35,9000}`,
+  String.raw`ya29\.[\w-]{20,9000}`,
+  "npm_[A-Za-z0-9]{36,9000}",
+  "hf_[A-Za-z0-9]{30,9000}",
+  String.raw`whsec_[\w+/=-]{20,9000}`,
+  String.raw`SG\.[\w-]{16,9000}\.[\w-]{16,9000}`,
+  String.raw`pawl_[0-9a-f]{12}_[\w-]{43,9000}`,
+  // A JSON web token.
+  String.raw`(?<!-)eyJ[\w-]{8,16000}\.eyJ[\w-]{8,16000}\.[\w-]{8,9000}`,
+].join("|");
+
+const PEM = String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[\s\S]{0,8000}?-----END [A-Z ]{0,30}PRIVATE KEY-----|[\s\S]{0,8000})`;
+
+/**
+ * A search takes time in proportion to the length of any text: repetitions are bounded. In doubt
+ * they take more: what surrounds a find is cheaper to lose than to show.
+ */
+const PATTERNS: Readonly<Record<Exclude<BuiltInPattern, "card">, RegExp>> = {
+  // The local part is looked for from the sign: from its own beginning every letter would be one.
+  email:
+    /@(?<=([\p{L}\p{N}._%+-]{1,64})@)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,8}(?:xn--[a-z0-9-]{2,59}|\p{L}{2,24})/giu,
+  // With a country code, or parted as people write it: a bare row of digits is more often something else.
+  phone: new RegExp(
+    [
+      String.raw`\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{1,4}(?:[ .-]?\d{2,4}){1,4}(?!\d)`,
+      String.raw`(?<![\d.+]|[A-Za-z])(?:\(\d{2,4}\) ?\d{3,4}[ .-]\d{3,5}|\d{3}[ .-]\d{3,4}[ .-]\d{3,5}|0\d(?:[ .-]\d{2}){4}|0\d{2,4}[ /-]\d{5,8})(?!\d|\.\d)`,
+    ].join("|"),
+    "gu",
+  ),
+  secret: new RegExp(String.raw`(?<![A-Za-z0-9])(?:${KEYS})|(?<=\b[Bb]earer )[\w.~+/-]{16,9000}={0,4}|${PEM}`, "gu"),
+};
+
+export function findBuiltIn(kind: BuiltInPattern, text: string): readonly Found[] {
+  if (kind === "card") return findCards(text);
+  const found: Found[] = [];
+  for (const { 0: match, 1: before = "", index } of text.matchAll(PATTERNS[kind])) {
+    found.push({ start: index - before.length, end: index + match.length });
+  }
+  return found;
 }

@@ -1,4 +1,5 @@
-import type { Graph } from "../../core/graph/graph.ts";
+import type { Graph, Place } from "../../core/graph/graph.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { Compiled, Definition, DefinitionPart, LoadOptions, Selection } from "../definition.ts";
 import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
@@ -7,12 +8,12 @@ import { Reader } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { SourceText } from "../source/source-text.ts";
 import type { YamlNode } from "../source/yaml-node.ts";
+import type { AgentDefinition } from "./agents-file.ts";
 import { checkAgentsFile } from "./check.ts";
 import { checkNesting } from "./check-nesting.ts";
-import { toAgentGraph, toWorkflowGraph } from "./lower.ts";
 import { effectiveSettings } from "./lower-agent.ts";
-import type { LowerContext } from "./lower-workflow.ts";
-import { type AgentsFile, parseAgentsFile } from "./parse.ts";
+import { type LowerContext, lowerLoneAgent, lowerWorkflow } from "./lower-workflow.ts";
+import { type AgentsFile, parseAgentsFile, type WorkflowDefinition } from "./parse.ts";
 import { parseAgentFile } from "./parse-agent-file.ts";
 import { resolveSteps, type Surroundings, type Targets } from "./resolve-steps.ts";
 import { rules } from "./shape/parts.ts";
@@ -140,4 +141,58 @@ function listOf(names: readonly string[]): string {
   if (names.length === 0) return "It has none.";
   const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
   return `It has: ${names.slice(0, MAX_LISTED).map(toExcerpt).join(", ")}${more}.`;
+}
+
+/** The graph of one workflow of a file. `part` says which it is, so that another process can compile the same. */
+function toWorkflowGraph(workflow: WorkflowDefinition, file: AgentsFile, context: LowerContext): Graph {
+  const { name, description, maxCostMicro, timeoutMs } = workflow;
+  return {
+    ...toFrame(name, description),
+    flow: lowerWorkflow(workflow, context),
+    limits: { maxCostMicro, timeoutMs },
+    settings: {
+      ...toSettings(file),
+      part: { workflow: name },
+      // A sequence is what everybody means who says nothing.
+      ...(workflow.kind === "graph" ? { workflow_kind: "graph" } : {}),
+    },
+  };
+}
+
+/** The graph of one agent that is asked alone. Its output is what the agent's executor gives. */
+function toAgentGraph(agent: AgentDefinition, file: AgentsFile, context: LowerContext): Graph {
+  const { line, column } = agent.place;
+  const place: Place = { line, column };
+  return {
+    ...toFrame(agent.name, agent.description),
+    flow: lowerLoneAgent(agent, context, place),
+    limits: {},
+    settings: { ...toSettings(file), part: { agent: agent.name } },
+  };
+}
+
+function toFrame(name: string, description: string | undefined) {
+  return {
+    format: 1,
+    dialect: "agents",
+    name,
+    description,
+    input: { schema: INPUT_SCHEMA, declared: ["message", "session_id"], defaults: {} },
+    ending: { deadLetter: false },
+    envAllowed: [],
+  } as const;
+}
+
+const INPUT_SCHEMA: JsonObject = {
+  type: "object",
+  properties: {
+    message: { type: "string", description: "What the first agent is asked." },
+    session_id: { type: "string", description: "The conversation that agents with `include_history` go on with." },
+  },
+  required: ["message"],
+};
+
+function toSettings({ servers }: AgentsFile): JsonObject {
+  if (servers === undefined) return {};
+  return { mcp_servers: Object.fromEntries(servers.map(({ name, settings }) => [name, settings])) };
 }

@@ -10,7 +10,6 @@ import { toExcerpt } from "../source/printable.ts";
 import { reportWrongEncoding } from "../source/report-wrong-encoding.ts";
 import { type Range, SourceText } from "../source/source-text.ts";
 import type { AgentDefinition, AgentSettingName, Named, Setting } from "./agents-file.ts";
-import { mapClaudeTools } from "./claude-tools.ts";
 import { readName } from "./component-name.ts";
 import { type FrontMatter, readFrontMatter } from "./front-matter.ts";
 import { names, rules, setting } from "./shape/parts.ts";
@@ -144,4 +143,55 @@ function splitNames(names: readonly Named[] | undefined): { names: readonly stri
     names: split.filter((part) => part !== ""),
     at: { start: first.at.start, end: names.at(-1)?.at.end ?? first.at.end },
   };
+}
+
+/** Tools of Claude that a built-in tool of ours stands for. */
+const BUILT_INS: ReadonlyMap<string, string> = new Map([
+  ["WebFetch", "web_fetch"],
+  ["WebSearch", "web_search"],
+  ["Bash", "bash"],
+  ["Read", "files"],
+  ["Write", "files"],
+  ["Edit", "files"],
+  ["MultiEdit", "files"],
+  ["Glob", "files"],
+  ["Grep", "files"],
+  ["LS", "files"],
+]);
+
+/** The meaning of a list `tools` of a Claude agent here. */
+interface MappedTools {
+  readonly builtIns: readonly string[];
+  /** MCP servers of which it names a tool, or all. */
+  readonly servers: readonly string[];
+  /** The tools that it may call of them: `mcp__server__tool`, or `server.*`. */
+  readonly allow: readonly string[];
+  /** Names that nothing here stands for. */
+  readonly unknown: readonly string[];
+  /** Names with a rule in brackets, such as `Bash(git *)`: without the rule they would allow more than was meant. */
+  readonly narrowed: readonly string[];
+}
+
+function mapClaudeTools(written: readonly string[]): MappedTools {
+  const builtIns = new Set<string>();
+  const servers = new Set<string>();
+  const allow = new Set<string>();
+  const unknown: string[] = [];
+  const narrowed: string[] = [];
+  for (const each of written) {
+    const name = each.replace(/\(.*\)$/s, "").trim();
+    if (name !== each.trim()) {
+      narrowed.push(each);
+      continue;
+    }
+    const builtIn = BUILT_INS.get(name);
+    const [, server, tool] = /^mcp__(.+?)(?:__(.+))?$/.exec(name) ?? [];
+    if (builtIn !== undefined) builtIns.add(builtIn);
+    else if (server === undefined) unknown.push(name);
+    else {
+      servers.add(server);
+      allow.add(tool === undefined || tool === "*" ? `${server}.*` : name);
+    }
+  }
+  return { builtIns: [...builtIns], servers: [...servers], allow: [...allow], unknown, narrowed };
 }

@@ -3,9 +3,7 @@ import type { ProblemList } from "../problem-list.ts";
 import { Reader, TOP } from "../shape/shape.ts";
 import type { SourceText } from "../source/source-text.ts";
 import type { YamlMap } from "../source/yaml-node.ts";
-import { checkActions } from "./check-actions.ts";
-import { checkTargets } from "./check-targets.ts";
-import { checkTexts } from "./check-texts.ts";
+import { checkActions, checkTargets, checkTexts } from "./check.ts";
 import { lowerWorkflow } from "./lower.ts";
 import { rules, workflow as shape, type TerminalWorkflow } from "./workflow-shape.ts";
 

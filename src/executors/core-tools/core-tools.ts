@@ -1,16 +1,16 @@
+import { z } from "zod";
 import { ERRORS } from "../../core/errors/error-table.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { OfferedTool, ToolCall, ToolSet } from "../../ports/tools/tool-set.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
 import { describeKnown } from "../output/near-names.ts";
 import { commandTool, type RunCommand } from "./command-tool.ts";
-import type { CoreTool } from "./core-tool.ts";
+import { anything, appId, type CoreTool, defineCoreTool, succeeded } from "./core-tool.ts";
 import { DefinitionFolder } from "./definition-folder.ts";
 import { definitionTools } from "./definition-tools.ts";
-import { frameworkTools } from "./framework-tools.ts";
 import { type Generate, llmTool } from "./llm-tool.ts";
 import { StoredValues, valueTools } from "./value-tools.ts";
 
@@ -109,4 +109,61 @@ function toRefusal(error: unknown, { hints }: CoreTool): Failed {
     costMicro: 0,
     details,
   });
+}
+
+/** `core.framework.*`. `configuration` is all that can be read: put nothing secret into it. */
+function frameworkTools(configuration: JsonObject): readonly CoreTool[] {
+  return [
+    defineCoreTool(
+      {
+        name: "core.framework.getConfigValue",
+        title: "Read a configuration value",
+        description:
+          "Reads a value that the application's configuration gives to workflows, or one of a few harmless settings.",
+        input: z.strictObject({
+          ...appId,
+          key: z.string().describe("For example `uhlp.max_steps`, or a key of `server.context.configuration`."),
+        }),
+        output: z.strictObject({
+          key: z.string().describe("As asked."),
+          value: anything.describe("Null where there is none."),
+          exists: z.boolean().describe("Whether there is one."),
+        }),
+        hints: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
+      },
+      async ({ key }) => {
+        const value = lookUp(configuration, key);
+        return succeeded({ key, value: value ?? null, exists: value !== undefined });
+      },
+    ),
+    defineCoreTool(
+      {
+        name: "core.framework.logFrameworkMessage",
+        title: "Write to the log",
+        description: "Writes a message to the log of the step or of the server.",
+        input: z.strictObject({
+          ...appId,
+          level: z.enum(["debug", "info", "warn", "error"]).optional().describe("Default: info."),
+          message: z.string().describe("What there is to say."),
+          data: anything.optional().describe("More of it."),
+        }),
+        output: z.strictObject({ logged: z.boolean().describe("Always true.") }),
+        hints: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
+      },
+      async ({ level = "info", message, data }, call) => {
+        call.log({ type: "log", level, message, ...(data === undefined ? {} : { data }) });
+        return succeeded({ logged: true });
+      },
+    ),
+  ];
+}
+
+/** A whole key first (`uhlp.max_steps`), then a path through maps. */
+function lookUp(values: JsonObject, key: string): Json | undefined {
+  if (Object.hasOwn(values, key)) return values[key];
+  const dot = key.indexOf(".");
+  if (dot === -1) return undefined;
+  const [head, rest] = [key.slice(0, dot), key.slice(dot + 1)];
+  const inner = Object.hasOwn(values, head) ? values[head] : undefined;
+  return isJsonObject(inner) ? lookUp(inner, rest) : undefined;
 }

@@ -1,3 +1,4 @@
+import type { RetryPolicy } from "../../graph/graph.ts";
 import type { StepProjected } from "../../history/events.ts";
 import type { Failure, Handle, Instance, InstanceOutcome, Scope } from "../../history/run-state.ts";
 import type { JsonObject } from "../../json.ts";
@@ -8,7 +9,6 @@ import { seeVariable, viewOf } from "../lookup.ts";
 import { type CallEnd, isReported, reportOn } from "../step-kinds/report-call.ts";
 import { startTimer, stopTimersOf, timerOf } from "../timers.ts";
 import type { Turn } from "../turn.ts";
-import { computeRetryDelayMs } from "./retry-policy.ts";
 
 /** An outcome whose projections came with it: a task, or a value that the host computed. */
 export interface Projected {
@@ -127,4 +127,31 @@ function retries(turn: Turn, instance: Instance): boolean {
   if (retryAt <= state.now) turn.work.push({ type: "redispatch", instance });
   else startTimer(turn, timerOf(instance, "retry"), retryAt);
   return true;
+}
+
+/** How long to wait after the given number of failures. Jitter is drawn from the seed: equal runs wait equally long. */
+function computeRetryDelayMs(policy: RetryPolicy, failures: number, seed: string): number {
+  const spread = policy.jitter * (drawFraction(`${seed} ${failures}`) * 2 - 1);
+  const delayMs = Math.min(baseDelayMs(policy, failures) * (1 + spread), policy.maxMs);
+  return Math.max(0, Math.round(delayMs));
+}
+
+function baseDelayMs({ backoff, initialMs, maxMs }: RetryPolicy, failures: number): number {
+  switch (backoff) {
+    case "fixed":
+      return initialMs;
+    case "linear":
+      return Math.min(initialMs * failures, maxMs);
+    case "exponential":
+      return Math.min(initialMs * 2 ** Math.min(failures - 1, 52), maxMs);
+  }
+}
+
+/** FNV-1a with a final mix: a number in [0, 1) that looks drawn and is the same every time. */
+function drawFraction(seed: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < seed.length; i += 1) hash = Math.imul(hash ^ seed.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }

@@ -1,9 +1,12 @@
-import type { Ending, Graph } from "../../../core/graph/graph.ts";
+import type { Ending, Graph, TaskStep } from "../../../core/graph/graph.ts";
+import { literal, literalIfAny, outputOf, toObject } from "../../build-expr.ts";
 import type { SourceText } from "../../source/source-text.ts";
 import { computeItemDomains, declaredNames } from "../items.ts";
 import type { Workflow } from "../parse.ts";
+import type { Export } from "../parse-exports.ts";
+import type { StepDefinition } from "../parse-step.ts";
 import type { StepGraph } from "../step-graph.ts";
-import { lowerExports } from "./lower-exports.ts";
+import type { LowerContext } from "./lower-common.ts";
 import { lowerTemplate } from "./lower-expr.ts";
 import { lowerStep } from "./lower-step.ts";
 
@@ -39,4 +42,57 @@ function lowerEnding(workflow: Workflow, declared: ReadonlySet<string>): Ending 
     approvalWebhook,
     deadLetter,
   };
+}
+
+const CSV_TIMEOUT_MS = 60_000;
+const REPORT_TIMEOUT_MS = 120_000;
+
+/**
+ * A file is written by a step of its own behind the one whose output it holds, so that a crash, a full disk or a wrong
+ * path is dealt with as with any step: it is tried again, shown, and fails nothing but itself. Its id has a dot, which
+ * no id in a file may have.
+ */
+function lowerExports(step: StepDefinition, context: LowerContext): readonly TaskStep[] {
+  return step.exports.map((found) => lowerExport(step, found, context));
+}
+
+function lowerExport(
+  step: StepDefinition,
+  found: Export,
+  { declared, domainOf, workflow, source }: LowerContext,
+): TaskStep {
+  const scope = { declared, perItem: false };
+  const common = {
+    id: `${step.id}.${found.kind === "csv" ? "csv" : found.key === "report" ? "report" : "pdf"}`,
+    place: source.position(found.at),
+    after: [step.id],
+    kind: "task",
+    onFailure: "continue",
+    isAside: true,
+  } as const;
+  const place = [
+    ["output", outputOf(step.id)],
+    ["step", literal(step.id)],
+    ["directory", lowerTemplate(found.directory, scope)],
+    ["filename", found.filename && lowerTemplate(found.filename, scope)],
+    ["is_fan_out", literal(domainOf.has(step.id))],
+  ] as const;
+  if (found.kind === "csv") {
+    const input = toObject([
+      ...place,
+      ["mode", literal(found.mode)],
+      ["rows", literalIfAny(found.rows)],
+      ["keep_formulas", found.keepsFormulas ? literal(true) : undefined],
+    ]);
+    return { ...common, executor: "csv", timeoutMs: CSV_TIMEOUT_MS, input };
+  }
+  const { format, title = workflow.name, language } = found;
+  const input = toObject([
+    ...place,
+    ["date", { op: "path", root: "run", path: ["date"] }],
+    ["format", literal(format)],
+    ["title", literal(title)],
+    ["language", literalIfAny(language)],
+  ]);
+  return { ...common, executor: "report", timeoutMs: REPORT_TIMEOUT_MS, input };
 }

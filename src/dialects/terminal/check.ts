@@ -1,10 +1,15 @@
 import { MAX_PATTERN_CHARS, MAX_PATTERN_SIZE } from "../../core/expressions/limits.ts";
+import { isJsonObject } from "../../core/json.ts";
+import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
+import type { Text } from "../shape/shape.ts";
+import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
-import type { YamlNode } from "../source/yaml-node.ts";
+import { keyOf, type YamlNode } from "../source/yaml-node.ts";
+import { SOURCE_MISSING, SOURCE_TWICE } from "./messages.ts";
 import { envNameOf, splitText } from "./placeholders.ts";
 import { factsOf, mayHaveField, STANDARD_VARIABLES } from "./tools.ts";
-import type { TerminalWorkflow } from "./workflow-shape.ts";
+import type { State, TerminalWorkflow } from "./workflow-shape.ts";
 
 /** Texts of one workflow that take variables, and those among them that are regular expressions. */
 interface PlacedText {
@@ -100,5 +105,90 @@ function explainPattern(text: string, maxChars: number, sizeOf: (pattern: string
     return sizeOf(pattern) > MAX_PATTERN_SIZE ? "it is too large" : undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Every state that is named exists, and every state that exists can be reached. */
+export function checkTargets({ states, initial_state: initial }: TerminalWorkflow, problems: ProblemList): void {
+  const byName = new Map(states.map(({ name, value }) => [name, value]));
+  const check = ({ value: name, at }: Text, message: string) => {
+    if (byName.has(name)) return;
+    const remedy = suggest(name, byName.keys()) ?? `The states are: ${[...byName.keys()].join(", ")}.`;
+    problems.error({ code: "STEP_UNKNOWN", at, message, remedy });
+  };
+  check(initial, `Initial state '${initial.value}' not found in states`);
+  for (const { name, value: state } of states) {
+    for (const { next_state: target } of state.transitions ?? [])
+      check(target, `State '${name}' references non-existent state '${target.value}'`);
+    const target = state.on_timeout;
+    if (target !== undefined) check(target, `State '${name}' timeout target '${target.value}' not found`);
+  }
+  if (problems.hasErrors) return;
+  const reached = reach(initial.value, byName);
+  for (const { name, at } of states) {
+    if (reached.has(name)) continue;
+    const message = `Unreachable states detected: no transition leads to '${name}'.`;
+    problems.warning({ code: "STEP_UNREACHABLE", at, message });
+  }
+}
+
+function reach(initial: string, states: ReadonlyMap<string, State>): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const pending = [initial];
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    const state = reached.has(name) ? undefined : states.get(name);
+    reached.add(name);
+    for (const { next_state: target } of state?.transitions ?? []) pending.push(target.value);
+    if (state?.on_timeout) pending.push(state.on_timeout.value);
+  }
+  return reached;
+}
+
+/** Parameters that a tool does not know or would miss, and calls that could not be made. */
+export function checkActions(workflow: TerminalWorkflow, problems: ProblemList): void {
+  for (const { value: state } of workflow.states) {
+    checkParams(state.action, problems);
+    if (state.action.tool === "run_workflow") checkCall(state.action, workflow.name, problems);
+  }
+}
+
+type Action = State["action"];
+
+/** Only warnings: whether a call is refused, and what the workflow does about it, shows when it runs. */
+function checkParams({ tool, params, at: action }: Action, problems: ProblemList): void {
+  const { required, optional } = factsOf(tool);
+  const known = [...required, ...optional];
+  for (const [name, { key: at }] of params.at.entries) {
+    if (known.includes(name)) continue;
+    const message = `\`${toExcerpt(name)}\` is no parameter of \`${tool}\`.`;
+    problems.warning({ code: "UNKNOWN_KEY", at, message, remedy: suggest(name, known) });
+  }
+  for (const name of required) {
+    if (params.at.entries.has(name)) continue;
+    const message = `\`${tool}\` needs \`${name}\`.`;
+    problems.warning({ code: "KEY_MISSING", at: keyOf(action, "params"), message, remedy: `Add \`${name}\`.` });
+  }
+}
+
+function checkCall({ params, at: action }: Action, ownName: string, problems: ProblemList): void {
+  const {
+    workflow_name: name = null,
+    workflow_definition: definition = null,
+    initial_variables: variables = null,
+  } = params.values;
+  const at = keyOf(action, "params");
+  const placeOf = (key: string) => params.at.entries.get(key)?.value ?? params.at;
+  if (name === null && definition === null) problems.error({ code: "KEY_MISSING", at, message: SOURCE_MISSING });
+  if (name !== null && definition !== null) problems.error({ code: "VALUE_INVALID", at, message: SOURCE_TWICE });
+  const wrong = (key: string, expected: string) => {
+    const message = `\`${key}\` must be ${expected}.`;
+    problems.error({ code: "WRONG_TYPE", at: placeOf(key), message, remedy: `Write ${expected}.` });
+  };
+  if (name !== null && typeof name !== "string") wrong("workflow_name", "a text");
+  if (definition !== null && !isJsonObject(definition)) wrong("workflow_definition", "a map");
+  if (variables !== null && !isJsonObject(variables)) wrong("initial_variables", "a map");
+  if (name === ownName) {
+    const message = `The workflow calls itself: at most 5 levels deep, and then the call fails.`;
+    problems.warning({ code: "MAX_DEPTH", at: placeOf("workflow_name"), message });
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { BuiltInPattern } from "../graph/policy.ts";
-import { findBuiltIn } from "./built-in-patterns.ts";
+import { findBuiltIn } from "./find-in-text.ts";
 
 const findIn = (kind: BuiltInPattern, text: string): readonly string[] =>
   findBuiltIn(kind, text).map(({ start, end }) => text.slice(start, end));
