@@ -1,3 +1,4 @@
+import { agentScript, rules as scriptRules } from "./agent-script/agent-script.ts";
 import { agentsFile } from "./agents/shape/file-shape.ts";
 import { rules as agentsRules } from "./agents/shape/parts.ts";
 import { rules as sandcastleRules, workflow as sandcastleWorkflow } from "./sandcastle/shape/workflow-shape.ts";
@@ -59,5 +60,13 @@ export const PUBLISHED: readonly PublishedShape[] = [
     description: "States that call terminal tools, and transitions between them.",
     shape: terminalWorkflow,
     rules: terminalRules,
+  },
+  {
+    file: "agent-script.schema.json",
+    page: "simulated-agents.md",
+    title: "Script of simulated agents",
+    description: "What simulated agents and mock models answer, step by step.",
+    shape: agentScript,
+    rules: scriptRules,
   },
 ];

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
+import { readAgentScript } from "../../src/dialects/agent-script/agent-script.ts";
 import { createInlineExecutor, type InlineOptions } from "../../src/executors/agent/inline/inline-executor.ts";
 import { createModels } from "../../src/executors/models/create-models.ts";
 import type { ModelsOptions, ProviderKind } from "../../src/executors/models/models-options.ts";
@@ -61,6 +62,7 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
       prices: {},
       keys: {},
       folder: "/",
+      readScript: readAgentScript,
       env: () => undefined,
       ...modelsOver,
     }),

@@ -11,12 +11,14 @@ import { layOutTemplate, listTemplates } from "../../src/operations/templates/te
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Definitions of every dialect, and prompt files. */
+/** Definitions of every dialect, prompt files, and scripts of simulated agents. */
 const PLACES = [
   "examples/*-enrichment.yaml",
   "examples/uhlp/*.yaml",
   "examples/terminal/*.json",
   "examples/*/agents.json",
+  "examples/*.script.yaml",
+  "{examples,templates}/*/mock-model.yaml",
   "{examples,templates}/*/workflows/*.{yaml,json}",
   "{examples,templates}/*/prompts/*.yaml",
   "templates/*/agents.json",
@@ -39,7 +41,7 @@ test.each(files)("%s names its schema, which accepts it", async (file) => {
   const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
   validate(parse(readFileSync(path, "utf8")));
   expect(validate.errors).toBeNull();
-  if (file.includes("/prompts/")) return;
+  if (/\/prompts\/|script|mock-model/.test(file)) return;
   const { problems } = await loadDefinition({ text: readFileSync(path, "utf8"), file: path });
   expect(problems.map(({ message }) => message).filter((message) => message.includes("$schema"))).toEqual([]);
 });

@@ -199,6 +199,13 @@ function toApplication(
     checkAgentServer: async () => undefined,
     checkSandbox: refuse,
     prompts: async () => createPromptRenderer(),
-    prices: async () => createModelPrices({ ...settings.models, keys: {}, folder: APP_DIR, env: () => undefined }),
+    prices: async () =>
+      createModelPrices({
+        ...settings.models,
+        keys: {},
+        folder: APP_DIR,
+        readScript: refuse,
+        env: () => undefined,
+      }),
   };
 }

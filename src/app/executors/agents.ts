@@ -99,6 +99,6 @@ async function createSimulated(
 ): Promise<Executor> {
   const { createSimulatedExecutor } = await import("../../executors/agent/simulated/simulated-executor.ts");
   if (script === undefined) return createSimulatedExecutor({ delayFactor });
-  const { readAgentScript } = await import("../../executors/models/mock/agent-script.ts");
-  return createSimulatedExecutor({ delayFactor, script: readAgentScript(script.text, script.file) });
+  const { readAgentScript } = await import("../../dialects/agent-script/agent-script.ts");
+  return createSimulatedExecutor({ delayFactor, script: await readAgentScript(script.text, script.file) });
 }

@@ -35,6 +35,8 @@ export function composeCodeAndModels({
     keys: modelKeysOf(agent),
     folder: appDir,
     delayFactor: agent.simulated_delay_factor,
+    readScript: async (text, file) =>
+      (await import("../../dialects/agent-script/agent-script.ts")).readAgentScript(text, file),
     env: config.env,
   };
   const openSandbox = (mode: typeof code.sandbox) =>

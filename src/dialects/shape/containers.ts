@@ -32,17 +32,17 @@ export function list<T>(item: Shape<T>, rules: SizeRules = {}): Shape<readonly T
 }
 
 /** One entry stands for a list of one. */
-export function oneOrMore<T>(item: Shape<T>): Shape<readonly T[]> {
+export function oneOrMore<T>(item: Shape<T>, rules: SizeRules = {}): Shape<readonly T[]> {
+  const many = list(item, rules);
   return {
     expected: `${item.expected}, or a list`,
     kinds: ["list", ...item.kinds],
     parts: [item],
     read(node, spot, reader) {
-      return readItems(node.kind === "list" ? node.items : [node], item, { spot, reader });
+      return node.kind === "list" ? many.read(node, spot, reader) : readItems([node], item, { spot, reader });
     },
     toSchema(writer) {
-      const schema = item.toSchema(writer);
-      return { anyOf: [schema, { type: "array", items: schema }] };
+      return { anyOf: [item.toSchema(writer), many.toSchema(writer)] };
     },
   };
 }
@@ -54,7 +54,9 @@ interface Around {
 
 function readItems<T>(items: readonly YamlNode[], item: Shape<T>, { spot, reader }: Around): readonly T[] {
   const name = `An entry of ${spot.name}`;
-  return items.flatMap((node, index) => item.read(node, { name, path: pathTo(spot, index) }, reader) ?? []);
+  return items
+    .map((node, index) => item.read(node, { name, path: pathTo(spot, index) }, reader))
+    .filter((read) => read !== undefined);
 }
 
 export interface MapEntry<T> {

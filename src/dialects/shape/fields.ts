@@ -105,7 +105,8 @@ function readField(owner: Owner, { key, field }: NamedField, reader: Reader): un
     reportSecond(first, second, reader);
     read(second);
   }
-  return read(first) ?? toDefault(owner, field, reader);
+  const value = read(first);
+  return value === undefined ? toDefault(owner, field, reader) : value;
 }
 
 /** Wherever a field has a value. The first one counts. */

@@ -11,9 +11,13 @@ import { buildYamlTree } from "./yaml-tree.ts";
  * Reads YAML 1.2 (and so JSON) into a tree that knows its places. Merge keys (`<<`) work as in YAML 1.1.
  * Undefined after a syntax error, for what a parser makes of the rest would only raise further, false problems.
  */
-export function readYaml(source: SourceText, problems: ProblemList): YamlNode | undefined {
-  if (isTooLarge(source.text)) {
-    problems.error({ code: "TOO_LARGE", at: { start: 0, end: 0 }, message: "The definition is larger than 1 MB." });
+export function readYaml(
+  source: SourceText,
+  problems: ProblemList,
+  { maxMb = 1, what = "definition" }: { readonly maxMb?: number; readonly what?: string } = {},
+): YamlNode | undefined {
+  if (isTooLarge(source.text, maxMb * 1_048_576)) {
+    problems.error({ code: "TOO_LARGE", at: { start: 0, end: 0 }, message: `The ${what} is larger than ${maxMb} MB.` });
     return undefined;
   }
   reportWrongEncoding(source, problems);
@@ -28,12 +32,11 @@ export function readYaml(source: SourceText, problems: ProblemList): YamlNode | 
   return composeTree(source, tokens, problems);
 }
 
-const MAX_BYTES = 1_048_576;
 const MAX_DEPTH = 100;
 
-function isTooLarge(text: string): boolean {
-  if (text.length > MAX_BYTES) return true;
-  return text.length * 3 > MAX_BYTES && new TextEncoder().encode(text).length > MAX_BYTES;
+function isTooLarge(text: string, maxBytes: number): boolean {
+  if (text.length > maxBytes) return true;
+  return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes;
 }
 
 function composeTree(source: SourceText, tokens: readonly CST.Token[], problems: ProblemList): YamlNode | undefined {

@@ -7,6 +7,7 @@ import { type FakeModelOptions, startFakeModelServer } from "../../../test/fakes
 import type { ModelReply } from "../../../test/fakes/model-server/model-reply.ts";
 import { agentTask } from "../../../test/fakes/sandstorm/agent-task.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { readAgentScript } from "../../dialects/agent-script/agent-script.ts";
 import type { Outcome, Progress, Task } from "../../ports/executor.ts";
 import { createModels } from "../models/create-models.ts";
 import type { ModelsOptions, ProviderKind } from "../models/models-options.ts";
@@ -50,6 +51,7 @@ async function world(replies: FakeModelOptions["replies"], over: Partial<ModelsO
     prices: {},
     keys: {},
     folder: "/",
+    readScript: readAgentScript,
     env: () => undefined,
     ...over,
   });

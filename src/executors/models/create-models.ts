@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { AgentScript } from "../../ports/agent-script.ts";
 import { type FoundModel, findModel } from "./find-model.ts";
 import type { AskedStep, ProviderModel } from "./language-model.ts";
-import type { AgentScript } from "./mock/agent-script.ts";
 import { type ModelsOptions, ownEntry, type ProviderKind } from "./models-options.ts";
 import { priceCall, type TokenUsage } from "./price-call.ts";
 import { accessProvider, openProvider } from "./provider-access.ts";
@@ -39,7 +39,10 @@ export function createModels(options: ModelsOptions): Models {
     async resolve(name, place = {}) {
       const found = findModel(name, options);
       if (found.kind === "provider") return toProviderModel(found, options);
-      const script = await loadScript(found, found.isConfigured ? options.folder : (place.folder ?? options.folder));
+      const script = await loadScript(found, {
+        folder: found.isConfigured ? options.folder : (place.folder ?? options.folder),
+        readScript: options.readScript,
+      });
       const { createMockModel } = await import("./mock/mock-model.ts");
       return {
         id: `mock:${found.script}`,
@@ -76,7 +79,7 @@ function toProviderModel(found: FoundModel & { readonly kind: "provider" }, opti
 /** A definition may only name scripts of its own application. Throws `FILE_NOT_FOUND`, `FILE_OUTSIDE`, `SCRIPT_INVALID`. */
 async function loadScript(
   { script, isConfigured }: FoundModel & { readonly kind: "mock" },
-  folder: string,
+  { folder, readScript }: Pick<ModelsOptions, "folder" | "readScript">,
 ): Promise<AgentScript | undefined> {
   if (script === "") return undefined;
   if (!isConfigured && (isAbsolute(script) || script.split(/[\\/]/).includes("..")))
@@ -85,6 +88,5 @@ async function loadScript(
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
     throw new PawlError("FILE_NOT_FOUND", { message: `There is no script of a mock model at ${path}.`, cause });
   });
-  const { readAgentScript } = await import("./mock/agent-script.ts");
-  return readAgentScript(text, script);
+  return readScript(text, script);
 }

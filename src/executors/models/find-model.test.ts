@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { readAgentScript } from "../../dialects/agent-script/agent-script.ts";
 import { createModels } from "./create-models.ts";
 import type { ModelsOptions } from "./models-options.ts";
 
@@ -19,6 +20,7 @@ const OPTIONS: ModelsOptions = {
   prices: {},
   keys: { anthropic: "anthropic-secret", openai: " openai-secret\n" },
   folder: "/app",
+  readScript: readAgentScript,
   env: (name) => VARIABLES[name],
 };
 

@@ -1,3 +1,5 @@
+import type { ReadAgentScript } from "../../ports/agent-script.ts";
+
 export type ProviderKind = "anthropic" | "openai" | "google" | "openai-compatible";
 
 /** The configuration of models. Keys may hold `${NAME}`, which is resolved on use. */
@@ -16,6 +18,8 @@ export interface ModelsOptions {
   readonly folder: string;
   /** Scales the made-up delays of mock models; 0 answers at once. Default 1. */
   readonly delayFactor?: number;
+  /** Of mock models. */
+  readonly readScript: ReadAgentScript;
   env(name: string): string | undefined;
 }
 

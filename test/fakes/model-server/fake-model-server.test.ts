@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
+import { readAgentScript } from "../../../src/dialects/agent-script/agent-script.ts";
 import { createModels } from "../../../src/executors/models/create-models.ts";
 import type { CallOptions, ProviderModel } from "../../../src/executors/models/language-model.ts";
 import { type FakeModelOptions, type FakeModelServer, startFakeModelServer } from "./fake-model-server.ts";
@@ -154,6 +155,7 @@ async function world(
     prices: {},
     keys: {},
     folder: "/",
+    readScript: readAgentScript,
     env: () => undefined,
   });
   const model = await models.resolve("fake:some-model");

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { agentTask } from "../../../../test/fakes/sandstorm/agent-task.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { readAgentScript } from "../../../dialects/agent-script/agent-script.ts";
 import type { Outcome, Task } from "../../../ports/executor.ts";
-import { parseAgentScript } from "../../models/mock/agent-script.ts";
 import { createSimulatedExecutor, type SimulatedOptions } from "./simulated-executor.ts";
 
 const SCHEMA = {
@@ -22,9 +22,8 @@ async function run(
     signal?: AbortSignal;
   } = {},
 ): Promise<Outcome> {
-  const parsed = parseAgentScript(over.script ?? "{}");
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
-  const executor = createSimulatedExecutor({ delayFactor: 0, script: parsed.script, ...over.options });
+  const script = await readAgentScript(over.script ?? "{}", "script.yaml");
+  const executor = createSimulatedExecutor({ delayFactor: 0, script, ...over.options });
   return executor.run(agentTask(over.input, over.task), over.signal ?? NEVER);
 }
 

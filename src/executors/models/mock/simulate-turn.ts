@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import type { Json } from "../../../core/json.ts";
+import type { AgentScript, ScriptedTurn } from "../../../ports/agent-script.ts";
 import type { Failed } from "../../../ports/executor.ts";
 import { toRefused } from "../../output/failure.ts";
 import { describeViolations, type SchemaViolation, type Validate } from "../../output/schema-validators.ts";
 import type { AskedStep } from "../language-model.ts";
-import type { AgentScript, ScriptedTurn } from "./agent-script.ts";
 import { toSchemaValue } from "./schema-value.ts";
 
 /** One question to a simulated agent or a mock model. */
@@ -80,8 +80,8 @@ function findTurn({ steps }: AgentScript, question: SimulatedQuestion): Scripted
   const ownPart = path.split("/").at(-1) ?? path;
   const item = Number(/\[(\d+)\]$/.exec(ownPart)?.[1] ?? -1);
   for (const name of [path, ownPart, ownPart.replace(/#\d+/, ""), stepId, agent]) {
-    if (name === undefined || !Object.hasOwn(steps, name)) continue;
-    const turns = steps[name]?.items[item] ?? steps[name]?.attempts ?? [];
+    const step = name === undefined ? undefined : steps.get(name);
+    const turns = step?.items[item] ?? step?.attempts ?? [];
     const turn = turns[attempt - 1] ?? turns.at(-1);
     if (turn !== undefined) return turn;
   }
