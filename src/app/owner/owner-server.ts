@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server, type Socket } from "node:net";
 
 export interface OwnerServerOptions {
   readonly path: string;
@@ -25,21 +25,14 @@ export class OwnerServer {
   }
 
   private constructor(options: OwnerServerOptions) {
-    let opened: ReturnType<OwnerServerOptions["open"]> | undefined;
-    // Runs and people take their time: a connection ends with its caller.
-    this.#server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, async (request, response) => {
-      try {
-        opened ??= options.open();
-        await (await opened)(request, response);
-      } catch (error) {
-        opened = undefined;
-        options.onDefect(error);
-        response.writeHead(500).end();
-      }
-    });
-    this.#server.on("connection", (socket) => {
+    // Most owners end without a caller, and Node's HTTP is a good part of their start: it is loaded with the first one.
+    let http: Promise<HttpServer> | undefined;
+    this.#server = createServer({ allowHalfOpen: true }, async (socket) => {
       this.#callers.add(socket);
       socket.on("close", () => this.#callers.delete(socket));
+      socket.on("error", () => undefined);
+      http ??= createHttpServer(options);
+      (await http).emit("connection", socket);
     });
   }
 
@@ -52,7 +45,9 @@ export class OwnerServer {
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#callers) socket.destroySoon();
-    const hurry = setTimeout(() => this.#server.closeAllConnections(), CLOSE_GRACE_MS);
+    const hurry = setTimeout(() => {
+      for (const socket of this.#callers) socket.destroy();
+    }, CLOSE_GRACE_MS);
     await closed;
     clearTimeout(hurry);
   }
@@ -74,4 +69,20 @@ export class OwnerServer {
       }
     });
   }
+}
+
+async function createHttpServer({ open, onDefect }: OwnerServerOptions): Promise<HttpServer> {
+  const http = await import("node:http");
+  let opened: ReturnType<OwnerServerOptions["open"]> | undefined;
+  // Runs and people take their time: a connection ends with its caller.
+  return http.createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, async (request, response) => {
+    try {
+      opened ??= open();
+      await (await opened)(request, response);
+    } catch (error) {
+      opened = undefined;
+      onDefect(error);
+      response.writeHead(500).end();
+    }
+  });
 }

@@ -1,8 +1,14 @@
-import stringWidth from "string-width";
+import { createRequire } from "node:module";
 
 /** Columns that plain text takes on a terminal. */
 export function widthOf(text: string): number {
-  return isPlainAscii(text) ? text.length : stringWidth(text);
+  return isPlainAscii(text) ? text.length : stringWidth()(text);
+}
+
+/** Loaded with the first text that is not ASCII: its tables take longer to build than a short command to run. */
+function stringWidth() {
+  const { default: width } = createRequire(import.meta.url)("string-width") as typeof import("string-width");
+  return width;
 }
 
 /** Plain text cut to so many columns, with `…` where something is missing. */
