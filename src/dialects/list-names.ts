@@ -3,7 +3,6 @@ import { isAgentFile } from "./agents/front-matter.ts";
 import { parseAgentFile } from "./agents/parse-agent-file.ts";
 import type { Definition } from "./definition.ts";
 import { ProblemList } from "./problem-list.ts";
-import { SourceText } from "./source/source-text.ts";
 import type { YamlNode } from "./source/yaml-node.ts";
 import { readYaml } from "./source/yaml-source.ts";
 import { unwrapSaved } from "./terminal/unwrap-saved.ts";
@@ -28,7 +27,6 @@ export function listAgentNames(definition: Definition): readonly string[] {
 }
 
 function read(definition: Definition): YamlNode | undefined {
-  const source = new SourceText(definition);
-  const written = readYaml(source, new ProblemList(source));
+  const written = readYaml(new ProblemList(definition));
   return written?.kind === "map" ? unwrapSaved(written) : written;
 }

@@ -3,44 +3,37 @@ import type { Dialect } from "../core/graph/graph.ts";
 import { hasAgentsShape } from "./agents/component.ts";
 import { isAgentFile } from "./agents/front-matter.ts";
 import type { Compiled, Definition, LoadOptions } from "./definition.ts";
-import { didYouMean } from "./did-you-mean.ts";
+import { didYouMean, suggest } from "./did-you-mean.ts";
 import { ProblemList } from "./problem-list.ts";
 import { compileSandcastle } from "./sandcastle/compile.ts";
 import { findJsonFault } from "./source/find-json-fault.ts";
 import { toExcerpt } from "./source/printable.ts";
-import { SourceText } from "./source/source-text.ts";
 import { startOf, type YamlMap, type YamlNode } from "./source/yaml-node.ts";
 import { readYaml } from "./source/yaml-source.ts";
 import { unwrapSaved } from "./terminal/unwrap-saved.ts";
 
 /** Compiles a definition of any dialect. Never throws on bad input: everything that is wrong is a problem with its place. */
 export async function loadDefinition(definition: Definition, options: LoadOptions = {}): Promise<Compiled> {
-  const source = new SourceText(definition);
-  const problems = new ProblemList(source);
   if (isAgentFile(definition)) return loadAgentFile(definition, options);
-  const written = readYaml(source, problems);
+  const problems = new ProblemList(definition);
+  const written = readYaml(problems);
   if (written === undefined && isJsonFile(definition)) return { problems: inWordsOfJson(definition, problems) };
   const root = written?.kind === "map" ? unwrapSaved(written) : written;
   const dialect = root && detectDialect(root, problems);
   if (root === undefined || dialect === undefined) return { problems: problems.toArray() };
-  const text = { source, problems, isJson: isJsonFile(definition) };
-  if (root.kind !== "map") return loadAgents(root, text, options);
-  if (dialect === "sandcastle") return compileSandcastle(root, { source, problems }, options);
+  if (dialect === "agents" || root.kind !== "map") {
+    const { compileAgents } = await import("./agents/compile.ts");
+    // Such a file is read by others too, which take nothing but JSON.
+    if (isJsonFile(definition)) reportJsonFault(problems);
+    return compileAgents(root, problems, options);
+  }
+  if (dialect === "sandcastle") return compileSandcastle(root, problems, options);
   if (dialect === "uhlp") {
     const { compileUhlp } = await import("./uhlp/compile.ts");
-    return compileUhlp(root, source, problems, { maxSteps: options.maxSteps ?? DEFAULT_MAX_STEPS });
+    return compileUhlp(root, problems, options);
   }
-  if (dialect === "terminal") {
-    const { compileTerminal } = await import("./terminal/compile.ts");
-    return compileTerminal(root, { source, problems, envAllowed: options.envAllowed ?? [] });
-  }
-  return loadAgents(root, text, options);
-}
-
-interface Text {
-  readonly source: SourceText;
-  readonly problems: ProblemList;
-  readonly isJson: boolean;
+  const { compileTerminal } = await import("./terminal/compile.ts");
+  return compileTerminal(root, problems, options);
 }
 
 function isJsonFile({ file = "" }: Definition): boolean {
@@ -50,14 +43,13 @@ function isJsonFile({ file = "" }: Definition): boolean {
 /** Problems of a JSON file are told in words of JSON, not of YAML. */
 function inWordsOfJson(definition: Definition, found: ProblemList): readonly Problem[] {
   const problems = found.toArray();
-  const source = new SourceText(definition);
-  const own = new ProblemList(source);
-  if (problems.every(({ code }) => code === "YAML_SYNTAX")) reportJsonFault(source, own);
+  const own = new ProblemList(definition);
+  if (problems.every(({ code }) => code === "YAML_SYNTAX")) reportJsonFault(own);
   return own.hasErrors ? own.toArray() : problems;
 }
 
-function reportJsonFault({ text }: SourceText, problems: ProblemList): void {
-  const fault = findJsonFault(text);
+function reportJsonFault(problems: ProblemList): void {
+  const fault = findJsonFault(problems.source.text);
   if (fault === undefined) return;
   const { start, end, message, remedy } = fault;
   problems.error({ code: "JSON_SYNTAX", at: { start, end }, message, remedy });
@@ -68,15 +60,6 @@ async function loadAgentFile(definition: Definition, { select }: LoadOptions): P
   const { compileAgentFile } = await import("./agents/compile.ts");
   return compileAgentFile(definition, select);
 }
-
-async function loadAgents(root: YamlNode, text: Text, options: LoadOptions): Promise<Compiled> {
-  const { compileAgents } = await import("./agents/compile.ts");
-  // Such a file is read by others too, which take nothing but JSON.
-  if (text.isJson) reportJsonFault(text.source, text.problems);
-  return compileAgents(root, { ...text, ...options });
-}
-
-const DEFAULT_MAX_STEPS = 20;
 
 type WrittenDialect = Exclude<Dialect, "direct">;
 
@@ -108,14 +91,8 @@ function readDialect(named: YamlNode, problems: ProblemList): WrittenDialect | u
   const written = named.kind === "scalar" ? named.written : "";
   const dialect = DIALECTS.find((name) => name === written);
   if (dialect !== undefined) return dialect;
-  const meant = didYouMean(written, DIALECTS);
   const message = `\`dialect\` cannot be \`${toExcerpt(written)}\`; it is one of ${DIALECTS.join(", ")}.`;
-  problems.error({
-    code: "VALUE_INVALID",
-    at: named,
-    message,
-    ...(meant === undefined ? {} : { remedy: `Did you mean \`${meant}\`?` }),
-  });
+  problems.error({ code: "VALUE_INVALID", at: named, message, remedy: suggest(written, DIALECTS) });
   return undefined;
 }
 

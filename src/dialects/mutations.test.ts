@@ -10,7 +10,6 @@ import { ProblemList } from "./problem-list.ts";
 import { PUBLISHED, type PublishedShape } from "./published-schemas.ts";
 import { toJsonSchema } from "./shape/json-schema.ts";
 import { Reader, TOP } from "./shape/shape.ts";
-import { SourceText } from "./source/source-text.ts";
 import { readYaml } from "./source/yaml-source.ts";
 
 const MARKDOWN =
@@ -219,11 +218,10 @@ describe.each(Object.entries(DIALECTS))("%s", (_dialect, { schema, ending, valid
 
 /** What the loader says of a text's shape. Undefined: the text is none that could have a shape. */
 function findComplaints(text: string, { shape, rules }: PublishedShape): readonly string[] | undefined {
-  const source = new SourceText({ text });
-  const problems = new ProblemList(source);
-  const root = readYaml(source, problems);
+  const problems = new ProblemList({ text });
+  const root = readYaml(problems);
   if (root === undefined || problems.hasErrors) return undefined;
-  const reader = new Reader({ source, problems, rules });
+  const reader = new Reader({ problems, rules });
   shape.read(root, TOP, reader);
   const unknown = problems.toArray().filter(({ code }) => code === "UNKNOWN_KEY");
   return reader.faulty.length + unknown.length === 0 ? [] : problems.toArray().map(({ message }) => message);

@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode } from "../core/errors/error-table.ts";
 import type { Problem } from "../core/errors/problem.ts";
-import type { Range, SourceText } from "./source/source-text.ts";
+import type { Definition } from "./definition.ts";
+import { type Range, SourceText } from "./source/source-text.ts";
 
 export interface Finding {
   readonly code: ErrorCode;
@@ -13,15 +14,15 @@ export interface Finding {
 // A hostile file can hold a hundred thousand mistakes; nobody reads more than these.
 const MAX_PER_SEVERITY = 200;
 
-/** Collects what is wrong with one definition. */
+/** The text of one definition, and what is wrong with it. */
 export class ProblemList {
-  readonly #source: SourceText;
+  readonly source: SourceText;
   readonly #found = new Map<string, { readonly at: Range; readonly problem: Problem }>();
   #errors = 0;
   #warnings = 0;
 
-  constructor(source: SourceText) {
-    this.#source = source;
+  constructor(definition: Definition) {
+    this.source = new SourceText(definition);
   }
 
   get hasErrors(): boolean {
@@ -49,7 +50,7 @@ export class ProblemList {
   }
 
   #add(severity: Problem["severity"], { code, at, message, remedy }: Finding): void {
-    const problem = { code, severity, message, remedy: remedy ?? ERRORS[code].remedy, place: this.#source.place(at) };
+    const problem = { code, severity, message, remedy: remedy ?? ERRORS[code].remedy, place: this.source.place(at) };
     // A part that YAML aliases repeat would be reported once per repetition, always with the same place.
     this.#found.set(`${code} ${at.start} ${message}`, { at, problem });
   }

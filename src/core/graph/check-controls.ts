@@ -168,7 +168,7 @@ function isFanOut(view: View, id: string): boolean {
 }
 
 function isAncestor(flow: Extract<Flow, { kind: "dag" }>, wanted: number, of: number): boolean {
-  const { after } = orderSteps(flow);
+  const { after } = orderSteps(flow.steps);
   const seen = new Set<number>();
   const pending = [...(after[of] ?? [])];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

@@ -75,7 +75,8 @@ class Checker {
         if (!ids.has(need)) this.#add(`It runs after "${need}", which does not exist.`, keyOf(path, step));
       }
     }
-    if (orderSteps(flow).order === undefined) this.#add("Steps depend on each other in a circle.", path);
+    if (orderSteps(flow.steps).order.length < flow.steps.length)
+      this.#add("Steps depend on each other in a circle.", path);
     if (flow.result !== undefined && !ids.has(flow.result)) this.#add(`The result "${flow.result}" is no step.`, path);
   }
 

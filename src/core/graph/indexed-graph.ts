@@ -60,7 +60,7 @@ function collectReadSteps(part: unknown, names: Set<string>): void {
 
 function indexFlow(flow: Flow, prefix: string, read: ReadonlySet<string>): IndexedFlow {
   const indexOf = new Map(flow.steps.map((step, index) => [step.id, index]));
-  const { after, dependents, order = [] } = flow.kind === "dag" ? orderSteps(flow) : NO_ORDER;
+  const { after, dependents, order } = flow.kind === "dag" ? orderSteps(flow.steps) : NO_ORDER;
   const steps = flow.steps.map((step, index): IndexedStep => {
     const escapedId = escapeId(step.id);
     const key = `${prefix}${escapedId}`;

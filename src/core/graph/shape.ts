@@ -21,7 +21,7 @@ interface ShapedFlow {
 export function widestShape(flow: Flow): Shape {
   const plain = flow.steps.map((step, index) => (step.each === undefined ? SINGLE : index));
   if (flow.kind === "machine") return plain;
-  const { after, order = [] } = orderSteps(flow);
+  const { after, order } = orderSteps(flow.steps);
   const steps = flow.steps.map((step, index) => ({ step, after: after[index] ?? [] }));
   const result = computeShape({ order, steps }, new Set());
   return result.ok ? result.shape : plain;

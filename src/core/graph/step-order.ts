@@ -1,23 +1,23 @@
-import type { DagFlow } from "./graph.ts";
-
-/** The order of a dag's steps and what each of them needs, by index. */
-export function orderSteps(flow: DagFlow): {
-  readonly after: readonly (readonly number[])[];
-  readonly dependents: readonly (readonly number[])[];
-  readonly order: readonly number[] | undefined;
-} {
-  const indexOf = new Map(flow.steps.map((step, index) => [step.id, index]));
-  const after = flow.steps.map((step) => toIndexes(step.after ?? [], indexOf));
-  const dependents = flow.steps.map((): number[] => []);
-  for (const [index, needed] of after.entries()) for (const need of needed) dependents[need]?.push(index);
-  return { after, dependents, order: topologicalOrder(after, dependents) };
+/** A step, as far as its place among others is concerned. */
+interface Ordered {
+  readonly id: string;
+  readonly after?: readonly string[];
 }
 
-/** Kahn's algorithm, ties in source order. Undefined: there is a cycle. */
-function topologicalOrder(
-  after: readonly (readonly number[])[],
-  dependents: readonly (readonly number[])[],
-): readonly number[] | undefined {
+interface StepOrder {
+  /** By index, the steps that each needs. */
+  readonly after: readonly (readonly number[])[];
+  readonly dependents: readonly (readonly number[])[];
+  /** Every step after those that it needs. Steps in or behind a cycle are left out. */
+  readonly order: readonly number[];
+}
+
+/** What each of the steps needs, and an order in which they can be done: Kahn's algorithm, ties in source order. */
+export function orderSteps(steps: readonly Ordered[]): StepOrder {
+  const indexOf = new Map(steps.map((step, index) => [step.id, index]));
+  const after = steps.map((step) => toIndexes(step.after ?? [], indexOf));
+  const dependents = steps.map((): number[] => []);
+  for (const [index, needed] of after.entries()) for (const need of needed) dependents[need]?.push(index);
   const open = after.map((needed) => needed.length);
   const order = open.flatMap((count, index) => (count === 0 ? [index] : []));
   for (let head = 0; head < order.length; head += 1) {
@@ -27,12 +27,9 @@ function topologicalOrder(
       if (left === 0) order.push(dependent);
     }
   }
-  return order.length === after.length ? order : undefined;
+  return { after, dependents, order };
 }
 
 function toIndexes(ids: readonly string[], indexOf: ReadonlyMap<string, number>): number[] {
-  return [...new Set(ids)].flatMap((id) => {
-    const index = indexOf.get(id);
-    return index === undefined ? [] : [index];
-  });
+  return [...new Set(ids)].flatMap((id) => indexOf.get(id) ?? []);
 }

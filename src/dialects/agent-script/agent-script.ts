@@ -7,7 +7,6 @@ import { optional, required } from "../shape/fields.ts";
 import { object } from "../shape/object.ts";
 import { choice, flag, number, text } from "../shape/scalars.ts";
 import { type DialectRules, Reader, type Shape, to } from "../shape/shape.ts";
-import { SourceText } from "../source/source-text.ts";
 import { isNull, toJson } from "../source/yaml-node.ts";
 import { readYaml } from "../source/yaml-source.ts";
 
@@ -115,13 +114,12 @@ export const agentScript = to(
 
 /** Throws `SCRIPT_INVALID` with every mistake and its place. An empty file is a script. `file` is for messages. */
 export async function readAgentScript(written: string, file: string): Promise<AgentScript> {
-  const source = new SourceText({ text: written, file });
-  const problems = new ProblemList(source);
-  const root = readYaml(source, problems, { maxMb: MAX_MB, what: "script" });
+  const problems = new ProblemList({ text: written, file });
+  const root = readYaml(problems, { maxMb: MAX_MB, what: "script" });
   const isEmpty = root !== undefined && isNull(root);
   const script =
     root && !isEmpty
-      ? agentScript.read(root, { name: "The script", path: "" }, new Reader({ source, problems, rules }))
+      ? agentScript.read(root, { name: "The script", path: "" }, new Reader({ problems, rules }))
       : undefined;
   if (!problems.hasErrors) return script ?? { steps: new Map() };
   const lines = problems

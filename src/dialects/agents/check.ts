@@ -1,8 +1,7 @@
+import { orderSteps } from "../../core/graph/step-order.ts";
 import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
-import { sortByDependency } from "../sort-by-dependency.ts";
 import { toExcerpt } from "../source/printable.ts";
-import type { SourceText } from "../source/source-text.ts";
 import type { AgentDefinition, Named } from "./agents-file.ts";
 import type { AgentsFile, GraphWorkflow } from "./parse.ts";
 import { INSTEAD_OF_CUSTOM } from "./resolve-steps.ts";
@@ -11,16 +10,16 @@ import { INSTEAD_OF_CUSTOM } from "./resolve-steps.ts";
 const MAX_WORKFLOWS = 1_000;
 
 /** Checks what holds between the parts of a file: names, servers and models that agents name, nodes and edges. */
-export function checkAgentsFile(file: AgentsFile, source: SourceText, problems: ProblemList): void {
+export function checkAgentsFile(file: AgentsFile, problems: ProblemList): void {
   const { agents, models, servers = [], workflows, customWorkflows } = file;
   if (workflows.length > MAX_WORKFLOWS) {
     const message = `The file has ${workflows.length} workflows; ${MAX_WORKFLOWS} are allowed.`;
     problems.error({ code: "TOO_LARGE", at: workflows[MAX_WORKFLOWS]?.at ?? file.at, message });
   }
-  checkNames("agents", agents, { source, problems });
-  checkNames("llm components", models, { source, problems });
-  checkNames("clients", servers, { source, problems });
-  checkNames("workflows", workflows, { source, problems });
+  checkNames("agents", agents, problems);
+  checkNames("llm components", models, problems);
+  checkNames("clients", servers, problems);
+  checkNames("workflows", workflows, problems);
   for (const agent of agents) {
     checkServers(agent, file, problems);
     checkModel(agent, file, problems);
@@ -34,11 +33,7 @@ export function checkAgentsFile(file: AgentsFile, source: SourceText, problems: 
   for (const workflow of workflows) if (workflow.kind === "graph") checkNodes(workflow, problems);
 }
 
-function checkNames(
-  what: string,
-  parts: readonly Named[],
-  { source, problems }: { readonly source: SourceText; readonly problems: ProblemList },
-): void {
+function checkNames(what: string, parts: readonly Named[], problems: ProblemList): void {
   const seen = new Map<string, Named>();
   for (const part of parts) {
     const first = seen.get(part.name);
@@ -46,7 +41,7 @@ function checkNames(
       seen.set(part.name, part);
       continue;
     }
-    const message = `Two ${what} are named '${toExcerpt(part.name)}'; the first is on line ${source.place(first.at).line}.`;
+    const message = `Two ${what} are named '${toExcerpt(part.name)}'; the first is on line ${problems.source.place(first.at).line}.`;
     problems.error({ code: "NAME_TAKEN_TWICE", at: part.at, message });
   }
 }
@@ -98,19 +93,11 @@ function checkNodes({ name, nodes, edges }: GraphWorkflow, problems: ProblemList
     const message = `Workflow '${toExcerpt(name)}' has an edge of the unknown node '${toExcerpt(end.name)}'.`;
     problems.error({ code: "STEP_UNKNOWN", at: end.at, message, remedy: suggest(end.name, ids) });
   }
-  reportCircle(name, { nodes, edges }, problems);
-}
-
-function reportCircle(
-  name: string,
-  { nodes, edges }: Pick<GraphWorkflow, "nodes" | "edges">,
-  problems: ProblemList,
-): void {
   const before = Map.groupBy(edges, ({ to }) => to.name);
-  const dependsOn = (id: string) => (before.get(id) ?? []).map(({ from }) => ({ id: from.name }));
-  const steps = new Map(nodes.map(({ id }) => [id, { id, dependsOn: dependsOn(id) }]));
-  for (const { id } of sortByDependency(steps)) steps.delete(id);
-  const edge = edges.find(({ from, to }) => steps.has(from.name) && steps.has(to.name));
+  const steps = [...ids].map((id) => ({ id, after: (before.get(id) ?? []).map(({ from }) => from.name) }));
+  for (const index of orderSteps(steps).order) ids.delete(steps[index]?.id ?? "");
+  // What is left is in a circle, or behind one.
+  const edge = edges.find(({ from, to }) => ids.has(from.name) && ids.has(to.name));
   if (edge === undefined) return;
   const message = `The nodes of workflow '${toExcerpt(name)}' depend on each other in a circle.`;
   problems.error({ code: "STEP_CYCLE", at: edge.from.at, message, remedy: "Remove one of the edges." });

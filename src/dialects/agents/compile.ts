@@ -6,7 +6,6 @@ import type { ProblemList } from "../problem-list.ts";
 import { checkLater } from "../shape/check-later.ts";
 import { Reader } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
-import type { SourceText } from "../source/source-text.ts";
 import type { YamlNode } from "../source/yaml-node.ts";
 import type { AgentDefinition } from "./agents-file.ts";
 import { checkAgentsFile } from "./check.ts";
@@ -15,24 +14,22 @@ import { effectiveSettings } from "./lower-agent.ts";
 import { type LowerContext, lowerLoneAgent, lowerWorkflow } from "./lower-workflow.ts";
 import { type AgentsFile, parseAgentsFile, type WorkflowDefinition } from "./parse.ts";
 import { parseAgentFile } from "./parse-agent-file.ts";
-import { resolveSteps, type Surroundings, type Targets } from "./resolve-steps.ts";
+import { resolveSteps, type Surroundings } from "./resolve-steps.ts";
 import { rules } from "./shape/parts.ts";
-
-export interface AgentsOptions extends Pick<LoadOptions, "select" | "agentFiles" | "hasWorkflow"> {
-  readonly source: SourceText;
-  readonly problems: ProblemList;
-}
 
 /**
  * Compiles a file of agents: all of it is checked, and the part that is selected becomes the graph. Never throws on what a
  * file may hold.
  */
-export async function compileAgents(root: YamlNode, options: AgentsOptions): Promise<Compiled> {
-  const { source, problems, hasWorkflow = nowhere } = options;
-  const reader = new Reader({ source, problems, rules });
+export async function compileAgents(
+  root: YamlNode,
+  problems: ProblemList,
+  { select, agentFiles, hasWorkflow = nowhere }: LoadOptions,
+): Promise<Compiled> {
+  const reader = new Reader({ problems, rules });
   const file = parseAgentsFile(root, reader);
-  const others = ((await options.agentFiles?.()) ?? []).map((other) => parseAgentFile(other));
-  checkAgentsFile(file, source, problems);
+  const others = ((await agentFiles?.()) ?? []).map((other) => parseAgentFile(other));
+  checkAgentsFile(file, problems);
   const around: Surroundings = {
     otherAgents: others.flatMap(({ agent }) => agent ?? []),
     brokenAgents: new Map(others.flatMap(({ agent, name, file }) => (agent === undefined ? [[name, file]] : []))),
@@ -42,7 +39,9 @@ export async function compileAgents(root: YamlNode, options: AgentsOptions): Pro
   checkNesting(file, targets, problems);
   await checkLater(reader);
   if (problems.hasErrors) return { problems: problems.toArray() };
-  return toCompiled(file, { targets, select: options.select, problems });
+  const parts = toParts(file, { models: file.models, targets, agents: new Map() });
+  const graph = select === "all" ? undefined : choose(parts, { select, file, problems })?.toGraph();
+  return { graph, parts, problems: problems.toArray() };
 }
 
 /** Compiles an agent that stands in a Markdown file of its own. With the selection `all` the file may be none. */
@@ -61,19 +60,6 @@ export async function compileAgentFile(definition: Definition, select?: Selectio
   const [part] = toParts(file, { models: [], targets: new Map(), agents: new Map() });
   if (part === undefined) return { problems };
   return { graph: part.toGraph(), parts: [part], problems };
-}
-
-interface CheckedFile {
-  readonly targets: Targets;
-  readonly select: Selection | undefined;
-  readonly problems: ProblemList;
-}
-
-function toCompiled(file: AgentsFile, { targets, select, problems }: CheckedFile): Compiled {
-  const context: LowerContext = { models: file.models, targets, agents: new Map() };
-  const parts = toParts(file, context);
-  const graph = select === "all" ? undefined : choose(parts, { select, file, problems })?.toGraph();
-  return { graph, parts, problems: problems.toArray() };
 }
 
 async function nowhere(): Promise<boolean> {

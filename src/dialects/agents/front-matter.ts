@@ -1,6 +1,5 @@
 import type { Definition } from "../definition.ts";
 import { ProblemList } from "../problem-list.ts";
-import { SourceText } from "../source/source-text.ts";
 import type { YamlEntry, YamlMap, YamlNode } from "../source/yaml-node.ts";
 import { readYaml } from "../source/yaml-source.ts";
 
@@ -29,8 +28,8 @@ export function readFrontMatter({ text }: Definition): FrontMatter | undefined {
   const start = match[0].length + (body === "" ? 0 : rest.indexOf(body));
   // The first line becomes blank, so that places are those of the whole file.
   const masked = `${" ".repeat(Math.max(0, headStart - 1))}\n${head}`;
-  const problems = new ProblemList(new SourceText({ text: masked }));
-  const node = readYaml(new SourceText({ text: masked }), problems);
+  const problems = new ProblemList({ text: masked });
+  const node = readYaml(problems);
   const isRead = node?.kind === "map" && !problems.hasErrors;
   return {
     head: isRead ? node : readLoosely(head, headStart),

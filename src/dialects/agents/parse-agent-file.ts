@@ -8,7 +8,7 @@ import { integer, text } from "../shape/scalars.ts";
 import { Reader, TOP } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { reportWrongEncoding } from "../source/report-wrong-encoding.ts";
-import { type Range, SourceText } from "../source/source-text.ts";
+import type { Range } from "../source/source-text.ts";
 import type { AgentDefinition, AgentSettingName, Named, Setting } from "./agents-file.ts";
 import { readName } from "./component-name.ts";
 import { type FrontMatter, readFrontMatter } from "./front-matter.ts";
@@ -33,9 +33,8 @@ const NOTHING_THERE: Range = { start: 0, end: 0 };
  */
 export function parseAgentFile(definition: Definition, isAmongOthers = false): AgentFile {
   const { text, file = "" } = definition;
-  const source = new SourceText(definition);
-  const problems = new ProblemList(source);
-  const reader = new Reader({ source, problems, rules });
+  const problems = new ProblemList(definition);
+  const reader = new Reader({ problems, rules });
   const agent = text.length > MAX_CHARS ? reportSize(problems) : parse(definition, reader, isAmongOthers);
   const name = agent?.name ?? stemOf(file);
   const isUsable = agent !== undefined && !problems.hasErrors;
@@ -51,8 +50,8 @@ function stemOf(file: string): string {
 }
 
 function parse(definition: Definition, reader: Reader, isAmongOthers: boolean): AgentDefinition | undefined {
-  const { problems, source } = reader;
-  reportWrongEncoding(source, problems);
+  const { problems } = reader;
+  reportWrongEncoding(problems);
   const matter = readFrontMatter(definition);
   if (matter === undefined) {
     const remedy = "Begin it with `---`, the lines `name:` and `description:`, and `---` again.";
@@ -160,23 +159,14 @@ const BUILT_INS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The meaning of a list `tools` of a Claude agent here. */
-interface MappedTools {
-  readonly builtIns: readonly string[];
-  /** MCP servers of which it names a tool, or all. */
-  readonly servers: readonly string[];
-  /** The tools that it may call of them: `mcp__server__tool`, or `server.*`. */
-  readonly allow: readonly string[];
-  /** Names that nothing here stands for. */
-  readonly unknown: readonly string[];
-  /** Names with a rule in brackets, such as `Bash(git *)`: without the rule they would allow more than was meant. */
-  readonly narrowed: readonly string[];
-}
-
-function mapClaudeTools(written: readonly string[]): MappedTools {
+function mapClaudeTools(written: readonly string[]) {
   const builtIns = new Set<string>();
+  /** MCP servers of which it names a tool, or all. */
   const servers = new Set<string>();
+  /** The tools that it may call of them: `mcp__server__tool`, or `server.*`. */
   const allow = new Set<string>();
   const unknown: string[] = [];
+  /** With a rule in brackets, such as `Bash(git *)`: without the rule they would allow more than was meant. */
   const narrowed: string[] = [];
   for (const each of written) {
     const name = each.replace(/\(.*\)$/s, "").trim();

@@ -1,4 +1,4 @@
-import { didYouMean, suggest } from "../did-you-mean.ts";
+import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { AgentDefinition, StepDefinition } from "./agents-file.ts";
@@ -103,8 +103,7 @@ class Resolver {
     if (type === "workflow" && this.#agents.has(name)) return "It is an agent: leave `type` out.";
     const agents = type === "workflow" ? [] : this.#agents.keys();
     const workflows = type === "agent" ? [] : this.#workflows.keys();
-    const meant = didYouMean(name, [...agents, ...workflows]);
-    return meant === undefined ? undefined : suggest(name, [meant]);
+    return suggest(name, [...agents, ...workflows]);
   }
 }
 

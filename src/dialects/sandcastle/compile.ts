@@ -3,7 +3,6 @@ import { JsonSchemaChecker } from "../json-schema-checker.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { checkLater } from "../shape/check-later.ts";
 import { toExcerpt } from "../source/printable.ts";
-import type { SourceText } from "../source/source-text.ts";
 import { findPart, type YamlMap } from "../source/yaml-node.ts";
 import { checkWorkflow } from "./check.ts";
 import { lowerWorkflow } from "./lower/lower.ts";
@@ -15,17 +14,17 @@ import { buildStepGraph } from "./step-graph.ts";
 /** Compiles a Sandcastle file: parse, check, lower. Never throws on what a file may hold. */
 export async function compileSandcastle(
   root: YamlMap,
-  { source, problems }: { readonly source: SourceText; readonly problems: ProblemList },
-  { hasInlineAgents = false, hasChromium = () => true }: Pick<LoadOptions, "hasInlineAgents" | "hasChromium">,
+  problems: ProblemList,
+  { hasInlineAgents = false, hasChromium = () => true }: LoadOptions,
 ): Promise<Compiled> {
-  const { workflow, later } = parseWorkflow(root, { source, problems, hasChromium });
+  const { workflow, later } = parseWorkflow(root, problems, hasChromium);
   const steps = buildStepGraph(workflow.steps);
   checkWorkflow(workflow, steps, problems);
   if (hasInlineAgents && workflow.sandstormUrl === undefined) reportUnreachableSites(workflow.steps, problems);
   await checkLater({ later, problems });
   await checkDefaults(root, workflow, problems);
   if (problems.hasErrors) return { problems: problems.toArray() };
-  return { graph: lowerWorkflow(workflow, steps, source), problems: problems.toArray() };
+  return { graph: lowerWorkflow(workflow, steps, problems.source), problems: problems.toArray() };
 }
 
 /** Whether each default fits its own schema. */

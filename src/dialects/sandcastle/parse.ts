@@ -1,7 +1,8 @@
 import type { InputContract } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { ProblemList } from "../problem-list.ts";
 import { toRunLimits } from "../run-limits.ts";
-import { Reader, type ReaderParts, TOP } from "../shape/shape.ts";
+import { Reader, TOP } from "../shape/shape.ts";
 import type { YamlMap } from "../source/yaml-node.ts";
 import { parseSteps } from "./parse-step.ts";
 import { type ReadWorkflow, rules, workflow } from "./shape/workflow-shape.ts";
@@ -9,14 +10,12 @@ import { type ReadWorkflow, rules, workflow } from "./shape/workflow-shape.ts";
 /** A Sandcastle file after reading: defaults filled in, templates parsed, nothing yet checked across steps. */
 export type Workflow = ReturnType<typeof toWorkflow>;
 
-interface ParseParts extends Omit<ReaderParts, "rules" | "envAllowed"> {
-  /** Pages can be printed as PDF here. */
-  hasChromium(): boolean;
-}
-
-/** Reads a whole file. What is wrong is reported and left out, so that everything else is still read and checked. */
-export function parseWorkflow(root: YamlMap, { hasChromium, ...parts }: ParseParts) {
-  const reader = new Reader({ ...parts, rules, envAllowed: new Set(allowedNames(root)) });
+/**
+ * Reads a whole file. What is wrong is reported and left out, so that everything else is still read and checked.
+ * `hasChromium`: whether pages can be printed as PDF here.
+ */
+export function parseWorkflow(root: YamlMap, problems: ProblemList, hasChromium: () => boolean) {
+  const reader = new Reader({ problems, rules, envAllowed: new Set(allowedNames(root)) });
   const read = workflow.read(root, TOP, reader);
   // Nothing at the top is needed so much that the rest could not be read without.
   if (read === undefined) throw new Error("A map is read as a workflow.");

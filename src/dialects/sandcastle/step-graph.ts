@@ -1,4 +1,4 @@
-import { sortByDependency } from "../sort-by-dependency.ts";
+import { orderSteps } from "../../core/graph/step-order.ts";
 import type { Range } from "../source/source-text.ts";
 import type { StepDefinition } from "./parse-step.ts";
 
@@ -11,13 +11,15 @@ export interface StepGraph {
   ancestorsOf(id: string): ReadonlySet<string>;
 }
 
-export function buildStepGraph(steps: readonly StepDefinition[]): StepGraph {
+export function buildStepGraph(written: readonly StepDefinition[]): StepGraph {
   const byId = new Map<string, StepDefinition>();
-  for (const step of steps) if (!byId.has(step.id)) byId.set(step.id, step);
+  for (const step of written) if (!byId.has(step.id)) byId.set(step.id, step);
+  const steps = [...byId.values()];
+  const { order } = orderSteps(steps.map(({ id, dependsOn }) => ({ id, after: dependsOn.map((need) => need.id) })));
   const ancestors = new Map<string, ReadonlySet<string>>();
   return {
     byId,
-    order: sortByDependency(byId),
+    order: order.flatMap((index) => steps[index] ?? []),
     ancestorsOf(id) {
       const known = ancestors.get(id) ?? collectAncestors(id, byId);
       ancestors.set(id, known);

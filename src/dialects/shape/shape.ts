@@ -106,8 +106,7 @@ export type Later =
   | { readonly kind: "schema"; readonly key: string; readonly at: YamlNode; readonly schema: JsonObject }
   | { readonly kind: "cron" | "regex" | "prompt"; readonly text: Text };
 
-export interface ReaderParts {
-  readonly source: SourceText;
+interface ReaderParts {
   readonly problems: ProblemList;
   readonly rules: DialectRules;
   /** Names of environment variables that texts may read. */
@@ -128,7 +127,7 @@ export class Reader {
 
   constructor(parts: ReaderParts, outer?: { readonly of: Reader; readonly opening: string | undefined }) {
     this.#parts = parts;
-    this.source = parts.source;
+    this.source = parts.problems.source;
     this.problems = parts.problems;
     this.rules = parts.rules;
     this.envAllowed = parts.envAllowed ?? new Set();

@@ -1,11 +1,11 @@
 import type { ProblemList } from "../problem-list.ts";
-import type { SourceText } from "./source-text.ts";
 
 /** The character that a decoder puts where bytes are no UTF-8. */
 const REPLACEMENT = "\uFFFD";
 
 /** Warns of the first place only: all of the file has the same encoding. */
-export function reportWrongEncoding({ text }: SourceText, problems: ProblemList): void {
+export function reportWrongEncoding(problems: ProblemList): void {
+  const { text } = problems.source;
   const start = text.indexOf(REPLACEMENT);
   if (start === -1) return;
   let end = start;

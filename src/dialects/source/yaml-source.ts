@@ -1,7 +1,6 @@
 import { Composer, type CST, Parser } from "yaml";
 import type { ProblemList } from "../problem-list.ts";
 import { reportWrongEncoding } from "./report-wrong-encoding.ts";
-import type { SourceText } from "./source-text.ts";
 import type { YamlNode } from "./yaml-node.ts";
 import { reportYamlSyntax } from "./yaml-syntax.ts";
 import { findTooDeep } from "./yaml-tokens.ts";
@@ -12,16 +11,16 @@ import { buildYamlTree } from "./yaml-tree.ts";
  * Undefined after a syntax error, for what a parser makes of the rest would only raise further, false problems.
  */
 export function readYaml(
-  source: SourceText,
   problems: ProblemList,
   { maxMb = 1, what = "definition" }: { readonly maxMb?: number; readonly what?: string } = {},
 ): YamlNode | undefined {
-  if (isTooLarge(source.text, maxMb * 1_048_576)) {
+  const { text } = problems.source;
+  if (isTooLarge(text, maxMb * 1_048_576)) {
     problems.error({ code: "TOO_LARGE", at: { start: 0, end: 0 }, message: `The ${what} is larger than ${maxMb} MB.` });
     return undefined;
   }
-  reportWrongEncoding(source, problems);
-  const tokens = [...new Parser().parse(source.text)];
+  reportWrongEncoding(problems);
+  const tokens = [...new Parser().parse(text)];
   const tooDeep = findTooDeep(tokens, MAX_DEPTH);
   if (tooDeep !== undefined) {
     const at = { start: tooDeep, end: tooDeep + 1 };
@@ -29,7 +28,7 @@ export function readYaml(
     problems.error({ code: "YAML_SYNTAX", at, message, remedy: "Nest less deeply." });
     return undefined;
   }
-  return composeTree(source, tokens, problems);
+  return composeTree(tokens, problems);
 }
 
 const MAX_DEPTH = 100;
@@ -39,12 +38,12 @@ function isTooLarge(text: string, maxBytes: number): boolean {
   return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes;
 }
 
-function composeTree(source: SourceText, tokens: readonly CST.Token[], problems: ProblemList): YamlNode | undefined {
+function composeTree(tokens: readonly CST.Token[], problems: ProblemList): YamlNode | undefined {
   // The parser's own search for duplicate keys is quadratic; the tree finds them as well.
   const composer = new Composer({ uniqueKeys: false, logLevel: "silent" });
-  const [document, second] = [...composer.compose(tokens, true, source.text.length)];
+  const [document, second] = [...composer.compose(tokens, true, problems.source.text.length)];
   if (document === undefined) return undefined;
-  reportYamlSyntax({ source, tokens, document }, problems);
+  reportYamlSyntax({ tokens, document }, problems);
   if (second !== undefined) {
     const at = { start: second.range[0], end: second.range[0] + 3 };
     const message = "A second YAML document begins here.";

@@ -1,36 +1,35 @@
 import type { CST, Document, YAMLError } from "yaml";
 import type { Finding, ProblemList } from "../problem-list.ts";
-import type { Range, SourceText } from "./source-text.ts";
+import type { Range } from "./source-text.ts";
 import { READ_AS_MAP } from "./yaml-node.ts";
 import { childrenOf } from "./yaml-tokens.ts";
 
-export interface ParsedYaml {
-  readonly source: SourceText;
+interface ParsedYaml {
   readonly tokens: readonly CST.Token[];
   readonly document: Document.Parsed;
 }
 
 /** Reports what the parser complained of, at the place of the mistake rather than where the parser noticed it. */
-export function reportYamlSyntax(parsed: ParsedYaml, problems: ProblemList): void {
+export function reportYamlSyntax({ tokens, document }: ParsedYaml, problems: ProblemList): void {
+  const { source } = problems;
   let lastLine = 0;
-  for (const error of parsed.document.errors.slice(0, MAX_SYNTAX_ERRORS)) {
-    const finding = toFinding(error, parsed);
-    const { line } = parsed.source.place(finding.at);
+  for (const error of document.errors.slice(0, MAX_SYNTAX_ERRORS)) {
+    const finding = toFinding(error, source.text, tokens);
+    const { line } = source.place(finding.at);
     // A second error on a line follows from the first.
     if (line !== lastLine) problems.error(finding);
     lastLine = line;
   }
-  for (const warning of parsed.document.warnings.slice(0, MAX_SYNTAX_ERRORS)) {
-    problems.warning(toFinding(warning, parsed));
-  }
+  for (const warning of document.warnings.slice(0, MAX_SYNTAX_ERRORS))
+    problems.warning(toFinding(warning, source.text, tokens));
 }
 
 /** After the first few, errors are consequences of the ones before. */
 const MAX_SYNTAX_ERRORS = 5;
 
-function toFinding(error: YAMLError, { source, tokens }: ParsedYaml): Finding {
+function toFinding(error: YAMLError, text: string, tokens: readonly CST.Token[]): Finding {
   const [start, end] = error.pos;
-  const braces = findBraces(source.text, start);
+  const braces = findBraces(text, start);
   if (braces !== undefined) return { code: "UNQUOTED_BRACES", at: braces, message: READ_AS_MAP };
   const at = isAboutQuotes(error) ? (findOpenQuote(start, tokens) ?? { start, end }) : { start, end };
   return { code: "YAML_SYNTAX", at, message: toMessage(error), remedy: toRemedy(error) };

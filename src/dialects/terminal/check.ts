@@ -25,7 +25,8 @@ const MAX_AWAITED_CHARS = 10_000;
 /** Regular expressions that cannot be read, and variables that no state sets. `envAllowed`: what the configuration allows. */
 export async function checkTexts(
   workflow: TerminalWorkflow,
-  { problems, envAllowed }: { readonly problems: ProblemList; readonly envAllowed: readonly string[] },
+  problems: ProblemList,
+  envAllowed: readonly string[],
 ): Promise<void> {
   const texts = [...textsOf(workflow)];
   reportUnknownVariables(workflow, texts, { problems, envAllowed });

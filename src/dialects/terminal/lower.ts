@@ -19,13 +19,8 @@ const MARGIN_SECONDS = 5;
 /** No tool waits longer: for time-outs that only a variable tells. */
 const LONGEST_AWAIT_SECONDS = 3_600;
 
-export interface LowerSource {
-  readonly source: SourceText;
-  readonly envAllowed: readonly string[];
-}
-
 /** Turns a workflow without errors into the graph that runs. */
-export function lowerWorkflow(workflow: TerminalWorkflow, { source, envAllowed }: LowerSource): Graph {
+export function lowerWorkflow(workflow: TerminalWorkflow, source: SourceText, envAllowed: readonly string[]): Graph {
   const states = workflow.states.map(({ name, at, value: state }): NamedState => {
     return { name, at, state, timeoutSeconds: timeoutOf(state) };
   });

@@ -1,9 +1,8 @@
-import type { Compiled } from "../definition.ts";
+import type { Compiled, LoadOptions } from "../definition.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { checkLater } from "../shape/check-later.ts";
 import { Reader, TOP } from "../shape/shape.ts";
 import { placeOfFault } from "../source/place-in-scalar.ts";
-import type { SourceText } from "../source/source-text.ts";
 import type { YamlMap } from "../source/yaml-node.ts";
 import { lowerWorkflow } from "./lower/lower.ts";
 import type { LowerContext } from "./lower/lower-context.ts";
@@ -12,21 +11,16 @@ import { blocksOf, type Level, type StepDefinition, toLevel } from "./shape/step
 import { rules } from "./shape/texts.ts";
 import { workflow as shape } from "./shape/workflow-shape.ts";
 
-export interface UhlpOptions {
-  /** For workflows that do not say `maxSteps`. */
-  readonly maxSteps: number;
-}
-
 const MAX_STEPS = 500;
+const DEFAULT_MAX_VISITS = 20;
 
 /** Compiles a UHLP file: read, lower. Never throws on what a file may hold. */
 export async function compileUhlp(
   root: YamlMap,
-  source: SourceText,
   problems: ProblemList,
-  { maxSteps }: UhlpOptions,
+  { maxSteps = DEFAULT_MAX_VISITS }: LoadOptions,
 ): Promise<Compiled> {
-  const reader = new Reader({ source, problems, rules });
+  const reader = new Reader({ problems, rules });
   const workflow = shape.read(root, TOP, reader);
   // Nothing at the top is needed so much that the rest could not be read without.
   if (workflow === undefined) throw new Error("A map is read as a workflow.");
@@ -40,7 +34,6 @@ export async function compileUhlp(
   }
   const lowering: LowerContext = {
     workflowId: workflow.workflowId?.value ?? "",
-    source,
     problems,
     maxSteps: workflow.maxSteps ?? maxSteps,
     stepIds: new Set(steps.map(({ id }) => id)),

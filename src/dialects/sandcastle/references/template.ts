@@ -16,7 +16,6 @@ export interface Slot extends Range {
 }
 
 export interface TemplateContext {
-  readonly source: SourceText;
   readonly problems: ProblemList;
   /** Environment variables that prompts may read. */
   readonly envAllowed: ReadonlySet<string>;
@@ -29,7 +28,7 @@ export function parseTemplate(text: Text, context: TemplateContext): Template {
   let searchFrom = text.at.start;
   for (const found of text.value.matchAll(BRACES)) {
     const written = found[0];
-    const at = locate(written, { start: searchFrom, end: text.at.end }, context.source) ?? text.at;
+    const at = locate(written, { start: searchFrom, end: text.at.end }, context.problems.source) ?? text.at;
     if (at !== text.at) searchFrom = at.end;
     const reference = readBraces(found, at, context);
     if (reference === undefined) continue;

@@ -1,13 +1,12 @@
 import type { NeededFile } from "../../definition.ts";
 import type { ProblemList } from "../../problem-list.ts";
-import type { Range, SourceText } from "../../source/source-text.ts";
+import type { Range } from "../../source/source-text.ts";
 import type { ExpressionScope } from "../expressions/expression-scope.ts";
 import type { Level, StepDefinition } from "../shape/step-shape.ts";
 
 /** The state that all parts of a definition share while it is lowered. */
 export interface LowerContext {
   readonly workflowId: string;
-  readonly source: SourceText;
   readonly problems: ProblemList;
   readonly maxSteps: number;
   /** Every id of the file. */

@@ -20,7 +20,7 @@ export function lowerStep(step: StepDefinition, scope: ValueScope, planBlock: Pl
   return {
     id,
     description: body?.description?.value || undefined,
-    place: scope.context.source.position(at),
+    place: scope.context.problems.source.position(at),
     ...(output === undefined ? done : shapeOutput(id, { output, done }, scope)),
   };
 }

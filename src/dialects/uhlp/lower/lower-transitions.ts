@@ -75,7 +75,7 @@ function toTransitions(
   const common = {
     when,
     ...(condition === undefined ? {} : { written: String(condition.value) }),
-    place: context.source.position(at),
+    place: context.problems.source.position(at),
   };
   if ("step" in target) return [{ on, ...common, to: target.step }];
   if (target.end === "success") return [{ on, ...common, to: { end: "success" } }];

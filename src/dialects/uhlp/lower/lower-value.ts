@@ -91,7 +91,7 @@ function lowerText(node: YamlScalar, text: string, scope: ValueScope): Expr {
     // The expression's own remedy knows only what can be read from here.
     const isElsewhere = code === "STEP_UNKNOWN" && context.stepIds.has(name);
     const remedy = isElsewhere ? READ_FROM_AROUND : fault.remedy;
-    context.problems.error({ code, at: placeInScalar(node, fault, context.source), message, remedy });
+    context.problems.error({ code, at: placeInScalar(node, fault, context.problems.source), message, remedy });
   }
   return NOTHING;
 }

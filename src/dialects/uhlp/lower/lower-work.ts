@@ -90,5 +90,5 @@ function withFixed(
 }
 
 function needFile(kind: NeededFile["kind"], { value, at }: Text, { context }: ValueScope): void {
-  context.files.push({ kind, path: value, at: context.source.place(at) });
+  context.files.push({ kind, path: value, at: context.problems.source.place(at) });
 }

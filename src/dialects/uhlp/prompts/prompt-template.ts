@@ -6,7 +6,7 @@ import { ProblemList } from "../../problem-list.ts";
 import { checkLater } from "../../shape/check-later.ts";
 import { Reader, type Text, TOP } from "../../shape/shape.ts";
 import { placeOfFault } from "../../source/place-in-scalar.ts";
-import { type Range, SourceText } from "../../source/source-text.ts";
+import type { Range } from "../../source/source-text.ts";
 import { describeNode, type YamlMap } from "../../source/yaml-node.ts";
 import { readYaml } from "../../source/yaml-source.ts";
 import { findTemplateFault } from "./check-template.ts";
@@ -34,12 +34,11 @@ const BARE = /\.(?:j2|jinja2?|md|txt|prompt)$/i;
 export async function parsePromptTemplate(
   definition: Definition,
 ): Promise<{ readonly template?: PromptTemplate; readonly problems: readonly Problem[] }> {
-  const source = new SourceText(definition);
-  const problems = new ProblemList(source);
-  if (definition.file !== undefined && BARE.test(definition.file)) return readBare(source, problems);
-  const root = readYaml(source, problems);
+  const problems = new ProblemList(definition);
+  if (definition.file !== undefined && BARE.test(definition.file)) return readBare(problems);
+  const root = readYaml(problems);
   if (root?.kind === "map") {
-    const template = await readTemplate(root, new Reader({ source, problems, rules: promptRules }));
+    const template = await readTemplate(root, new Reader({ problems, rules: promptRules }));
     if (template !== undefined && !problems.hasErrors) return { template, problems: problems.toArray() };
   } else if (root !== undefined) {
     const message = `A prompt file is a map with the key \`template\`, not ${describeNode(root)}.`;
@@ -48,8 +47,8 @@ export async function parsePromptTemplate(
   return { problems: problems.toArray() };
 }
 
-async function readBare(source: SourceText, problems: ProblemList) {
-  const { text } = source;
+async function readBare(problems: ProblemList) {
+  const { text } = problems.source;
   const fault = await findTemplateFault(text);
   if (fault === undefined) return { template: { template: text }, problems: [] };
   const start = fault.line === undefined ? 0 : offsetOf(text, fault.line) + (fault.column ?? 1) - 1;
@@ -64,7 +63,7 @@ function offsetOf(text: string, line: number): number {
 
 async function readTemplate(root: YamlMap, reader: Reader): Promise<PromptTemplate | undefined> {
   const read = promptFile.read(root, TOP, reader);
-  if (read !== undefined) await checkSyntax(read.template, reader.source, reader.problems);
+  if (read !== undefined) await checkSyntax(read.template, reader.problems);
   await checkLater(reader);
   if (read === undefined) return undefined;
   const { description, model, parameters, template, outputFormat, outputSchema } = read;
@@ -78,10 +77,10 @@ async function readTemplate(root: YamlMap, reader: Reader): Promise<PromptTempla
   };
 }
 
-async function checkSyntax(template: Text, source: SourceText, problems: ProblemList): Promise<void> {
+async function checkSyntax(template: Text, problems: ProblemList): Promise<void> {
   const fault = await findTemplateFault(template.value);
   if (fault === undefined) return;
-  const at = placeOfFault(template, fault, source);
+  const at = placeOfFault(template, fault, problems.source);
   const where = at === undefined && fault.line !== undefined ? ` (line ${fault.line} of the template)` : "";
   reportSyntax({ ...fault, reason: `${fault.reason}${where}` }, at ?? template.at, problems);
 }
