@@ -5,6 +5,7 @@ import type { GraphProblem } from "./graph-problem.ts";
 import { homeOf, type Names } from "./lift-controls.ts";
 import { type Shape, SINGLE, widestShape } from "./shape.ts";
 import { orderSteps } from "./step-order.ts";
+import { flowsInside } from "./steps-within.ts";
 
 /**
  * Conditions, transitions and list lengths that the core could not decide: it would see undefined where a person reads a
@@ -42,10 +43,8 @@ function checkFlow(flow: Flow, around: Around, problems: GraphProblem[]): void {
     const inner: Names = list === undefined ? names : { ...names, list };
     const view: View = { flow, shape, step: index, names: inner, path, outer: around.outer };
     checkStep(step, { view, names, problems });
-    const inside = (suffix: string): Around => ({ path: `${path}${suffix}`, outer: view, names: inner });
-    if (step.kind === "flow") checkFlow(step.flow, inside(""), problems);
-    if (step.catch !== undefined) checkFlow(step.catch, inside("~catch"), problems);
-    if (step.finally !== undefined) checkFlow(step.finally, inside("~finally"), problems);
+    for (const { flow: nested, suffix } of flowsInside(step))
+      checkFlow(nested, { path: `${path}${suffix}`, outer: view, names: inner }, problems);
   }
 }
 

@@ -4,6 +4,7 @@ import { checkControls } from "./check-controls.ts";
 import type { Flow, Graph, Step } from "./graph.ts";
 import type { GraphProblem } from "./graph-problem.ts";
 import { orderSteps } from "./step-order.ts";
+import { flowsInside } from "./steps-within.ts";
 
 const MAX_EXPRESSION_DEPTH = 200;
 const MAX_FLOW_DEPTH = 50;
@@ -101,10 +102,8 @@ class Checker {
     }
     if (retry !== undefined) this.#checkRetry(retry, path);
     for (const [what, expr] of exprsOf(step)) this.checkExpr(expr, what, path, place.outer);
-    const inner = (suffix: string): Place => ({ path: `${path}${suffix}`, depth: place.depth + 1, outer: place.outer });
-    if (step.kind === "flow") this.checkFlow(step.flow, inner(""));
-    if (step.catch !== undefined) this.checkFlow(step.catch, inner("~catch"));
-    if (step.finally !== undefined) this.checkFlow(step.finally, inner("~finally"));
+    for (const { flow, suffix } of flowsInside(step))
+      this.checkFlow(flow, { path: `${path}${suffix}`, depth: place.depth + 1, outer: place.outer });
   }
 
   #checkRetry({ maxAttempts, initialMs, maxMs, jitter }: NonNullable<Step["retry"]>, path: string): void {

@@ -5,6 +5,7 @@ import type { Flow, Graph, Step, Transition } from "./graph.ts";
 import { type Shape, SINGLE } from "./shape.ts";
 import { orderSteps } from "./step-order.ts";
 import { escapeId } from "./step-path.ts";
+import { stepsWithin } from "./steps-within.ts";
 
 /** A graph with what the interpreter looks up again and again. Derived, never stored. */
 export interface IndexedGraph {
@@ -97,16 +98,10 @@ function controlVariablesOf(flow: Flow): ReadonlySet<string> {
       if (path.root === "vars" && path.name !== undefined) names.add(path.name);
     });
   };
-  const visit = (inner: Flow) => {
-    for (const step of inner.steps) {
-      collect(step.when);
-      collect(step.each?.count);
-      for (const transition of step.transitions ?? ([] as Transition[])) collect(transition.when);
-      if (step.kind === "flow") visit(step.flow);
-      if (step.catch !== undefined) visit(step.catch);
-      if (step.finally !== undefined) visit(step.finally);
-    }
-  };
-  visit(flow);
+  for (const step of stepsWithin(flow)) {
+    collect(step.when);
+    collect(step.each?.count);
+    for (const transition of step.transitions ?? ([] as Transition[])) collect(transition.when);
+  }
   return names;
 }

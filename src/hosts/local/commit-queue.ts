@@ -2,7 +2,7 @@ import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Append, AppendResult, Journal } from "../../ports/journal.ts";
-import type { Committer, RunLog } from "../session/live-run.ts";
+import type { Committer, SessionLog } from "../session/session-log.ts";
 
 export interface CommitQueueOptions {
   readonly journal: Journal;
@@ -23,7 +23,7 @@ const MAX_TURN_MS = 4;
  * Group commit across all runs of the process: everything that has become ready since the last turn of the event loop
  * shares one commit. There is one commit at a time, and a run's events keep their order.
  */
-export class CommitQueue implements RunLog {
+export class CommitQueue implements SessionLog {
   readonly #options: CommitQueueOptions;
   readonly #dirty = new Set<Committer>();
   #isScheduled = false;

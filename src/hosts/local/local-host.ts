@@ -99,14 +99,13 @@ export class LocalHost implements RunHost {
       findExecutor: options.findExecutor,
       broken,
     });
-    const keepSecrets = secrets.keep.bind(secrets);
     this.#steps = new EngineSteps({
       asked,
       clock,
       writer,
       tools,
       resolveCall: options.resolveCall,
-      keepSecrets: ({ no }, leaves) => keepSecrets(no, leaves),
+      keepSecrets: ({ no }, leaves) => secrets.keep(no, leaves),
       broken,
     });
     this.#timers = new RunTimers(clock, (run, timer) => {

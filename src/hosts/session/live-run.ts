@@ -11,26 +11,12 @@ import { traceOf, traceParentOf } from "../trace-context.ts";
 import type { ReusableOutcomes } from "./reuse/reuse.ts";
 import { RunRow, type RunRowFields } from "./run-row.ts";
 import { type Batch, Session } from "./session.ts";
+import type { Committer, SessionLog } from "./session-log.ts";
 import type { RunValues } from "./values/run-values.ts";
-
-/** Makes what runs have applied durable, and tells each run what became of its commit. */
-export interface RunLog {
-  /** The run has something to commit. */
-  mark(run: Committer): void;
-}
-
-export interface Committer {
-  /** Everything since the last call, or undefined if there is nothing. Called once per commit. */
-  collect(): Append | undefined;
-  /** The commit is durable, or this entry of it was refused. */
-  committed(result: AppendResult): void;
-  /** The commit cannot be written, now or later. */
-  failed(error: unknown): void;
-}
 
 /** The parts that a host gives to all of its runs. */
 export interface LiveRunHooks {
-  readonly log: RunLog;
+  readonly log: SessionLog;
   /** Called only after the commit of the event that caused the command. */
   perform(run: LiveRun, command: Command): void;
   /** An event has changed the state. */
@@ -266,10 +252,9 @@ export class LiveRun implements Committer, ObservedRun {
 
   /** Resolves when everything applied so far is durable. */
   durable(): Promise<void> {
-    const { seq } = this.state;
     if (this.isDurable) return Promise.resolve();
     if (this.isDiscarded) return Promise.reject(ownerGone());
-    return new Promise((resolve, reject) => this.#waiting.push({ seq, resolve, reject }));
+    return new Promise((resolve, reject) => this.#waiting.push({ seq: this.state.seq, resolve, reject }));
   }
 
   /** Everything applied so far is on the disk. */

@@ -1,6 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Flow, Graph, Step, TaskStep } from "../../core/graph/graph.ts";
+import { flowsInside } from "../../core/graph/steps-within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 import { loadDefinition } from "../../dialects/load-definition.ts";
@@ -54,9 +55,7 @@ function* addressesIn(flow: Flow, around: string): Generator<{ readonly id: stri
   for (const step of flow.steps) {
     const address = around === "" ? step.id : `${around}/${step.id}`;
     yield { id: step.id, address };
-    if (step.kind === "flow") yield* addressesIn(step.flow, address);
-    if (step.catch !== undefined) yield* addressesIn(step.catch, `${address}~catch`);
-    if (step.finally !== undefined) yield* addressesIn(step.finally, `${address}~finally`);
+    for (const inner of flowsInside(step)) yield* addressesIn(inner.flow, `${address}${inner.suffix}`);
   }
 }
 

@@ -2,6 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Flow, Graph, Step } from "../../core/graph/graph.ts";
 import { liftControls } from "../../core/graph/lift-controls.ts";
+import { stepsWithin } from "../../core/graph/steps-within.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 
 /**
@@ -12,7 +13,7 @@ export function onlyStep(definition: CompiledDefinition, id: string): CompiledDe
   const { graph } = definition;
   const step = findStep(graph.flow, id);
   if (step === undefined) {
-    const ids = idsOf(graph.flow).join(", ");
+    const ids = [...new Set(stepsWithin(graph.flow).map((each) => each.id))].join(", ");
     throw new PawlError("STEP_NOT_FOUND", {
       message: `"${graph.name}" has no step "${id}".`,
       remedy: `Its steps are: ${ids}.`,
@@ -59,23 +60,9 @@ function givenInput(input: Expr): Expr {
   return input;
 }
 
+/** A step that only wraps the work of the same name stands for it. */
 function findStep(flow: Flow, id: string): Step | undefined {
-  for (const step of flow.steps) {
-    // A step that only wraps the work of the same name stands for it.
-    if (step.id === id && !(step.kind === "flow" && step.flow.steps.some((inner) => inner.id === id))) return step;
-    for (const inner of flowsOf(step)) {
-      const found = findStep(inner, id);
-      if (found !== undefined) return found;
-    }
-  }
-  return undefined;
-}
-
-function idsOf(flow: Flow): readonly string[] {
-  return [...new Set(flow.steps.flatMap((step) => [step.id, ...flowsOf(step).flatMap(idsOf)]))];
-}
-
-function flowsOf(step: Step): readonly Flow[] {
-  const nested = [step.kind === "flow" ? step.flow : undefined, step.catch, step.finally];
-  return nested.filter((flow) => flow !== undefined);
+  return stepsWithin(flow).find(
+    (step) => step.id === id && !(step.kind === "flow" && step.flow.steps.some((inner) => inner.id === id)),
+  );
 }

@@ -1,6 +1,6 @@
-import { basename, extname } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Flow, Graph, UseLimits } from "../../core/graph/graph.ts";
+import type { Graph, UseLimits } from "../../core/graph/graph.ts";
+import { stepsWithin } from "../../core/graph/steps-within.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RunStart } from "../../hosts/run-host.ts";
 import { newRunId } from "../../hosts/session/new-run-id.ts";
@@ -12,14 +12,14 @@ import { checkBudgets } from "../costs/shared-budgets.ts";
 import { findDefinition, type ReferredDefinition } from "../definitions/find-definition.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
-import { readRequestFile } from "../requests/read-request-file.ts";
 import { findSaved } from "../workflows/saved-definitions.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { listMissing, type MissingInput } from "./input/check-input.ts";
 import { fillDirectories } from "./input/fill-directories.ts";
 import { type GivenInput, gatherInput } from "./input/gather-input.ts";
 import { readMessage } from "./input/read-message.ts";
-import { toRequestInput, toRunInput } from "./input/to-run-input.ts";
+import { readRequestedRun } from "./input/read-requested-run.ts";
+import { toRunInput } from "./input/to-run-input.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
 
 export interface RunRequest {
@@ -118,7 +118,8 @@ export async function prepareStart(
 
 async function readAskedFor(app: Application, found: ReferredDefinition, request: RunRequest): Promise<Startable> {
   const { folder, inputPairs = [], inputFile, requestFile, onlyStep: step } = request;
-  if (requestFile !== undefined) return readRequested(found, { requestFile, inputPairs, inputFile, folder });
+  if (requestFile !== undefined)
+    return { ...found, ...(await readRequestedRun(found, { requestFile, inputPairs, inputFile, folder })) };
   const given: GivenInput = { pairs: inputPairs, folder, ...(inputFile === undefined ? {} : { file: inputFile }) };
   const { graph } = found.definition;
   if (step !== undefined) return { ...found, onlyStep: step, input: await gatherInput(given, undefined) };
@@ -127,48 +128,6 @@ async function readAskedFor(app: Application, found: ReferredDefinition, request
   const asked = missing.length === 0 ? {} : await request.askFor?.(missing);
   const filled = await fillDirectories(app, { ...gathered, ...asked }, { graph, standsIn: folder });
   return { ...found, input: await toRunInput(filled, graph) };
-}
-
-interface RequestedRun {
-  readonly requestFile: string;
-  readonly inputPairs: readonly string[];
-  readonly inputFile: string | undefined;
-  readonly folder: string;
-}
-
-async function readRequested(found: ReferredDefinition, requested: RequestedRun): Promise<Startable> {
-  const { requestFile, inputPairs, inputFile, folder } = requested;
-  const { graph } = found.definition;
-  if (graph.dialect !== "uhlp") {
-    throw new PawlError("USAGE", {
-      message: `\`--request\` belongs to UHLP workflows; "${graph.name}" is a ${graph.dialect} workflow.`,
-      remedy: "Give the input with `-i key=value` or `--input FILE.json`.",
-    });
-  }
-  if (inputPairs.length > 0 || inputFile !== undefined) {
-    throw new PawlError("USAGE", {
-      message: "`--request` is the whole input: it takes neither `-i` nor `--input` beside it.",
-      remedy: "Leave one of them out.",
-    });
-  }
-  const request = await readRequestFile({ file: requestFile, folder, workflowId: graph.name });
-  const { work, requestId, requestData, context } = request;
-  if (work.kind !== "workflow" || !isNameOf(work.workflowId, found)) {
-    const asks = work.kind === "workflow" ? `the workflow "${work.workflowId}"` : `a ${work.kind.toUpperCase()} task`;
-    throw new PawlError("USAGE", {
-      message: `${requestFile} asks for ${asks}, and the command for "${graph.name}".`,
-      remedy: "Name the same workflow in both.",
-    });
-  }
-  const input = await toRequestInput(
-    { ...(requestId === undefined ? {} : { requestId }), requestData, context },
-    graph,
-  );
-  return { ...found, input, ...(work.startAt === undefined ? {} : { startAt: work.startAt }) };
-}
-
-function isNameOf(name: string, { definition, file }: ReferredDefinition): boolean {
-  return name === definition.graph.name || (file !== undefined && name === basename(file, extname(file)));
 }
 
 /** A workflow that only calls others may never need an agent: then none is chosen, and its lack is no error yet. */
@@ -204,17 +163,7 @@ async function findExecutors(app: Application, graph: Graph, options: JsonObject
 
 /** The kinds of executors that a graph's own steps need, and whether it calls workflows that may need others. */
 function executorKindsOf(graph: Graph): { readonly kinds: ReadonlySet<string>; readonly hasCalls: boolean } {
-  const kinds = new Set<string>();
-  let hasCalls = false;
-  const visit = (flow: Flow) => {
-    for (const step of flow.steps) {
-      if (step.kind === "task") kinds.add(step.executor);
-      if (step.kind === "call") hasCalls = true;
-      if (step.kind === "flow") visit(step.flow);
-      if (step.catch !== undefined) visit(step.catch);
-      if (step.finally !== undefined) visit(step.finally);
-    }
-  };
-  visit(graph.flow);
-  return { kinds, hasCalls };
+  const steps = stepsWithin(graph.flow);
+  const kinds = new Set(steps.flatMap((step) => (step.kind === "task" ? [step.executor] : [])));
+  return { kinds, hasCalls: steps.some(({ kind }) => kind === "call") };
 }

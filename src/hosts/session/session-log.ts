@@ -1,0 +1,16 @@
+import type { Append, AppendResult } from "../../ports/journal.ts";
+
+/** Makes what runs have applied durable, and tells each run what became of its commit. */
+export interface SessionLog {
+  /** The run has something to commit. */
+  mark(run: Committer): void;
+}
+
+export interface Committer {
+  /** Everything since the last call, or undefined if there is nothing. Called once per commit. */
+  collect(): Append | undefined;
+  /** The commit is durable, or this entry of it was refused. */
+  committed(result: AppendResult): void;
+  /** The commit cannot be written, now or later. */
+  failed(error: unknown): void;
+}
