@@ -22,7 +22,7 @@ import { FileSealer } from "../../src/storage/files/file-sealer.ts";
 import { createHttpApp } from "../../src/surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../../src/surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../../src/surfaces/http/http-parts.ts";
-import { LOOPBACK_HOSTS } from "../../src/surfaces/http/middleware/check-host.ts";
+import { LOOPBACK_HOSTS } from "../../src/surfaces/http/middleware.ts";
 import { OpenStreams } from "../../src/surfaces/http/open-streams.ts";
 import { World, type WorldOptions } from "../faults/world.ts";
 

@@ -17,7 +17,7 @@ import type { Metrics } from "../../ports/metrics.ts";
 import { createHttpApp } from "../../surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../../surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../../surfaces/http/http-parts.ts";
-import { LOOPBACK_HOSTS } from "../../surfaces/http/middleware/check-host.ts";
+import { LOOPBACK_HOSTS } from "../../surfaces/http/middleware.ts";
 import { OpenStreams } from "../../surfaces/http/open-streams.ts";
 import { RunLog } from "../../telemetry/logs/run-log.ts";
 import { Scheduler } from "../../triggers/schedules/scheduler.ts";

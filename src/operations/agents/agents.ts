@@ -1,11 +1,11 @@
 import { relative } from "node:path";
 import { z } from "zod";
+import type { Application } from "../application/application.ts";
 import { describeProblem } from "../definitions/compile-text.ts";
 import { defineOperation } from "../operation.ts";
 import { idField, jsonObjectSchema, listOf, typed } from "../schemas.ts";
-import { type AgentSummary, describeAgents } from "./describe-agents.ts";
 import { readAgentSources } from "./read-agent-sources.ts";
-import { type ShownAgent, showAgent as show } from "./show-agent.ts";
+import { type ShownAgent, showAgent as show, toOrigin } from "./show-agent.ts";
 
 const INVALID = 3;
 
@@ -106,4 +106,41 @@ function toText({ file, valid, problems, agents, workflows }: z.output<typeof so
   const errors = problems.filter((problem) => problem["severity"] === "error").length;
   if (!valid) return `${rendered}${file} has ${errors === 1 ? "1 problem" : `${errors} problems`}.`;
   return `${rendered}${file} is valid: ${agents.length} agents, ${workflows.length} workflows.`;
+}
+
+interface AgentSummary {
+  readonly name: string;
+  readonly description: string | null;
+  readonly model: string | null;
+  /** Ids of servers; null: all. */
+  readonly clients: readonly string[] | null;
+  readonly origin: string;
+}
+
+interface AgentOverview {
+  readonly agents: readonly AgentSummary[];
+  /** Files that cannot be used, absolute. */
+  readonly broken: readonly string[];
+}
+
+/** The application's agents: of the agents file, then of `.claude/agents`. Of two of the same name the first counts. */
+async function describeAgents(app: Pick<Application, "appDir" | "config">): Promise<AgentOverview> {
+  const sources = await readAgentSources(app);
+  const seen = new Set<string>();
+  const agents = sources
+    .flatMap((source) => source.agents)
+    .filter(({ name }) => !seen.has(name) && seen.add(name))
+    .map(({ name, description, place, settings = [] }): AgentSummary => {
+      const settingOf = (setting: string) => settings.find((each) => each.name === setting)?.value;
+      const model = settingOf("model");
+      const clients = settingOf("clients");
+      return {
+        name,
+        description: description ?? null,
+        model: typeof model === "string" ? model : null,
+        clients: Array.isArray(clients) ? clients.map(String) : null,
+        origin: toOrigin(place, app.appDir),
+      };
+    });
+  return { agents, broken: sources.filter(({ isValid }) => !isValid).map(({ file }) => file) };
 }

@@ -10,7 +10,6 @@ import { type RunReading, type RunSources, readValues } from "../runs/describe/d
 import { type StepEntry, type StepStatus, stepsInOrder } from "../runs/describe/describe-run-steps.ts";
 import { type RunResult, readRunResult } from "../runs/read-run-result.ts";
 import { type AgentsStep, agentsStepsOf } from "./agents-steps.ts";
-import { explainAgentsFailure, isMissingPart } from "./explain-agents-failure.ts";
 
 /** The answer of `POST /workflows/{workflow_name}/execute`. */
 export interface WorkflowAnswer {
@@ -151,4 +150,24 @@ function messageOf(output: Json): string | null {
 
 function toolUsesOf(output: Json): Json {
   return isJsonObject(output) && Array.isArray(output["tool_uses"]) ? (output["tool_uses"] as Json) : [];
+}
+
+interface StepFailure {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Why a workflow of agents has failed, in the words of the original host. */
+function explainAgentsFailure({ name, number, type }: AgentsStep, { code, message }: StepFailure): string {
+  const who = `${type === "agent" ? "Agent" : "Workflow"} '${name}'`;
+  if (isMissingPart({ type, code })) return `Configuration error: ${who} (step ${number}) not found in host config.`;
+  const step = `${who} (step ${number})`;
+  if (code === "AGENT_NO_RESPONSE") return `${step} did not return a final response.`;
+  if (code === "AGENT_NO_TEXT") return `${step} response content has no text block.`;
+  return `${step} failed: ${message}`;
+}
+
+/** A step that names what was there when the workflow was loaded, and is gone. */
+function isMissingPart({ type, code }: { readonly type: AgentsStep["type"]; readonly code: string }): boolean {
+  return type === "workflow" && (code === "WORKFLOW_NOT_FOUND" || code === "FILE_NOT_FOUND");
 }

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
+import type { Application } from "../application/application.ts";
 import { type CliVerb, defineOperation, type OperationContext } from "../operation.ts";
+import { findRun } from "../runs/find-run.ts";
 import { idField, jsonSchema, listOf, numberedPage, takePage } from "../schemas.ts";
 import { answerApproval, findApproval } from "./answer-approval.ts";
 import { approvalSchema, listApprovals as listOfRun, type OpenApproval } from "./describe-run-approvals.ts";
-import { listOpenApprovals } from "./list-open-approvals.ts";
 
 const run = z.string().min(1).max(200).optional().describe("Of this run: its id, or the beginning of it.");
 const id = idField("An `approval_id`, or `RUN:PATH`; the run alone where it has one question only.", "approvals ls");
@@ -158,4 +159,22 @@ async function give({ app, by }: OperationContext, id: string, given: Given) {
   const approval = await findApproval(app, id);
   await answerApproval(app, approval, { ...given, by });
   return { run_id: approval.record.id, path: approval.path, answer: given.answer };
+}
+
+const PAGE = 200;
+
+/** Every approval that waits for an answer, of all runs (the newest first) or of the one that is named. */
+async function listOpenApprovals(app: Application, run?: string): Promise<readonly OpenApproval[]> {
+  const records = await app.records();
+  if (run !== undefined) return listOfRun(records, await findRun(app, run));
+  const approvals: OpenApproval[] = [];
+  let beforeRun = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const page = await records.journal.listRuns({ hasApprovals: true, beforeRun, limit: PAGE });
+    for (const record of page) {
+      approvals.push(...(await listOfRun(records, record)));
+      beforeRun = record.no;
+    }
+    if (page.length < PAGE) return approvals;
+  }
 }

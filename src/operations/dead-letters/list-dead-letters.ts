@@ -5,7 +5,7 @@ import type { RunRecord } from "../../ports/journal.ts";
 import type { DeadLetterNote } from "../../ports/service/dead-letter-notes.ts";
 import type { Application } from "../application/application.ts";
 import { type Frozen, timeSchema } from "../schemas.ts";
-import { findDeadLetterNote } from "./find-dead-letter-note.ts";
+import { findDeadLetterNote } from "./find-dead-letter.ts";
 
 export const deadLetterStatusSchema = z.enum(["open", "retried", "resolved"]);
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { byItsSurfaces, defineOperation } from "../operation.ts";
 import { idField } from "../schemas.ts";
 import { validationSchema } from "../workflows/workflow-schemas.ts";
-import { validateText } from "./validate-text.ts";
+import { validateText } from "./validate-definition.ts";
 
 export const validateWorkflow = defineOperation({
   id: "validateWorkflow",

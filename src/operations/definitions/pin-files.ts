@@ -7,7 +7,7 @@ import type { Graph } from "../../core/graph/graph.ts";
 import type { Json } from "../../core/json.ts";
 import type { NeededFile } from "../../dialects/definition.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
-import { refuseOutOfFiles } from "../service/refuse-out-of-files.ts";
+import { refuseOutOfFiles } from "./read-text-file.ts";
 import type { ShownProblem } from "./shown-problem.ts";
 
 export interface FilesToPin {

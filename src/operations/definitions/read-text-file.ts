@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { refuseOutOfFiles } from "../service/refuse-out-of-files.ts";
 import { stampNow } from "./file-stamps.ts";
 
 /** The text of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */
@@ -45,4 +44,15 @@ export class TextFileCache {
     if (stamp !== undefined) this.#kept.set(path, { stamp, text });
     return text;
   }
+}
+
+/** Nothing is wrong with the file: the process has too much open at the moment. Throws `SERVER_BUSY`. */
+export function refuseOutOfFiles(error: unknown, path: string): void {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code !== "EMFILE" && code !== "ENFILE") return;
+  throw new PawlError("SERVER_BUSY", {
+    message: `${path} cannot be read: as many files and connections are open as the system allows.`,
+    remedy: "Try again in a moment, or allow more of them (`ulimit -n`).",
+    cause: error,
+  });
 }

@@ -4,11 +4,10 @@ import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import type { Application } from "../application/application.ts";
 import { chooseAgent } from "../start/choose-agent.ts";
 import type { TextValidation } from "../workflows/workflow-schemas.ts";
-import { checkWholeText } from "./compile-text.ts";
+import { checkWholeText, describeProblem, type WholeReport } from "./compile-text.ts";
 import { foldersOf } from "./definition-files.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { readTextFile } from "./read-text-file.ts";
-import { describeReport } from "./validate-text.ts";
 
 /** Everything that is wrong with a file, all at once. Throws `FILE_NOT_FOUND`. */
 export async function validateDefinition(
@@ -36,4 +35,18 @@ async function hasInlineAgents(config: Application["config"], folder: string): P
     if (isPawlError(error)) return false;
     throw error;
   }
+}
+
+/** Everything at once. A text that is sent has no folder: files that it names are not looked for. */
+export async function validateText({ config }: Pick<Application, "config">, text: string): Promise<TextValidation> {
+  return describeReport(await checkWholeText(text, { folders: [], ...loadOptionsOf(config) }));
+}
+
+function describeReport({ definitions, parts, isValid, problems }: WholeReport): TextValidation {
+  const workflows = definitions.map(({ graph }) => {
+    const { name, dialect, flow } = graph;
+    return { name, dialect, steps: flow.steps.length };
+  });
+  const agents = parts?.filter(({ kind }) => kind === "agent").length;
+  return { valid: isValid, problems: problems.map(describeProblem), workflows, agents };
 }

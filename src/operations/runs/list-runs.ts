@@ -1,15 +1,17 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
+import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import {
   type Journal,
   RUN_STATUSES,
   type RunFilter,
+  type RunNo,
   type RunRecord,
   type RunSelection,
   type RunStatus,
 } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import { summarizeRun } from "./describe/describe-run.ts";
-import { listRetrying } from "./list-retrying.ts";
 import type { RunSummary } from "./run-schemas.ts";
 
 export interface RunsWanted {
@@ -109,4 +111,37 @@ function toStatus(text: string): RunStatus {
 
 function isStatus(text: string): text is RunStatus {
   return RUN_STATUSES.some((status) => status === text);
+}
+
+interface RetryingWanted {
+  /** Without `retrying`: runs with one of these statuses count as well. */
+  readonly selection: RunSelection & { readonly status: readonly RunStatus[] };
+  readonly beforeRun?: RunNo;
+}
+
+const PAGE = 200;
+
+/**
+ * Runs with a step that failed and waits for its next try, newest first. Such a run is `running`: no row says that it
+ * retries, for that would be a second page in the commit of every failure. So the histories of those that run now are
+ * read, and of no others.
+ */
+async function* listRetrying(journal: Journal, { selection, beforeRun }: RetryingWanted): AsyncGenerator<RunRecord> {
+  const status = new Set<RunStatus>(["running", ...selection.status]);
+  const graphs = new Map<string, IndexedGraph>();
+  for (let before = beforeRun; ; ) {
+    const page = await journal.listRuns({ ...selection, status: [...status], limit: PAGE, beforeRun: before });
+    for (const record of page) {
+      if (selection.status.includes(record.status) || (await isRetrying(journal, record, graphs))) yield record;
+    }
+    before = page.at(-1)?.no;
+    if (page.length < PAGE) return;
+  }
+}
+
+async function isRetrying(journal: Journal, record: RunRecord, graphs: Map<string, IndexedGraph>): Promise<boolean> {
+  if (record.status !== "running") return false;
+  const { state } = await rebuildRun(journal, record, graphs);
+  for (const { phase } of state.active.values()) if (phase === "backoff") return true;
+  return false;
 }

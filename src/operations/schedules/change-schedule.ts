@@ -4,7 +4,12 @@ import type { NewSlot, ScheduleEdit, StoredSchedule } from "../../ports/service/
 import type { Application } from "../application/application.ts";
 import { checkStart, type NewSchedule, neverFires } from "./create-schedule.ts";
 import { decideClaim } from "./decide-claim.ts";
-import { describeSchedule, findSchedule, type ScheduleDescription } from "./describe-schedule.ts";
+import {
+  describeSchedule,
+  findSchedule,
+  type ScheduleApplication,
+  type ScheduleDescription,
+} from "./describe-schedule.ts";
 import { openFireTimes, type Timetable, toNext } from "./fire-times.ts";
 import { checkNotify } from "./schedule-notify.ts";
 
@@ -110,4 +115,16 @@ function refuseDefined(
       message: `The definition of "${schedule.workflow}" has no schedule any more.`,
     });
   }
+}
+
+/** Removes a schedule with the record of its slots, and returns its whole id. Throws `SCHEDULE_NOT_FOUND`, `SCHEDULE_DEFINED`. */
+export async function removeSchedule(app: ScheduleApplication, id: string): Promise<string> {
+  const schedule = await findSchedule(app, id);
+  if (schedule.source !== "api" && schedule.disabledReason !== "definition_removed") {
+    throw new PawlError("SCHEDULE_DEFINED", {
+      message: `The definition of "${schedule.workflow}" has this schedule: removed here, it would come back.`,
+    });
+  }
+  await (await app.service()).schedules.remove(schedule.id);
+  return schedule.id;
 }

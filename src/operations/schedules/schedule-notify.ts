@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { RunStatus } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
-import { showUrl } from "../webhooks/show-url.ts";
+import { showUrl } from "../webhooks/show-receiver.ts";
 
 /** Whom a schedule tells what became of its runs. */
 export interface ScheduleNotify {

@@ -5,7 +5,7 @@ import { acceptedRunSchema } from "../runs/run-schemas.ts";
 import { aliasOf, idField, jsonObjectSchema, listOf, numberedPage, pageQuery, takePage } from "../schemas.ts";
 import type { PreparedRun } from "../start/prepare-run.ts";
 import { withTrace } from "../start/with-trace.ts";
-import { changeSchedule as change } from "./change-schedule.ts";
+import { changeSchedule as change, removeSchedule as remove } from "./change-schedule.ts";
 import { createSchedule as create } from "./create-schedule.ts";
 import {
   describeSchedule,
@@ -15,7 +15,6 @@ import {
   slotSchema,
 } from "./describe-schedule.ts";
 import { countScheduleSlots, listSchedules as list, listScheduleSlots as listSlots } from "./list-schedules.ts";
-import { removeSchedule as remove } from "./remove-schedule.ts";
 import { runScheduleNow } from "./run-schedule.ts";
 
 const cron = z.string().min(1).max(200).describe("Five fields, for example `0 6 * * 1-5`.");

@@ -1,9 +1,11 @@
 import { z } from "zod";
+import type { Config } from "../../config/load-config.ts";
+import { ALL_SETTINGS } from "../../config/settings.ts";
+import type { Json } from "../../core/json.ts";
 import { byItsSurfaces, defineOperation } from "../operation.ts";
 import { typed } from "../schemas.ts";
 import { describeHealth, healthSchema } from "./check-health.ts";
 import { type Check, runDoctor } from "./run-doctor.ts";
-import { type ShownSetting, showConfig } from "./show-config.ts";
 
 export const getHealth = defineOperation({
   id: "getHealth",
@@ -92,3 +94,23 @@ export const showSettings = defineOperation({
   mcp: OF_THIS_MACHINE,
   handle: async ({ app }) => showConfig(app.config),
 });
+
+interface ShownSetting {
+  readonly setting: string;
+  /** Masked where it is a secret; null where it is not set. */
+  readonly value: Json;
+  readonly origin: string;
+}
+
+/** Every setting with its value and where that comes from. */
+function showConfig({ settings, origins }: Config): readonly ShownSetting[] {
+  const values = settings as unknown as Readonly<Record<string, Readonly<Record<string, Json | undefined>>>>;
+  return ALL_SETTINGS.map(({ section, key, path, is }) => {
+    const value = values[section]?.[key] ?? null;
+    return {
+      setting: path,
+      value: is === "secret" && value !== null ? "********" : value,
+      origin: origins.get(path) ?? "default",
+    };
+  });
+}

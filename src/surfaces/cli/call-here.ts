@@ -9,7 +9,7 @@ import { findRun } from "../../operations/runs/find-run.ts";
 import { followRun } from "../../operations/runs/follow/follow-run.ts";
 import type { FollowedRun, RunCaller } from "./caller.ts";
 import { tell } from "./print.ts";
-import { shortId } from "./short-id.ts";
+import { shortId } from "./render/text/formats.ts";
 import type { StopSignals } from "./stop-signals.ts";
 
 const MAX_WEBHOOKS = 1_000;

@@ -6,7 +6,7 @@ import type { Operation } from "../../operations/operation.ts";
 import type { FollowedRun, RunCaller } from "./caller.ts";
 import { tell } from "./print.ts";
 import { toPawlError } from "./remote/perform-remotely.ts";
-import { shortId } from "./short-id.ts";
+import { shortId } from "./render/text/formats.ts";
 import type { Voice } from "./voice.ts";
 
 /** Has a server do operations. A server that starts again is followed on. */

@@ -1,7 +1,6 @@
 import type { OpenApplication } from "../../operations/application/application.ts";
 import { io } from "./process-io.ts";
-import type { PageOptions } from "./render/text/page-options.ts";
-import { createPaint, type Paint, wantsColor } from "./render/text/paint.ts";
+import { createPaint, type PageOptions, type Paint, wantsColor } from "./render/text/paint.ts";
 import type { Voice } from "./voice.ts";
 
 /** How `main.ts` makes the application that a command asks for. */

@@ -82,7 +82,7 @@ export async function showOutput({ table, view, show }: CliVerb, output: unknown
     print(renderList(table, itemsOf(output), pageOptions()));
   }
   if (view !== undefined) {
-    const render = await VIEWS[view]();
+    const render = VIEWS[view];
     // Each view is named by operations with the output that it shows.
     print(render(output as never, pageOptions()));
   }

@@ -1,19 +1,21 @@
 import { Command, type CommanderError } from "commander";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { loadOperations, loadTopic } from "../../operations/operations.ts";
-import type { OpenApp } from "./cli-context.ts";
-import { performCommand } from "./perform-command.ts";
+import { type CommonOptions, formatOf, type OpenApp } from "./cli-context.ts";
+import { tell } from "./print.ts";
 import { io } from "./process-io.ts";
+import { type ChosenServer, chooseServer } from "./remote/choose-server.ts";
+import type { RemoteCommand } from "./remote/perform-remotely.ts";
+import { reportError } from "./report-error.ts";
 import { UsageFailure } from "./usage-failure.ts";
-import { addCompletion } from "./verbs/add-completion.ts";
-import { addDefinitions } from "./verbs/add-definitions.ts";
-import { addDev } from "./verbs/add-dev.ts";
-import { addInit } from "./verbs/add-init.ts";
+import { addCompletion, addDefinitions, addDev, addInit } from "./verbs/add-authoring.ts";
 import { addMcp } from "./verbs/add-mcp.ts";
 import { addRun } from "./verbs/add-run.ts";
 import { addRuns } from "./verbs/add-runs.ts";
 import { addTerminals } from "./verbs/add-terminals.ts";
-import type { Perform } from "./verbs/perform.ts";
+import type { LocalCommand, Perform } from "./verbs/perform.ts";
+import { withApp } from "./with-app.ts";
 
 /** The verbs that a command line may be about, all of them where it names none. What a verb does is loaded when it is called. */
 export async function buildProgram(
@@ -75,4 +77,30 @@ const BY_HAND: ReadonlySet<string> = new Set([
 
 function allOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(allOf)];
+}
+
+interface Forms {
+  readonly local: LocalCommand;
+  /** Absent: it works on this machine only. */
+  readonly remote: RemoteCommand | undefined;
+}
+
+/** Does a command where the command line or the environment says, and returns the exit code. Never rejects. */
+async function performCommand(openApp: OpenApp, options: CommonOptions, { local, remote }: Forms): Promise<number> {
+  let server: ChosenServer | undefined;
+  try {
+    server = chooseServer(options, io().env);
+    if (server !== undefined && remote === undefined) refuseOrTell(server);
+  } catch (error) {
+    return reportError(error, formatOf(options));
+  }
+  if (server === undefined || remote === undefined) return withApp(openApp, options, local);
+  const { performRemotely } = await import("./remote/perform-remotely.ts");
+  return performRemotely(server, options, remote);
+}
+
+/** Who has only set the variable goes on here, and is told so. */
+function refuseOrTell({ url, isAsked }: ChosenServer): void {
+  if (!isAsked) return tell(`This command works on this machine only: ${url} (PAWL_URL) is not asked.`);
+  throw new PawlError("LOCAL_ONLY", { message: `This command works on this machine only, and not through ${url}.` });
 }

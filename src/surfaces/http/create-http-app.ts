@@ -1,22 +1,16 @@
 import { basename } from "node:path";
 import { type Context, Hono } from "hono";
 import { matchedRoutes } from "hono/route";
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Result, Router } from "hono/router";
+import { TrieRouter } from "hono/router/trie-router";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { describeRoutes } from "../../operations/triggers/describe-routes.ts";
 import { answerError } from "./answer-error.ts";
-import { authorizeAgents } from "./authorize-agents.ts";
 import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
-import { allowOrigins } from "./middleware/allow-origins.ts";
-import { checkHost } from "./middleware/check-host.ts";
-import { limitBody } from "./middleware/limit-body.ts";
-import { logRequest } from "./middleware/log-request.ts";
-import { nameRequest, tellNames } from "./middleware/name-request.ts";
-import { secureAnswer } from "./middleware/secure-answer.ts";
-import { RememberingRouter } from "./remembering-router.ts";
+import { allowOrigins, checkHost, limitBody, logRequest, nameRequest, secureAnswer, tellNames } from "./middleware.ts";
 import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, showStatus } from "./routes/agents.ts";
 import { answerApplication } from "./routes/application.ts";
 import { execute } from "./routes/execute.ts";
-import { answerMcp } from "./routes/mcp.ts";
 import { deliverEvent, deliverToQueue } from "./routes/messages.ts";
 import { describeService } from "./service/describe-service.ts";
 import { ENDPOINTS } from "./service/endpoints.ts";
@@ -98,4 +92,50 @@ function refuseMethod(c: Context<HttpEnv>, method: string): Response {
   c.header("allow", allowed);
   if (c.req.method === "OPTIONS") return c.body(null, 204);
   throw new PawlError("METHOD_NOT_ALLOWED", { message: `This path takes ${allowed}.` });
+}
+
+/** Checks the key, and refuses with the words and codes of the original host. Throws `UNAUTHORIZED`, `FORBIDDEN`. */
+async function authorizeAgents(parts: Pick<HttpParts, "authorize">, c: Context<HttpEnv>): Promise<void> {
+  try {
+    await parts.authorize(c, "run");
+  } catch (error) {
+    if (!isPawlError(error) || error.code !== "UNAUTHORIZED") throw error;
+    const isWithout = (c.req.header("x-api-key") || c.req.header("authorization") || "") === "";
+    if (isWithout) throw new PawlError("UNAUTHORIZED", { message: "API key required in X-API-Key header" });
+    throw new PawlError("FORBIDDEN", { message: "Invalid API Key", remedy: "Send the key that API_KEY sets." });
+  }
+}
+
+/** Paths hold ids, of which there is no end. */
+const MAX_KEPT = 500;
+
+/**
+ * Our paths need the router that understands all of them, which is not the fast one: what it has found for a path is found again
+ * without it.
+ */
+class RememberingRouter<T> implements Router<T> {
+  readonly name = "RememberingRouter";
+  readonly #router = new TrieRouter<T>();
+  readonly #found = new Map<string, Result<T>>();
+
+  add(method: string, path: string, handler: T): void {
+    this.#found.clear();
+    this.#router.add(method, path, handler);
+  }
+
+  match(method: string, path: string): Result<T> {
+    const key = `${method} ${path}`;
+    const known = this.#found.get(key);
+    if (known !== undefined) return known;
+    const found = this.#router.match(method, path);
+    if (this.#found.size >= MAX_KEPT) this.#found.clear();
+    this.#found.set(key, found);
+    return found;
+  }
+}
+
+/** `/mcp`: every key can read; what else a tool needs, the tool asks for. */
+async function answerMcp(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
+  await parts.authorize(c, "read");
+  return parts.mcp(c.req.raw, parts.callerFor(c));
 }

@@ -1,11 +1,12 @@
 import { type CallToolResult, Server } from "@modelcontextprotocol/server";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { ServiceCaller } from "../../operations/application/service-caller.ts";
+import { loadOperations } from "../../operations/operations.ts";
 import { addTools } from "./add-tools.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
+import { toServiceTool } from "./service/operation-tool.ts";
 import { addServiceResources } from "./service/service-resources.ts";
-import type { LentParts } from "./service/service-tool.ts";
-import { SERVICE_TOOLS } from "./service/service-tools.ts";
+import type { LentParts, ServiceTool } from "./service/service-tool.ts";
 import { toErrorResult } from "./to-call-result.ts";
 
 export interface ServiceServerParts {
@@ -67,3 +68,8 @@ function explain({ code, message, remedy, details }: PawlError): CallToolResult 
   const text = message.includes(remedy) ? message : `${message}\n${remedy}`;
   return { ...toErrorResult(`${code}: ${text}`), _meta: { "pawl/error": { code, message, remedy, details } } };
 }
+
+/** Every tool of `pawl mcp`, in the order in which they are listed. */
+export const SERVICE_TOOLS: readonly ServiceTool[] = (await loadOperations()).flatMap(
+  (operation) => toServiceTool(operation) ?? [],
+);

@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { LiveTerminals } from "../../ports/terminals/terminal-views.ts";
 import { Access, type AccessOptions } from "./access.ts";
-import { Viewers } from "./viewers.ts";
+import { Viewers } from "./viewer.ts";
 
 export interface TerminalPagesOptions extends AccessOptions {
   readonly views: LiveTerminals;

@@ -4,8 +4,7 @@ import type { Event, QuestionAsked, StepFailed, StepSucceeded } from "../../../c
 import { newRunState } from "../../../core/history/new-run-state.ts";
 import type { Handle, Instance, InstanceStatus, RunState, Scope, StepState } from "../../../core/history/run-state.ts";
 import { refold } from "../../../core/interpreter/next.ts";
-import type { JsonObject } from "../../../core/json.ts";
-import { addUsage } from "./describe-run-usage.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 
 /** The history of one step instance, over all its attempts. */
 export interface StepHistory {
@@ -241,4 +240,15 @@ class WatchedInstances extends Map<string, Instance> {
 
 function reportedBy({ reportedMicro }: StepHistory, attempt: number): number {
   return reportedMicro?.get(attempt) ?? 0;
+}
+
+/** Adds what models and tools count (tokens, turns, searches), name by name, also inside nested objects. Texts are left out. */
+function addUsage(sum: JsonObject, usage: JsonObject): JsonObject {
+  const added: { [name: string]: Json } = { ...sum };
+  for (const [name, value] of Object.entries(usage)) {
+    const before = Object.hasOwn(sum, name) ? sum[name] : undefined;
+    if (typeof value === "number") added[name] = (typeof before === "number" ? before : 0) + value;
+    else if (isJsonObject(value)) added[name] = addUsage(isJsonObject(before) ? before : {}, value);
+  }
+  return added;
 }

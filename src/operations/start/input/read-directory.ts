@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { isPawlError, PawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
-import { matchesGlob } from "./matches-glob.ts";
 
 /** The folder that files are read from. */
 export interface FileSource {
@@ -140,4 +139,30 @@ function tooMuch({ shown }: FileSource, why: string): PawlError {
     message: `${shown} ${why} as an input.`,
     remedy: "Name a smaller folder, or take fewer files by `directory: {include: ...}` in the `input_schema`.",
   });
+}
+
+/**
+ * Whether a name fits a pattern with `*` (any characters) and `?` (one), whatever the case. Whoever saves a definition writes the
+ * pattern: it takes no longer than the lengths of the two multiplied.
+ */
+export function matchesGlob(name: string, pattern: string): boolean {
+  const [text, glob] = [[...name.toLowerCase()], [...pattern.toLowerCase()]];
+  let at = 0;
+  let inGlob = 0;
+  let star: { readonly inGlob: number; at: number } | undefined;
+  while (at < text.length) {
+    if (glob[inGlob] === "*") {
+      star = { inGlob, at };
+      inGlob += 1;
+    } else if (inGlob < glob.length && (glob[inGlob] === "?" || glob[inGlob] === text[at])) {
+      at += 1;
+      inGlob += 1;
+    } else if (star !== undefined) {
+      // The last star now matches one character more.
+      star.at += 1;
+      at = star.at;
+      inGlob = star.inGlob + 1;
+    } else return false;
+  }
+  return glob.slice(inGlob).every((sign) => sign === "*");
 }

@@ -6,7 +6,7 @@ import { HereCaller } from "../call-here.ts";
 import { type CommandParts, type CommonOptions, type Format, formatOf, isInteractive } from "../cli-context.ts";
 import { INTERRUPTED, showRunToRest } from "../follow/show-run-to-rest.ts";
 import { print, printEnvelope, tell } from "../print.ts";
-import { shortId } from "../short-id.ts";
+import { shortId } from "../render/text/formats.ts";
 
 export interface RunOptions extends CommonOptions {
   /** `key=value` each. */

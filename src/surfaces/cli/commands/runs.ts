@@ -10,8 +10,8 @@ import { INTERRUPTED, showRunToRest } from "../follow/show-run-to-rest.ts";
 import { showOutput } from "../perform-verb.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { io } from "../process-io.ts";
+import { shortId } from "../render/text/formats.ts";
 import { sanitize } from "../render/text/sanitize.ts";
-import { shortId } from "../short-id.ts";
 import { listenForStop } from "../stop-signals.ts";
 import type { Voice } from "../voice.ts";
 

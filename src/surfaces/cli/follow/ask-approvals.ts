@@ -8,7 +8,7 @@ import { paintFor } from "../cli-context.ts";
 import { tell } from "../print.ts";
 import { io } from "../process-io.ts";
 import { renderError } from "../render/pages/render-error.ts";
-import { showPath } from "../render/text/show-path.ts";
+import { showPath } from "../render/text/sanitize.ts";
 
 /** `later`: nobody wants to answer now. */
 export type Asked = "answered" | "later" | "stopped";

@@ -4,7 +4,7 @@ import type { RunCaller } from "../caller.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
 import { callVerb, type Described, showOutput, type Written } from "../perform-verb.ts";
 import { printEnvelope, tell } from "../print.ts";
-import { shortId } from "../short-id.ts";
+import { shortId } from "../render/text/formats.ts";
 import type { Voice } from "../voice.ts";
 import { showRunToRest } from "./show-run-to-rest.ts";
 

@@ -6,8 +6,8 @@ import { io } from "../process-io.ts";
 import type { LiveNotice } from "../render/live/live-run.ts";
 import { renderError } from "../render/pages/render-error.ts";
 import { renderOutputs } from "../render/pages/render-outputs.ts";
+import { shortId } from "../render/text/formats.ts";
 import { wantsColor } from "../render/text/paint.ts";
-import { shortId } from "../short-id.ts";
 import type { Voice } from "../voice.ts";
 
 /** Shows one run while it goes on: live for people, as data for programs. */

@@ -3,8 +3,8 @@ import { placeOf } from "../../../operations/approvals/place-of.ts";
 import type { RunHead } from "../../../operations/runs/run-schemas.ts";
 import type { RunCaller } from "../caller.ts";
 import { tell } from "../print.ts";
+import { shortId } from "../render/text/formats.ts";
 import { sanitize } from "../render/text/sanitize.ts";
-import { shortId } from "../short-id.ts";
 
 const MAX_SHOWN = 5;
 

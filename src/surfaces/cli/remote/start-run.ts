@@ -16,7 +16,7 @@ import { openRunPrinter } from "../follow/run-printer.ts";
 import { showRunToRest } from "../follow/show-run-to-rest.ts";
 import { readSource } from "../perform-verb.ts";
 import { print, printEnvelope, tell } from "../print.ts";
-import { shortId } from "../short-id.ts";
+import { shortId } from "../render/text/formats.ts";
 import type { RemoteParts } from "./perform-remotely.ts";
 
 const AGENTS = ["sandstorm", "inline", "simulated"] as const;

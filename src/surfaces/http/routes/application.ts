@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import { isJsonDeeperThan } from "../../../core/json-depth.ts";
 import { forOwner } from "../../../operations/application/owner-application.ts";
 import { MAX_REQUEST_DEPTH } from "../../../operations/requests/parse-json.ts";
@@ -8,14 +9,13 @@ import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 import { toRequestInput } from "../../../operations/start/input/to-run-input.ts";
 import { prepareStart } from "../../../operations/start/prepare-run.ts";
 import { withTrace } from "../../../operations/start/with-trace.ts";
+import { decodeSegment } from "../../../operations/triggers/path-pattern.ts";
 import type { RouteMatch } from "../../../operations/triggers/route-table.ts";
 import type { TriggerTarget } from "../../../operations/triggers/trigger-table.ts";
 import { callerOf } from "../caller-of.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
-import { pathOf } from "../path-of.ts";
-import { readBody } from "../read-body.ts";
-import { isolate, splitTenantPath, TENANT_ROUTES, withoutCookies } from "../tenant-routes.ts";
-import { toHttpDetails } from "../to-http-details.ts";
+import { pathOf, targetOf } from "../path-of.ts";
+import { decodeUtf8, readBody } from "../read-body.ts";
 import { toHttpResponse } from "../to-http-response.ts";
 
 /** Every path that is not the service's own: the workflow whose trigger fits answers. */
@@ -73,4 +73,73 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
 function refuseDeep(body: unknown): void {
   if (typeof body !== "string" || !/^\s*[[{]/.test(body) || !isJsonDeeperThan(body, MAX_REQUEST_DEPTH)) return;
   throw new PawlError("REQUEST_INVALID", { message: `The body nests more than ${MAX_REQUEST_DEPTH} levels deep.` });
+}
+
+/** Below it each tenant has a folder for the routes of what it has saved. */
+const TENANT_ROUTES = "/tenant-routes/{tenant}";
+
+/** `path` as it stands in the URL. Whose it is, and the path as the tenant's definitions know it. */
+function splitTenantPath(path: string): { readonly tenantId?: string; readonly path: string } {
+  const [, segment = "", rest = "/"] = /^\/tenant-routes\/([^/]+)(\/.*)?$/.exec(path) ?? [];
+  const tenantId = decodeSegment(segment);
+  return tenantId === undefined || tenantId === "" ? { path } : { tenantId, path: rest };
+}
+
+/** Cookies of a browser are for the whole origin, which tenants share with the application and with one another. */
+function withoutCookies(request: Request): Pick<Request, "method" | "url" | "headers"> {
+  const headers = new Headers(request.headers);
+  headers.delete("cookie");
+  return { method: request.method, url: request.url, headers };
+}
+
+/** A tenant's answer sets no cookies and runs no scripts: browsers would take both for those of everybody at this origin. */
+function isolate(headers: Headers): void {
+  headers.delete("set-cookie");
+  headers.set("content-security-policy", "sandbox; frame-ancestors 'none'");
+  for (const name of FOR_THE_ORIGIN) headers.delete(name);
+}
+
+const FOR_THE_ORIGIN = ["clear-site-data", "strict-transport-security", "service-worker-allowed", "alt-svc"];
+
+interface MatchedRequest {
+  readonly body: Uint8Array;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly routePattern: string;
+}
+
+/** A request as workflows read it. The body is a text; what is no UTF-8 is base64. */
+function toHttpDetails(
+  request: Pick<Request, "method" | "url" | "headers">,
+  { body, parameters, routePattern }: MatchedRequest,
+): JsonObject {
+  const path = targetOf(request.url);
+  const text = decodeUtf8(body);
+  return {
+    method: request.method,
+    path,
+    routePattern,
+    pathParameters: parameters,
+    queryParameters: queryOf(path),
+    headers: Object.fromEntries(request.headers),
+    body: text ?? Buffer.from(body).toString("base64"),
+    bodyEncoding: text === undefined ? "base64" : "utf8",
+  };
+}
+
+/** A name that comes more than once has a list. */
+function queryOf(path: string): JsonObject {
+  const query = new Map<string, Json>();
+  const mark = path.indexOf("?");
+  for (const [name, value] of new URLSearchParams(mark < 0 ? "" : path.slice(mark))) {
+    const known = query.get(name);
+    query.set(
+      name,
+      known === undefined ? value : typeof known === "string" ? [known, value] : [...listOf(known), value],
+    );
+  }
+  return Object.fromEntries(query);
+}
+
+function listOf(value: Json): readonly Json[] {
+  return Array.isArray(value) ? value : [value];
 }

@@ -1,10 +1,16 @@
+import type { z } from "zod";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { streamEvents as followEvents } from "../../../operations/events/stream-events.ts";
 import { loadOperations } from "../../../operations/operations.ts";
+import { findRun } from "../../../operations/runs/find-run.ts";
+import type { streamEvents, streamRun } from "../../../operations/runs/follow/follow-runs.ts";
+import { streamRun as followRun } from "../../../operations/runs/follow/stream-run.ts";
+import { endIdOf, type StreamedChange } from "../../../operations/runs/follow/streamed-change.ts";
+import { describeHealth } from "../../../operations/service/check-health.ts";
+import type { HttpParts } from "../http-parts.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { serveEventStream } from "./events/stream-events.ts";
-import { serveRunStream } from "./runs/stream-run.ts";
-import { type ServedByHand, toEndpoints } from "./serve-operation.ts";
-import { serveHealth } from "./system/health.ts";
-import { isMetricsOpen, serveMetrics } from "./system/metrics.ts";
+import { answerEventStream } from "./event-stream.ts";
+import { type Asked, type ServedByHand, toEndpoints } from "./serve-operation.ts";
 
 /** Answers that are no JSON envelope of an output. */
 const BY_HAND: Readonly<Record<string, ServedByHand>> = {
@@ -19,3 +25,58 @@ export const ENDPOINTS: readonly Endpoint[] = (await loadOperations())
   .flatMap((operation) => toEndpoints(operation, BY_HAND[operation.id]))
   // The first path that fits answers: a brace sorts behind every letter, so `/runs/compare` stands before `/runs/{id}`.
   .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+
+/** 200 also where a part is in trouble, for the service answers. `status` is at the top as well, where monitors of the original look. */
+async function serveHealth({ parts, c }: Asked): Promise<Response> {
+  const data = await describeHealth(parts.app);
+  return c.json({ status: data.status, data, error: null });
+}
+
+/** Answers in Prometheus' format. A tenant's key is refused: the numbers are about everybody. */
+async function serveMetrics({ parts: { metrics }, c }: Asked): Promise<Response> {
+  if (c.get("key")?.tenantId !== undefined) {
+    throw new PawlError("FORBIDDEN", { message: "The numbers are those of all tenants." });
+  }
+  if (metrics === undefined) throw new PawlError("PATH_NOT_FOUND", { message: "Nothing is counted: metrics.enabled." });
+  return c.body(await metrics.text(), 200, { "content-type": metrics.contentType });
+}
+
+/** Without a key where that is configured, on loopback only. */
+function isMetricsOpen({ app, isLoopback }: HttpParts): boolean {
+  return isLoopback && app.config.settings.metrics.access === "open";
+}
+
+/** Tells what happens in a run until it has ended. `Last-Event-ID` goes on where a follower was. */
+async function serveRunStream(
+  { parts, c }: Asked,
+  { id: given, after: sent, progress, events }: z.output<typeof streamRun.input>,
+): Promise<Response> {
+  // An unknown run is an answer of its own, not a stream that ends.
+  const app = parts.appFor(c);
+  const run = await findRun(app, given);
+  const { id } = run;
+  c.set("runId", id);
+  const after = c.req.header("last-event-id") ?? sent;
+  // Browsers ask again whenever a stream ends, until they are told that there is no more of it.
+  if (run.completedAt !== undefined && after === endIdOf(run)) return new Response(null, { status: 204 });
+  return answerEventStream(parts, (stop) => {
+    const options = { followed: parts.followed, withProgress: progress, withEvents: events, after };
+    return toSent(followRun(app, id, options, stop));
+  });
+}
+
+async function* toSent(changes: AsyncGenerator<StreamedChange>) {
+  for await (const change of changes) {
+    const { event, data } = change;
+    yield { event, data, ...("id" in change ? { id: change.id } : {}) };
+  }
+}
+
+/** Tells what happens in all runs that the caller may see. `Last-Event-ID` goes on where a follower was. */
+async function serveEventStream(
+  { parts, c }: Asked,
+  { after: sent }: z.output<typeof streamEvents.input>,
+): Promise<Response> {
+  const after = c.req.header("last-event-id") ?? sent;
+  return answerEventStream(parts, (stop) => followEvents(parts.appFor(c), parts.feed, after, stop));
+}

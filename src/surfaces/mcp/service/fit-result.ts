@@ -1,3 +1,7 @@
+import type { Application } from "../../../operations/application/application.ts";
+import { describeRun, shortenRun } from "../../../operations/runs/describe/describe-run.ts";
+import { findRun } from "../../../operations/runs/find-run.ts";
+
 /** Clients over stdio take messages of 10 MB, and a result is in one twice, once as an escaped text. */
 const MAX_CHARACTERS = 2_000_000;
 
@@ -7,4 +11,10 @@ export async function fitResult(forms: readonly (() => Promise<object>)[]): Prom
   if (form === undefined) return {};
   const result = await form();
   return rest.length === 0 || JSON.stringify(result).length <= MAX_CHARACTERS ? result : fitResult(rest);
+}
+
+/** A run with its steps: without prompts, and without outputs where they would be too long for one answer. */
+export async function describeForModel(app: Application, id: string): Promise<object> {
+  const run = await describeRun(await app.records(), await findRun(app, id), { withPrompts: false });
+  return fitResult([run, ...shortenRun(run)].map((form) => async () => form));
 }

@@ -6,7 +6,7 @@ import { listSchedules, showSchedule } from "../../../operations/schedules/list-
 import { describeHealth } from "../../../operations/service/check-health.ts";
 import { listWorkflows } from "../../../operations/workflows/list-workflows.ts";
 import { showWorkflow } from "../../../operations/workflows/show-workflow.ts";
-import { describeForModel } from "./describe-for-model.ts";
+import { describeForModel } from "./fit-result.ts";
 
 const JSON_TYPE = "application/json";
 const RECENT_RUNS = 20;

@@ -5,7 +5,6 @@ import { TERMINAL_TOOLS } from "../../../ports/terminals/terminal-tools.ts";
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
 import type { PerformedCall } from "../add-tools.ts";
 import type { CallProgress } from "../progress-teller.ts";
-import { fitAnswer } from "./fit-answer.ts";
 import type { PerformingParts, TerminalTool } from "./terminal-tool.ts";
 
 const DEFAULT_WAIT_SECONDS = 10;
@@ -51,4 +50,30 @@ async function runWorkflow(parts: PerformingParts, args: JsonObject, call: Perfo
 
 function toObject(value: Json): JsonObject {
   return isJsonObject(value) ? value : {};
+}
+
+/** Clients over stdio take messages of 10 MB, and an answer is in it twice, once as an escaped text. */
+const MAX_CHARACTERS = 2_000_000;
+
+/** An answer of `run_workflow` that clients take: where the log is too long, the record of the run still has all of it. */
+export function fitAnswer(answer: JsonObject): JsonObject {
+  if (fits(answer)) return answer;
+  const log = Array.isArray(answer["execution_log"]) ? answer["execution_log"] : [];
+  const note = `The log is shortened: the resource run://${String(answer["run_id"])} has all of it.`;
+  const shorter = { ...answer, execution_log: log.map(withoutVariables), execution_log_note: note };
+  if (fits(shorter)) return shorter;
+  const bare = { ...answer, execution_log: log.slice(-1).map(withoutResult), execution_log_note: note };
+  return fits(bare) ? bare : { ...bare, final_variables: {} };
+}
+
+function fits(answer: JsonObject): boolean {
+  return JSON.stringify(answer).length <= MAX_CHARACTERS;
+}
+
+function withoutVariables(state: Json): Json {
+  return isJsonObject(state) ? { ...state, variables_after: {} } : state;
+}
+
+function withoutResult(state: Json): Json {
+  return isJsonObject(state) ? { ...state, variables_after: {}, params: {}, result: {} } : state;
 }

@@ -2,15 +2,11 @@ import { type Instance, SINGLE_ITEM } from "../../../../core/history/run-state.t
 import { timerOf } from "../../../../core/interpreter/timers.ts";
 import { triesOf } from "../../../../operations/runs/describe/describe-run-history.ts";
 import type { StepStatus } from "../../../../operations/runs/describe/describe-run-steps.ts";
-import { formatDuration } from "../text/format-duration.ts";
-import { formatTime } from "../text/format-time.ts";
-import { formatUsd } from "../text/format-usd.ts";
+import { formatDuration, formatTime, formatUsd } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
-import { sanitize } from "../text/sanitize.ts";
-import { renderSegments, type Segment } from "../text/segment.ts";
-import { showPath } from "../text/show-path.ts";
+import { sanitize, showPath } from "../text/sanitize.ts";
 import { statusSign, statusStyle } from "../text/status-sign.ts";
-import { padEnd, truncate, widthOf } from "../text/text-width.ts";
+import { padEnd, renderSegments, type Segment, truncate, widthOf } from "../text/text-width.ts";
 import type { LiveLine } from "./live-line.ts";
 import type { LiveRun } from "./live-run.ts";
 

@@ -3,10 +3,8 @@ import { timerOf } from "../../../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../../../core/iso-time.ts";
 import type { StepHistory } from "../../../../operations/runs/describe/describe-run-history.ts";
 import { statusOfEnd } from "../../../../operations/runs/describe/describe-run-steps.ts";
-import { formatDuration } from "../text/format-duration.ts";
-import { formatUsd } from "../text/format-usd.ts";
-import { sanitize } from "../text/sanitize.ts";
-import { showPath } from "../text/show-path.ts";
+import { formatDuration, formatUsd } from "../text/formats.ts";
+import { sanitize, showPath } from "../text/sanitize.ts";
 import type { LiveLine } from "./live-line.ts";
 import type { LiveNotice, LiveRun } from "./live-run.ts";
 

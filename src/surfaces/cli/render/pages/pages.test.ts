@@ -5,9 +5,8 @@ import type { GraphExplanation } from "../../../../operations/definitions/explai
 import type { CliVerb, Operation, Table } from "../../../../operations/operation.ts";
 import type { RunDescription, StepDescription } from "../../../../operations/runs/run-schemas.ts";
 import { listRuns } from "../../../../operations/runs/runs.ts";
-import type { PageOptions } from "../text/page-options.ts";
-import { createPaint } from "../text/paint.ts";
-import { renderApprovals } from "./render-approvals.ts";
+import { createPaint, type PageOptions } from "../text/paint.ts";
+import { renderApprovals } from "./paragraphs.ts";
 import { renderError } from "./render-error.ts";
 import { renderEvent } from "./render-events.ts";
 import { renderGraph } from "./render-graph.ts";

@@ -1,7 +1,6 @@
 import type { RunComparison, StepComparison } from "../../../../operations/runs/compare-runs.ts";
-import { formatUsd } from "../text/format-usd.ts";
-import type { PageOptions } from "../text/page-options.ts";
-import type { Paint } from "../text/paint.ts";
+import { formatUsd } from "../text/formats.ts";
+import type { PageOptions, Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
 
 /** The page of `pawl runs diff`: what is equal is not shown. */

@@ -2,7 +2,7 @@ import type { PolicyDecision } from "../../../../core/graph/policy.ts";
 import type { Event } from "../../../../core/history/events.ts";
 import { toIsoTime } from "../../../../core/iso-time.ts";
 import type { EventRow } from "../../../../ports/journal.ts";
-import { formatUsd } from "../text/format-usd.ts";
+import { formatUsd } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
 

@@ -3,10 +3,9 @@ import type {
   GraphExplanation,
   StepExplanation,
 } from "../../../../operations/definitions/explain/explain-graph.ts";
-import { formatUsd } from "../text/format-usd.ts";
+import { formatUsd, showLimits } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
-import { showLimits } from "../text/show-limits.ts";
 
 /** The text of `pawl graph`: every step with what it waits for, and what runs inside it below it. */
 export function renderGraph(graph: GraphExplanation, paint: Paint): string {

@@ -1,14 +1,11 @@
 import type { Json } from "../../../../core/json.ts";
 import type { Cell, Table } from "../../../../operations/operation.ts";
-import { shortId } from "../../short-id.ts";
-import { formatDuration } from "../text/format-duration.ts";
-import { formatTime } from "../text/format-time.ts";
-import { formatUsd } from "../text/format-usd.ts";
-import type { PageOptions } from "../text/page-options.ts";
+import { formatDuration, formatTime, formatUsd, shortId } from "../text/formats.ts";
+import type { PageOptions } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
-import type { Segment } from "../text/segment.ts";
 import { statusSign, statusStyle } from "../text/status-sign.ts";
 import { type Column, renderTable, tableWidth } from "../text/table.ts";
+import type { Segment } from "../text/text-width.ts";
 
 /** A list as the description of its columns says. */
 export function renderList(table: Table, items: readonly Json[], { paint, now, width }: PageOptions): string {

@@ -1,9 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../../core/json.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
-import type { Segment } from "../text/segment.ts";
 import { type Column, renderTable } from "../text/table.ts";
-import { truncate } from "../text/text-width.ts";
+import { type Segment, truncate } from "../text/text-width.ts";
 
 const MAX_ROWS = 50;
 const MAX_CELL_WIDTH = 60;

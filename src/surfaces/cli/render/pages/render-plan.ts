@@ -1,11 +1,10 @@
 import type { Plan } from "../../../../operations/plan/plan-run.ts";
 import type { PlannedStep } from "../../../../operations/plan/planned-step.ts";
-import { formatUsd } from "../text/format-usd.ts";
+import { formatUsd, showLimits } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
-import type { Segment } from "../text/segment.ts";
-import { showLimits } from "../text/show-limits.ts";
 import { renderTable } from "../text/table.ts";
+import type { Segment } from "../text/text-width.ts";
 
 interface PlanPage {
   readonly paint: Paint;

@@ -1,15 +1,11 @@
 import type { RunDescription, StepDescription } from "../../../../operations/runs/run-schemas.ts";
 import type { StoredFile } from "../../../../operations/storage/stored-files.ts";
-import { formatDuration } from "../text/format-duration.ts";
-import { formatTime } from "../text/format-time.ts";
-import { formatUsd } from "../text/format-usd.ts";
-import type { PageOptions } from "../text/page-options.ts";
-import type { Paint } from "../text/paint.ts";
-import { sanitize } from "../text/sanitize.ts";
-import type { Segment } from "../text/segment.ts";
-import { showPath } from "../text/show-path.ts";
+import { formatDuration, formatTime, formatUsd } from "../text/formats.ts";
+import type { PageOptions, Paint } from "../text/paint.ts";
+import { sanitize, showPath } from "../text/sanitize.ts";
 import { statusSign, statusStyle } from "../text/status-sign.ts";
 import { renderTable } from "../text/table.ts";
+import type { Segment } from "../text/text-width.ts";
 import { renderError } from "./render-error.ts";
 
 /** The page of `pawl runs show`, with the prompts and the artifacts that were asked for. */

@@ -1,18 +1,22 @@
 import type { View } from "../../../../operations/operation.ts";
-import type { PageOptions } from "../text/page-options.ts";
+import type { PageOptions } from "../text/paint.ts";
+import { renderApprovals, renderDeadLetters, renderViolations } from "./paragraphs.ts";
+import { renderComparison } from "./render-comparison.ts";
+import { renderRun } from "./render-run.ts";
+import { renderAgent, renderCosts, renderWebhook, renderWorkflows } from "./tables.ts";
 
 /** Draws the output of an operation. */
 type Render = (output: never, options: PageOptions) => string;
 
-/** Pictures that columns cannot describe. Each is loaded when it is shown. */
-export const VIEWS: Readonly<Record<View, () => Promise<Render>>> = {
-  agent: async () => (await import("./render-agent.ts")).renderAgent,
-  approvals: async () => (await import("./render-approvals.ts")).renderApprovals,
-  comparison: async () => (await import("./render-comparison.ts")).renderComparison,
-  costs: async () => (await import("./render-costs.ts")).renderCosts,
-  "dead-letters": async () => (await import("./render-dead-letters.ts")).renderDeadLetters,
-  run: async () => (await import("./render-run.ts")).renderRun,
-  violations: async () => (await import("./render-violations.ts")).renderViolations,
-  workflows: async () => (await import("./render-workflows.ts")).renderWorkflows,
-  webhook: async () => (await import("./render-webhook.ts")).renderWebhook,
+/** Pictures that columns cannot describe. */
+export const VIEWS: Readonly<Record<View, Render>> = {
+  agent: renderAgent,
+  approvals: renderApprovals,
+  comparison: renderComparison,
+  costs: renderCosts,
+  "dead-letters": renderDeadLetters,
+  run: renderRun,
+  violations: renderViolations,
+  workflows: renderWorkflows,
+  webhook: renderWebhook,
 };

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
-import { formatDuration } from "./format-duration.ts";
-import { formatUsd } from "./format-usd.ts";
+import { formatDuration, formatUsd } from "./formats.ts";
 import { createPaint, wantsColor } from "./paint.ts";
-import { renderSegments } from "./segment.ts";
-import { padEnd, truncate, widthOf } from "./text-width.ts";
+import { padEnd, renderSegments, truncate, widthOf } from "./text-width.ts";
 
 test("durations have the two units that matter", () => {
   const shown = [0, 850, 999.6, 1_000, 59_999, 182_000, 7_500_000, 273_600_000].map(formatDuration);

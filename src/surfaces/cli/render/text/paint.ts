@@ -17,3 +17,10 @@ export function wantsColor({ isTty, env }: { readonly isTty: boolean; readonly e
   if (forced !== undefined) return forced !== "0" && forced !== "false";
   return isTty && env["TERM"] !== "dumb";
 }
+
+export interface PageOptions {
+  readonly paint: Paint;
+  readonly now: number;
+  /** Columns of the terminal; absent where the text goes elsewhere. */
+  readonly width?: number | undefined;
+}

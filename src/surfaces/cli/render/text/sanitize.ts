@@ -14,3 +14,16 @@ export function sanitizeLine(text: string): string {
     .replace(/[\t\n\v\f\r]+/gu, " ")
     .replace(/\p{Cc}|\p{Cs}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
 }
+
+/** A step's address as a person reads it: with the names as they were written. Addresses to give back stay escaped. */
+export function showPath(path: string): string {
+  return sanitize(path.replace(/(?:%[\dA-F]{2})+/g, unescaped));
+}
+
+function unescaped(escaped: string): string {
+  try {
+    return decodeURIComponent(escaped);
+  } catch {
+    return escaped;
+  }
+}

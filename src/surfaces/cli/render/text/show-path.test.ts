@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { showPath } from "./show-path.ts";
+import { showPath } from "./sanitize.ts";
 
 test("a path is shown with the names of its steps as they were written", () => {
   expect(showPath("Weather%20Agent")).toBe("Weather Agent");

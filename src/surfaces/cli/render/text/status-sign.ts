@@ -1,5 +1,5 @@
 import type { Style } from "./paint.ts";
-import type { Segment } from "./segment.ts";
+import type { Segment } from "./text-width.ts";
 
 /** A status at a glance: one column wide, and told apart without colour. */
 export function statusSign(status: string): Segment {

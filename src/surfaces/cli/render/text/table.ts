@@ -1,6 +1,5 @@
 import type { Paint } from "./paint.ts";
-import { renderSegments, type Segment } from "./segment.ts";
-import { padEnd, padStart, widthOf } from "./text-width.ts";
+import { padEnd, padStart, renderSegments, type Segment, widthOf } from "./text-width.ts";
 
 export interface Column {
   readonly title: string;

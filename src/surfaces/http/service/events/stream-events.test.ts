@@ -5,7 +5,7 @@ import { dataOf, readEvents } from "../../../../../test/fakes/read-events.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { fail, succeed } from "../../../../../test/faults/world.ts";
 import type { JsonObject } from "../../../../core/json.ts";
-import { LogCursor } from "../../../../operations/events/log-cursor.ts";
+import { LogCursor } from "../../../../operations/events/event-feed.ts";
 
 const ADMIN = { "x-api-key": "configured" };
 

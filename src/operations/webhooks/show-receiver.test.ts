@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { showUrl } from "./show-url.ts";
+import { showUrl } from "./show-receiver.ts";
 
 test.each([
   ["https://example.org/hook", "https://example.org/hook"],

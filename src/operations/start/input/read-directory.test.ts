@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { matchesGlob } from "./matches-glob.ts";
+import { matchesGlob } from "./read-directory.ts";
 
 test.each([
   ["a.txt", "*.txt", true],

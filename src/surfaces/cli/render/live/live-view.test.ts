@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { agentTask, toGraph } from "../../../../../test/fakes/direct-graph.ts";
 import { RunTeller } from "../../../../../test/fakes/run-teller.ts";
 import type { Graph, Step } from "../../../../core/graph/graph.ts";
-import { PlainView } from "./plain-view.ts";
+import { PlainView } from "./live-view.ts";
 
 test("starts and ends are told line by line", () => {
   const { teller, lines } = begin(toGraph([agentTask("find"), { ...agentTask("ask"), after: ["find"] }]));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitAnswer } from "./fit-answer.ts";
+import { fitAnswer } from "./terminal-tools.ts";
 
 const entry = (text: string) => ({ state: "a", params: {}, result: { text }, variables_after: { text } });
 const answer = (log: ReturnType<typeof entry>[], variables = {}) => ({

@@ -1,0 +1,89 @@
+import { Argument, type Command } from "commander";
+import type { CommonOptions, OpenApp } from "../cli-context.ts";
+import type { Shell } from "../commands/completion.ts";
+import type { GraphOptions } from "../commands/graph.ts";
+import type { ServeOptions } from "../commands/serve.ts";
+import { toOpenOptions } from "../with-app.ts";
+import { withCommon } from "./common-options.ts";
+import { toPort } from "./option-values.ts";
+import type { Perform } from "./perform.ts";
+
+/** `pawl init`: templates and examples to begin with. */
+export function addInit(program: Command, exitWith: (code: number) => void): void {
+  program
+    .command("init")
+    .description(
+      "begin with a template, or with the examples of terminal workflows (`terminal`); nothing that is there is touched",
+    )
+    .argument("[template]", "without one: list them")
+    .argument("[dir]", "the folder for it; default: named after the template, for `terminal` the current one")
+    .option("--list", "list the templates")
+    .option("--json", "answer with one JSON envelope")
+    .action(async (template: string | undefined, dir: string | undefined, options: { list?: true; json?: true }) => {
+      const { initTemplate, initTerminal, listTemplatesCommand } = await import("../commands/init.ts");
+      if (template === undefined || options.list === true) exitWith(await listTemplatesCommand(options));
+      else if (template === "terminal") exitWith(await initTerminal(dir ?? ".", options));
+      else exitWith(await initTemplate(template, dir ?? template, options));
+    });
+}
+
+/** Verbs over definitions that are files: `validate`, `graph`. */
+export function addDefinitions(program: Command, perform: Perform): void {
+  const validating = () => import("../commands/validate.ts");
+  withCommon(program.command("validate").description("show every problem of definitions"))
+    .argument("<file...>")
+    .action(async (files: string[], options: CommonOptions) => {
+      await perform(
+        options,
+        async (app) => (await validating()).validate(files, (await validating()).checkHere(app), options),
+        async (parts) => (await validating()).validate(files, (await validating()).checkThere(parts), options),
+      );
+    });
+  const graphing = () => import("../commands/graph.ts");
+  withCommon(program.command("graph").description("show what a workflow does, in which order"))
+    .argument("<workflow>", "a file, FILE#NAME, or the name of a registered workflow")
+    .option("--mermaid", "as a Mermaid diagram")
+    .action(async (workflow: string, options: GraphOptions) => {
+      await perform(
+        options,
+        async (app) => (await graphing()).graph(await (await graphing()).explainHere(app, workflow), options),
+        async (parts) => (await graphing()).graph(await (await graphing()).explainThere(parts, workflow), options),
+      );
+    });
+}
+
+/** `pawl dev`, which opens the application again whenever its settings change. */
+export function addDev(program: Command, openApp: OpenApp, exitWith: (code: number) => void): void {
+  program
+    .command("dev")
+    .description("serve while you work on the application: settings are read again too")
+    .option("--app <dir>", "the application", ".")
+    .option("--data <dir>", "where runs are kept (default: .pawl in the application)")
+    .option("--host <address>", "where to listen: 127.0.0.1, localhost or ::1")
+    .option("--port <n>", "0 picks a free one", toPort)
+    .option("--web", "let people watch terminals in a browser (terminal.web_enabled)")
+    .action(async (options: ServeOptions) => {
+      const [{ dev }, { reportError }] = await Promise.all([
+        import("../commands/dev.ts"),
+        import("../report-error.ts"),
+      ]);
+      try {
+        exitWith(await dev((voice) => openApp(toOpenOptions(options, voice)), options));
+      } catch (error) {
+        exitWith(reportError(error, "text"));
+      }
+    });
+}
+
+/** `pawl completion`. */
+export function addCompletion(program: Command, exitWith: (code: number) => void): void {
+  program
+    .command("completion")
+    .description("print what completes verbs, options and names in a shell: source <(pawl completion bash)")
+    .addArgument(new Argument("<shell>", "whose").choices(["bash", "zsh", "fish"]))
+    .action(async (shell: Shell) => {
+      const { printCompletionScript } = await import("../commands/completion.ts");
+      await printCompletionScript(shell);
+      exitWith(0);
+    });
+}
