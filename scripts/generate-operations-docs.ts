@@ -1,17 +1,63 @@
-// Writes docs/every-operation.md from the operations. `--check` only says whether it is up to date.
+// Writes docs/every-operation.md from the operations, and the table of verbs in docs/reference.md from the command line.
+// `--check` only says whether they are up to date.
 import { readFile, writeFile } from "node:fs/promises";
+import type { Command } from "commander";
 import { isJsonObject, type JsonObject } from "../src/core/json.ts";
 import { type Field, fieldsOf, toPlainSchema } from "../src/operations/fields.ts";
 import { effectOf, type Operation } from "../src/operations/operation.ts";
 import { loadOperations } from "../src/operations/operations.ts";
+import { buildProgram } from "../src/surfaces/cli/program.ts";
 
-const path = new URL("../docs/every-operation.md", import.meta.url);
-const text = renderOperationsDocs(await loadOperations());
+/** Of every verb, or of nearly every one. */
+const COMMON: ReadonlySet<string> = new Set(["--app", "--data", "--url", "--api-key", "--json", "--help"]);
 
-if (!process.argv.includes("--check")) await writeFile(path, text);
-else if ((await readFile(path, "utf8").catch(() => "")) !== text) {
-  console.error("docs/every-operation.md is not up to date: run `npm run docs:operations`.");
-  process.exitCode = 1;
+const operations = await loadOperations();
+const program = await buildProgram(
+  [],
+  () => Promise.reject(new Error("Nothing is run here.")),
+  () => undefined,
+);
+
+const VERBS = { begin: "<!-- verbs -->", end: "<!-- end of verbs -->" };
+
+await put("every-operation.md", () => renderOperationsDocs(operations));
+await put("reference.md", (before) => {
+  const [head, rest = ""] = before.split(VERBS.begin);
+  const [, tail = ""] = rest.split(VERBS.end);
+  return `${head}${VERBS.begin}\n\n${renderVerbs(program)}\n\n${VERBS.end}${tail}`;
+});
+
+async function put(page: string, render: (before: string) => string): Promise<void> {
+  const path = new URL(`../docs/${page}`, import.meta.url);
+  const before = await readFile(path, "utf8").catch(() => "");
+  const text = render(before);
+  if (!process.argv.includes("--check")) await writeFile(path, text);
+  else if (before !== text) {
+    console.error(`docs/${page} is not up to date: run \`npm run docs:operations\`.`);
+    process.exitCode = 1;
+  }
+}
+
+function renderVerbs(all: Command): string {
+  const rows = leavesOf(all, "pawl").map(({ verb, command }) => {
+    const own = command.options.filter(({ long, hidden }) => !hidden && !COMMON.has(long ?? ""));
+    const options = own.map(({ short, long }) => code(long ?? short ?? ""));
+    const usage = [verb, ...command.registeredArguments.map(usageOf)].join(" ");
+    return `| \`${usage}\` | ${command.description().replaceAll("|", "\\|")} | ${options.join(" ")} |`;
+  });
+  return ["| verb | | options |", "|---|---|---|", ...rows].join("\n");
+}
+
+function leavesOf(command: Command, verb: string): readonly { readonly verb: string; readonly command: Command }[] {
+  const inner = command.commands.flatMap((each) =>
+    command.createHelp().visibleCommands(command).includes(each) ? leavesOf(each, `${verb} ${each.name()}`) : [],
+  );
+  return inner.length === 0 ? [{ verb, command }] : inner;
+}
+
+function usageOf(argument: Command["registeredArguments"][number]): string {
+  const name = upper(argument.name()) + (argument.variadic ? "..." : "");
+  return argument.required ? name : `[${name}]`;
 }
 
 function renderOperationsDocs(operations: readonly Operation[]): string {

@@ -285,7 +285,7 @@ class App implements OpenApplication {
     try {
       return await openServer({ app: this, host, library, firstLook, observers, log, announce, onDefect }, where);
     } catch (error) {
-      // Runs of an earlier process go on by now: the next owner is to find them laid down, not cut off.
+      // Runs of an earlier process go on by now: the next owner is to find them parked, not cut off.
       await this.park(AbortSignal.timeout(this.config.settings.server.stop_grace_ms));
       throw error;
     }

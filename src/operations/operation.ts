@@ -111,7 +111,7 @@ export interface CliVerb<Output = unknown> {
   /** Fields that are the content of the file that is named; `-` is stdin. */
   readonly files?: readonly string[];
   /** Options with another spelling than `--field-name <value>`: `{ jitter_seconds: "--jitter <seconds>" }`. `false`: not offered. */
-  readonly options?: Readonly<Record<string, string | false>>;
+  readonly options?: Readonly<Record<string, string | false>> | "none";
   /** Options that set a part of a field: `--notify-webhook <url>`. */
   readonly parts?: readonly PartOption[];
   /** Shows a list. */

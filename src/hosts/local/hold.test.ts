@@ -12,7 +12,7 @@ const hangs = {
   },
 };
 
-async function layDown(world: World, hold: boolean): Promise<string> {
+async function park(world: World, hold: boolean): Promise<string> {
   const { id } = await world.start(graph);
   await vi.waitFor(() => expect(world.calls).toHaveLength(2));
   await world.host.park(new AbortController().signal, hold ? id : undefined);
@@ -21,7 +21,7 @@ async function layDown(world: World, hold: boolean): Promise<string> {
 
 test("a run that a person holds stays parked when another process starts", async () => {
   const world = new World({ plays: hangs });
-  const id = await layDown(world, true);
+  const id = await park(world, true);
   const next = world.next({ plays: {} });
   expect(await next.host.recover()).toEqual({ resumed: 0 });
   expect(next.calls).toEqual([]);
@@ -30,7 +30,7 @@ test("a run that a person holds stays parked when another process starts", async
 
 test("a run that a person holds goes on when it is resumed, and no crash is counted", async () => {
   const world = new World({ plays: hangs });
-  const id = await layDown(world, true);
+  const id = await park(world, true);
   const next = world.next({ plays: { slow: () => succeed("done") } });
   await next.host.resumeRun(id);
   expect(await next.host.settled(id)).toMatchObject({ status: "completed", parked: false });
@@ -41,7 +41,7 @@ test("a run that a person holds goes on when it is resumed, and no crash is coun
 
 test("a run that was parked with its process goes on by itself with the next one", async () => {
   const world = new World({ plays: hangs });
-  const id = await layDown(world, false);
+  const id = await park(world, false);
   const next = world.next({ plays: { slow: () => succeed("done") } });
   await next.host.recover();
   expect(await next.host.settled(id)).toMatchObject({ status: "completed" });
@@ -49,7 +49,7 @@ test("a run that was parked with its process goes on by itself with the next one
 
 test("a run that a person holds can be cancelled without doing anything more", async () => {
   const world = new World({ plays: hangs });
-  const id = await layDown(world, true);
+  const id = await park(world, true);
   const next = world.next({ plays: {} });
   await next.host.cancelRun(id, {});
   expect(await next.host.settled(id)).toMatchObject({ status: "cancelled" });

@@ -80,7 +80,10 @@ const answer = {
 } as const;
 
 /** Each answer stands at the top, and below `runs`. */
-function answersOf(word: string, { options, wants }: Pick<CliVerb, "options" | "wants"> = {}): readonly CliVerb[] {
+function answersOf(
+  word: string,
+  { options, wants }: { readonly options?: Readonly<Record<string, string>> } & Pick<CliVerb, "wants"> = {},
+): readonly CliVerb[] {
   return [word, `runs ${word}`].map((verb) => ({
     verb,
     summary: `${word} what a run asks for`,

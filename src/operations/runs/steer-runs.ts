@@ -50,7 +50,7 @@ const RESUME = { byHand: ["runs resume"] };
 
 export const resumeRun = defineOperation({
   id: "resumeRun",
-  summary: "Go on with a run that was laid down",
+  summary: "Go on with a run that was parked",
   topic: "runs",
   scope: "run",
   effect: { does: "writes", beyond: true },
@@ -62,7 +62,7 @@ export const resumeRun = defineOperation({
   mcp: {
     tool: "resume_run",
     title: "Resume a run",
-    description: "Goes on with a run that was laid down. `changes` says what of its files has changed since it began.",
+    description: "Goes on with a run that was parked. `changes` says what of its files has changed since it began.",
     names: { id: "run_id" },
   },
   handle: async ({ app }, input) => resume(app, await findUnfinished(app, input.id)),

@@ -252,6 +252,7 @@ export const changeSchedule = defineOperation({
       summary: "fire it no more until it is resumed",
       args: ["id"],
       fixed: { enabled: false },
+      options: "none",
       show: showChange("Paused"),
     },
     {
@@ -259,6 +260,7 @@ export const changeSchedule = defineOperation({
       summary: "fire it again, from the next slot on",
       args: ["id"],
       fixed: { enabled: true },
+      options: "none",
       show: showChange("Resumed"),
     },
   ],

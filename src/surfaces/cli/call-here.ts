@@ -95,7 +95,7 @@ export class HereCaller implements RunCaller {
     await this.#app.leave(stop, force);
   }
 
-  async layDown(runId: string, { force }: StopSignals) {
+  async park(runId: string, { force }: StopSignals) {
     const place = await this.place();
     this.#hasLeft = true;
     if (place !== undefined) {
@@ -105,11 +105,11 @@ export class HereCaller implements RunCaller {
     }
     tell("Laying the run down ... (Ctrl-C again to wait for nothing)");
     await this.#app.park(force, runId);
-    tell(`The run is laid down. To go on with it: pawl runs resume ${shortId(runId)}`);
-    return "laid down";
+    tell(`The run is parked. To go on with it: pawl runs resume ${shortId(runId)}`);
+    return "parked";
   }
 
-  /** As the owner this process may have taken up runs: they are laid down in good order, as far as the disk still allows. */
+  /** As the owner this process may have taken up runs: they are parked in good order, as far as the disk still allows. */
   async abandon() {
     if (!this.#hasLeft) await this.#app.park(AbortSignal.abort()).catch(() => undefined);
   }

@@ -76,7 +76,7 @@ export class ServerCaller implements RunCaller {
 
   async leave() {}
 
-  async layDown(runId: string) {
+  async park(runId: string) {
     tell(`The run goes on at ${this.client.url}. Follow it again: pawl runs watch ${shortId(runId)}`);
     return "goes on" as const;
   }

@@ -36,7 +36,7 @@ export interface RunCaller extends Caller {
   /** The run is at rest: stays while others go on here. */
   leave(signals: StopSignals): Promise<void>;
   /** The person has stopped. Lays the run down where this process drives it. */
-  layDown(runId: string, signals: StopSignals): Promise<"laid down" | "goes on">;
+  park(runId: string, signals: StopSignals): Promise<"parked" | "goes on">;
   /** Something failed: stops in good order, as far as that is possible. */
   abandon(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface FollowedRun {
   readonly runId: string;
   /** Starts the run once somebody listens. Absent: it has been started. */
   begin?(): Promise<unknown>;
-  /** Has the run loaded where this process drives it, and go on where it was laid down. */
+  /** Has the run loaded where this process drives it, and go on where it was parked. */
   readonly resumes?: boolean;
   /** Is told the run's history first, then what happens. */
   listen(notice: LiveNotice): void;

@@ -72,7 +72,7 @@ test("a run is followed through a server that is killed and starts again", async
   expect(await watching.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("42") });
 });
 
-test("events, every run that was laid down and one workflow of a file go through a server too", async () => {
+test("events, every run that was parked and one workflow of a file go through a server too", async () => {
   const folder = answering();
   const elsewhere = application({
     "agents.json": AGENTS,

@@ -37,7 +37,7 @@ test("a server that finds its port taken lays down again what it went on with", 
   expect(stderr).not.toContain("a defect");
   const { stdout } = await pawl(["runs", "events", "--json", await onlyRun(cwd)], { cwd });
   const causes = [...stdout.matchAll(/"cause": ?"(\w+)"/g)].map(([, cause]) => cause);
-  // Three crashes would make the step poison; being laid down counts for nothing.
+  // Three crashes would make the step poison; being parked counts for nothing.
   expect(causes).toEqual(["crash", "parked"]);
 });
 

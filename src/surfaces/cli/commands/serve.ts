@@ -23,7 +23,7 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
     if (formatOf(options) === "text") describeService(service);
     else printEnvelope({ url: service.url, pid: process.pid, routes: service.routes, triggers: service.triggers });
     if (!signals.stop.aborted) await new Promise((resolve) => signals.stop.addEventListener("abort", resolve));
-    tell("Stopping: what is under way is laid down and goes on with the next start. (Again to wait for nothing)");
+    tell("Stopping: what is under way is parked and goes on with the next start. (Again to wait for nothing)");
     await service.stop(signals.force);
     await app.park(signals.force);
     return 0;

@@ -40,8 +40,8 @@ export async function showRunToRest(
   try {
     if (!(await followToRest(caller, run, { printer, signals }))) {
       await printer.abandon();
-      const became = await caller.layDown(run.runId, signals);
-      if (became === "laid down" && !isText) printEnvelope(await caller.readRun(run.runId));
+      const became = await caller.park(run.runId, signals);
+      if (became === "parked" && !isText) printEnvelope(await caller.readRun(run.runId));
       return INTERRUPTED;
     }
     // For people the steps have been shown already: loading the outputs of all would only cost.

@@ -47,7 +47,7 @@ function addVerb(program: Command, perform: Perform, described: Described): void
     if (isList === true) option.argParser(collect);
     command.addOption(option);
   }
-  if ("input" in operation.input.shape) {
+  if ("input" in operation.input.shape && verb.options !== "none") {
     command.option("-i <key=value>", "one input; key=@FILE reads a file", collect);
     command.option("--input <file>", "the whole input as a JSON file");
   }

@@ -33,7 +33,7 @@ export function addRuns(program: Command, perform: Perform): void {
       );
       await perform(options, ...command);
     });
-  withCommon(runs.command("resume").description("go on with a run that was laid down or cut off"))
+  withCommon(runs.command("resume").description("go on with a run that was parked or cut off"))
     .argument("[id]")
     .option("--all", "with every run that can go on")
     .action(async (id: string | undefined, options: ResumeOptions) => {

@@ -3,6 +3,7 @@ import type { CliVerb, PartOption } from "../../../operations/operation.ts";
 
 /** The option of a field, as it is typed. Undefined: the verb has none for it. */
 export function flagsOf({ args = [], fixed = {}, options = {}, isWhole }: CliVerb, field: Field): string | undefined {
+  if (options === "none") return undefined;
   const { name, kind, aliasOf } = field;
   const written = options[name];
   if (args.includes(name) || name in fixed || written === false) return undefined;

@@ -98,7 +98,7 @@ export class PlainReport {
   }
 
   #tellRun(notice: LiveNotice): string[] {
-    if (notice.type === "parked") return ["the run is laid down"];
+    if (notice.type === "parked") return ["the run is parked"];
     if (notice.type === "stalled")
       return [`nothing can be written, the run stands still: ${notice.code} ${sanitize(notice.message)}`];
     if (notice.type === "unstalled") return ["the run goes on"];
