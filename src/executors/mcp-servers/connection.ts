@@ -12,21 +12,17 @@ import {
 import type { JsonObject } from "../../core/json.ts";
 import { createRedactor, type Redactor } from "../output/redact.ts";
 import { limitProgress, type ToolProgress } from "./limit-progress.ts";
+import type { ManagedOptions } from "./managed-server.ts";
 import { type McpFailure, refusal, stoppedFailure } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
-import { type ServerTool, toServerTool } from "./server-tool.ts";
+import { type ServerTool, type ToolList, toServerTool } from "./server-tool.ts";
 import { type ServerContext, toCallFailure, toConnectFailure } from "./to-mcp-failure.ts";
 import { ToolListCheck } from "./tool-list-check.ts";
 import type { GroupGuard } from "./transports/group-guard.ts";
 import { boundedFetch, HttpTransport } from "./transports/http-transport.ts";
 import { ProcessTransport } from "./transports/process-transport.ts";
 
-export interface ConnectionOptions {
-  /** The version of Pawl. */
-  readonly version: string;
-  readonly connectTimeoutMs: number;
-  /** Ends what a killed process of ours would leave behind. */
-  readonly guard: GroupGuard;
+export interface ConnectionOptions extends Pick<ManagedOptions, "version" | "connectTimeoutMs" | "guard"> {
   /** Aborts when nobody needs the connection any more. */
   readonly lifetime: AbortSignal;
 }
@@ -39,12 +35,6 @@ export interface ServerCall {
   readonly idleTimeoutMs: number;
   readonly maxTotalMs: number;
   onProgress(progress: ToolProgress): void;
-}
-
-export interface ToolList {
-  readonly tools: readonly ServerTool[];
-  /** Tools that were left out, and why. */
-  readonly warnings: readonly string[];
 }
 
 /** How long an unknown first message may go unanswered before a process counts as one that needs the handshake. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ToolServerState } from "../../ports/tools/agent-toolbox.ts";
-import type { Connection, ToolList } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { McpFailure, stoppedFailure, untilStopped } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { computeRestartDelayMs } from "./restart-delay.ts";
+import type { ToolList } from "./server-tool.ts";
 import type { GroupGuard } from "./transports/group-guard.ts";
 
 export interface ManagedOptions {
@@ -16,6 +17,7 @@ export interface ManagedOptions {
   readonly pingTimeoutMs?: number;
   /** Closed when nobody has used it for so long. Absent: never. */
   readonly idleMs?: number;
+  /** Ends what a killed process of ours would leave behind. */
   readonly guard: GroupGuard;
 }
 

@@ -49,8 +49,8 @@ test("an older server is reached with `auto`, also one that ends at a message wh
     older: everything({ protocol: "auto" }),
     picky: fake(["die-at-discover"], { protocol: "auto" }),
   });
-  expect(await servers.tools("older", NEVER)).not.toHaveLength(0);
-  expect(await servers.tools("picky", NEVER)).not.toHaveLength(0);
+  expect((await servers.list("older", NEVER)).tools).not.toHaveLength(0);
+  expect((await servers.list("picky", NEVER)).tools).not.toHaveLength(0);
 });
 
 test("200 calls at once share one connection", async () => {
@@ -130,13 +130,13 @@ test("closing does not wait for a server that is still starting, and ends it", a
   const pidFile = join(folder, "pid");
   const pool = openPool({ connectTimeoutMs: 60_000 });
   const servers = open({ silent: fake(["silent", `pid-file=${pidFile}`]), late: fake(["silent"]) }, { pool });
-  const failure = failureOf(servers.tools("silent", NEVER));
+  const failure = failureOf(servers.list("silent", NEVER));
   await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8")).toBeTruthy();
-  const late = failureOf(servers.tools("late", NEVER));
+  const late = failureOf(servers.list("late", NEVER));
   await pool.close();
   await hasEnded(Number(readFileSync(pidFile, "utf8")));
   for (const failed of [await failure, await late]) expect(failed).toMatchObject({ effect: "none" });
-  expect(await failureOf(servers.tools("silent", NEVER))).toMatchObject({ code: "INTERRUPTED" });
+  expect(await failureOf(servers.list("silent", NEVER))).toMatchObject({ code: "INTERRUPTED" });
 });
 
 test("servers end with a host that is killed, also those that do not want to, with all that they have started", async () => {
@@ -159,13 +159,13 @@ test("a server that does not start says why", async () => {
     missing: entry({ command: "/no/such/program" }),
     dying: fake(["die-at-start"]),
   });
-  expect(await failureOf(servers.tools("missing", NEVER))).toMatchObject({
+  expect(await failureOf(servers.list("missing", NEVER))).toMatchObject({
     code: "MCP_SERVER_FAILED",
     retryable: false,
     effect: "none",
     message: expect.stringContaining("ENOENT"),
   });
-  const dying = await failureOf(servers.tools("dying", NEVER));
+  const dying = await failureOf(servers.list("dying", NEVER));
   expect(dying).toMatchObject({ code: "MCP_SERVER_FAILED", retryable: true, effect: "none" });
   expect(dying.message).toContain("it ended (exit code 3)");
   expect(dying.message).toContain("The fake server starts.");
@@ -173,7 +173,7 @@ test("a server that does not start says why", async () => {
 
 test("a server that says nothing is given up", async () => {
   const servers = open({ silent: fake(["silent"]) }, { pool: openPool({ connectTimeoutMs: 1_000 }) });
-  expect(await failureOf(servers.tools("silent", NEVER))).toMatchObject({
+  expect(await failureOf(servers.list("silent", NEVER))).toMatchObject({
     code: "MCP_SERVER_FAILED",
     effect: "none",
     message: expect.stringContaining("did not answer in time"),
@@ -182,8 +182,8 @@ test("a server that says nothing is given up", async () => {
 
 test("a slow start and noise on stdout and stderr do no harm", async () => {
   const servers = open({ slow: fake(["slow-start"]), noisy: fake(["noisy"]) });
-  expect(await servers.tools("slow", NEVER)).not.toHaveLength(0);
-  expect(await servers.tools("noisy", NEVER)).not.toHaveLength(0);
+  expect((await servers.list("slow", NEVER)).tools).not.toHaveLength(0);
+  expect((await servers.list("noisy", NEVER)).tools).not.toHaveLength(0);
 });
 
 test("a message that is too large ends the server, and the next call starts it again", async () => {
@@ -225,7 +225,7 @@ test("whoever stops waiting cancels the call, and nobody else's", async () => {
 
 test("names that nobody has are answered with those that are near", async () => {
   const servers = shared();
-  expect(await failureOf(servers.tools("everyting", NEVER))).toMatchObject({
+  expect(await failureOf(servers.list("everyting", NEVER))).toMatchObject({
     code: "MCP_SERVER_UNKNOWN",
     message: expect.stringContaining("Did you mean `everything`?"),
   });
@@ -237,7 +237,7 @@ test("names that nobody has are answered with those that are near", async () => 
 
 test("tools that an entry switches off are neither listed nor called", async () => {
   const servers = open({ fake: fake([], { tools: { allow: ["a*", "echo"], deny: ["add"] } }) });
-  expect((await servers.tools("fake", NEVER)).map(({ name }) => name)).toEqual(["echo"]);
+  expect((await servers.list("fake", NEVER)).tools.map(({ name }) => name)).toEqual(["echo"]);
   expect(await failureOf(call(servers, { server: "fake", tool: "add", arguments: {} }))).toMatchObject({
     code: "MCP_TOOL_NOT_ALLOWED",
   });
@@ -251,14 +251,14 @@ test("an entry that cannot be used names its file and its server, and leaves the
     strange: entry({ url: "ftp://example.com" }),
     fake: fake(),
   });
-  const messageOf = async (server: string) => (await failureOf(servers.tools(server, NEVER))).message;
+  const messageOf = async (server: string) => (await failureOf(servers.list(server, NEVER))).message;
   expect(await messageOf("neither")).toBe(
     'The MCP server "neither" in .mcp.json cannot be used: it has neither `command` nor `url`.',
   );
   expect(await messageOf("unset")).toContain("NO_SUCH_VARIABLE, named in `url`, is not set");
   expect(await messageOf("broken")).toContain("args: expected an array");
   expect(await messageOf("strange")).toContain("no http or https URL");
-  expect(await servers.tools("fake", NEVER)).not.toHaveLength(0);
+  expect((await servers.list("fake", NEVER)).tools).not.toHaveLength(0);
 });
 
 test("servers are reached over HTTP in both eras, with their headers", async () => {
@@ -277,7 +277,7 @@ test("servers are reached over HTTP in both eras, with their headers", async () 
     expect(heard).toEqual([1, 2]);
   }
   for (const server of ["wrong", "keyless"]) {
-    expect(await failureOf(servers.tools(server, NEVER))).toMatchObject({ code: "MCP_UNAUTHORIZED", retryable: false });
+    expect(await failureOf(servers.list(server, NEVER))).toMatchObject({ code: "MCP_UNAUTHORIZED", retryable: false });
   }
 });
 
@@ -320,8 +320,8 @@ test("a server over HTTP that dies in a call fails it, and a new session is open
 test("a URL where nobody listens, or that is something else, cannot be reached", async () => {
   const { url } = await startEverythingHttp();
   const servers = open({ other: entry({ url: new URL("/other", url).href }), gone: entry({ url: await unusedUrl() }) });
-  expect(await failureOf(servers.tools("other", NEVER))).toMatchObject({ code: "MCP_UNREACHABLE", retryable: false });
-  expect(await failureOf(servers.tools("gone", NEVER))).toMatchObject({ code: "MCP_UNREACHABLE", retryable: true });
+  expect(await failureOf(servers.list("other", NEVER))).toMatchObject({ code: "MCP_UNREACHABLE", retryable: false });
+  expect(await failureOf(servers.list("gone", NEVER))).toMatchObject({ code: "MCP_UNREACHABLE", retryable: true });
 });
 
 function open(entries: Readonly<Record<string, ServerEntry>>, more: Partial<McpServersOptions> = {}): McpServers {

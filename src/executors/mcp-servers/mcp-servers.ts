@@ -2,13 +2,13 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { describeKnown } from "../output/near-names.ts";
 import type { Redactor } from "../output/redact.ts";
-import type { ServerCall, ToolList } from "./connection.ts";
+import type { ServerCall } from "./connection.ts";
 import type { ManagedServer } from "./managed-server.ts";
 import { refusal, untilStopped } from "./mcp-failure.ts";
 import { resolveServer, type ServerAddress, type Surroundings } from "./resolve-server.ts";
 import { isToolAllowed, type ServerEntry } from "./server-entry.ts";
 import type { ServerPool } from "./server-pool.ts";
-import type { ServerTool } from "./server-tool.ts";
+import type { ServerTool, ToolList } from "./server-tool.ts";
 
 export interface McpServersOptions extends Surroundings {
   /** Asked for when a server is first needed. */
@@ -55,20 +55,22 @@ export class McpServers {
   }
 
   async names(): Promise<readonly string[]> {
-    return [...(await this.#known()).keys()];
+    return [...(await this.entries()).keys()];
   }
 
   /** The entries in the order of the configuration. Throws `CONFIG_INVALID`. */
-  entries(): Promise<ReadonlyMap<string, ServerEntry>> {
-    return this.#known();
+  async entries(): Promise<ReadonlyMap<string, ServerEntry>> {
+    this.#entries ??= this.#options.entries();
+    try {
+      return await this.#entries;
+    } catch (error) {
+      // Somebody corrects the file: the next call reads it again.
+      this.#entries = undefined;
+      throw error;
+    }
   }
 
   /** The tools of a server that its entry does not switch off. */
-  async tools(server: string, signal: AbortSignal): Promise<readonly ServerTool[]> {
-    return (await this.list(server, signal)).tools;
-  }
-
-  /** Those tools, with what was left out of its list. */
   async list(server: string, signal: AbortSignal): Promise<ToolList> {
     const { settings } = await this.#entryOf(server);
     const { tools, warnings } = await untilStopped(this.#listTools(server), signal);
@@ -113,7 +115,8 @@ export class McpServers {
     const { tools: offered } = await untilStopped(this.#listTools(server), signal);
     const found =
       offered.find(({ name }) => name === tool) ??
-      (await untilStopped(this.#listAgain(server), signal)).tools.find(({ name }) => name === tool);
+      // Not every server says when its tools have changed.
+      (await untilStopped(this.#listTools(server, "again"), signal)).tools.find(({ name }) => name === tool);
     if (found !== undefined) return found;
     const hint = describeKnown(
       tool,
@@ -122,31 +125,15 @@ export class McpServers {
     throw refusal("MCP_TOOL_UNKNOWN", `The MCP server "${server}" has no tool \`${tool}\`. ${hint}`);
   }
 
-  async #listTools(server: string): Promise<ToolList> {
-    return (await this.find(server)).list();
-  }
-
-  /** Not every server says when its tools have changed. */
-  async #listAgain(server: string): Promise<ToolList> {
-    return (await this.find(server)).list("again");
+  async #listTools(server: string, how?: "again"): Promise<ToolList> {
+    return (await this.find(server)).list(how);
   }
 
   async #entryOf(server: string): Promise<ServerEntry> {
-    const entries = await this.#known();
+    const entries = await this.entries();
     const entry = entries.get(server);
     if (entry !== undefined) return entry;
     const hint = describeKnown(server, [...entries.keys()]);
     throw refusal("MCP_SERVER_UNKNOWN", `No MCP server is called "${server}". ${hint}`);
-  }
-
-  async #known(): Promise<ReadonlyMap<string, ServerEntry>> {
-    this.#entries ??= this.#options.entries();
-    try {
-      return await this.#entries;
-    } catch (error) {
-      // Somebody corrects the file: the next call reads it again.
-      this.#entries = undefined;
-      throw error;
-    }
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Tool } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { describeViolations, type SchemaValidators, type SchemaViolation } from "../output/schema-validators.ts";
@@ -28,6 +29,29 @@ export function withoutDefaulted(schema: JsonObject): JsonObject {
     return !(isJsonObject(property) && "default" in property);
   });
   return { ...schema, required: needed };
+}
+
+/** The tools of one listing. */
+export interface ToolList {
+  readonly tools: readonly ServerTool[];
+  /** Tools that were left out, and why. */
+  readonly warnings: readonly string[];
+}
+
+/** Compiling a schema keeps everybody else waiting. */
+const COMPILED_AT_ONCE = 20;
+
+/** The tools that a model can be shown, by name: providers refuse a whole request for the sake of one broken schema. */
+export async function keepUsable({ tools, warnings }: ToolList, validators: SchemaValidators): Promise<ToolList> {
+  const usable: ServerTool[] = [];
+  const flaws: string[] = [];
+  for (const [index, tool] of tools.entries()) {
+    if (index % COMPILED_AT_ONCE === COMPILED_AT_ONCE - 1) await setImmediate();
+    const schema = await validators.compile(withoutDefaulted(tool.inputSchema));
+    if (schema.ok) usable.push(tool);
+    else flaws.push(`its tool ${JSON.stringify(tool.name)} was left out: ${schema.message.slice(0, 300)}`);
+  }
+  return { tools: usable.sort((a, b) => (a.name < b.name ? -1 : 1)), warnings: [...warnings, ...flaws] };
 }
 
 /** A tool as its server offers it. All of it is the server's word. */

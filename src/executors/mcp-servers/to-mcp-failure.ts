@@ -7,6 +7,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { ErrorCode } from "../../core/errors/error-table.ts";
+import type { FailureFacts } from "../output/failure.ts";
 import { createRedactor } from "../output/redact.ts";
 import { McpFailure } from "./mcp-failure.ts";
 import { STREAM_ENDED } from "./transports/http-transport.ts";
@@ -28,11 +29,8 @@ export interface CallContext extends ServerContext {
 }
 
 /** A failure, before its message is masked. */
-interface Meaning {
+interface Meaning extends FailureFacts {
   readonly code: ErrorCode;
-  readonly message: string;
-  readonly retryable: boolean;
-  readonly effect: "none" | "unknown";
   readonly hasLostSession?: boolean;
 }
 

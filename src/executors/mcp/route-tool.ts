@@ -59,11 +59,13 @@ function toPlainName(server: string): string {
 /** The one configured server that offers a tool of exactly this name. Throws an `McpFailure`. */
 export async function findOfferingServer(tool: string, servers: McpServers, signal: AbortSignal): Promise<string> {
   const names = await servers.names();
-  const listed = await Promise.allSettled(names.map((server) => servers.tools(server, signal)));
+  const listed = await Promise.allSettled(names.map((server) => servers.list(server, signal)));
   const failures = listed.flatMap((settled) => (settled.status === "rejected" ? [settled.reason] : []));
   const defect = failures.find((failure) => !(failure instanceof McpFailure) || signal.aborted);
   if (defect !== undefined) throw defect;
-  const tools = listed.map((settled) => (settled.status === "fulfilled" ? settled.value.map(({ name }) => name) : []));
+  const tools = listed.map((settled) =>
+    settled.status === "fulfilled" ? settled.value.tools.map(({ name }) => name) : [],
+  );
   const offering = names.filter((_, index) => tools[index]?.includes(tool));
   const [found, ...others] = offering;
   if (found !== undefined && others.length === 0) return found;

@@ -15,11 +15,10 @@ import { McpFailure } from "../mcp-failure.ts";
 import type { McpServers, ToolAnswer, ToolRequest } from "../mcp-servers.ts";
 import { isNamedIn } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
-import { checkArguments, type ServerTool } from "../server-tool.ts";
+import { checkArguments, keepUsable, type ServerTool } from "../server-tool.ts";
 import { describeContent } from "./describe-content.ts";
 import { listServerStates } from "./list-server-states.ts";
 import { nameTools } from "./name-tools.ts";
-import { UsableTools } from "./usable-tools.ts";
 
 export interface ToolboxOptions {
   /** The application's own servers. */
@@ -38,13 +37,11 @@ const MAX_DESCRIPTION_CHARS = 8_000;
 /** The tools of MCP servers for agents: named, filtered, and called without a throw. */
 export class McpToolbox implements AgentToolbox {
   readonly #options: ToolboxOptions;
-  readonly #usable: UsableTools;
   readonly #sets = new BoundedMap<string, McpServers>(MAX_SETS);
   readonly #held = new Map<string, Promise<Releases>>();
 
   constructor(options: ToolboxOptions) {
     this.#options = options;
-    this.#usable = new UsableTools(options.validators);
   }
 
   async offer(wanted: ToolboxRequest, signal: AbortSignal): Promise<ToolboxOffer> {
@@ -108,7 +105,7 @@ export class McpToolbox implements AgentToolbox {
     try {
       const { settings } = (await servers.entries()).get(server) ?? { settings: { problem: "it is gone" } };
       const { routing_weight: weight = 1, exclude = [] } = "problem" in settings ? {} : settings;
-      const { tools, warnings } = await this.#usable.of(await servers.list(server, signal));
+      const { tools, warnings } = await keepUsable(await servers.list(server, signal), this.#options.validators);
       return {
         tools: tools.map((tool) => ({ tool, weight, exclude })),
         missing: [],
