@@ -6,7 +6,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createApp } from "../../src/app/create-app.ts";
 import { isJsonObject } from "../../src/core/json.ts";
-import { newRunId } from "../../src/hosts/session/new-run-id.ts";
+import { newRunId } from "../../src/hosts/session/new-run.ts";
 import type { OpenApplication } from "../../src/operations/application/application.ts";
 import { readRunResult } from "../../src/operations/runs/read-run-result.ts";
 import { prepareRun } from "../../src/operations/start/prepare-run.ts";

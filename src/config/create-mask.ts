@@ -1,4 +1,4 @@
-import { escapeBackslashes, escapeRegex } from "../core/expressions/escape-text.ts";
+import { escapeBackslashes, escapeRegex } from "../core/expressions/to-text.ts";
 
 const MASK = "[redacted]";
 

@@ -6,7 +6,7 @@ import type { RunState } from "../../src/core/history/run-state.ts";
 import { next } from "../../src/core/interpreter/next.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { RunNotice } from "../../src/hosts/run-host.ts";
-import { inputProjection } from "../../src/hosts/session/values/input-projection.ts";
+import { inputProjection } from "../../src/hosts/session/values/project-output.ts";
 
 type EventNotice = Extract<RunNotice, { type: "event" }>;
 

@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import type { Config } from "../../config/load-config.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { RunCommand } from "../../executors/core-tools/command-tool.ts";
-import type { Generate } from "../../executors/core-tools/llm-tool.ts";
 import type { ModelsOptions } from "../../executors/models/models-options.ts";
 import type { Sandbox } from "../../executors/sandbox/sandbox.ts";
+import type { Generate } from "../../ports/tools/generate.ts";
 import { once } from "../once.ts";
 
 export type CodeAndModels = ReturnType<typeof composeCodeAndModels>;

@@ -2,12 +2,11 @@ import { isJsonObject, type Json } from "../json.ts";
 import { parseJson } from "../parse-json.ts";
 import { concat, merge, mergeBy } from "./combine.ts";
 import { isEqual } from "./equality.ts";
-import { escapeBackslashes, escapeRegex } from "./escape-text.ts";
 import type { FunctionName } from "./expr.ts";
 import { MAX_LIST_ITEMS } from "./limits.ts";
 import type { Scope } from "./scope.ts";
 import { toMilliseconds } from "./to-milliseconds.ts";
-import { joinTexts, toText, writeJson } from "./to-text.ts";
+import { escapeBackslashes, escapeRegex, joinTexts, toText, writeJson } from "./to-text.ts";
 
 type Args = readonly (Json | undefined)[];
 

@@ -1,7 +1,6 @@
 import type { Expr, PathExpr } from "../expressions/expr.ts";
 import { childrenOf, walkPaths } from "../expressions/walk-paths.ts";
 import type { Flow, Graph, Step } from "./graph.ts";
-import type { GraphProblem } from "./graph-problem.ts";
 import { homeOf, type Names } from "./lift-controls.ts";
 import { type Shape, SINGLE, widestShape } from "./shape.ts";
 import { orderSteps } from "./step-order.ts";
@@ -177,4 +176,12 @@ function isAncestor(flow: Extract<Flow, { kind: "dag" }>, wanted: number, of: nu
     pending.push(...(after[next] ?? []));
   }
   return false;
+}
+
+/** A fault in a graph, and its step. */
+export interface GraphProblem {
+  readonly code: "GRAPH_INVALID" | "CONTROL_TOO_COMPLEX";
+  readonly message: string;
+  /** Keys of the steps from the outermost flow inwards: `batch/fetch`. */
+  readonly path?: string;
 }

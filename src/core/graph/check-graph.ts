@@ -1,8 +1,7 @@
 import type { Expr, PathExpr } from "../expressions/expr.ts";
 import { childrenOf } from "../expressions/walk-paths.ts";
-import { checkControls } from "./check-controls.ts";
+import { checkControls, type GraphProblem } from "./check-controls.ts";
 import type { Flow, Graph, Step } from "./graph.ts";
-import type { GraphProblem } from "./graph-problem.ts";
 import { orderSteps } from "./step-order.ts";
 import { flowsInside } from "./steps-within.ts";
 

@@ -1,5 +1,3 @@
-import type { Found } from "./found.ts";
-
 /** Neither part of a word or of a longer number, nor places behind a point. */
 const GROUP = /(?<![A-Za-z0-9]|\d\.)\d{1,19}(?![A-Za-z0-9])/gu;
 
@@ -57,4 +55,10 @@ function isCard(digits: string): boolean {
     sum += doubled > 9 ? doubled - 9 : doubled;
   }
   return sum % 10 === 0;
+}
+
+/** The place of a match in a text. The end is exclusive. */
+export interface Found {
+  readonly start: number;
+  readonly end: number;
 }

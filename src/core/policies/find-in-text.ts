@@ -1,6 +1,5 @@
 import type { BuiltInPattern, PolicyPattern, PolicyTrigger } from "../graph/policy.ts";
-import { findCards } from "./find-cards.ts";
-import type { Found } from "./found.ts";
+import { type Found, findCards } from "./find-cards.ts";
 
 /** Everything that a regular expression matches. Undefined: it cannot be searched for in a text this long. */
 export type FindAll = (text: string, pattern: string) => readonly Found[] | undefined;

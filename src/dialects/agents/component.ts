@@ -1,6 +1,6 @@
 import { suggest } from "../did-you-mean.ts";
 import type { Reader } from "../shape/shape.ts";
-import { toExcerpt } from "../source/printable.ts";
+import { capitalize, toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import { describeNode, isNull, startOf, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 
@@ -166,10 +166,6 @@ class Collector {
     const remedy = suggest(key, [...COLLECTIONS.keys(), MIXED]);
     this.#reader?.problems.warning({ code: "UNKNOWN_KEY", at, message, remedy });
   }
-}
-
-function capitalize(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
 /** Reads names from a text that has not been checked. */

@@ -4,8 +4,8 @@ import { toExcerpt } from "../source/printable.ts";
 import { computeItemDomains, declaredNames, type ItemDomains } from "./items.ts";
 import type { Workflow } from "./parse.ts";
 import type { StepDefinition } from "./parse-step.ts";
+import { leavesStorage } from "./references/reference.ts";
 import { slotsOfStep } from "./references/slots.ts";
-import { leavesStorage } from "./references/storage-path.ts";
 import { type Slot, slotsOf } from "./references/template.ts";
 import { findCycles, type StepGraph } from "./step-graph.ts";
 

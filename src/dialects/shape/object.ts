@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/json.ts";
 import { suggest } from "../did-you-mean.ts";
-import { toExcerpt } from "../source/printable.ts";
+import { capitalize, toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import { startOf, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 import { type Fields, isWritten, type Owner, type ReadFields, readFields, toPlaces, toProperties } from "./fields.ts";
@@ -83,10 +83,6 @@ export function toOwner(map: YamlMap, spot: Spot, { title }: ObjectRules): Owner
   // An object with a title says itself what it lacks.
   if (title !== undefined) return { map, spot, name: capitalize(title.replace(/^an? /, "the ")), missingAt: inside };
   return { map, spot, name: spot.path === "" ? spot.name : `\`${spot.path}\``, missingAt: spot.key ?? inside };
-}
-
-function capitalize(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
 interface ObjectParts<F extends Fields> {

@@ -9,6 +9,10 @@ export function toExcerpt(text: string): string {
   return toPrintable(short.replace(/\r?\n/g, " "));
 }
 
+export function capitalize(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
 const LONGEST_EXCERPT = 60;
 
 /** Control characters, line separators, and what turns the direction of writing around. */

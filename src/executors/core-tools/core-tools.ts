@@ -4,6 +4,7 @@ import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
+import type { Generate } from "../../ports/tools/generate.ts";
 import type { OfferedTool, ToolCall, ToolSet } from "../../ports/tools/tool-set.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
 import { describeKnown } from "../output/near-names.ts";
@@ -11,7 +12,7 @@ import { commandTool, type RunCommand } from "./command-tool.ts";
 import { anything, appId, type CoreTool, defineCoreTool, succeeded } from "./core-tool.ts";
 import { DefinitionFolder } from "./definition-folder.ts";
 import { definitionTools } from "./definition-tools.ts";
-import { type Generate, llmTool } from "./llm-tool.ts";
+import { llmTool } from "./llm-tool.ts";
 import { StoredValues, valueTools } from "./value-tools.ts";
 
 export interface CoreToolsOptions {

@@ -1,19 +1,7 @@
 import { z } from "zod";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import type { Outcome } from "../../ports/executor.ts";
-import type { CallingStep } from "../../ports/tools/tool-set.ts";
+import type { Generate } from "../../ports/tools/generate.ts";
 import { anything, appId, type CoreTool, defineCoreTool } from "./core-tool.ts";
-
-interface GenerateRequest {
-  readonly prompt: string;
-  readonly model?: string;
-  readonly parameters?: JsonObject;
-  readonly outputFormat?: string;
-  readonly outputSchema?: JsonObject;
-}
-
-/** One model call, for a step or for another program. Its output is `{completion, metrics: {token_usage: {...}}}`. */
-export type Generate = (request: GenerateRequest, signal: AbortSignal, step?: CallingStep) => Promise<Outcome>;
 
 const tokens = z.int().min(0).describe("Tokens.");
 const object = z.custom<JsonObject>(isJsonObject, "must be an object").meta({ type: "object" });

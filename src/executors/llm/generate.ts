@@ -1,6 +1,4 @@
-import type { JsonObject } from "../../core/json.ts";
-import type { Outcome } from "../../ports/executor.ts";
-import type { CallingStep } from "../../ports/tools/tool-set.ts";
+import type { Generate } from "../../ports/tools/generate.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
 import type { Models } from "../models/create-models.ts";
 import { toUnpriced } from "../models/model-failure.ts";
@@ -8,18 +6,6 @@ import { toSchemaInvalid } from "../output/failure.ts";
 import { createSchemaValidators } from "../output/schema-validators.ts";
 import { isAnswerFormat } from "./answer-format.ts";
 import { type Conversation, converse } from "./converse.ts";
-
-export interface GenerateRequest {
-  /** Taken as it is. */
-  readonly prompt: string;
-  readonly model?: string | undefined;
-  readonly parameters?: JsonObject | undefined;
-  readonly outputFormat?: string | undefined;
-  readonly outputSchema?: JsonObject | undefined;
-}
-
-/** The step that asks. Mock models read it, and its budget holds. */
-type GenerateContext = Partial<Pick<CallingStep, "stepId" | "path" | "attempt" | "maxCostMicro">>;
 
 export interface GenerateOptions {
   readonly models: Models;
@@ -33,14 +19,14 @@ const TOOL = "core.llm.generate";
 
 /**
  * Implements the tool `core.llm.generate`: an `llm` step with a finished prompt, and nothing recorded in
- * between. The output is `{completion, metrics: {token_usage: {prompt, completion, total}}}`; the completion is a text, or
- * the value that it holds where a format or a schema was given. Throws what `Models.resolve` throws.
+ * between. The completion is a text, or the value that it holds where a format or a schema was given. Throws what
+ * `Models.resolve` throws.
  */
-export function createGenerate(options: GenerateOptions) {
+export function createGenerate(options: GenerateOptions): Generate {
   const validators = createSchemaValidators();
-  return async (request: GenerateRequest, signal: AbortSignal, context: GenerateContext = {}): Promise<Outcome> => {
+  return async (request, signal, step) => {
     const { outputFormat, outputSchema: schema } = request;
-    const { stepId = TOOL, path = stepId, attempt = 1, maxCostMicro } = context;
+    const { stepId = TOOL, path = stepId, attempt = 1, maxCostMicro } = step ?? {};
     const compiled = schema === undefined ? undefined : await validators.compile(schema);
     if (compiled?.ok === false) return toSchemaInvalid(compiled.message);
     const model = await options.models.resolve(request.model);

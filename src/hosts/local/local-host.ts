@@ -10,8 +10,7 @@ import { queueApprovalWebhooks } from "../session/approvals/approval-webhooks.ts
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { finishRun, finishRunAtOnce } from "../session/finish-run.ts";
 import type { LiveRun } from "../session/live-run.ts";
-import { toNewRun, toRunStarted } from "../session/new-run.ts";
-import { newRunId } from "../session/new-run-id.ts";
+import { newRunId, toNewRun, toRunStarted } from "../session/new-run.ts";
 import { OutputPolicies } from "../session/policies/output-policies.ts";
 import { loadReusable } from "../session/reuse/reuse.ts";
 import { hideLeaves } from "../session/secrets/secret-leaves.ts";

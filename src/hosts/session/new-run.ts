@@ -1,9 +1,10 @@
+import { randomUUID } from "node:crypto";
 import type { RunStarted } from "../../core/history/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { NewRun } from "../../ports/journal.ts";
 import type { RunStart } from "../run-host.ts";
 import type { Pinned } from "./graph-cache.ts";
-import { inputProjection, type TextTools } from "./values/input-projection.ts";
+import { inputProjection, type TextTools } from "./values/project-output.ts";
 
 interface Identity {
   readonly runId: string;
@@ -53,4 +54,11 @@ export function toRunStarted(
     sealed,
     ...inputProjection(definition.graph, storedInput, tools),
   };
+}
+
+/** UUIDv7 (RFC 9562): sorts by time, so that short ids and lists read well. */
+export function newRunId(atMs: number): string {
+  const time = atMs.toString(16).padStart(12, "0");
+  // A random UUID has its random bits where version 7 wants them, and is much cheaper than drawing bytes.
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }

@@ -1,6 +1,6 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { newRunId } from "../../hosts/session/new-run-id.ts";
+import { newRunId } from "../../hosts/session/new-run.ts";
 import type { CatchUp, Overlap, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Application } from "../application/application.ts";
 import { prepareSubmission } from "../start/prepare-submission.ts";

@@ -3,7 +3,7 @@ import type { Graph, UseLimits } from "../../core/graph/graph.ts";
 import { stepsWithin } from "../../core/graph/steps-within.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RunStart } from "../../hosts/run-host.ts";
-import { newRunId } from "../../hosts/session/new-run-id.ts";
+import { newRunId } from "../../hosts/session/new-run.ts";
 import type { Application } from "../application/application.ts";
 import { limitCost, limitUses } from "../costs/lower-limits.ts";
 import { toMicro } from "../costs/micro-dollars.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { newRunId } from "../../hosts/session/new-run-id.ts";
+import { newRunId } from "../../hosts/session/new-run.ts";
 import type { RunRecord, RunStatus } from "../../ports/journal.ts";
 import type { GivenKey } from "../../ports/service/idempotency-keys.ts";
 import type { Application } from "../application/application.ts";

@@ -1,4 +1,5 @@
 import type { RetryPolicy } from "../../graph/graph.ts";
+import type { IndexedFlow } from "../../graph/indexed-graph.ts";
 import type { StepProjected } from "../../history/events.ts";
 import type { Failure, Handle, Instance, InstanceOutcome, Scope } from "../../history/run-state.ts";
 import type { JsonObject } from "../../json.ts";
@@ -44,16 +45,7 @@ export function failInstance(
   instance.failure = failure;
   const caught = instance.step.catch;
   if (caught !== undefined && instance.phase !== "catch" && instance.scope.phase === "open") {
-    instance.phase = "catch";
-    const { scope, path } = instance;
-    instance.child = openScope(turn, {
-      path: `${path}~catch`,
-      role: "catch",
-      frame: scope.frame,
-      flow: caught,
-      parent: instance,
-    });
-    return;
+    return openBeside(turn, instance, "catch", caught);
   }
   assignVariables(turn, instance, options.projected?.assigned);
   const outcome: InstanceOutcome = { status: "failed", failure, known: options.projected?.projected };
@@ -73,16 +65,14 @@ export function concludeInstance(turn: Turn, instance: Instance, outcome: Instan
     settleInstance(turn, instance, outcome);
     return;
   }
-  instance.phase = "finally";
   instance.outcome = outcome;
-  const { scope, path } = instance;
-  instance.child = openScope(turn, {
-    path: `${path}~finally`,
-    role: "finally",
-    frame: scope.frame,
-    flow: last,
-    parent: instance,
-  });
+  openBeside(turn, instance, "finally", last);
+}
+
+function openBeside(turn: Turn, instance: Instance, role: "catch" | "finally", flow: IndexedFlow): void {
+  instance.phase = role;
+  const { frame } = instance.scope;
+  instance.child = openScope(turn, { path: `${instance.path}~${role}`, role, frame, flow, parent: instance });
 }
 
 export function applyStepProjected(turn: Turn, event: StepProjected): void {

@@ -34,11 +34,6 @@ export function lowerCommon(step: StepDefinition, scope: ExprScope, context: Low
   };
 }
 
-/** Also of its fallback, and of what it calls. */
-export function policiesOf({ policies }: StepDefinition): Pick<TaskStep, "policies"> {
-  return policies === undefined ? {} : { policies };
-}
-
 /** The input of the agent's executor. `timeout` is in seconds, as in the file. */
 export function lowerCall({ model, maxTurns, timeoutMs, outputSchema, tools }: AgentCall, prompt: Expr): Expr {
   return toObject([
@@ -89,7 +84,7 @@ function lowerFallback(
     executor: "agent",
     input: lowerCall(fallback, lowerTemplate(fallback.prompt, scope)),
     timeoutMs: fallback.timeoutMs,
-    ...policiesOf(step),
+    policies: step.policies,
   };
   return { kind: "dag", steps: [task], result: task.id };
 }

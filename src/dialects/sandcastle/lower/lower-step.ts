@@ -3,7 +3,7 @@ import type { Each, Step, Wait } from "../../../core/graph/graph.ts";
 import { literal, outputOf } from "../../build-expr.ts";
 import type { AgentBody, ApprovalBody, StepDefinition, WaitBody } from "../parse-step.ts";
 import { slotsOf, type Template } from "../references/template.ts";
-import { type LowerContext, lowerCall, lowerCommon, policiesOf } from "./lower-common.ts";
+import { type LowerContext, lowerCall, lowerCommon } from "./lower-common.ts";
 import { type ExprScope, joinParts, lowerParts, lowerReference, lowerTemplate, lowerValue } from "./lower-expr.ts";
 import { lowerSubWorkflow } from "./lower-sub-workflow.ts";
 
@@ -25,7 +25,7 @@ export function lowerStep(step: StepDefinition, context: LowerContext): Step {
         kind: "task",
         executor: "agent",
         input: lowerAgent(step, body, scope, context),
-        ...policiesOf(step),
+        policies: step.policies,
       };
     case "work":
       return {
@@ -35,7 +35,7 @@ export function lowerStep(step: StepDefinition, context: LowerContext): Step {
         kind: "task",
         executor: body.executor,
         input: lowerValue(body.input, scope),
-        ...policiesOf(step),
+        policies: step.policies,
       };
     case "approval":
       return { ...common, ...each, ...lowerApproval(body, scope) };

@@ -3,7 +3,7 @@ import type { CallStep, RespondStep, Step } from "../../../core/graph/graph.ts";
 import { inputAt, outputOf, toObject } from "../../build-expr.ts";
 import type { StepDefinition, SubWorkflowBody } from "../parse-step.ts";
 import type { Path } from "../references/reference.ts";
-import { type CommonFields, freeId, policiesOf } from "./lower-common.ts";
+import { type CommonFields, freeId } from "./lower-common.ts";
 import { type ExprScope, lowerTemplate, lowerValue } from "./lower-expr.ts";
 
 interface SubWorkflowContext {
@@ -27,7 +27,7 @@ export function lowerSubWorkflow(
     kind: "call",
     workflow: lowerTemplate(body.workflow, scope),
     input: lowerChildInput(step, body, scope),
-    ...policiesOf(step),
+    policies: step.policies,
   } as const;
   if (body.output === undefined) return { ...common, ...call };
   const { outer, inner } = step.fanOut === undefined ? { outer: common, inner: {} } : splitFanOut(common);

@@ -57,3 +57,8 @@ function parseStorage(file: string): Reference | undefined {
 function toPath(parts: readonly string[]): Path {
   return parts.map((part) => (/^(0|[1-9][0-9]{0,8})$/.test(part) ? Number(part) : part));
 }
+
+/** Absolute, or with `..` in it. The storage refuses such a path; here it can be said before the run. */
+export function leavesStorage(path: string): boolean {
+  return /^[/\\]|(^|[/\\])\.\.([/\\]|$)/.test(path);
+}

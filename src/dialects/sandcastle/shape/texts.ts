@@ -1,7 +1,7 @@
 import { text } from "../../shape/scalars.ts";
 import { type Shape, type Text, to } from "../../shape/shape.ts";
 import { toExcerpt } from "../../source/printable.ts";
-import { leavesStorage } from "../references/storage-path.ts";
+import { leavesStorage } from "../references/reference.ts";
 import { parseTemplate, type Slot, slotsOf, type Template } from "../references/template.ts";
 import { parsePath } from "../references/value.ts";
 

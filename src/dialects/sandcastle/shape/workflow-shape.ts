@@ -5,7 +5,7 @@ import { object } from "../../shape/object.ts";
 import { choice, duration, flag, integer, text } from "../../shape/scalars.ts";
 import { type DialectRules, type ReadOf, to } from "../../shape/shape.ts";
 import { toExcerpt } from "../../source/printable.ts";
-import { leavesStorage } from "../references/storage-path.ts";
+import { leavesStorage } from "../references/reference.ts";
 import { parseTemplate } from "../references/template.ts";
 import { policy } from "./policy-shape.ts";
 import { cost, step } from "./step-shape.ts";

@@ -1,6 +1,6 @@
 import { type ExpressionFault, type Span, toFault } from "./expression-fault.ts";
-import { refuseSecondValue } from "./refuse-second-value.ts";
 import type { SignToken, Token } from "./token.ts";
+import { refuseSecondValue } from "./wrong-signs.ts";
 
 /**
  * Finds the first token that cannot stand where it stands. What passes has values and operators in turn, closed brackets

@@ -4,7 +4,6 @@ import { toExcerpt } from "../../source/printable.ts";
 import { type ExpressionFault, type FaultTexts, type Span, toFault } from "./expression-fault.ts";
 import type { ExpressionScope } from "./expression-scope.ts";
 import { FUNCTIONS } from "./functions.ts";
-import { type Key, toPath } from "./keys.ts";
 
 /** The meaning of a path, or its fault. */
 export type Resolved = { readonly expr: Expr } | { readonly fault: ExpressionFault };
@@ -160,4 +159,18 @@ function path(to: Omit<PathExpr, "op" | "readsJson">): Resolved {
 
 function refuse(at: Span, texts: FaultTexts): Resolved {
   return { fault: toFault(at, texts) };
+}
+
+/** A step of a path that is written out, with its place. */
+export interface Key extends Span {
+  readonly key: string | number;
+}
+
+/** Digits are an index, as after a dot in `items.0`. */
+export function toKey(text: string): string | number {
+  return /^(0|[1-9][0-9]{0,8})$/.test(text) ? Number(text) : text;
+}
+
+export function toPath(keys: readonly Key[]): readonly (string | number)[] {
+  return keys.map(({ key }) => key);
 }

@@ -5,9 +5,8 @@ import { toExcerpt } from "../../source/printable.ts";
 import { type ExpressionFault, type FaultTexts, type Span, toFault } from "./expression-fault.ts";
 import type { ExpressionScope } from "./expression-scope.ts";
 import { FUNCTIONS, OTHER_NAMES, type Signature } from "./functions.ts";
-import { type Key, toKey, toPath } from "./keys.ts";
 import { type ArrowTree, type CallTree, spanOf, type Tree } from "./parse-tree.ts";
-import { resolvePath } from "./resolve-path.ts";
+import { type Key, resolvePath, toKey, toPath } from "./resolve-path.ts";
 import type { NameToken } from "./token.ts";
 
 /** Turns a tree into an expression of the core: names find what they name, functions their arguments. */

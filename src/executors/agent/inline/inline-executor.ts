@@ -1,5 +1,6 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
-import type { Conversations } from "../../../ports/conversations.ts";
+import { isJsonObject, type Json } from "../../../core/json.ts";
+import type { Conversations, Exchange, Session } from "../../../ports/conversations.ts";
 import type { Asks, Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
 import { toResponseFormat } from "../../models/ask-model.ts";
 import type { Models } from "../../models/create-models.ts";
@@ -11,7 +12,6 @@ import { toOutcome } from "./agent-output.ts";
 import { type AgentRequest, readAgentRequest } from "./agent-request.ts";
 import { converse, type ReadyAgent } from "./converse.ts";
 import { gatherTools, type ToolSources } from "./gather-tools.ts";
-import { keepExchange, recallHistory } from "./session.ts";
 import { finalText } from "./to-blocks.ts";
 
 export interface InlineOptions extends ToolSources {
@@ -137,4 +137,51 @@ function openingOf({ message, files = {} }: AgentRequest): readonly string[] {
     ([name, text]) => `The file ${JSON.stringify(name)}:\n\n${typeof text === "string" ? text : JSON.stringify(text)}`,
   );
   return [...shown, message];
+}
+
+/** The history that an agent gets: more would cost more than it helps. */
+const LIMITS = { exchanges: 20, chars: 100_000 } as const;
+
+/** The session whose history the agent gets. Undefined: none. */
+function sessionOf({ name, sessionId }: AgentRequest): Session | undefined {
+  return sessionId === undefined ? undefined : { agent: name, id: sessionId };
+}
+
+interface Remembering {
+  readonly request: AgentRequest;
+  readonly task: Task;
+  conversations(): Promise<Conversations>;
+}
+
+/**
+ * The exchanges before this one. They are on record before the model is asked: whoever goes on after a crash knows what the
+ * first attempt knew, whatever other runs of the session have said since.
+ */
+async function recallHistory({ request, task, conversations }: Remembering): Promise<readonly Exchange[]> {
+  const session = sessionOf(request);
+  if (session === undefined) return [];
+  const known = await task.recorded("history");
+  if (known !== undefined) return readExchanges(known);
+  const history = await (await conversations()).read(session, LIMITS);
+  await task.record(
+    "history",
+    history.map(({ user, agent }) => ({ user, agent })),
+  );
+  return history;
+}
+
+/** Keeps this exchange for the next run of the session, once, however often its step is done. */
+async function keepExchange(text: string | undefined, { request, task, conversations }: Remembering): Promise<void> {
+  const session = sessionOf(request);
+  if (session === undefined || text === undefined || text === "") return;
+  const exchange = { user: request.message, agent: text, key: task.idempotencyKey, at: Date.now() };
+  await (await conversations()).append(session, exchange);
+}
+
+function readExchanges(record: Json): readonly Exchange[] {
+  const entries: readonly Json[] = Array.isArray(record) ? record : [];
+  return entries.flatMap((entry) => {
+    if (!isJsonObject(entry)) return [];
+    return [{ user: String(entry["user"]), agent: String(entry["agent"]) }];
+  });
 }

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import { startGuard } from "../../sandbox/orphan-guard.ts";
+import { sendSignal } from "../../sandbox/processes.ts";
 
 /**
  * A small shell that outlives this process by a moment, however it ends (also by SIGKILL), and then ends the process groups
@@ -46,9 +47,5 @@ done
 
 /** Signals a process and everything that it has started and that has not left its group. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(process.platform === "win32" ? pid : -pid, signal);
-  } catch {
-    // Nothing of it is left.
-  }
+  sendSignal([process.platform === "win32" ? pid : -pid], signal);
 }

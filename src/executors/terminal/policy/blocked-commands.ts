@@ -1,5 +1,5 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { TypedLine } from "../input/typed-line.ts";
-import { refuse } from "./refuse.ts";
 import { isAtLeast, type SecurityLevel } from "./security-level.ts";
 
 interface BlockedCommand {
@@ -53,4 +53,13 @@ function asShellsRead(text: string): string {
 /** The same pattern without word ends: if keys moved the cursor, the characters beside a word are unknown. */
 function withoutWordEnds(pattern: RegExp): RegExp {
   return new RegExp(pattern.source.replaceAll("\\b", ""));
+}
+
+/** Throws `TERMINAL_REFUSED`. The reason is told without the input itself, which may hold secrets. */
+export function refuse(rule: string, reason: string, remedy: string): never {
+  throw new PawlError("TERMINAL_REFUSED", {
+    message: `Security violation: Tool call rejected by the rule "${rule}": ${reason} ${remedy}`,
+    remedy,
+    details: { rule },
+  });
 }

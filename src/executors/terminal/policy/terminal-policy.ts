@@ -1,8 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-line.ts";
-import { refuseBlockedCommand } from "./blocked-commands.ts";
-import { refuse } from "./refuse.ts";
+import { refuse, refuseBlockedCommand } from "./blocked-commands.ts";
 import { isAtLeast, type SecurityLevel } from "./security-level.ts";
 
 export interface PolicyOptions {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { sendSignal } from "../../sandbox/processes.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -25,7 +26,7 @@ export class Reminder {
   #look(): void {
     for (const { pid } of this.#watched) {
       const parent = parentOfZombie(pid);
-      if (parent !== undefined) remind(parent);
+      if (parent !== undefined) sendSignal([parent], "SIGCHLD");
     }
   }
 }
@@ -37,13 +38,5 @@ function parentOfZombie(pid: number): number | undefined {
     return state === "Z" && parent !== undefined ? Number(parent) : undefined;
   } catch {
     return undefined;
-  }
-}
-
-function remind(server: number): void {
-  try {
-    process.kill(server, "SIGCHLD");
-  } catch {
-    // It has ended meanwhile.
   }
 }

@@ -7,9 +7,7 @@ import type { LiveRun } from "../live-run.ts";
 import { bindAll, outcomeArrival, projectValue } from "../values/bind-step.ts";
 import { type Arrival, maskProjection, type Projection } from "../values/project-output.ts";
 import { toStoredValue } from "../values/stored-value.ts";
-import { askApproval } from "./ask-approval.ts";
-import { beginWait } from "./begin-wait.ts";
-import { resolveCall } from "./resolve-call.ts";
+import { askApproval, beginWait, resolveCall } from "./begin-steps.ts";
 import type { StepParts } from "./step-parts.ts";
 
 interface StepError {

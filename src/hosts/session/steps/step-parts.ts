@@ -4,7 +4,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { CompiledDefinition } from "../../compiled-definition.ts";
 import type { LiveRun } from "../live-run.ts";
 import type { SecretLeaf } from "../secrets/secret-leaves.ts";
-import type { TextTools } from "../values/input-projection.ts";
+import type { TextTools } from "../values/project-output.ts";
 import type { ValueWriter } from "../values/stored-value.ts";
 
 /** Given by the host to the steps that the engine does itself. */

@@ -1,5 +1,9 @@
 import { bind, type Values } from "../../../core/binding/bind.ts";
+import { evaluate } from "../../../core/expressions/evaluate.ts";
 import type { Expr } from "../../../core/expressions/expr.ts";
+import { readPath } from "../../../core/expressions/read-path.ts";
+import type { Scope } from "../../../core/expressions/scope.ts";
+import type { Graph } from "../../../core/graph/graph.ts";
 import type { Instance, RunState } from "../../../core/history/run-state.ts";
 import { viewOf } from "../../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -65,4 +69,26 @@ function dropLarge(values: JsonObject): JsonObject {
 function isLarge(value: Json | undefined): boolean {
   if (typeof value === "string") return value.length > MAX_CONTROL_CHARS;
   return typeof value === "object" && value !== null && JSON.stringify(value).length > MAX_CONTROL_CHARS;
+}
+
+/** Regular expressions, and JSON in texts. */
+export type TextTools = Pick<Scope, "matches" | "parse">;
+
+/** The values that control reads of a run's input, recorded with its start. */
+export function inputProjection(
+  graph: Graph,
+  input: JsonObject,
+  tools: TextTools = {},
+): { readonly projected?: JsonObject } {
+  const { project } = graph.input;
+  if (project === undefined) return {};
+  const projected: [string, Json][] = [];
+  for (const [key, expr] of Object.entries(project)) {
+    const value = evaluate(expr, {
+      ...tools,
+      path: ({ root, path, readsJson }) => (root === "input" ? readPath(input, path, readsJson, tools) : undefined),
+    });
+    if (value !== undefined) projected.push([key, value]);
+  }
+  return { projected: Object.fromEntries(projected) };
 }

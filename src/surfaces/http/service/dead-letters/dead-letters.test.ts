@@ -4,7 +4,7 @@ import { HttpWorld } from "../../../../../test/fakes/http-world.ts";
 import { path, task, toGraph } from "../../../../../test/faults/graphs.ts";
 import { fail, succeed } from "../../../../../test/faults/world.ts";
 import type { JsonObject } from "../../../../core/json.ts";
-import { newRunId } from "../../../../hosts/session/new-run-id.ts";
+import { newRunId } from "../../../../hosts/session/new-run.ts";
 
 const FRAGILE = toGraph(
   [

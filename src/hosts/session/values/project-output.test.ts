@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Graph } from "../../../core/graph/graph.ts";
 import { liftControls } from "../../../core/graph/lift-controls.ts";
-import { inputProjection } from "./input-projection.ts";
+import { inputProjection } from "./project-output.ts";
 
 const GRAPH: Graph = liftControls({
   format: 1,

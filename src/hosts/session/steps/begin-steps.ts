@@ -1,0 +1,117 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { ApproveStep, CallStep, WaitStep } from "../../../core/graph/graph.ts";
+import { indexGraph } from "../../../core/graph/indexed-graph.ts";
+import type { Instance } from "../../../core/history/run-state.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { pinDefinition } from "../graph-cache.ts";
+import type { LiveRun } from "../live-run.ts";
+import { findAnswer } from "../reuse/reuse.ts";
+import { findInputSecrets } from "../secrets/find-input-secrets.ts";
+import { findMaskedLeaves, hideLeaves } from "../secrets/secret-leaves.ts";
+import { bindAll } from "../values/bind-step.ts";
+import { inputProjection } from "../values/project-output.ts";
+import { toStoredValue } from "../values/stored-value.ts";
+import type { StepParts } from "./step-parts.ts";
+
+/** Pins the called workflow and begins it inside the run. */
+export async function resolveCall(run: LiveRun, instance: Instance, parts: StepParts): Promise<void> {
+  const step = instance.step.step as CallStep;
+  const exprs = [step.workflow, step.input, ...(step.terms === undefined ? [] : [step.terms])];
+  const [workflow = null, input = null, terms] = await bindAll(run, instance, exprs);
+  const { options, tenantId } = run;
+  const isComputed = step.workflow.op !== "literal";
+  const call = await parts.resolveCall({ workflow, input, terms, options, tenantId, isComputed });
+  const { graph } = call.definition;
+  const pinned = pinDefinition(call.definition);
+  const secret = findInputSecrets(graph, call.input);
+  const hidden = hideLeaves(call.input, secret);
+  const stored = await toStoredValue(hidden, parts.writer);
+  if (stored === "too large") {
+    throw new PawlError("OUTPUT_TOO_LARGE", { message: `The input of "${instance.path}" is too large.` });
+  }
+  run.addPins(pinned.pins);
+  run.addGraph(indexGraph(graph, pinned.graphHash));
+  // Secrets of the calling run stay secret in the called one.
+  const leaves = [...secret, ...findMaskedLeaves(hidden, stored.value)];
+  const seq = run.apply(
+    {
+      type: "callResolved",
+      at: parts.clock.now(),
+      path: instance.path,
+      graph: pinned.graphHash,
+      workflow: graph.name,
+      inputNames: Object.keys(call.input),
+      sealed: leaves.length === 0 ? undefined : parts.keepSecrets(run, leaves),
+      timeoutMs: call.timeoutMs,
+      ...inputProjection(graph, stored.value as JsonObject, parts.tools),
+    },
+    stored.stored,
+  );
+  run.values.keep(seq, stored.value, stored.bytes);
+  if (leaves.length > 0) run.values.reveal(seq, leaves);
+}
+
+/** Asks a person. An answer that was given to the same question in the run that this one repeats is taken over. */
+export async function askApproval(
+  run: LiveRun,
+  instance: Instance,
+  { clock, writer, asked }: StepParts,
+): Promise<void> {
+  const { path } = instance;
+  const step = instance.step.step as ApproveStep;
+  const exprs = step.show === undefined ? [step.message] : [step.message, step.show];
+  const [bound = null, shown = step.show === undefined ? { approved: true } : null] = await bindAll(
+    run,
+    instance,
+    exprs,
+  );
+  const stored = await toStoredValue(shown, writer);
+  if (stored === "too large") {
+    throw new PawlError("OUTPUT_TOO_LARGE", { message: `What "${path}" shows is too large.` });
+  }
+  const message = writer.mask(typeof bound === "string" ? bound : JSON.stringify(bound));
+  const { reusable } = run;
+  const answer =
+    reusable === undefined ? undefined : await findAnswer(reusable, instance, { message, shown: stored.stored });
+  const at = clock.now();
+  const seq = run.apply({ type: "approvalAsked", at, path, message }, stored.stored);
+  run.values.keep(seq, stored.value, stored.bytes);
+  if (answer === undefined) return asked(run, instance, seq);
+  if (instance.phase !== "approval") return;
+  const { decided: _, ...event } = answer.event;
+  run.apply({ ...event, at, reused: answer.reused }, answer.value);
+}
+
+/** Reports what a wait waits for, where that has to be computed. Throws `WAIT_INVALID`. */
+export async function beginWait(run: LiveRun, instance: Instance, at: number): Promise<void> {
+  const { wait } = instance.step.step as WaitStep;
+  const { path } = instance;
+  const expr = wait.for === "duration" ? wait.durationMs : wait.for === "instant" ? wait.at : wait.name;
+  const [value = null] = await bindAll(run, instance, [expr]);
+  const begun = wait.for === "event" ? toSignal(value) : toUntil(wait, at, value);
+  if (begun !== undefined) {
+    run.apply({ type: "waitBegun", at, path, ...begun });
+    return;
+  }
+  const message = `"${path}" cannot wait for ${JSON.stringify(value).slice(0, 100)}.`;
+  throw new PawlError("WAIT_INVALID", { message });
+}
+
+function toSignal(value: Json): { readonly signal: string } | undefined {
+  if (typeof value === "number") return { signal: String(value) };
+  return typeof value === "string" && value !== "" ? { signal: value } : undefined;
+}
+
+function toUntil(wait: WaitStep["wait"], at: number, value: Json): { readonly until: number } | undefined {
+  const until = wait.for === "duration" ? addDuration(at, value) : toInstant(value);
+  return until === undefined ? undefined : { until };
+}
+
+function addDuration(at: number, value: Json): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? at + value : undefined;
+}
+
+function toInstant(value: Json): number | undefined {
+  const instant = typeof value === "string" ? Date.parse(value) : value;
+  return typeof instant === "number" && Number.isFinite(instant) ? instant : undefined;
+}

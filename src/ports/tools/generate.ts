@@ -1,0 +1,18 @@
+import type { JsonObject } from "../../core/json.ts";
+import type { Outcome } from "../executor.ts";
+import type { CallingStep } from "./tool-set.ts";
+
+export interface GenerateRequest {
+  /** Taken as it is. */
+  readonly prompt: string;
+  readonly model?: string | undefined;
+  readonly parameters?: JsonObject | undefined;
+  readonly outputFormat?: string | undefined;
+  readonly outputSchema?: JsonObject | undefined;
+}
+
+/**
+ * Asks a model once, for a step or for another program. Mock models read the step, and its budget holds. The output is
+ * `{completion, metrics: {token_usage: {prompt, completion, total}}}`.
+ */
+export type Generate = (request: GenerateRequest, signal: AbortSignal, step?: Partial<CallingStep>) => Promise<Outcome>;
