@@ -2,14 +2,14 @@ import { defineConfig } from "vitest/config";
 import base from "./vitest.config.ts";
 
 /**
- * `npm run test:all`: what `npm test` runs, with 20 times as many cases of each property, and three more projects. `long` are
- * kills, loads and soaks over many seeds; `conformance` are foreign clients, which have an install of their own; `readme`
- * pastes the README's blocks into shells, each of their commands by way of npx.
+ * `npm run test:all`: what `npm test` and `npm run test:system` run, with 80 times as many cases of each property, and
+ * three more projects. `long` are kills, loads and soaks over many seeds; `conformance` are foreign clients, which have an
+ * install of their own; `readme` pastes the README's blocks into shells, each of their commands by way of npx.
  */
 export default defineConfig({
   test: {
     ...base.test,
-    env: { PAWL_TEST_ROUNDS: "20" },
+    env: { PAWL_TEST_ROUNDS: "80" },
     testTimeout: 15 * 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },

@@ -186,7 +186,7 @@ describe.each(Object.entries(DIALECTS))("%s", (_dialect, { schema, ending, valid
     const texts = editedTexts(valid, fragments);
     await fc.assert(
       fc.asyncProperty(texts, (text) => expectPlaces({ text, file })),
-      { numRuns: rounds(120) },
+      { numRuns: rounds(30) },
     );
   });
 
@@ -195,7 +195,7 @@ describe.each(Object.entries(DIALECTS))("%s", (_dialect, { schema, ending, valid
     async () => {
       await fc.assert(
         fc.asyncProperty(trees ?? fc.constant(null), (tree) => expectPlaces({ text: JSON.stringify(tree), file })),
-        { numRuns: rounds(120) },
+        { numRuns: rounds(30) },
       );
     },
   );
@@ -212,7 +212,7 @@ describe.each(Object.entries(DIALECTS))("%s", (_dialect, { schema, ending, valid
       expect(fits, JSON.stringify({ complaints, errors: validate.errors, tree })).toBe(complaints.length === 0);
     };
     for (const text of valid) expectAgreement(read(text));
-    fc.assert(fc.property(trees, expectAgreement), { numRuns: rounds(500) });
+    fc.assert(fc.property(trees, expectAgreement), { numRuns: rounds(125) });
   });
 });
 

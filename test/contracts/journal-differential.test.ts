@@ -100,7 +100,7 @@ test("sqlite answers every sequence of operations as the reference in memory doe
       await sqlite.close();
     }
   });
-  await fc.assert(property, { numRuns: rounds(150) });
+  await fc.assert(property, { numRuns: rounds(38) });
 });
 
 async function toEntries(random: readonly RandomEntry[], memory: MemoryJournal): Promise<readonly Append[]> {

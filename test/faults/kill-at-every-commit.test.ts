@@ -10,7 +10,7 @@ import { startChild } from "./start-child.ts";
 const RUN = "run-1";
 /** Starting a process is what takes the time: so many at once, and only some of the deaths are real in `npm test`. */
 const AT_ONCE = 3;
-const KILL_EVERY = Math.ceil(12 / rounds(1));
+const KILL_EVERY = Math.ceil(48 / rounds(1));
 
 async function goOnHere(dataDir: string): Promise<RunEnd> {
   const owner = openOwner(dataDir, { durability: "process" });

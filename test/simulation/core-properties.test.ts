@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, test } from "vitest";
+import { rounds } from "../properties/rounds.ts";
 import { type Drawn, PROPERTIES } from "./properties.ts";
 import { REGRESSIONS } from "./regressions.ts";
 
 // `test/long/core-sweep.test.ts` draws many more.
-const RUNS = 250;
+const RUNS = rounds(63);
 
 const drawn: fc.Arbitrary<Drawn> = fc.record({
   size: fc.integer({ min: 1, max: 14 }),

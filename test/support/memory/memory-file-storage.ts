@@ -16,7 +16,7 @@ export class MemoryFileStorage implements FileStorage {
       if (path.startsWith(`${other}/`)) throw invalidStoragePath(path, `\`${other}\` is a file`);
       if (other.startsWith(`${path}/`)) throw invalidStoragePath(path, "it is a folder");
     }
-    this.#files.set(path, { content: Uint8Array.from(Buffer.from(content)), modifiedAt: Date.now() });
+    this.#files.set(path, { content: new Uint8Array(Buffer.from(content)), modifiedAt: Date.now() });
   }
 
   async sizeOf(path: string): Promise<number | undefined> {

@@ -171,7 +171,7 @@ test("the values of these tests notice when a prototype is read", () => {
   expect(list).toHaveProperty("length", 1);
 });
 
-const TEXTS = rounds(2_000);
+const TEXTS = rounds(500);
 
 test(`${TEXTS} hostile texts give a value or typed faults, touch no prototype and never throw`, () => {
   const random = randomOf(20_260_101);

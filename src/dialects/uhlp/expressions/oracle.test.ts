@@ -392,7 +392,7 @@ test("what is printed, parsed and evaluated is what it means", () => {
       fc.pre(!hidesRoot(tree));
       expect(run(print(tree, style))).toEqual(meaningOf(tree, Object.create(null)));
     }),
-    { numRuns: rounds(2_000), seed: 7 },
+    { numRuns: rounds(500), seed: 7 },
   );
 });
 
@@ -409,6 +409,6 @@ test("faults stand exactly where the broken names stand", () => {
       if (parsed.ok) return;
       for (const { offset, length } of parsed.faults) expect(text.slice(offset, offset + length)).toBe("no-such-step");
     }),
-    { numRuns: rounds(500), seed: 7 },
+    { numRuns: rounds(125), seed: 7 },
   );
 });
