@@ -1,5 +1,6 @@
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { readPath } from "../core/expressions/read-path.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { toExcerpt } from "./source/printable.ts";
 
@@ -131,13 +132,4 @@ function toFault(error: ErrorObject | undefined, schema: JsonObject): SchemaFaul
 
 function unescapePointer(part: string): string {
   return part.replaceAll("~1", "/").replaceAll("~0", "~");
-}
-
-function readPath(value: Json, path: readonly string[]): Json | undefined {
-  let current: Json | undefined = value;
-  for (const key of path) {
-    if (Array.isArray(current)) current = current[Number(key)];
-    else current = isJsonObject(current) && Object.hasOwn(current, key) ? current[key] : undefined;
-  }
-  return current;
 }

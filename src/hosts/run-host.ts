@@ -1,5 +1,5 @@
-import type { Graph, UseLimits } from "../core/graph/graph.ts";
-import type { Event } from "../core/history/events.ts";
+import type { Graph } from "../core/graph/graph.ts";
+import type { Event, RunStarted } from "../core/history/events.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { CompiledDefinition } from "./compiled-definition.ts";
@@ -31,23 +31,16 @@ export interface RunHost {
   park(force: AbortSignal, hold?: string): Promise<void>;
 }
 
-export interface RunStart {
+/** The rest of it stands in the run's first event. */
+export interface RunStart extends Pick<RunStarted, "maxCostMicro" | "uses" | "onExceeded" | "options" | "lineage"> {
   readonly runId?: string;
   /** The id was made for this start: no other run can have it, and nobody needs to look. */
   readonly hasNewId?: boolean;
   readonly definition: CompiledDefinition;
   readonly input: JsonObject;
-  readonly maxCostMicro?: number;
-  readonly uses?: UseLimits;
-  /** A person is asked to raise a limit that is used up. Absent: the run stops. */
-  readonly onExceeded?: "ask";
-  /** Kept with the run: who answers agent steps, and whatever else a resume must know. */
-  readonly options?: JsonObject;
   readonly callbackUrl?: string;
   readonly tenantId?: string;
   readonly parentRunId?: string;
-  /** A rerun or fork: outcomes of that run are taken over, except of the step at `fromPath` and what depends on it. */
-  readonly lineage?: { readonly kind: "rerun" | "fork"; readonly run: string; readonly fromPath: string };
 }
 
 export interface ApprovalAnswer {

@@ -41,16 +41,19 @@ interface EventCommon {
   readonly decided?: readonly Json[];
 }
 
-/** Value: the run's input. */
-export interface RunStarted extends EventCommon {
-  readonly type: "runStarted";
-  readonly runId: string;
-  readonly workflow: string;
+/** Value: the input. */
+interface InputTaken extends EventCommon {
   /** Top-level names of the input: they settle what `{input.NAME}` means inside a fan-out. */
   readonly inputNames: readonly string[];
   readonly projected?: JsonObject;
   /** The secrets of the input, sealed so that only this installation can read them. */
   readonly sealed?: string;
+}
+
+export interface RunStarted extends InputTaken {
+  readonly type: "runStarted";
+  readonly runId: string;
+  readonly workflow: string;
   /** Limits of this run, over those of the graph. */
   readonly maxCostMicro?: number;
   readonly uses?: UseLimits;
@@ -58,6 +61,7 @@ export interface RunStarted extends EventCommon {
   readonly onExceeded?: "ask";
   /** Needed by a host to go on with the run elsewhere, e.g. the agent that answers its steps. */
   readonly options?: JsonObject;
+  /** A rerun or fork: outcomes of that run are taken over, except of the step at `fromPath` and what depends on it. */
   readonly lineage?: { readonly kind: "rerun" | "fork"; readonly run: string; readonly fromPath: string };
 }
 
@@ -173,16 +177,11 @@ export interface CostReported extends EventCommon {
   readonly costMicro: number;
 }
 
-/** Value: the bound input of the call. */
-export interface CallResolved extends EventCommon {
+export interface CallResolved extends InputTaken {
   readonly type: "callResolved";
   readonly path: string;
   readonly graph: string;
   readonly workflow: string;
-  readonly inputNames: readonly string[];
-  readonly projected?: JsonObject;
-  /** The secrets of the input, sealed so that only this installation can read them. */
-  readonly sealed?: string;
   /** How long the called run may take, where the call's terms say so. */
   readonly timeoutMs?: number;
 }

@@ -18,25 +18,12 @@ export function lowerStep(step: StepDefinition, context: LowerContext): Step {
   const attempts = lowerAttempts(step);
   switch (body.type) {
     case "agent":
-      return {
-        ...common,
-        ...each,
-        ...attempts,
-        kind: "task",
-        executor: "agent",
-        input: lowerAgent(step, body, scope, context),
-        policies: step.policies,
-      };
-    case "work":
-      return {
-        ...common,
-        ...each,
-        ...attempts,
-        kind: "task",
-        executor: body.executor,
-        input: lowerValue(body.input, scope),
-        policies: step.policies,
-      };
+    case "work": {
+      const isAgent = body.type === "agent";
+      const executor = isAgent ? "agent" : body.executor;
+      const input = isAgent ? lowerAgent(step, body, scope, context) : lowerValue(body.input, scope);
+      return { ...common, ...each, ...attempts, kind: "task", executor, input, policies: step.policies };
+    }
     case "approval":
       return { ...common, ...each, ...lowerApproval(body, scope) };
     case "wait":

@@ -2,22 +2,18 @@ import { type IPty, spawn } from "@lydell/node-pty";
 import type { Origin } from "./end-processes.ts";
 import { InputQueue } from "./input-queue.ts";
 import type { FromPtyHost, PtySpec } from "./messages.ts";
+import { OutputWindow } from "./output-window.ts";
 import type { Program } from "./program.ts";
-
-/** So much may be on its way unread; then the program has to wait. */
-const HIGH_WATER = 512 * 1024;
-const LOW_WATER = 128 * 1024;
 
 /** One pseudo-terminal and the program in it. */
 export class HostedPty {
   readonly #pty: UnixPty;
   readonly #sendData: (data: string) => void;
   readonly #input: InputQueue;
+  readonly #window: OutputWindow;
   readonly #brand: string | undefined;
   /** A pseudo-terminal gives its output in small pieces; what comes in one turn of the loop goes in one message. */
   #gathered = "";
-  #untaken = 0;
-  #isPaused = false;
   #runs = true;
   #onExit: (() => void) | undefined;
 
@@ -29,6 +25,7 @@ export class HostedPty {
     if (!isUnixPty(pty)) throw new Error("Pseudo-terminals of this system are not supported.");
     this.#pty = pty;
     this.#sendData = (data) => send({ type: "data", id, data });
+    this.#window = new OutputWindow(pty);
     this.#brand = program.brand;
     this.#input = new InputQueue(pty.fd, (length) => send({ type: "written", id, length }));
     pty.on("close", () => this.#input.close());
@@ -54,27 +51,20 @@ export class HostedPty {
   }
 
   taken(length: number): void {
-    this.#untaken -= length;
-    if (!this.#isPaused || this.#untaken > LOW_WATER) return;
-    this.#isPaused = false;
-    this.#pty.resume();
+    this.#window.taken(length);
   }
 
-  /** Calls once, at once where the program has ended already. A program whose output nobody takes could not end. */
+  /** Calls once, at once where the program has ended already. */
   whenExited(callback: () => void): void {
     if (!this.#runs) return callback();
     this.#onExit = callback;
-    this.#untaken = Number.NEGATIVE_INFINITY;
-    this.taken(0);
+    this.#window.open();
   }
 
   #gather(data: string): void {
     if (this.#gathered === "") setImmediate(() => this.#flush());
     this.#gathered += data;
-    this.#untaken += data.length;
-    if (this.#untaken < HIGH_WATER || this.#isPaused) return;
-    this.#isPaused = true;
-    this.#pty.pause();
+    this.#window.gathered(data.length);
   }
 
   #flush(): void {

@@ -4,14 +4,12 @@ import { setTimeout } from "node:timers/promises";
 import { isAlive, sendSignal } from "../../sandbox/processes.ts";
 import type { Origin } from "../pty-host/end-processes.ts";
 import { endProcesses } from "../pty-host/end-processes.ts";
+import { OutputWindow } from "../pty-host/output-window.ts";
 import type { InputNote, Pty, PtyEnd, PtyEvents, ShownBefore } from "../session/pty.ts";
 import { ControlClient, type TmuxServer } from "./control-client.ts";
 import { INPUT_OPTIONS, readShown } from "./read-shown.ts";
 import type { Reminder } from "./reminder.ts";
 
-/** So much may be on its way unread; then the program has to wait. */
-const HIGH_WATER = 512 * 1024;
-const LOW_WATER = 128 * 1024;
 /** The bytes of one command. */
 const KEYS_LENGTH = 512;
 /** tmux does not report unread input: a program that has printed nothing for so much input is taken to read none. */
@@ -38,12 +36,11 @@ export class TmuxPty implements Pty {
   readonly #parts: TmuxPtyParts;
   readonly #control: ControlClient;
   readonly #death: ControlClient;
+  readonly #window: OutputWindow;
   readonly #decoder = new StringDecoder("utf8");
   #pid = 0;
   #serverPid = 0;
   #gathered: Buffer[] = [];
-  #untaken = 0;
-  #isPaused = false;
   #silent = 0;
   /** Earlier output is part of the screen that is read. */
   #isListening = false;
@@ -59,6 +56,7 @@ export class TmuxPty implements Pty {
       output: (bytes) => this.#gather(bytes),
       ended: () => this.#exited(undefined),
     });
+    this.#window = new OutputWindow(this.#control);
     // It waits in the server, where a program's end is known at once.
     this.#death = new ControlClient(server, { ended: () => undefined });
   }
@@ -125,17 +123,13 @@ export class TmuxPty implements Pty {
   }
 
   taken(length: number): void {
-    this.#untaken -= length;
-    if (!this.#isPaused || this.#untaken > LOW_WATER) return;
-    this.#isPaused = false;
-    this.#control.resume();
+    this.#window.taken(length);
   }
 
   whenExited(callback: () => void): void {
     if (this.#hasExited) return callback();
     this.#onExit = callback;
-    this.#untaken = Number.NEGATIVE_INFINITY;
-    this.taken(0);
+    this.#window.open();
   }
 
   async end(): Promise<void> {
@@ -193,10 +187,7 @@ export class TmuxPty implements Pty {
     if (this.#gathered.length === 0) setImmediate(() => this.#flush());
     this.#gathered.push(bytes);
     this.#silent = 0;
-    this.#untaken += bytes.length;
-    if (this.#untaken < HIGH_WATER || this.#isPaused) return;
-    this.#isPaused = true;
-    this.#control.pause();
+    this.#window.gathered(bytes.length);
   }
 
   #flush(): void {
@@ -204,7 +195,7 @@ export class TmuxPty implements Pty {
     this.#gathered = [];
     const data = this.#decoder.write(bytes);
     // Viewers count characters, not bytes.
-    this.#untaken += data.length - bytes.length;
+    this.#window.taken(bytes.length - data.length);
     if (data !== "" && !this.#isLeft) this.#parts.events.data(data);
   }
 

@@ -1,5 +1,6 @@
+import { readPath } from "../../../core/expressions/read-path.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
 import { findSecretLeaves, type SecretLeaf } from "./secret-leaves.ts";
 
@@ -22,20 +23,14 @@ export function findInputSecrets(graph: Pick<Graph, "dialect" | "input">, input:
 
 /** A text with a secret is hidden as a whole. The secrets in it are returned as well, so that they are masked elsewhere. */
 function findIn(schema: JsonObject, input: JsonObject, place: readonly string[]): readonly SecretLeaf[] {
-  const value = valueAt(input, place);
+  const value = readPath(input, place);
   if (value === undefined) return [];
   const parsed =
-    typeof value === "string" ? parseBody(value, valueAt(input, [...place.slice(0, -1), "bodyEncoding"])) : value;
+    typeof value === "string" ? parseBody(value, readPath(input, [...place.slice(0, -1), "bodyEncoding"])) : value;
   const inside = findSecretLeaves(schema, parsed).map((leaf) => ({ ...leaf, at: [...place, ...leaf.at] }));
   return typeof value === "string" && inside.length > 0 ? [{ at: place, value }, ...inside] : inside;
 }
 
 function parseBody(text: string, encoding: Json | undefined): Json {
   return parseJson(encoding === "base64" ? Buffer.from(text, "base64").toString("utf8") : text) ?? null;
-}
-
-function valueAt(value: Json | undefined, place: readonly string[]): Json | undefined {
-  let found = value;
-  for (const key of place) found = isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
-  return found;
 }

@@ -1,3 +1,4 @@
+import { readKey, readPath } from "../../../core/expressions/read-path.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 
 /** A value that is hidden in what is stored, with the keys and indices that lead to it. */
@@ -78,23 +79,14 @@ export function showLeaves(value: Json, leaves: readonly SecretLeaf[]): Json {
 
 /** The secrets of another run's input that are still hidden in this one. */
 export function findReusedSecrets(value: Json, leaves: readonly SecretLeaf[]): SecretLeaf[] {
-  return leaves.filter(({ at }) => {
-    let found: Json | undefined = value;
-    for (const key of at) found = childOf(found, key);
-    return found === HIDDEN;
-  });
-}
-
-function childOf(value: Json | undefined, key: string | number): Json | undefined {
-  if (Array.isArray(value)) return typeof key === "number" ? value[key] : undefined;
-  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return leaves.filter(({ at }) => readPath(value, at) === HIDDEN);
 }
 
 /** A copy in which one place is replaced. All other parts are shared. */
 function replace(value: Json, at: SecretLeaf["at"], by: () => Json): Json {
   const [key, ...rest] = at;
   if (key === undefined) return by();
-  const child = childOf(value, key);
+  const child = readKey(value, key);
   if (child === undefined) return value;
   if (Array.isArray(value)) return value.with(Number(key), replace(child, rest, by));
   return isJsonObject(value) ? { ...value, [key]: replace(child, rest, by) } : value;
