@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { isJsonObject, type JsonObject } from "../src/core/json.ts";
 import { type Field, fieldsOf, toPlainSchema } from "../src/operations/fields.ts";
 import { effectOf, type Operation } from "../src/operations/operation.ts";
-import { loadOperations } from "../src/operations/operations.ts";
+import { type ListedOperation, loadOperations } from "../src/operations/operations.ts";
 import { buildProgram } from "../src/surfaces/cli/program.ts";
 
 /** Of every verb, or of nearly every one. */
@@ -60,7 +60,7 @@ function usageOf(argument: Command["registeredArguments"][number]): string {
   return argument.required ? name : `[${name}]`;
 }
 
-function renderOperationsDocs(operations: readonly Operation[]): string {
+function renderOperationsDocs(operations: readonly ListedOperation[]): string {
   const topics = Map.groupBy(operations, ({ topic }) => topic);
   return `# Every operation
 

@@ -19,8 +19,8 @@ export interface Operation<
   readonly id: string;
   /** One plain sentence without its full stop. */
   readonly summary: string;
-  /** The group that it stands in: `runs`, `schedules`. */
-  readonly topic: string;
+  /** The group that it stands in, where that is not the one of its file (`operations.ts`). */
+  readonly topic?: string;
   /** The scope that a key needs. `open`: no key is needed. */
   readonly scope: KeyScope | "open";
   readonly effect: Effect;

@@ -1,32 +1,36 @@
 import type { Operation } from "./operation.ts";
 
 /**
- * The topics of operations, in the order of the documents. Each names the first words of its verbs, so that a command line
- * loads the topic that it is about and no other.
+ * The files of operations, in the order of the documents. Each names the first words of its verbs, so that a command line
+ * loads what it is about and no more.
  */
 const TOPICS = [
-  { words: [], load: () => import("./start/submissions.ts") },
-  { words: ["workflows"], load: () => import("./workflows/workflows.ts") },
-  { words: [], load: () => import("./definitions/definitions.ts") },
-  { words: [], load: () => import("./plan/plans.ts") },
-  { words: ["runs"], load: () => import("./runs/runs.ts") },
-  { words: ["runs"], load: () => import("./runs/follow/follow-runs.ts") },
-  { words: ["runs"], load: () => import("./runs/steer-runs.ts") },
-  { words: ["runs"], load: () => import("./repeat/repetitions.ts") },
-  { words: ["runs", "approvals", "approve", "reject", "skip"], load: () => import("./approvals/approvals.ts") },
-  { words: ["dead-letter"], load: () => import("./dead-letters/dead-letters.ts") },
-  { words: ["budgets"], load: () => import("./costs/budgets.ts") },
-  { words: ["costs"], load: () => import("./costs/costs.ts") },
-  { words: ["violations"], load: () => import("./runs/violations.ts") },
-  { words: ["schedules"], load: () => import("./schedules/schedules.ts") },
-  { words: ["keys"], load: () => import("./keys/keys.ts") },
-  { words: ["storage"], load: () => import("./storage/storage.ts") },
-  { words: ["init"], load: () => import("./templates/templates.ts") },
-  { words: ["webhooks"], load: () => import("./webhooks/webhooks.ts") },
-  { words: ["agents"], load: () => import("./agents/agents.ts") },
-  { words: ["prompt"], load: () => import("./start/parts.ts") },
-  { words: ["terminals"], load: () => import("./terminals/terminals.ts") },
-  { words: ["doctor", "config"], load: () => import("./service/service.ts") },
+  { topic: "runs", words: [], load: () => import("./start/submissions.ts") },
+  { topic: "workflows", words: ["workflows"], load: () => import("./workflows/workflows.ts") },
+  { topic: "workflows", words: [], load: () => import("./definitions/definitions.ts") },
+  { topic: "costs", words: [], load: () => import("./plan/plans.ts") },
+  { topic: "runs", words: ["runs"], load: () => import("./runs/runs.ts") },
+  { topic: "runs", words: ["runs"], load: () => import("./runs/follow/follow-runs.ts") },
+  { topic: "runs", words: ["runs"], load: () => import("./runs/steer-runs.ts") },
+  { topic: "runs", words: ["runs"], load: () => import("./repeat/repetitions.ts") },
+  {
+    topic: "approvals",
+    words: ["runs", "approvals", "approve", "reject", "skip"],
+    load: () => import("./approvals/approvals.ts"),
+  },
+  { topic: "dead letters", words: ["dead-letter"], load: () => import("./dead-letters/dead-letters.ts") },
+  { topic: "budgets", words: ["budgets"], load: () => import("./costs/budgets.ts") },
+  { topic: "costs", words: ["costs"], load: () => import("./costs/costs.ts") },
+  { topic: "runs", words: ["violations"], load: () => import("./runs/violations.ts") },
+  { topic: "schedules", words: ["schedules"], load: () => import("./schedules/schedules.ts") },
+  { topic: "keys", words: ["keys"], load: () => import("./keys/keys.ts") },
+  { topic: "storage", words: ["storage"], load: () => import("./storage/storage.ts") },
+  { topic: "templates", words: ["init"], load: () => import("./templates/templates.ts") },
+  { topic: "webhooks", words: ["webhooks"], load: () => import("./webhooks/webhooks.ts") },
+  { topic: "agents", words: ["agents"], load: () => import("./agents/agents.ts") },
+  { topic: "workflows", words: ["prompt"], load: () => import("./start/parts.ts") },
+  { topic: "terminals", words: ["terminals"], load: () => import("./terminals/terminals.ts") },
+  { topic: "system", words: ["doctor", "config"], load: () => import("./service/service.ts") },
 ] as const;
 
 type TopicOperations = Awaited<ReturnType<(typeof TOPICS)[number]["load"]>>;
@@ -36,19 +40,31 @@ export type AnyOperation = OperationsOf<TopicOperations>;
 
 type OperationsOf<Topic> = Topic extends unknown ? Topic[keyof Topic] : never;
 
+/** An operation with the topic that documents list it under. */
+export interface ListedOperation extends Operation {
+  readonly topic: string;
+}
+
 /** Every operation. */
-export function loadOperations(): Promise<readonly Operation[]> {
+export function loadOperations(): Promise<readonly ListedOperation[]> {
   return loadAll(TOPICS);
 }
 
 /** The operations whose verbs begin with this word. Undefined: there are none. */
-export async function loadTopic(word: string): Promise<readonly Operation[] | undefined> {
+export async function loadTopic(word: string): Promise<readonly ListedOperation[] | undefined> {
   const topics = TOPICS.filter(({ words }) => words.some((each: string) => each === word));
   return topics.length === 0 ? undefined : loadAll(topics);
 }
 
-async function loadAll(topics: readonly { load(): Promise<object> }[]): Promise<readonly Operation[]> {
-  const loaded = await Promise.all(topics.map(({ load }) => load()));
-  // A topic exports its operations, and nothing else.
-  return loaded.flatMap((topic) => Object.values(topic) as Operation[]);
+async function loadAll(files: readonly OperationsFile[]): Promise<readonly ListedOperation[]> {
+  const loaded = await Promise.all(files.map(async ({ topic, load }) => ({ topic, exported: await load() })));
+  // A file of operations exports nothing else.
+  return loaded.flatMap(({ topic, exported }) =>
+    (Object.values(exported) as Operation[]).map((operation) => ({ topic, ...operation })),
+  );
+}
+
+interface OperationsFile {
+  readonly topic: string;
+  load(): Promise<object>;
 }

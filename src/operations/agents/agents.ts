@@ -12,7 +12,6 @@ const INVALID = 3;
 const OF_THIS_MACHINE = { no: "It is about files of this machine." };
 
 const common = {
-  topic: "agents",
   scope: "read",
   effect: "reads",
   http: OF_THIS_MACHINE,

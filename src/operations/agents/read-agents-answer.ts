@@ -7,8 +7,9 @@ import type { RunRecord } from "../../ports/journal.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
 import type { StepHistory } from "../runs/describe/describe-run-history.ts";
 import { type RunReading, type RunSources, readValues } from "../runs/describe/describe-run-reading.ts";
-import { type StepEntry, type StepStatus, stepsInOrder } from "../runs/describe/describe-run-steps.ts";
+import { type StepEntry, stepsInOrder } from "../runs/describe/describe-run-steps.ts";
 import { type RunResult, readRunResult } from "../runs/read-run-result.ts";
+import type { StepStatus } from "../runs/run-schemas.ts";
 import { type AgentsStep, agentsStepsOf } from "./agents-steps.ts";
 
 /** The answer of `POST /workflows/{workflow_name}/execute`. */

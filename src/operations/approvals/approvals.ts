@@ -14,7 +14,6 @@ const id = idField("An `approval_id`, or `RUN:PATH`; the run alone where it has 
 export const listApprovals = defineOperation({
   id: "listApprovals",
   summary: "List the questions that wait for a person",
-  topic: "approvals",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ ...numberedPage, run }),
@@ -48,7 +47,6 @@ const MAX_CHARACTERS = 2_000_000;
 export const getApproval = defineOperation({
   id: "getApproval",
   summary: "Show one question",
-  topic: "approvals",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ id }),
@@ -71,7 +69,6 @@ const output = z.object({ run_id: z.string(), path: z.string(), answer: z.enum([
 const mcp = { no: "`respond_to_run` gives every answer." };
 
 const answer = {
-  topic: "approvals",
   scope: "run",
   effect: { does: "destroys", beyond: true },
   output,

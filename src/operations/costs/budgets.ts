@@ -64,7 +64,6 @@ const wanted = z
 export const setBudget = defineOperation({
   id: "setBudget",
   summary: "Set what runs of a workflow, a tenant or everybody may use together; set again, it is changed",
-  topic: "budgets",
   scope: "admin",
   effect: { does: "writes", again: true },
   input: wanted,
@@ -105,7 +104,6 @@ export const setBudget = defineOperation({
 export const listBudgets = defineOperation({
   id: "listBudgets",
   summary: "List budgets and how much of them is used",
-  topic: "budgets",
   scope: "read",
   effect: "reads",
   input: z.strictObject(numberedPage),
@@ -121,7 +119,6 @@ export const listBudgets = defineOperation({
 export const getBudget = defineOperation({
   id: "getBudget",
   summary: "Show a budget and how much of it is used",
-  topic: "budgets",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ id }),
@@ -139,7 +136,6 @@ export const getBudget = defineOperation({
 export const removeBudget = defineOperation({
   id: "removeBudget",
   summary: "Remove a budget, with what was counted",
-  topic: "budgets",
   scope: "admin",
   effect: "destroys",
   input: z.strictObject({ id }),

@@ -6,7 +6,6 @@ import { COST_GROUPS, costsSchema, sumCosts as sum } from "./sum-costs.ts";
 export const sumCosts = defineOperation({
   id: "sumCosts",
   summary: "Show what runs have cost",
-  topic: "costs",
   scope: "read",
   effect: "reads",
   input: z.strictObject({

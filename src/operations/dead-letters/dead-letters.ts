@@ -2,8 +2,7 @@ import { z } from "zod";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Application } from "../application/application.ts";
 import { defineOperation } from "../operation.ts";
-import type { PreparedRepetition } from "../repeat/prepare-repetition.ts";
-import { prepareRerun } from "../repeat/rerun-run.ts";
+import { type PreparedRepetition, prepareRepetition } from "../repeat/prepare-repetition.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
 import { idField, listOf, numberCursor, offsetQuery, pageQuery } from "../schemas.ts";
 import { withTrace } from "../start/with-trace.ts";
@@ -15,14 +14,12 @@ import {
   listDeadLetters as list,
 } from "./list-dead-letters.ts";
 
-const TOPIC = "dead letters";
 const id = idField("A `dead_letter_id`: RUN:PATH.", "dead-letter ls");
 const names = { id: "dead_letter_id" };
 
 export const listDeadLetters = defineOperation({
   id: "listDeadLetters",
   summary: "List the steps that have failed for good, oldest first",
-  topic: TOPIC,
   scope: "read",
   effect: "reads",
   input: z.strictObject({
@@ -59,7 +56,6 @@ export const listDeadLetters = defineOperation({
 export const getDeadLetter = defineOperation({
   id: "getDeadLetter",
   summary: "Show one dead letter",
-  topic: TOPIC,
   scope: "read",
   effect: "reads",
   input: z.strictObject({ id }),
@@ -74,7 +70,6 @@ export const getDeadLetter = defineOperation({
 export const retryDeadLetter = defineOperation({
   id: "retryDeadLetter",
   summary: "Do the run again from the step that has failed",
-  topic: TOPIC,
   scope: "run",
   effect: { does: "writes", beyond: true },
   input: z.strictObject({ id }),
@@ -98,7 +93,6 @@ export const retryDeadLetter = defineOperation({
 export const resolveDeadLetter = defineOperation({
   id: "resolveDeadLetter",
   summary: "Note that nothing more is to be done",
-  topic: TOPIC,
   scope: "run",
   effect: "destroys",
   input: z.strictObject({ id, note: z.string().max(10_000).optional().describe("Why, for whoever looks later.") }),
@@ -154,7 +148,7 @@ async function prepareDeadLetterRetry(app: Application, id: string): Promise<Dea
   if (letter.status !== "open") throw deadLetterClosed(letter);
   const { path } = letter;
   const repetition = { run: record.id, fromStep: path, runId: claimed };
-  const prepared = await prepareRerun(app, repetition);
+  const prepared = await prepareRepetition(app, repetition);
   const { runId } = prepared.start;
   const { deadLetters } = await app.service();
   const closed = async () => deadLetterClosed((await findDeadLetter(app, id)).letter);

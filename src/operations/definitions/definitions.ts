@@ -7,7 +7,6 @@ import { validateText } from "./validate-definition.ts";
 export const validateWorkflow = defineOperation({
   id: "validateWorkflow",
   summary: "Check a definition without saving it",
-  topic: "workflows",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ text: z.string().min(1).describe("A definition in any of the formats.") }),
@@ -27,7 +26,6 @@ export const validateWorkflow = defineOperation({
 export const explainWorkflow = defineOperation({
   id: "explainWorkflow",
   summary: "Show what a workflow does, in which order",
-  topic: "workflows",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ workflow: idField("A file, FILE#NAME, or the name of a registered workflow.") }),

@@ -34,7 +34,6 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 export const createKey = defineOperation({
   id: "createKey",
   summary: "Make a key; it is shown this once",
-  topic: "keys",
   scope: "admin",
   effect: "writes",
   input: z
@@ -107,7 +106,6 @@ export const createKey = defineOperation({
 export const listKeys = defineOperation({
   id: "listKeys",
   summary: "List the keys",
-  topic: "keys",
   scope: "admin",
   effect: "reads",
   input: z.strictObject(numberedPage),
@@ -146,7 +144,6 @@ function stateOf({ revoked_at: revoked, expires_at: expires }: KeyDescription, n
 export const revokeKey = defineOperation({
   id: "revokeKey",
   summary: "Revoke a key: from now on it opens nothing",
-  topic: "keys",
   scope: "admin",
   effect: "destroys",
   input: z.strictObject({ id: idField("The key's id.", "keys ls") }),

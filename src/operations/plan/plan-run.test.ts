@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { HttpWorld } from "../../../test/fakes/http-world.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import type { Plan } from "./plan-run.ts";
+import type { Plan } from "./plan-schemas.ts";
 
 /** Dollars for a million tokens: so many micro-dollars for one. */
 const PRICES = { "vllm:a": { input: 1, output: 10 } };

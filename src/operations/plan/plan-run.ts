@@ -1,12 +1,11 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Application } from "../application/application.ts";
-import { describeRunLimits, type RunLimitsDescription } from "../costs/use-limits.ts";
+import { describeRunLimits } from "../costs/use-limits.ts";
 import { type PreparedRun, prepareStart, type Startable } from "../start/prepare-run.ts";
 import { findCalled } from "../start/resolve-call.ts";
-import { type Assumptions, USUAL_ASSUMPTIONS } from "./plan-assumptions.ts";
+import type { Assumptions, Plan, PlannedCost, PlannedStep } from "./plan-schemas.ts";
 import { StepPlanner } from "./plan-steps.ts";
-import type { PlannedCost, PlannedStep } from "./planned-step.ts";
 
 export interface PlanRequest {
   /** The folder that paths of scripts are relative to. */
@@ -16,43 +15,20 @@ export interface PlanRequest {
   readonly assume?: Partial<Assumptions>;
 }
 
-/** The worst case of a run, from its definition and its input alone. */
-export interface Plan {
-  readonly workflow: string;
-  readonly dialect: string;
-  /** The provider of agent steps. `null` if no step needs one, or none is configured. */
-  readonly agent: string | null;
-  readonly steps: readonly PlannedStep[];
-  readonly total: PlannedTotal;
-  readonly budgets: readonly PlannedBudget[];
-  /** Beside money. Absent: there are none. */
-  readonly limits?: RunLimitsDescription;
-  readonly assumptions: Assumptions;
-  readonly warnings: readonly string[];
-}
-
-interface PlannedTotal extends PlannedCost {
-  /** The part of the cost that is known. */
-  readonly known_usd: number;
-  /** The least of the worst case and the budgets: the run ends there. `null`: nothing ends it. */
-  readonly at_most_usd: number | null;
-}
-
-interface PlannedBudget {
-  readonly budget: "run";
-  readonly limit_usd: number;
-  readonly from: "request" | "definition";
-  /** `at_worst`: the worst case is more than the budget. `unknown`: the worst case is not known. */
-  readonly stops: "no" | "at_worst" | "unknown";
-}
+const USUAL_ASSUMPTIONS: Assumptions = {
+  output_tokens: 4_096,
+  value_tokens: 4_096,
+  tool_tokens: 4_096,
+  overhead_tokens: 3_000,
+  bytes_per_token: 3,
+};
 
 /**
  * Computes what a run would cost at worst. Runs nothing, sends nothing, writes nothing. Throws what a start would throw, except that
  * nobody has to be configured to answer agent steps.
  */
 export async function planRun(app: Application, startable: Startable, request: PlanRequest): Promise<Plan> {
-  const { folder, agent, maxCostUsd, assume = {} } = request;
-  const asked = { folder, agent, maxCostUsd };
+  const { assume = {}, ...asked } = request;
   const { prepared, warning } = await prepareAnyway(app, startable, asked);
   const { definition, input, options = {} } = prepared;
   const given = Object.entries(assume).filter(([, tokens]) => tokens !== undefined);
@@ -102,7 +78,7 @@ async function prepareAnyway(
 }
 
 /** The lowest limit holds, whoever gave it. */
-function budgetsOf({ definition, maxCostMicro }: PreparedRun, steps: readonly PlannedStep[]): readonly PlannedBudget[] {
+function budgetsOf({ definition, maxCostMicro }: PreparedRun, steps: readonly PlannedStep[]): Plan["budgets"] {
   const ofDefinition = definition.graph.limits.maxCostMicro;
   const limit = maxCostMicro ?? ofDefinition;
   if (limit === undefined) return [];
@@ -112,7 +88,7 @@ function budgetsOf({ definition, maxCostMicro }: PreparedRun, steps: readonly Pl
   return [{ budget: "run", limit_usd: limitUsd, from: limit === ofDefinition ? "definition" : "request", stops }];
 }
 
-function totalOf(steps: readonly PlannedStep[], budgets: readonly PlannedBudget[]): PlannedTotal {
+function totalOf(steps: readonly PlannedStep[], budgets: Plan["budgets"]): Plan["total"] {
   const sum = sumOf(steps);
   const known = steps.reduce((usd, { cost }) => usd + (cost.usd ?? 0), 0);
   const ends = [...(sum.usd === null ? [] : [sum.usd]), ...budgets.map(({ limit_usd }) => limit_usd)];

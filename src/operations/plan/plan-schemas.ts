@@ -1,14 +1,22 @@
 import { z } from "zod";
-import { jsonObjectSchema } from "../schemas.ts";
+import { type Frozen, jsonObjectSchema } from "../schemas.ts";
 import { partSchema } from "../start/submission-schema.ts";
 
+/** Assumed numbers of tokens, where a definition sets no limit and a value is not known before a run. */
 const assumptionsSchema = z.object({
+  // For one answer of a model without `max_tokens`.
   output_tokens: z.number(),
+  // For a value that is not known yet: an output of code or a tool, a variable.
   value_tokens: z.number(),
+  // For the result of a tool, which each turn adds to an agent's conversation.
   tool_tokens: z.number(),
+  // For instructions and descriptions of tools around a prompt.
   overhead_tokens: z.number(),
+  // Of UTF-8. Fewer make a plan dearer.
   bytes_per_token: z.number(),
 });
+
+export type Assumptions = Frozen<z.output<typeof assumptionsSchema>>;
 
 const tokens = z.number().int().min(0).max(10_000_000).optional();
 
@@ -32,13 +40,18 @@ export const planRequestSchema = z
   })
   .meta({ id: "PlanRequest" });
 
+/** `none`: no model is asked. `unpriced`: nobody knows its price. `unbounded`: nothing limits how much it is. */
 const costSchema = z.object({
   is: z.enum(["bounded", "unpriced", "unbounded", "simulated", "none"]),
   usd: z.number().nullable().describe("`null`: not known. Never 0 for it."),
   because: z.string().optional(),
 });
 
+export type PlannedCost = Frozen<z.output<typeof costSchema>>;
+
+/** A step of a plan. Everything that is not known says so; `usd` is `null` then, never 0. */
 const stepSchema = z.object({
+  // `outer/inner`; `~catch` and `~finally` as in paths of runs.
   step: z.string(),
   kind: z.enum(["task", "flow", "call", "wait", "approve", "set", "respond"]),
   executor: z.string().nullable(),
@@ -47,7 +60,9 @@ const stepSchema = z.object({
     count: z.number().nullable(),
     because: z.string().optional(),
   }),
+  // For a fan-out: the most instances at once.
   max_concurrent: z.number().nullable(),
+  // Tries of one instance, the first included.
   attempts: z.number(),
   max_turns: z.number().nullable(),
   model: z.string().nullable(),
@@ -56,24 +71,32 @@ const stepSchema = z.object({
     input: z.number().nullable().describe("US dollars for a million tokens."),
     output: z.number().nullable(),
   }),
+  // Of one attempt.
   tokens: z.object({ calls: z.number(), first_input: z.number().nullable(), output: z.number() }).nullable(),
   attempt_usd: z.number().nullable(),
+  // The definition's limit for one instance.
   max_cost_usd: z.number().nullable(),
   cost: costSchema,
 });
 
+export type PlannedStep = Frozen<z.output<typeof stepSchema>>;
+
+/** The worst case of a run, from its definition and its input alone. */
 export const planSchema = z
   .object({
     workflow: z.string(),
     dialect: z.string(),
+    // The provider of agent steps. Null if no step needs one, or none is configured.
     agent: z.string().nullable(),
     steps: z.array(stepSchema),
+    // `at_most_usd`: the least of the worst case and the budgets, where the run ends. Null: nothing ends it.
     total: costSchema.extend({ known_usd: z.number(), at_most_usd: z.number().nullable() }),
     budgets: z.array(
       z.object({
         budget: z.string(),
         limit_usd: z.number(),
         from: z.enum(["request", "definition"]),
+        // `at_worst`: the worst case is more than the budget. `unknown`: the worst case is not known.
         stops: z.enum(["no", "at_worst", "unknown"]),
       }),
     ),
@@ -90,3 +113,5 @@ export const planSchema = z
     warnings: z.array(z.string()),
   })
   .meta({ id: "Plan" });
+
+export type Plan = Frozen<z.output<typeof planSchema>>;

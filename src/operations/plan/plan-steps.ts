@@ -7,12 +7,12 @@ import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { ModelPrice, ModelPrices } from "../../ports/model-prices.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
 import { isMessage } from "../start/input/read-message.ts";
-import type { Assumptions } from "./plan-assumptions.ts";
 import { atMost, type Count, exactly, ONCE, times } from "./plan-count.ts";
+import type { Assumptions, PlannedStep } from "./plan-schemas.ts";
 import { type Asking, costOfAttempt, readAsking } from "./plan-task.ts";
 import { countItems, type KnownValues, knownValueOf, readCallInput, tokensOf } from "./plan-values.ts";
 import { visitsOf } from "./plan-visits.ts";
-import { costOf, describePrice, type PlannedStep, rowOf } from "./planned-step.ts";
+import { costOf, describePrice, rowOf } from "./planned-step.ts";
 
 interface PlannerParts {
   readonly prices: ModelPrices;

@@ -3,7 +3,7 @@ import type { Graph, TaskStep } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { ModelPrice } from "../../ports/model-prices.ts";
 import { toMicro } from "../costs/micro-dollars.ts";
-import type { Assumptions } from "./plan-assumptions.ts";
+import type { Assumptions } from "./plan-schemas.ts";
 import { type KnownValues, knownValueOf, tokensOf } from "./plan-values.ts";
 
 /** The most that one attempt of a task asks of a model. */

@@ -4,8 +4,8 @@ import { readPath } from "../../core/expressions/read-path.ts";
 import { childrenOf, walkPaths } from "../../core/expressions/walk-paths.ts";
 import type { CallStep, Each, Graph } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { Assumptions } from "./plan-assumptions.ts";
 import { type Count, exactly, unknown } from "./plan-count.ts";
+import type { Assumptions } from "./plan-schemas.ts";
 
 /** The values that a step's expressions can read before anything has run. */
 export interface KnownValues {

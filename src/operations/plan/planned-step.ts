@@ -2,42 +2,7 @@ import type { Step } from "../../core/graph/graph.ts";
 import type { ModelPrice } from "../../ports/model-prices.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
 import type { Count } from "./plan-count.ts";
-
-/** A step of a plan. Everything that is not known says so; `usd` is `null` then, never 0. */
-export interface PlannedStep {
-  /** `outer/inner`; `~catch` and `~finally` as in paths of runs. */
-  readonly step: string;
-  readonly kind: Step["kind"];
-  readonly executor: string | null;
-  readonly instances: Count;
-  /** For a fan-out: the most instances at once. */
-  readonly max_concurrent: number | null;
-  /** Tries of one instance, the first included. */
-  readonly attempts: number;
-  readonly max_turns: number | null;
-  readonly model: string | null;
-  readonly price: PlannedPrice;
-  /** Tokens of one attempt. */
-  readonly tokens: { readonly calls: number; readonly first_input: number | null; readonly output: number } | null;
-  readonly attempt_usd: number | null;
-  /** The definition's limit for one instance. */
-  readonly max_cost_usd: number | null;
-  readonly cost: PlannedCost;
-}
-
-export interface PlannedPrice {
-  readonly is: "priced" | "unpriced" | "simulated" | "none";
-  /** US dollars for a million tokens of a call of usual length. */
-  readonly input: number | null;
-  readonly output: number | null;
-}
-
-/** `none`: no model is asked. `unpriced`: nobody knows its price. `unbounded`: nothing limits how much it is. */
-export interface PlannedCost {
-  readonly is: "bounded" | "unpriced" | "unbounded" | "simulated" | "none";
-  readonly usd: number | null;
-  readonly because?: string;
-}
+import type { PlannedCost, PlannedStep } from "./plan-schemas.ts";
 
 /** The row of a step, as the definition describes it. Its cost is added later. */
 export function rowOf(step: Step, name: string, instances: Count, attempts: number): Omit<PlannedStep, "cost"> {
@@ -86,7 +51,7 @@ export function costOf({ price, count, attempts, perAttempt, cap }: Priced): Pla
 
 const USUAL_CALL = { input: 10_000, output: 10_000 };
 
-export async function describePrice(price: ModelPrice): Promise<PlannedPrice> {
+export async function describePrice(price: ModelPrice): Promise<PlannedStep["price"]> {
   if (price.kind !== "priced") {
     return { is: price.kind === "simulated" ? "simulated" : "unpriced", input: null, output: null };
   }

@@ -6,7 +6,6 @@ import { planRequestSchema, planSchema } from "./plan-schemas.ts";
 export const planRun = defineOperation({
   id: "planRun",
   summary: "What a run would cost at worst",
-  topic: "costs",
   scope: "run",
   effect: "reads",
   input: planRequestSchema,
@@ -22,13 +21,12 @@ export const planRun = defineOperation({
     names: { workflow: "workflow_name", input: "input_data" },
     without: ["part", "agent", "assume"],
   },
-  async handle({ app }, { workflow, part, input = {}, agent, max_cost_usd: maxCostUsd, assume = {} }) {
-    const given = Object.entries(assume).filter(([, tokens]) => tokens !== undefined);
+  async handle({ app }, { workflow, part, input = {}, agent, max_cost_usd: maxCostUsd, assume }) {
     return plan(app, await toStartable(app, { workflow, input, part }), {
       folder: app.appDir,
       agent,
       maxCostUsd,
-      assume: Object.fromEntries(given),
+      assume,
     });
   },
 });

@@ -21,7 +21,7 @@ export async function compareWithSource(
   { definition, script }: Consequence = GOES_ON,
 ): Promise<readonly string[]> {
   const { journal } = await app.records();
-  const { source, agent, script: pinned } = (await readRunStarted(app, record)).options ?? {};
+  const { source, agent, script: pinned } = (await readRunStarted(journal, record))?.options ?? {};
   const changes: string[] = [];
   if (typeof source === "string" && hasChanged(await textOf(source), await journal.readPinned(record.definition))) {
     changes.push(`${source} has changed since the run began; ${definition}.`);

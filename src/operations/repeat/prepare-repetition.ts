@@ -57,10 +57,11 @@ export async function prepareRepetition(
   if (record.completedAt === undefined) {
     throw new PawlError("RUN_NOT_ENDED", { message: `The run ${record.id} has not ended: ${record.status}.` });
   }
-  const reading = await readRunHistory(await app.records(), record);
+  const records = await app.records();
+  const reading = await readRunHistory(records, record);
   const fromPath = findRerunStep(reading, request.fromStep);
   const wanted = changes === undefined ? undefined : readForkChanges(changes, addressOf(fromPath));
-  const { sealed, options = {}, ...started } = await readRunStarted(app, record);
+  const { sealed, options = {}, ...started } = (await readRunStarted(records.journal, record)) ?? {};
   const next = await findDefinition(app, record, { options, choice: request.definition ?? "pinned", wanted });
   if (request.definition === "current") refuseMissing(next.definition.graph, fromPath);
   const { graph } = next.definition;

@@ -43,7 +43,6 @@ const CURRENT = {
 export const rerunRun = defineOperation({
   id: "rerunRun",
   summary: "Do a run again from a step",
-  topic: "runs",
   scope: "run",
   effect: { does: "writes", beyond: true },
   input: z.strictObject(repetition),
@@ -108,7 +107,6 @@ const changesSchema = z
 export const forkRun = defineOperation({
   id: "forkRun",
   summary: "Do a run again from a step, with something changed",
-  topic: "runs",
   scope: "run",
   effect: { does: "writes", beyond: true },
   input: z.strictObject({ ...repetition, changes: changesSchema }),

@@ -129,3 +129,5 @@ export type RunDescription = Frozen<z.output<typeof runSchema>>;
 
 /** A step instance, with the names of the seed's table `run_steps`. */
 export type StepDescription = RunDescription["steps"][number];
+
+export type StepStatus = StepDescription["status"];

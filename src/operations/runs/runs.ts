@@ -40,7 +40,6 @@ function toWanted({ status, workflow, since, until, q }: z.output<z.ZodObject<ty
 export const listRuns = defineOperation({
   id: "listRuns",
   summary: "List runs, newest first",
-  topic: "runs",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ ...pageQuery, ...offsetQuery, ...wantedRuns }),
@@ -98,7 +97,6 @@ function elapsedMs({ started_at: started, completed_at: completed }: Times, now:
 export const getRun = defineOperation({
   id: "getRun",
   summary: "Show a run and its steps",
-  topic: "runs",
   scope: "read",
   effect: { does: "reads", beyond: true },
   input: z.strictObject({
@@ -150,7 +148,6 @@ const graphSchema = z.looseObject({ format: z.number(), name: z.string() }) as u
 export const readRunEvents = defineOperation({
   id: "readRunEvents",
   summary: "A run's journal, oldest first",
-  topic: "runs",
   scope: "read",
   effect: "reads",
   input: z.strictObject({
@@ -176,7 +173,6 @@ export const readRunEvents = defineOperation({
 export const readRunGraph = defineOperation({
   id: "readRunGraph",
   summary: "The graph that a run goes by",
-  topic: "runs",
   scope: "read",
   effect: "reads",
   input: z.strictObject({
@@ -198,7 +194,6 @@ export const readRunGraph = defineOperation({
 export const readRunLogs = defineOperation({
   id: "readRunLogs",
   summary: "What agents said, attempt by attempt, oldest first",
-  topic: "runs",
   scope: "read",
   effect: { does: "reads", beyond: true },
   input: z.strictObject({
@@ -235,7 +230,6 @@ const compared = idField("A run's id, or the beginning of it.", "runs ls");
 export const compareRuns = defineOperation({
   id: "compareRuns",
   summary: "Compare two runs",
-  topic: "runs",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ a: compared, b: compared }),
@@ -255,7 +249,6 @@ export const compareRuns = defineOperation({
 export const deleteRun = defineOperation({
   id: "deleteRun",
   summary: "Delete a run that has ended",
-  topic: "runs",
   scope: "write",
   effect: "destroys",
   input: z.strictObject({ id }),

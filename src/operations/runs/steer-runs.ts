@@ -17,7 +17,6 @@ const resumedSchema = acceptedRunSchema.extend({
 export const cancelRun = defineOperation({
   id: "cancelRun",
   summary: "Cancel a run",
-  topic: "runs",
   scope: "run",
   effect: { does: "destroys", again: true },
   input: z.strictObject({ id, reason: z.string().max(2_000).optional().describe("Recorded with the end.") }),
@@ -51,7 +50,6 @@ const RESUME = { byHand: ["runs resume"] };
 export const resumeRun = defineOperation({
   id: "resumeRun",
   summary: "Go on with a run that was parked",
-  topic: "runs",
   scope: "run",
   effect: { does: "writes", beyond: true },
   input: z.strictObject({ id }),
@@ -71,7 +69,6 @@ export const resumeRun = defineOperation({
 export const resumeRuns = defineOperation({
   id: "resumeRuns",
   summary: "Go on with every run that can go on",
-  topic: "runs",
   scope: "run",
   effect: { does: "writes", again: true, beyond: true },
   input: z.strictObject({}),
@@ -95,7 +92,6 @@ async function resume(app: Application, record: RunRecord) {
 export const signalRun = defineOperation({
   id: "signalRun",
   summary: "Tell a run that an event has happened",
-  topic: "runs",
   scope: "run",
   effect: "writes",
   input: z.strictObject({

@@ -27,7 +27,6 @@ export type Violation = Frozen<z.output<typeof violationSchema>>;
 export const listViolations = defineOperation({
   id: "listViolations",
   summary: "List what policies had to say, over all runs, newest first",
-  topic: "runs",
   scope: "read",
   effect: "reads",
   input: z.strictObject({

@@ -81,7 +81,6 @@ const OPTIONS = { jitter_seconds: "--jitter <seconds>", enabled: false, notify: 
 export const createSchedule = defineOperation({
   id: "createSchedule",
   summary: "Start a workflow by the clock from now on",
-  topic: "schedules",
   scope: "write",
   effect: "writes",
   input: z
@@ -145,7 +144,6 @@ async function noteOf(app: Application): Promise<{ readonly note?: string }> {
 export const listSchedules = defineOperation({
   id: "listSchedules",
   summary: "List the schedules, oldest first",
-  topic: "schedules",
   scope: "read",
   effect: "reads",
   input: z.strictObject(numberedPage),
@@ -189,7 +187,6 @@ function toDisabled({ disabled_reason: reason, source }: ScheduleDescription): s
 export const getSchedule = defineOperation({
   id: "getSchedule",
   summary: "Show a schedule and its next five times",
-  topic: "schedules",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ id }),
@@ -220,7 +217,6 @@ const showChange =
 export const changeSchedule = defineOperation({
   id: "changeSchedule",
   summary: "Change, pause or resume a schedule",
-  topic: "schedules",
   scope: "write",
   effect: { does: "writes", again: true },
   input: z
@@ -280,7 +276,6 @@ export const changeSchedule = defineOperation({
 export const removeSchedule = defineOperation({
   id: "removeSchedule",
   summary: "Remove a schedule; its runs stay",
-  topic: "schedules",
   scope: "write",
   effect: "destroys",
   input: z.strictObject({ id }),
@@ -306,7 +301,6 @@ export const removeSchedule = defineOperation({
 export const runSchedule = defineOperation({
   id: "runSchedule",
   summary: "Start a run of a schedule now, beside its slots",
-  topic: "schedules",
   scope: "run",
   effect: { does: "writes", beyond: true },
   input: z.strictObject({ id }),
@@ -331,7 +325,6 @@ export const runSchedule = defineOperation({
 export const listScheduleSlots = defineOperation({
   id: "listScheduleSlots",
   summary: "Tell what became of a schedule's slots, newest first",
-  topic: "schedules",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ id, ...pageQuery }),

@@ -10,7 +10,6 @@ import { type Check, runDoctor } from "./run-doctor.ts";
 export const getHealth = defineOperation({
   id: "getHealth",
   summary: "How the service and what it stands on are",
-  topic: "system",
   scope: "open",
   effect: "reads",
   input: z.strictObject({}),
@@ -25,7 +24,6 @@ export const getHealth = defineOperation({
 export const readMetrics = defineOperation({
   id: "readMetrics",
   summary: "What the server has counted, in the text format of Prometheus",
-  topic: "system",
   scope: "read",
   effect: "reads",
   input: z.strictObject({}),
@@ -41,7 +39,6 @@ const OF_THIS_MACHINE = { no: "It is about files and processes of this machine."
 export const checkInstallation = defineOperation({
   id: "checkInstallation",
   summary: "Check what runs need",
-  topic: "system",
   scope: "admin",
   effect: "reads",
   input: z.strictObject({}),
@@ -72,7 +69,6 @@ function toLines({ name, state, detail, remedy }: Check): readonly string[] {
 export const showSettings = defineOperation({
   id: "showSettings",
   summary: "Show every setting",
-  topic: "system",
   scope: "admin",
   effect: "reads",
   input: z.strictObject({ origin: z.boolean().default(false).describe("And where it comes from.") }),

@@ -5,7 +5,6 @@ import { renderPrompt as render } from "./render-prompt.ts";
 
 /** Shared by operations over a part of a workflow. They are for people who write its files. */
 const common = {
-  topic: "workflows",
   http: { no: "A part of a workflow is tried by whoever writes its files." },
   mcp: { no: "`get_run_status` and `get_workflow` tell a model more." },
 } as const;

@@ -10,7 +10,6 @@ import { type SubmissionBody, submissionSchema } from "./submission-schema.ts";
 import { describeSubmitted, type RunRequest, toRunRequest } from "./submit-run.ts";
 
 const submission = {
-  topic: "runs",
   scope: "run",
   effect: { does: "writes", beyond: true },
   input: submissionSchema,
@@ -68,7 +67,6 @@ const wished = {
 
 /** Shared by the tools that start runs. The surface waits for the end where that is asked for. */
 const forModels = {
-  topic: "runs",
   scope: "run",
   effect: { does: "writes", beyond: true },
   output: acceptedRunSchema,

@@ -21,7 +21,6 @@ const pathOf = (file: StoredFile) => file.path;
 export const listStoredFiles = defineOperation({
   id: "listStoredFiles",
   summary: "List stored files, by path",
-  topic: "storage",
   scope: "read",
   effect: "reads",
   input: z.strictObject({
@@ -57,7 +56,6 @@ function toLine({ modified_at: modifiedAt, bytes, path }: StoredFile): string {
 export const readStoredFile = defineOperation({
   id: "readStoredFile",
   summary: "Download a stored file",
-  topic: "storage",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ path }),
@@ -72,7 +70,6 @@ export const readStoredFile = defineOperation({
 export const writeStoredFile = defineOperation({
   id: "writeStoredFile",
   summary: "Store a file; the body is its content, whatever its media type",
-  topic: "storage",
   scope: "write",
   effect: { does: "writes", again: true },
   input: z.strictObject({ path, content: bytesSchema }),
@@ -100,7 +97,6 @@ export const writeStoredFile = defineOperation({
 export const removeStoredFile = defineOperation({
   id: "removeStoredFile",
   summary: "Remove a stored file",
-  topic: "storage",
   scope: "write",
   effect: "destroys",
   input: z.strictObject({ path }),

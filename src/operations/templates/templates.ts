@@ -13,7 +13,6 @@ const NO_MODEL = { no: "A template is where a person begins; a model writes a de
 export const listTemplates = defineOperation({
   id: "listTemplates",
   summary: "List templates of workflows",
-  topic: "templates",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ ...pageQuery, ...offsetQuery }),
@@ -29,7 +28,6 @@ export const listTemplates = defineOperation({
 export const showTemplate = defineOperation({
   id: "showTemplate",
   summary: "Show a template with its files",
-  topic: "templates",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ name: idField("The template's name.") }),
@@ -44,7 +42,6 @@ export const showTemplate = defineOperation({
 export const layOutTemplate = defineOperation({
   id: "layOutTemplate",
   summary: "Lay out a template or the examples of terminal workflows in a folder; nothing that is there is touched",
-  topic: "templates",
   scope: "write",
   effect: { does: "writes", again: true },
   input: z.strictObject({

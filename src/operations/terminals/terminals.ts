@@ -7,7 +7,6 @@ import { idField, listOf, typed } from "../schemas.ts";
 import { findTerminal, findTerminals } from "./find-terminals.ts";
 
 const common = {
-  topic: "terminals",
   scope: "admin",
   http: { no: "Terminals belong to no tenant; they are watched with a link of their own." },
   mcp: { no: "`pawl mcp terminal` is the server of terminals." },

@@ -1,4 +1,3 @@
-import type { PolicyDecision } from "../../core/graph/policy.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { ToldApproval } from "../../hosts/session/approvals/approval-webhooks.ts";
@@ -6,10 +5,10 @@ import type { ToldWarning } from "../../hosts/session/budgets/limit-warnings.ts"
 import type { ToldAlert } from "../../hosts/session/policies/output-policies.ts";
 import type { OutboxRecord, RunRecord } from "../../ports/journal.ts";
 import type { Application, Records } from "../application/application.ts";
-import { type LimitDescription, showLimit } from "../costs/use-limits.ts";
+import { showLimit } from "../costs/use-limits.ts";
 import { readRunHistory } from "../runs/describe/describe-run-reading.ts";
+import { readRunStarted } from "../runs/read-run-started.ts";
 import type { WantedDelivery } from "./add-delivery.ts";
-import { describeApprovalRequest } from "./describe-approval-request.ts";
 import { describeEnd } from "./describe-end.ts";
 import { takeUpEntries } from "./take-up-entries.ts";
 
@@ -34,7 +33,7 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
   if (record === undefined || !isJsonObject(told)) throw new Error(`The webhook ${entry.id} belongs to no run.`);
   const event = String(told["event"]);
   const url = String(told["url"]);
-  const options = await readOptions(app, record);
+  const { options = {} } = (await readRunStarted(sources.journal, record)) ?? {};
   const description = await describe(sources, record, told);
   const isCallback = options["callback_url"] === url;
   // The webhook of a shared budget is not the one of this run's client.
@@ -61,7 +60,7 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
 async function describe(sources: Records, record: RunRecord, told: JsonObject): Promise<unknown> {
   switch (told["event"]) {
     case "approval.requested":
-      return describeApprovalRequest(sources.journal, record, told as unknown as ToldApproval);
+      return describeApprovalRequest(sources, record, told as unknown as ToldApproval);
     case "budget.warning":
       return describeWarning(record, told as unknown as ToldWarning);
     case "policy.alert":
@@ -71,45 +70,17 @@ async function describe(sources: Records, record: RunRecord, told: JsonObject): 
   }
 }
 
-/** The options that the run was started with. */
-async function readOptions(app: Pick<Application, "records">, { no }: RunRecord): Promise<JsonObject> {
-  const [first] = await (await app.records()).journal.readEvents(no, { afterSeq: 0, limit: 1 });
-  return first?.event.type === "runStarted" ? (first.event.options ?? {}) : {};
-}
-
-/** The webhook about a policy alert. It counts findings and never shows them. */
-interface PolicyAlert {
-  readonly event: "policy.alert";
-  readonly run_id: string;
-  readonly workflow: string;
-  readonly path: string;
-  readonly policy: string;
-  readonly found: NonNullable<PolicyDecision["found"]>;
-  readonly why: string;
-  readonly timestamp: string;
-}
-
-/** Deterministic, so that a repeated delivery has the same text. */
-function describeAlert({ id, workflow }: RunRecord, { path, at, decision }: ToldAlert): PolicyAlert {
+/** The webhook about a policy alert, the same text whenever it is asked for. It counts findings and never shows them. */
+function describeAlert({ id, workflow }: RunRecord, { path, at, decision }: ToldAlert) {
   const { policy, found = {}, why } = decision;
   return { event: "policy.alert", run_id: id, workflow, path, policy, found, why, timestamp: toIsoTime(at) };
 }
 
-/** The webhook about a limit of which 80 % are used. */
-interface BudgetWarning {
-  readonly event: "budget.warning";
-  /** The run whose step has used it. */
-  readonly run_id: string;
-  readonly workflow: string;
-  /** `run`: its own limits; else the id of a budget that runs share. */
-  readonly budget: string;
-  readonly name: string;
-  readonly limit: LimitDescription;
-  readonly timestamp: string;
-}
-
-/** Deterministic, so that a repeated delivery has the same text. */
-function describeWarning({ id, workflow }: RunRecord, told: ToldWarning): BudgetWarning {
+/**
+ * The webhook about a limit of which 80 % are used, the same text whenever it is asked for. `run_id`: the run whose step has
+ * used it. `budget`: `run` for the run's own limits, else the id of a budget that runs share.
+ */
+function describeWarning({ id, workflow }: RunRecord, told: ToldWarning) {
   const { budget, name, of, limit, used, at } = told;
   return {
     event: "budget.warning",
@@ -118,6 +89,40 @@ function describeWarning({ id, workflow }: RunRecord, told: ToldWarning): Budget
     budget,
     name,
     limit: showLimit({ of, limit, used }),
+    timestamp: toIsoTime(at),
+  };
+}
+
+/**
+ * The webhook about a question, the same text whenever it is asked for. It leaves out the data shown to the person, which may
+ * be large and not for every receiver. An answer that names `asked` answers this question and no later one at the path.
+ */
+async function describeApprovalRequest({ journal }: Records, record: RunRecord, { asked, timesOutAt }: ToldApproval) {
+  const [row] = await journal.readEvents(record.no, { afterSeq: asked - 1, limit: 1 });
+  if (row?.event.type !== "approvalAsked") throw new Error(`Event ${asked} of the run ${record.id} asks nothing.`);
+  const { path, message, at, attempt } = row.event;
+  // Several questions of a task may follow one another at one path.
+  const approvalId = `${record.id}:${path}${attempt === undefined ? "" : `@${asked}`}`;
+  const self = `/approvals/${encodeURIComponent(approvalId)}`;
+  return {
+    event: "approval.requested",
+    run_id: record.id,
+    workflow: record.workflow,
+    status: "awaiting_approval",
+    approval: {
+      approval_id: approvalId,
+      path,
+      asked,
+      message,
+      times_out_at: timesOutAt === undefined ? null : toIsoTime(timesOutAt),
+      links: {
+        self,
+        approve: `${self}/approve`,
+        reject: `${self}/reject`,
+        skip: `${self}/skip`,
+        run: `/runs/${record.id}`,
+      },
+    },
     timestamp: toIsoTime(at),
   };
 }

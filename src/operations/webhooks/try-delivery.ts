@@ -1,13 +1,14 @@
 import { createMask } from "../../config/create-mask.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
+import { traceParentOf } from "../../hosts/trace-context.ts";
 import type { Mailer, MailMessage, MailResult } from "../../ports/mailer.ts";
 import type { Outbound, OutboundResult } from "../../ports/outbound.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { Delivery, DeliveryState, MadeTry } from "../../ports/service/deliveries.ts";
 import type { Application } from "../application/application.ts";
+import { readRunStarted } from "../runs/read-run-started.ts";
 import { readBodyOf } from "./add-delivery.ts";
-import { readRunTrace } from "./read-run-trace.ts";
 import { signWebhook } from "./sign-webhook.ts";
 
 export interface TryParts {
@@ -129,6 +130,16 @@ async function ownHeaders({ delivery, at, body }: Posted, app: TryParts["app"]):
     "x-sandcastle-event": event,
     ...(secret === undefined ? { "webhook-id": id } : signWebhook({ secret, previousSecret, id, atMs: at, body })),
   };
+}
+
+/** W3C trace context for what is told of a run. Undefined: the run is gone, or nobody traces it. */
+async function readRunTrace(app: TryParts["app"], runId: string): Promise<string | undefined> {
+  const { journal } = await app.records();
+  const record = await journal.findRun(runId);
+  if (record === undefined || record === "ambiguous") return undefined;
+  const { options = {} } = (await readRunStarted(journal, record)) ?? {};
+  const tracing = app.config.settings.telemetry.otlp_endpoint !== undefined;
+  return traceParentOf({ runId: record.id, options }, { tracing });
 }
 
 interface Target {

@@ -62,7 +62,6 @@ type Wanted = Pick<z.output<typeof wanted>, "run" | "status">;
 export const listWebhooks = defineOperation({
   id: "listWebhooks",
   summary: "List deliveries of webhooks, newest first",
-  topic: "webhooks",
   scope: "read",
   effect: "reads",
   input: wanted,
@@ -104,7 +103,6 @@ export const listWebhooks = defineOperation({
 export const getWebhook = defineOperation({
   id: "getWebhook",
   summary: "Show a delivery and its tries",
-  topic: "webhooks",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ id }),
@@ -127,7 +125,6 @@ export const getWebhook = defineOperation({
 export const resendWebhook = defineOperation({
   id: "resendWebhook",
   summary: "Deliver it again, with the same id",
-  topic: "webhooks",
   scope: "run",
   effect: { does: "writes", again: true, beyond: true },
   input: z.strictObject({ id }),
@@ -155,7 +152,6 @@ export const resendWebhook = defineOperation({
 export const verifyWebhook = defineOperation({
   id: "verifyWebhook",
   summary: "Check a message that was received, with WEBHOOK_SECRET",
-  topic: "webhooks",
   scope: "read",
   effect: "reads",
   input: z.strictObject({

@@ -21,7 +21,6 @@ const text = z.string().min(1).describe("A definition in any of the formats.");
 export const listWorkflows = defineOperation({
   id: "listWorkflows",
   summary: "List workflows that can be started by name",
-  topic: "workflows",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ ...pageQuery, ...offsetQuery }),
@@ -50,7 +49,6 @@ export const listWorkflows = defineOperation({
 export const showWorkflow = defineOperation({
   id: "showWorkflow",
   summary: "Show a workflow, its definition and what it does in which order",
-  topic: "workflows",
   scope: "read",
   effect: "reads",
   input: z.strictObject({
@@ -79,7 +77,6 @@ export const showWorkflow = defineOperation({
 });
 
 const saving = {
-  topic: "workflows",
   scope: "write",
   effect: { does: "writes", again: true },
   output: savedVersionSchema,
@@ -146,7 +143,6 @@ export const putWorkflow = defineOperation({
 export const listWorkflowVersions = defineOperation({
   id: "listWorkflowVersions",
   summary: "List the versions of a saved workflow, newest first",
-  topic: "workflows",
   scope: "read",
   effect: "reads",
   input: z.strictObject({ name, ...numberedPage }),
@@ -180,7 +176,6 @@ export const listWorkflowVersions = defineOperation({
 export const removeWorkflow = defineOperation({
   id: "removeWorkflow",
   summary: "Remove a saved definition with all its versions; its runs go on",
-  topic: "workflows",
   scope: "write",
   effect: "destroys",
   input: z.strictObject({ name }),
@@ -218,7 +213,6 @@ export const removeWorkflow = defineOperation({
 export const renameWorkflow = defineOperation({
   id: "renameWorkflow",
   summary: "Give one of the terminal library another name",
-  topic: "workflows",
   scope: "write",
   effect: "writes",
   input: z.strictObject({ name, to: idField("The new name.") }),

@@ -1,6 +1,7 @@
 import { toIsoTime } from "../../../core/iso-time.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Journal, RunRecord } from "../../../ports/journal.ts";
+import { readRunStarted } from "../read-run-started.ts";
 import type { LineageDescription } from "../run-schemas.ts";
 
 type Repetition = LineageDescription["reruns"][number];
@@ -9,7 +10,7 @@ const MAX_SHOWN = 50;
 
 /** From which run this one comes, and which come from it. */
 export async function describeLineage(journal: Journal, record: RunRecord): Promise<LineageDescription> {
-  const { lineage, options } = (await readStart(journal, record)) ?? {};
+  const { lineage, options } = (await readRunStarted(journal, record)) ?? {};
   const changes = options?.["changes"] as JsonObject | undefined;
   const origin =
     lineage === undefined
@@ -31,7 +32,7 @@ async function listRepetitions(journal: Journal, { id }: RunRecord): Promise<rea
   const children = await journal.listRuns({ parentRunId: id, limit: MAX_SHOWN });
   const described = await Promise.all(
     children.map(async (child): Promise<readonly Repetition[]> => {
-      const lineage = (await readStart(journal, child))?.lineage;
+      const lineage = (await readRunStarted(journal, child))?.lineage;
       if (lineage === undefined) return [];
       const { status, createdAt } = child;
       const created_at = toIsoTime(createdAt);
@@ -44,9 +45,4 @@ async function listRepetitions(journal: Journal, { id }: RunRecord): Promise<rea
 async function isThere(journal: Journal, run: string): Promise<boolean> {
   const record = await journal.findRun(run);
   return record !== undefined && record !== "ambiguous";
-}
-
-async function readStart(journal: Journal, { no }: RunRecord) {
-  const [first] = await journal.readEvents(no, { afterSeq: 0, limit: 1 });
-  return first?.event.type === "runStarted" ? first.event : undefined;
 }

@@ -8,18 +8,8 @@ import {
   type StepState,
 } from "../../../core/history/run-state.ts";
 import { sizeOf } from "../../../core/interpreter/flow/settle.ts";
+import type { StepStatus } from "../run-schemas.ts";
 import type { RunHistory, StepHistory } from "./describe-run-history.ts";
-
-export type StepStatus =
-  | "pending"
-  | "running"
-  | "retrying"
-  | "waiting"
-  | "awaiting_approval"
-  | "completed"
-  | "failed"
-  | "skipped"
-  | "cancelled";
 
 /** A step instance, or a step that has none (yet). */
 export interface StepEntry {

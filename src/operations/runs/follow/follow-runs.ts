@@ -8,7 +8,6 @@ const headers = { "Last-Event-ID": "The id of the last event seen." };
 export const streamRun = defineOperation({
   id: "streamRun",
   summary: "Follow a run as server-sent events",
-  topic: "runs",
   scope: "read",
   effect: "reads",
   input: z.strictObject({
@@ -35,7 +34,6 @@ export const streamRun = defineOperation({
 export const streamEvents = defineOperation({
   id: "streamEvents",
   summary: "Follow all runs as server-sent events",
-  topic: "runs",
   scope: "read",
   effect: "reads",
   input: z.strictObject({

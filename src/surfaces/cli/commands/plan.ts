@@ -1,5 +1,6 @@
 import type { OpenApplication } from "../../../operations/application/application.ts";
-import { type Plan, planRun } from "../../../operations/plan/plan-run.ts";
+import { planRun } from "../../../operations/plan/plan-run.ts";
+import type { Plan } from "../../../operations/plan/plan-schemas.ts";
 import { findStartable } from "../../../operations/start/prepare-run.ts";
 import { type CommonOptions, formatOf, pageOptions } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";

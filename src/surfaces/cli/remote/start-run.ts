@@ -4,7 +4,7 @@ import type { PawlClient } from "../../../client/pawl-client.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type JsonObject } from "../../../core/json.ts";
 import { looksLikeFile } from "../../../operations/definitions/looks-like-file.ts";
-import type { Plan } from "../../../operations/plan/plan-run.ts";
+import type { Plan } from "../../../operations/plan/plan-schemas.ts";
 import { readRequestBody } from "../../../operations/requests/read-request-file.ts";
 import { gatherInput } from "../../../operations/start/input/gather-input.ts";
 import { ServerCaller } from "../call-server.ts";

@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import { streamEvents as followEvents } from "../../../operations/events/stream-events.ts";
 import { loadOperations } from "../../../operations/operations.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 import type { streamEvents, streamRun } from "../../../operations/runs/follow/follow-runs.ts";
@@ -78,5 +77,5 @@ async function serveEventStream(
   { after: sent }: z.output<typeof streamEvents.input>,
 ): Promise<Response> {
   const after = c.req.header("last-event-id") ?? sent;
-  return answerEventStream(parts, (stop) => followEvents(parts.appFor(c), parts.feed, after, stop));
+  return answerEventStream(parts, (stop) => parts.feed.follow({ tenantId: parts.appFor(c).tenantId, after }, stop));
 }

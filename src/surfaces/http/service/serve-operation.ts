@@ -4,6 +4,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject } from "../../../core/json.ts";
 import { type Field, fieldsOf, fromText } from "../../../operations/fields.ts";
 import type { HttpPlace, Operation, OperationContext } from "../../../operations/operation.ts";
+import type { ListedOperation } from "../../../operations/operations.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { readBody, readJsonBody } from "../read-body.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -45,7 +46,7 @@ interface Route {
 }
 
 /** The routes of an operation. None: it is not to be had over HTTP. */
-export function toEndpoints(operation: Operation, byHand: ServedByHand | undefined): readonly Endpoint[] {
+export function toEndpoints(operation: ListedOperation, byHand: ServedByHand | undefined): readonly Endpoint[] {
   const { id, summary, topic: tag, scope, input, output, http } = operation;
   if ("no" in http) return [];
   const { method, path, headers, status = 200, otherStatuses = [], alias, answers, takes } = http;

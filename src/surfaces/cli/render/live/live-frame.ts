@@ -1,7 +1,7 @@
 import { type Instance, SINGLE_ITEM } from "../../../../core/history/run-state.ts";
 import { timerOf } from "../../../../core/interpreter/timers.ts";
 import { triesOf } from "../../../../operations/runs/describe/describe-run-history.ts";
-import type { StepStatus } from "../../../../operations/runs/describe/describe-run-steps.ts";
+import type { StepStatus } from "../../../../operations/runs/run-schemas.ts";
 import { formatDuration, formatTime, formatUsd } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";

@@ -2,11 +2,8 @@ import type { IndexedFlow, IndexedStep } from "../../../../core/graph/indexed-gr
 import type { Scope } from "../../../../core/history/run-state.ts";
 import { sizeOf } from "../../../../core/interpreter/flow/settle.ts";
 import { type StepHistory, triesOf } from "../../../../operations/runs/describe/describe-run-history.ts";
-import {
-  type StepStatus,
-  statusOfEnd,
-  statusOfPhase,
-} from "../../../../operations/runs/describe/describe-run-steps.ts";
+import { statusOfEnd, statusOfPhase } from "../../../../operations/runs/describe/describe-run-steps.ts";
+import type { StepStatus } from "../../../../operations/runs/run-schemas.ts";
 
 /** A step of the graph with all its instances: what one line of the live view tells. */
 export class LiveLine {

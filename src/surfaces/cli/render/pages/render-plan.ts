@@ -1,5 +1,4 @@
-import type { Plan } from "../../../../operations/plan/plan-run.ts";
-import type { PlannedStep } from "../../../../operations/plan/planned-step.ts";
+import type { Plan, PlannedStep } from "../../../../operations/plan/plan-schemas.ts";
 import { formatUsd, showLimits } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
