@@ -22,11 +22,10 @@ const SHARE_PROCESSES = [
 
 /** One of each kind of test that needs real processes: every transport, a shell, a server, `kill -9`. */
 const QUICK = [
-  "test/end-to-end/agents/weather.test.ts",
   "test/end-to-end/cli/{approvals,budgets,parity,remote,terminal}.test.ts",
   "test/end-to-end/mcp-terminal/stdio.test.ts",
   "test/end-to-end/serve/{policies,webhooks}.test.ts",
-  "test/faults/{kill-at-every-commit,torn-files,two-owners}.test.ts",
+  "test/faults/{kill-at-every-commit,two-owners}.test.ts",
 ];
 
 /** A machine that is busy with other things when the tests begin is given as many times longer. */

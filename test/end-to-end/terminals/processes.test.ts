@@ -5,16 +5,19 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { openTerminal, openTerminals } from "./open-terminals.ts";
 
+/** Other tests, and other checkouts on the machine, have processes that sleep as well: no two for exactly as long. */
+const SLEEP = `sleep 1000.${process.pid}`;
+
 /** Programs that do their best to stay: each prints the pids that must be gone. */
 const STUBBORN = {
-  "a job in the background": "sleep 1000 & echo pid $!",
-  "a job that ignores the hang-up": "nohup sleep 1000 >/dev/null 2>&1 & echo pid $!",
+  "a job in the background": `${SLEEP} & echo pid $!`,
+  "a job that ignores the hang-up": `nohup ${SLEEP} >/dev/null 2>&1 & echo pid $!`,
   "a job that ignores every signal that it can":
     "(trap '' HUP INT TERM; echo pid $BASHPID; while :; do read -t 1000; done) &",
-  "a job that was stopped": "sleep 1000 & kill -STOP $!; echo pid $!",
-  "a process with a session of its own": "setsid bash -c 'echo pid $$; exec sleep 1000' &",
-  "a process that has lost its parent": "(setsid bash -c 'echo pid $$; exec sleep 1000' &)",
-  "one that has emptied its environment as well": "(setsid env -i bash -c 'echo pid $$; exec sleep 1000' &)",
+  "a job that was stopped": `${SLEEP} & kill -STOP $!; echo pid $!`,
+  "a process with a session of its own": `setsid bash -c 'echo pid $$; exec ${SLEEP}' &`,
+  "a process that has lost its parent": `(setsid bash -c 'echo pid $$; exec ${SLEEP}' &)`,
+  "one that has emptied its environment as well": `(setsid env -i bash -c 'echo pid $$; exec ${SLEEP}' &)`,
   "a program in the foreground that has taken the terminal over":
     "exec python3 -c 'import os, signal, time; signal.signal(1, signal.SIG_IGN); print(\"pid\", os.getpid(), flush=True); time.sleep(1000)'",
 };
@@ -33,7 +36,7 @@ test.each(Object.entries(STUBBORN))("exit_terminal ends %s", async (_, command) 
 
 test("exit_terminal after the shell has ended takes what it left running", async () => {
   const { send, wait, exit } = await openTerminal(openTerminals());
-  await send("(setsid bash -c 'echo pid $$; exec sleep 1000' &); read; exit\n");
+  await send(`(setsid bash -c 'echo pid $$; exec ${SLEEP}' &); read; exit\n`);
   const pid = Number((await wait("pid \\d+")).match_text?.slice(4));
   await send("\n");
   await wait("never");
@@ -120,7 +123,7 @@ test("nothing of these tests is left in the system's list of processes", () => {
   const left = readdirSync("/proc").filter((pid) => {
     if (!/^\d+$/.test(pid) || !isAlive(Number(pid))) return false;
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8") === "sleep\u00001000\u0000";
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8") === `${SLEEP.replace(" ", "\u0000")}\u0000`;
     } catch {
       return false;
     }

@@ -29,7 +29,8 @@ test("a session outlives its process with its id, screen, history, program and v
   const first = inTmux(dir);
   const { session_id, send, wait } = await openTerminal(first);
   await send("mark=kept; seq 1 100; printf '\\\\e[31mred\\\\e[0m 日本 \\\\\\\\ %s\\\\n' ';'\n");
-  await wait("日本 .*;");
+  // With the prompt: what has not come yet is not on the screen that is compared.
+  await wait("日本 .*;\\s+bash\\$ $");
   const before = first.find(session_id);
   const [screen, history] = [before?.screen.serialize(), before?.screen.readHistory()];
   await first.close();
