@@ -28,7 +28,7 @@ export function commandTool(run: RunCommand | undefined): CoreTool {
         ...appId,
         command: z.string().min(1).describe("The program."),
         args: z.array(z.string()).optional().describe("Passed as they are."),
-        timeout_seconds: z.number().gt(0).max(600).optional().describe("Default: 30."),
+        timeout_seconds: z.number().gt(0).max(600).nullish().describe("Default: 30."),
       }),
       output: z.strictObject({
         stdout: z.string().describe("What it printed."),
@@ -37,11 +37,11 @@ export function commandTool(run: RunCommand | undefined): CoreTool {
       }),
       hints: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
     },
-    async ({ command, args = [], timeout_seconds: seconds = 30 }, _, signal) => {
+    async ({ command, args = [], timeout_seconds: seconds }, _, signal) => {
       if (run === undefined) {
         throw new PawlError("COMMANDS_NOT_ALLOWED", { message: "`core.linux.executeCommand` is switched off." });
       }
-      const { stdout, stderr, exitCode } = await run({ command, args, timeoutMs: seconds * 1_000 }, signal);
+      const { stdout, stderr, exitCode } = await run({ command, args, timeoutMs: (seconds ?? 30) * 1_000 }, signal);
       return succeeded({ stdout, stderr, exit_code: exitCode });
     },
   );

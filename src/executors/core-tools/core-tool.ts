@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Json, JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Outcome, Succeeded } from "../../ports/executor.ts";
 import { type DefinedTool, defineTool } from "../../ports/tools/defined-tool.ts";
 import type { OfferedTool, ToolCall } from "../../ports/tools/tool-set.ts";
@@ -32,6 +32,8 @@ export function defineCoreTool<Input extends z.ZodObject, Output extends z.ZodOb
 export function succeeded(output: JsonObject): Succeeded {
   return { status: "succeeded", output, costMicro: 0 };
 }
+
+export const object = z.custom<JsonObject>(isJsonObject, "must be an object").meta({ type: "object" });
 
 /** Any JSON value; one that is left out does not fit. */
 export const anything = z.custom<Json>((value) => value !== undefined);

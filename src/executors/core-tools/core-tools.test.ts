@@ -50,7 +50,7 @@ test("a definition file is read with a revision, and written in one go", async (
   expect(readFileSync(join(folder, "prompts/new/b.yaml"), "utf8")).toBe("template: hi\n");
   expect(readdirSync(join(folder, "prompts/new"))).toEqual(["b.yaml"]);
   expect(await call(READ, { file_path: "prompts/new/b.yaml" })).toMatchObject({
-    output: { revision: outputOf(written)["revision"] },
+    output: { revision: outputOf(written)["resulting_revision"] },
   });
 });
 
@@ -65,38 +65,44 @@ test("the revision changes with the content, and an older one is not kept", asyn
 test("what is no text goes and comes as base64", async () => {
   const content = Buffer.from([0xff, 0x00, 0x80]).toString("base64");
   await call(WRITE, { file_path: "data.bin", content, encoding: "base64" });
-  expect(await call(READ, { file_path: "data.bin" })).toMatchObject({ output: { content, encoding: "base64" } });
+  expect(await call(READ, { file_path: "data.bin", encoding: "base64" })).toMatchObject({ output: { content } });
+  expect(await call(READ, { file_path: "data.bin" })).toMatchObject({
+    code: "FILE_NOT_TEXT",
+    message: expect.stringContaining("encoding: base64"),
+  });
 });
 
 test("a file that is deleted is gone, and one that never was is no error", async () => {
-  expect(await call(DELETE, { file_path: "workflows/a.yaml" })).toMatchObject({ output: { deleted: true } });
+  expect(await call(DELETE, { file_path: "workflows/a.yaml" })).toMatchObject({
+    output: { resulting_revision: "none" },
+  });
   expect(existsSync(join(folder, "workflows/a.yaml"))).toBe(false);
-  expect(await call(DELETE, { file_path: "workflows/a.yaml" })).toMatchObject({ output: { deleted: false } });
+  expect(await call(DELETE, { file_path: "workflows/a.yaml" })).toMatchObject({ status: "succeeded" });
   expect(await call(READ, { file_path: "workflows/a.yaml" })).toMatchObject({ code: "FILE_NOT_FOUND" });
 });
 
 test("a folder is listed without what no path may name", async () => {
   mkdirSync(join(folder, "node_modules"));
-  expect(await call(LIST, {})).toMatchObject({
-    output: {
-      directory_path: "",
-      truncated: false,
-      entries: [{ path: "workflows", type: "directory" }],
-    },
+  const roots: readonly JsonObject[] = [
+    {},
+    { dir_path: "" },
+    { dir_path: "." },
+    { dir_path: "/" },
+    { directory_path: "" },
+  ];
+  for (const root of roots) expect(await call(LIST, root)).toMatchObject({ output: { entries: ["workflows/"] } });
+  const { entries, revision } = outputOf(await call(LIST, { dir_path: "", recursive: true, revision: null }));
+  expect(entries).toEqual(["workflows/", "workflows/a.yaml"]);
+  await call(WRITE, { file_path: "workflows/b.yaml", content: "startAt: b\n" });
+  expect(await call(LIST, { dir_path: "", recursive: true, revision: revision ?? "" })).toMatchObject({
+    code: "REVISION_UNKNOWN",
   });
-  expect(await call(LIST, { recursive: true })).toMatchObject({
-    output: {
-      entries: [{ path: "workflows" }, { path: "workflows/a.yaml", type: "file", size_bytes: 11 }],
-    },
-  });
-  expect(await call(LIST, { directory_path: "nowhere" })).toMatchObject({ code: "FILE_NOT_FOUND" });
+  expect(await call(LIST, { dir_path: "nowhere" })).toMatchObject({ code: "FILE_NOT_FOUND" });
 });
 
-test("a listing ends at 1,000 entries and says so", async () => {
-  for (let index = 0; index < 1_001; index += 1) writeFileSync(join(folder, `workflows/${index}.yaml`), "");
-  const { entries, truncated } = outputOf(await call(LIST, { directory_path: "workflows" }));
-  expect(entries).toHaveLength(1_000);
-  expect(truncated).toBe(true);
+test("a listing of more than 10,000 entries is refused instead of cut", async () => {
+  for (let index = 0; index < 10_000; index += 1) mkdirSync(join(folder, `workflows/${index}`));
+  expect(await call(LIST, { dir_path: "workflows" })).toMatchObject({ code: "TOO_LARGE" });
 });
 
 for (const path of [
@@ -144,7 +150,7 @@ test("links are not followed, neither to files nor to folders, in no tool", asyn
       expect(outcome).toMatchObject({ code: "FILE_PATH_INVALID" });
     }
   }
-  expect(await call(LIST, { directory_path: "up" })).toMatchObject({ code: "FILE_PATH_INVALID" });
+  expect(await call(LIST, { dir_path: "up" })).toMatchObject({ code: "FILE_PATH_INVALID" });
   expect(JSON.stringify(outputOf(await call(LIST, { recursive: true })))).not.toMatch(/link|up/);
   expect(readFileSync(join(base, "outside.txt"), "utf8")).toBe("outside");
   expect(existsSync(join(base, "new.txt"))).toBe(false);
@@ -167,7 +173,11 @@ test("a diff changes a file where it fits, and nothing where it does not", async
   const path = "workflows/diffed.yaml";
   await call(WRITE, { file_path: path, content: "a: 1\nb: 2\nc: 3\n" });
   const diff = ["--- a", "+++ b", "@@ -1,3 +1,3 @@", " a: 1", "-b: 2", "+b: 20", " c: 3", ""].join("\n");
-  expect(await call(DIFF, { file_path: path, diff })).toMatchObject({ status: "succeeded" });
+  const { revision } = outputOf(await call(READ, { file_path: path }));
+  const stale = { file_path: path, diff_content: diff, expected_base_revision: "0000", commit_message: "b" };
+  expect(await call(DIFF, stale)).toMatchObject({ code: "REVISION_UNKNOWN" });
+  expect(await call(DIFF, { file_path: path })).toMatchObject({ code: "MCP_ARGUMENTS_INVALID" });
+  expect(await call(DIFF, { ...stale, expected_base_revision: revision ?? "" })).toMatchObject({ status: "succeeded" });
   expect(await call(READ, { file_path: path })).toMatchObject({ output: { content: "a: 1\nb: 20\nc: 3\n" } });
   for (const wrong of [diff, "", "no diff", `${diff}\n${diff}`]) {
     expect(await call(DIFF, { file_path: path, diff: wrong })).toMatchObject({ code: "DIFF_NOT_APPLIED" });
@@ -176,27 +186,52 @@ test("a diff changes a file where it fits, and nothing where it does not", async
   expect(await call(READ, { file_path: path })).toMatchObject({ output: { content: "a: 1\nb: 20\nc: 3\n" } });
 });
 
-for (const [set, get, remove] of [
-  ["core.state.setRuntimeValue", "core.state.getRuntimeValue", "core.state.deleteRuntimeValue"],
-  ["community.database.simple_kv.set", "community.database.simple_kv.get", "community.database.simple_kv.delete"],
-] as const) {
+for (const { set, get, remove, kept, none, gone } of [
+  {
+    set: "core.state.setRuntimeValue",
+    get: "core.state.getRuntimeValue",
+    remove: "core.state.deleteRuntimeValue",
+    kept: (_: string, value: Json) => ({ value, found: true }),
+    none: () => ({ value: null, found: false }),
+    gone: () => ({ success: true }),
+  },
+  {
+    set: "community.database.simple_kv.set",
+    get: "community.database.simple_kv.get",
+    remove: "community.database.simple_kv.delete",
+    kept: (key: string, value: Json) => ({ key, value, exists: true }),
+    none: (key: string) => ({ key, value: null, exists: false }),
+    gone: (key: string, deleted: boolean) => ({ key, deleted }),
+  },
+]) {
   test(`${set}: a value is kept under any key, per application, until it is deleted`, async () => {
     for (const key of ["k", "K", "a/b", "../x", "a.b", "ü".repeat(300), "\0"]) {
       await call(set, { key, value: { of: key } });
-      expect(await call(get, { key })).toMatchObject({ output: { key, value: { of: key }, exists: true } });
+      expect(outputOf(await call(get, { key }))).toEqual(kept(key, { of: key }));
     }
     await call(set, { key: "k", value: null, app_id: "other" });
-    expect(await call(get, { key: "k", app_id: "other" })).toMatchObject({ output: { value: null, exists: true } });
-    expect(await call(remove, { key: "k" })).toMatchObject({ output: { deleted: true } });
-    expect(await call(remove, { key: "k" })).toMatchObject({ output: { deleted: false } });
-    expect(await call(get, { key: "k" })).toMatchObject({ output: { value: null, exists: false } });
-    expect(await call(get, { key: "K" })).toMatchObject({ output: { exists: true } });
+    expect(outputOf(await call(get, { key: "k", app_id: "other" }))).toEqual(kept("k", null));
+    expect(outputOf(await call(remove, { key: "k" }))).toEqual(gone("k", true));
+    expect(outputOf(await call(remove, { key: "k" }))).toEqual(gone("k", false));
+    expect(outputOf(await call(get, { key: "k" }))).toEqual(none("k"));
+    expect(outputOf(await call(get, { key: "K" }))).toEqual(kept("K", { of: "K" }));
+  });
+
+  test(`${set}: a value with a time to live is gone after it`, async () => {
+    let now = 1_000_000;
+    const timed = { now: () => now };
+    await call(set, { key: "k", value: "soon gone", ttl_seconds: 60 }, timed);
+    now += 59_999;
+    expect(outputOf(await call(get, { key: "k" }, timed))).toEqual(kept("k", "soon gone"));
+    now += 1;
+    expect(outputOf(await call(get, { key: "k" }, timed))).toEqual(none("k"));
+    expect(await call(set, { key: "k", value: "", ttl_seconds: 0 })).toMatchObject({ code: "MCP_ARGUMENTS_INVALID" });
   });
 }
 
 test("the two kinds of values do not see each other, and have limits", async () => {
   await call("core.state.setRuntimeValue", { key: "k", value: 1 });
-  expect(await call("community.database.simple_kv.get", { key: "k" })).toMatchObject({ output: { exists: false } });
+  expect(await call("community.database.simple_kv.get", { key: "k" })).toMatchObject({ output: { value: null } });
   const tooLarge = { key: "k", value: "x".repeat(1024 * 1024) };
   expect(await call("core.state.setRuntimeValue", tooLarge)).toMatchObject({ code: "MCP_ARGUMENTS_INVALID" });
   expect(await call("core.state.getRuntimeValue", { key: "x".repeat(1_001) })).toMatchObject({
@@ -207,8 +242,8 @@ test("the two kinds of values do not see each other, and have limits", async () 
 test("only what the configuration gives to workflows can be read", async () => {
   const configuration = { "uhlp.max_steps": 20, shop: { currency: "EUR" }, "a.b": 1 };
   const read = async (key: string) => outputOf(await call("core.framework.getConfigValue", { key }, { configuration }));
-  expect(await read("uhlp.max_steps")).toMatchObject({ value: 20, exists: true });
-  expect(await read("shop.currency")).toMatchObject({ value: "EUR", exists: true });
+  expect(await read("uhlp.max_steps")).toEqual({ value: 20 });
+  expect(await read("shop.currency")).toEqual({ value: "EUR" });
   for (const key of [
     "agent.anthropic_api_key",
     "constructor",
@@ -217,7 +252,7 @@ test("only what the configuration gives to workflows can be read", async () => {
     "shop.currency.length",
     "",
   ]) {
-    expect(await read(key)).toMatchObject({ value: null, exists: false });
+    expect(await read(key)).toEqual({ value: null });
   }
 });
 
@@ -264,6 +299,83 @@ test("arguments are checked by the tool's own schema", async () => {
   });
 });
 
+/** The contract of the twelve tools, as other engines have it: a whole input, and every field of the output. */
+const CONTRACT: readonly (readonly [string, JsonObject, readonly string[]])[] = [
+  ["framework.getConfigValue", { key: "k", component_id: "c" }, ["value"]],
+  [
+    "framework.logFrameworkMessage",
+    {
+      message: "m",
+      level: "critical",
+      context: { timestamp: "2026-11-22T00:00:00Z", level: "critical", component_name: "c", traceId: "t", more: 1 },
+    },
+    [],
+  ],
+  ["linux.executeCommand", { command: "true", args: ["a"], timeout_seconds: null }, ["exit_code", "stderr", "stdout"]],
+  [
+    "llm.generate",
+    { prompt: "Hi", model: null, parameters: null, output_format: null, output_schema: null },
+    ["completion", "metrics"],
+  ],
+  [
+    "state.setDefinitionFileContent",
+    { file_path: "workflows/a.yaml", content: "a: 1\n", commit_message: "m", author: null },
+    ["resulting_revision"],
+  ],
+  [
+    "state.getDefinitionFileContent",
+    { file_path: "workflows/a.yaml", revision: null },
+    ["content", "file_path", "revision"],
+  ],
+  [
+    "state.applyDefinitionDiff",
+    {
+      file_path: "workflows/a.yaml",
+      diff_content: "--- a\n+++ b\n@@ -1 +1 @@\n-a: 1\n+a: 2\n",
+      expected_base_revision: "37b128c59f1f5097",
+      commit_message: "m",
+      author: "me",
+    },
+    ["resulting_revision"],
+  ],
+  [
+    "state.listDefinitionDirectory",
+    { dir_path: "workflows", recursive: true, revision: null },
+    ["entries", "revision"],
+  ],
+  [
+    "state.deleteDefinitionFile",
+    { file_path: "workflows/a.yaml", commit_message: "m", author: null },
+    ["resulting_revision"],
+  ],
+  ["state.setRuntimeValue", { key: "k", value: "v", ttl_seconds: null }, ["success"]],
+  ["state.getRuntimeValue", { key: "k" }, ["found", "value"]],
+  ["state.deleteRuntimeValue", { key: "k" }, ["success"]],
+];
+
+test("the twelve tools take and give what others know them by, and the changes of files are in the log", async () => {
+  const notes: string[] = [];
+  const tools = open({
+    generate: async () => ({
+      status: "succeeded",
+      output: { completion: { parsed: true }, metrics: { token_usage: { prompt: 1, completion: 1, total: 2 } } },
+      costMicro: 0,
+    }),
+    runCommand: async () => ({ stdout: "", stderr: "", exitCode: 0 }),
+  });
+  const found: (readonly [string, readonly string[]])[] = [];
+  for (const [name, input] of CONTRACT) {
+    const call = { arguments: { app_id: "a", ...input }, log: (event: Json) => void notes.push(JSON.stringify(event)) };
+    const output = outputOf(await tools.call(`core.${name}`, call, NEVER));
+    found.push([name, Object.keys(output).sort()]);
+    if ("completion" in output) expect(output["completion"]).toBe('{"parsed":true}');
+    const { outputSchema } = tools.tools.find((tool) => tool.name === `core.${name}`) ?? {};
+    expect(outputSchema).toMatchObject({ additionalProperties: false });
+  }
+  expect(found).toEqual(CONTRACT.map(([name, , fields]) => [name, fields]));
+  expect(notes).toHaveLength(4);
+});
+
 test("every tool keeps what it promises: schemas compile, outputs fit them, all hints are said", async () => {
   const validators = createSchemaValidators();
   const tools = open({
@@ -292,7 +404,7 @@ test("every tool keeps what it promises: schemas compile, outputs fit them, all 
     const schema = await validators.compile(tool.outputSchema);
     if (!schema.ok) throw new Error(schema.message);
     if (outcome.status === "succeeded") expect([tool.name, schema.validate(outcome.output)]).toEqual([tool.name, []]);
-    else expect([tool.name, outcome.code]).toEqual(["core.state.applyDefinitionDiff", "DIFF_NOT_APPLIED"]);
+    else expect([tool.name, outcome.code]).toEqual(["core.state.applyDefinitionDiff", "MCP_ARGUMENTS_INVALID"]);
     expect(Object.values(tool.hints).every((hint) => typeof hint === "boolean")).toBe(true);
     expect(tool.title.length * tool.description.length).toBeGreaterThan(0);
   }
@@ -310,19 +422,22 @@ test("a tenant's run keeps values in the tenant's storage, and has none of the a
     open().call(name, { arguments: args, step, log: () => undefined }, NEVER);
   for (const set of ["core.state.setRuntimeValue", "community.database.simple_kv.set"]) {
     await call(set, { key: "k", value: "the application's" });
-    expect(await callFor(set.replace(".set", ".get"), { key: "k" })).toMatchObject({ output: { exists: false } });
+    expect(await callFor(set.replace(".set", ".get"), { key: "k" })).toMatchObject({ output: { value: null } });
     await callFor(set, { key: "k", value: "the tenant's" });
     expect(await call(set.replace(".set", ".get"), { key: "k" })).toMatchObject({
       output: { value: "the application's" },
     });
-    expect(await callFor(set.replace(".set", ".delete"), { key: "k" })).toMatchObject({ output: { deleted: true } });
-    expect(await call(set.replace(".set", ".get"), { key: "k" })).toMatchObject({ output: { exists: true } });
+    expect(await callFor(set.replace(".set", ".delete"), { key: "k" })).toMatchObject({ status: "succeeded" });
+    expect(await callFor(set.replace(".set", ".get"), { key: "k" })).toMatchObject({ output: { value: null } });
+    expect(await call(set.replace(".set", ".get"), { key: "k" })).toMatchObject({
+      output: { value: "the application's" },
+    });
   }
   const path = { file_path: "workflows/a.yaml" };
   for (const [name, given] of [
     [READ, path],
     [WRITE, { ...path, content: "x" }],
-    [DIFF, { ...path, diff: "x" }],
+    [DIFF, { ...path, diff_content: "x" }],
     [DELETE, path],
     [LIST, {}],
   ] as const) {

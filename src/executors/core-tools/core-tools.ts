@@ -9,11 +9,11 @@ import type { OfferedTool, ToolCall, ToolSet } from "../../ports/tools/tool-set.
 import { toFailed, toRefused } from "../output/failure.ts";
 import { describeKnown } from "../output/near-names.ts";
 import { commandTool, type RunCommand } from "./command-tool.ts";
-import { anything, appId, type CoreTool, defineCoreTool, succeeded } from "./core-tool.ts";
+import { anything, appId, type CoreTool, defineCoreTool, object, succeeded } from "./core-tool.ts";
 import { DefinitionFolder } from "./definition-folder.ts";
 import { definitionTools } from "./definition-tools.ts";
 import { llmTool } from "./llm-tool.ts";
-import { StoredValues, valueTools } from "./value-tools.ts";
+import { RUNTIME_VALUE, SIMPLE_KV, StoredValues, valueTools } from "./value-tools.ts";
 
 export interface CoreToolsOptions {
   /** The application. */
@@ -28,31 +28,35 @@ export interface CoreToolsOptions {
   readonly generate?: Generate;
   /** Absent: commands are not allowed. */
   readonly runCommand?: RunCommand;
+  /** Milliseconds, for values that expire. Default: the machine's clock. */
+  readonly now?: () => number;
 }
 
 const RESERVED = ["core.", "community.database.simple_kv."];
 
 /** The tools that every application has without configuring a server. */
 export function createCoreTools(options: CoreToolsOptions): ToolSet {
-  const { files, generate } = options;
+  const { files, generate, now = Date.now } = options;
   return new CoreTools([
     ...definitionTools(new DefinitionFolder(options.folder, options.forbidden)),
     ...valueTools({
-      values: new StoredValues(files, "runtime-values"),
+      values: new StoredValues(files, "runtime-values", now),
       set: "core.state.setRuntimeValue",
       get: "core.state.getRuntimeValue",
       remove: "core.state.deleteRuntimeValue",
       what: "runtime value",
+      answers: RUNTIME_VALUE,
     }),
     ...(generate === undefined ? [] : [llmTool(generate)]),
     commandTool(options.runCommand),
     ...frameworkTools(options.configuration),
     ...valueTools({
-      values: new StoredValues(files, "simple-kv"),
+      values: new StoredValues(files, "simple-kv", now),
       set: "community.database.simple_kv.set",
       get: "community.database.simple_kv.get",
       remove: "community.database.simple_kv.delete",
       what: "value",
+      answers: SIMPLE_KV,
     }),
   ]);
 }
@@ -124,18 +128,12 @@ function frameworkTools(configuration: JsonObject): readonly CoreTool[] {
         input: z.strictObject({
           ...appId,
           key: z.string().describe("For example `uhlp.max_steps`, or a key of `server.context.configuration`."),
+          component_id: z.string().optional().describe("Changes nothing: there is one configuration."),
         }),
-        output: z.strictObject({
-          key: z.string().describe("As asked."),
-          value: anything.describe("Null where there is none."),
-          exists: z.boolean().describe("Whether there is one."),
-        }),
+        output: z.strictObject({ value: anything.describe("Null where there is none.") }),
         hints: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
       },
-      async ({ key }) => {
-        const value = lookUp(configuration, key);
-        return succeeded({ key, value: value ?? null, exists: value !== undefined });
-      },
+      async ({ key }) => succeeded({ value: lookUp(configuration, key) ?? null }),
     ),
     defineCoreTool(
       {
@@ -144,16 +142,18 @@ function frameworkTools(configuration: JsonObject): readonly CoreTool[] {
         description: "Writes a message to the log of the step or of the server.",
         input: z.strictObject({
           ...appId,
-          level: z.enum(["debug", "info", "warn", "error"]).optional().describe("Default: info."),
+          level: z.enum(["debug", "info", "warn", "error", "critical"]).optional().describe("Default: info."),
           message: z.string().describe("What there is to say."),
+          context: object.optional().describe("Who says it: `component_name`, `timestamp`, `traceId` and more."),
           data: anything.optional().describe("More of it."),
         }),
-        output: z.strictObject({ logged: z.boolean().describe("Always true.") }),
+        output: z.strictObject({}),
         hints: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
       },
-      async ({ level = "info", message, data }, call) => {
-        call.log({ type: "log", level, message, ...(data === undefined ? {} : { data }) });
-        return succeeded({ logged: true });
+      async ({ level = "info", message, context, data }, call) => {
+        const more = { ...(context !== undefined && { context }), ...(data !== undefined && { data }) };
+        call.log({ type: "log", level, message, ...more });
+        return succeeded({});
       },
     ),
   ];

@@ -9,14 +9,15 @@ export interface DefinitionFile {
   readonly revision: string;
 }
 
-export interface FolderEntry {
+interface FolderEntry {
+  /** Ends with `/` if it is a folder. */
   readonly path: string;
-  readonly type: "file" | "directory";
-  readonly size_bytes?: number;
+  /** Of a file, what changes with its content. */
+  readonly stamp: string;
 }
 
 const MAX_FILE_BYTES = 1024 * 1024;
-const MAX_ENTRIES = 1_000;
+export const MAX_ENTRIES = 10_000;
 
 /**
  * The application's own files, for tools: definitions, prompts, scripts. Links are not followed, so that nothing outside
@@ -78,19 +79,24 @@ export class DefinitionFolder {
     }
   }
 
-  /** In the order of names, at most 1,000. */
+  /** In the order of names. Throws `TOO_LARGE` where there are more than so many. */
   async list(
     path: string,
     isDeep: boolean,
-  ): Promise<{ readonly entries: readonly FolderEntry[]; readonly isCut: boolean }> {
+  ): Promise<{ readonly entries: readonly string[]; readonly revision: string }> {
     const segments = parseDefinitionPath(path);
     await this.#refuseLinks(path, segments);
     const entries: FolderEntry[] = [];
     for await (const entry of this.#walk(segments, isDeep)) {
-      if (entries.length === MAX_ENTRIES) return { entries, isCut: true };
+      if (entries.length === MAX_ENTRIES)
+        throw new PawlError("TOO_LARGE", {
+          message: `"${path}" has more than ${MAX_ENTRIES} entries.`,
+          remedy: "List its folders one by one.",
+        });
       entries.push(entry);
     }
-    return { entries, isCut: false };
+    const written = JSON.stringify(entries.map((entry) => [entry.path, entry.stamp]));
+    return { entries: entries.map((entry) => entry.path), revision: revisionOf(Buffer.from(written)) };
   }
 
   async #locate(path: string): Promise<string> {
@@ -119,11 +125,16 @@ export class DefinitionFolder {
       const inner = [...segments, entry.name];
       const path = inner.join("/");
       if (isOutOfReach(inner) || this.#forbidden.includes(join(folder, entry.name))) continue;
-      if (entry.isDirectory()) yield { path, type: "directory" };
+      if (entry.isDirectory()) yield { path: `${path}/`, stamp: "" };
       if (entry.isDirectory() && isDeep) yield* this.#walk(inner, isDeep);
-      if (entry.isFile()) yield { path, type: "file", size_bytes: (await lstat(join(folder, entry.name))).size };
+      if (entry.isFile()) yield { path, stamp: await stampOf(join(folder, entry.name)) };
     }
   }
+}
+
+async function stampOf(place: string): Promise<string> {
+  const { size, mtimeMs } = await lstat(place);
+  return `${size} ${mtimeMs}`;
 }
 
 async function writeThrough(place: string, content: Uint8Array): Promise<void> {

@@ -1,13 +1,21 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { ToolCall } from "../../ports/tools/tool-set.ts";
 import { appId, type CoreTool, defineCoreTool, succeeded } from "./core-tool.ts";
-import type { DefinitionFolder } from "./definition-folder.ts";
+import { type DefinitionFolder, MAX_ENTRIES } from "./definition-folder.ts";
 
 const file = { file_path: z.string().describe("Relative to the application, for example `workflows/a.yaml`.") };
 const content = z.string().describe("The whole file.");
 const encoding = z.enum(["utf8", "base64"]).optional().describe("How `content` is written. Default: utf8.");
-const present = z.string().optional().describe("Refused if it is not the present one.");
-const changed = z.strictObject({ ...file, revision: z.string().describe("Changes with every change of the content.") });
+const present = z.string().nullish().describe("Refused if it is not the present one.");
+const revision = z.string().describe("Changes with every change of the content.");
+const changed = z.strictObject({ resulting_revision: revision });
+/** Files have no history here: the log of the step keeps who has changed what. */
+const message = {
+  commit_message: z.string().optional().describe("Why; it goes to the log."),
+  author: z.string().nullish().describe("Who; it goes to the log."),
+};
 
 /** `core.state.*DefinitionFile*`: the files of the application. A tenant's run has none of them. */
 export function definitionTools(folder: DefinitionFolder): readonly CoreTool[] {
@@ -35,14 +43,24 @@ function readTool(folder: DefinitionFolder): CoreTool {
       name: "core.state.getDefinitionFileContent",
       title: "Read a definition file",
       description: "Reads one of the application's files: a workflow, a prompt template, a script.",
-      input: z.strictObject({ ...appId, ...file, revision: present }),
-      output: changed.extend({ content, encoding }),
+      input: z.strictObject({
+        ...appId,
+        ...file,
+        revision: present,
+        encoding: encoding.describe("How `content` is wanted: base64 for what is no text. Default: utf8."),
+      }),
+      output: z.strictObject({ content, ...file, revision }),
       hints: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
     },
-    async ({ file_path: path, revision: asked }) => {
+    async ({ file_path: path, revision: asked, encoding: wanted }) => {
       const found = await folder.read(path);
       checkRevision(asked, path, found.revision);
-      return succeeded({ ...toContent(found.content), file_path: path, revision: found.revision });
+      const text = wanted === "base64" ? Buffer.from(found.content).toString("base64") : readText(found.content);
+      if (text === undefined) {
+        const remedy = "Ask for it with `encoding: base64`.";
+        throw new PawlError("FILE_NOT_TEXT", { message: `${path} is not UTF-8 text.`, remedy });
+      }
+      return succeeded({ content: text, file_path: path, revision: found.revision });
     },
   );
 }
@@ -53,12 +71,14 @@ function writeTool(folder: DefinitionFolder): CoreTool {
       name: "core.state.setDefinitionFileContent",
       title: "Write a definition file",
       description: "Writes one of the application's files as a whole; it is made where there is none.",
-      input: z.strictObject({ ...appId, ...file, content, encoding }),
+      input: z.strictObject({ ...appId, ...file, content, encoding, ...message }),
       output: changed,
       hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
     },
-    async ({ file_path: path, content: text, encoding: written }) =>
-      succeeded({ file_path: path, revision: await folder.write(path, Buffer.from(text, written)) }),
+    async (input, call) => {
+      const revised = await folder.write(input.file_path, Buffer.from(input.content, input.encoding));
+      return succeeded(noteChange(input, revised, call));
+    },
   );
 }
 
@@ -73,13 +93,23 @@ function diffTool(folder: DefinitionFolder): CoreTool {
       input: z.strictObject({
         ...appId,
         ...file,
-        diff: z.string().describe("A unified diff of this one file."),
-        revision: present,
+        diff_content: z.string().optional().describe("A unified diff of this one file."),
+        diff: z.string().optional().describe("The same as `diff_content`."),
+        expected_base_revision: present,
+        revision: present.describe("The same as `expected_base_revision`."),
+        ...message,
       }),
       output: changed,
       hints: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
     },
-    async ({ file_path: path, diff, revision: asked }) => {
+    async (input, call) => {
+      const {
+        file_path: path,
+        diff_content: diff = input.diff,
+        expected_base_revision: asked = input.revision,
+      } = input;
+      if (diff === undefined)
+        throw new PawlError("MCP_ARGUMENTS_INVALID", { message: "`diff_content` is missing: what is to be changed." });
       const found = await folder.read(path);
       checkRevision(asked, path, found.revision);
       const text = readText(found.content);
@@ -90,7 +120,7 @@ function diffTool(folder: DefinitionFolder): CoreTool {
       if (patched === undefined) {
         throw new PawlError("DIFF_NOT_APPLIED", { message: `The diff does not fit ${path}.` });
       }
-      return succeeded({ file_path: path, revision: await folder.write(path, Buffer.from(patched)) });
+      return succeeded(noteChange(input, await folder.write(path, Buffer.from(patched)), call));
     },
   );
 }
@@ -114,58 +144,68 @@ function deleteTool(folder: DefinitionFolder): CoreTool {
       name: "core.state.deleteDefinitionFile",
       title: "Delete a definition file",
       description: "Deletes one of the application's files.",
-      input: z.strictObject({ ...appId, ...file }),
-      output: z.strictObject({ ...file, deleted: z.boolean().describe("False: there was none.") }),
+      input: z.strictObject({ ...appId, ...file, ...message }),
+      output: changed,
       hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
     },
-    async ({ file_path: path }) => succeeded({ file_path: path, deleted: await folder.remove(path) }),
+    async (input, call) => {
+      await folder.remove(input.file_path);
+      return succeeded(noteChange(input, NO_REVISION, call));
+    },
   );
 }
 
 function listTool(folder: DefinitionFolder): CoreTool {
-  const entry = z.strictObject({
-    path: z.string().describe("Relative to the application."),
-    type: z.enum(["file", "directory"]),
-    size_bytes: z.int().nonnegative().optional().describe("Only of a file."),
-  });
-  const directory = z.string().describe("Relative to the application; empty is the application itself.");
+  const directory = z.string().describe("Relative to the application; empty or `.` is the application itself.");
   return defineCoreTool(
     {
       name: "core.state.listDefinitionDirectory",
       title: "List definition files",
-      description: "Lists a folder of the application, at most 1,000 entries.",
+      description: `Lists a folder of the application. More than ${MAX_ENTRIES} entries are refused.`,
       input: z.strictObject({
         ...appId,
-        directory_path: directory.optional(),
+        dir_path: directory.optional(),
+        directory_path: directory.optional().describe("The same as `dir_path`."),
         recursive: z.boolean().optional().describe("With all folders below. Default: false."),
+        revision: present,
       }),
       output: z.strictObject({
-        directory_path: directory,
-        entries: z.array(entry),
-        truncated: z.boolean().describe("There are more."),
+        entries: z.array(z.string()).describe("Paths relative to the application; those of folders end with `/`."),
+        revision: z.string().describe("Changes with the entries and the sizes and times of files."),
       }),
       hints: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
     },
-    async ({ directory_path: path = "", recursive = false }) => {
-      const { entries, isCut } = await folder.list(path, recursive);
-      return succeeded({ directory_path: path, entries: entries.map((found) => ({ ...found })), truncated: isCut });
+    async ({ dir_path: path, directory_path: other, recursive = false, revision: asked }) => {
+      const place = path ?? other ?? "";
+      const listed = await folder.list(ROOTS.has(place) ? "" : place, recursive);
+      checkRevision(asked, place, listed.revision);
+      return succeeded({ entries: listed.entries, revision: listed.revision });
     },
   );
 }
 
-function checkRevision(asked: string | undefined, path: string, present: string): void {
-  if (asked === undefined || asked === "" || asked === present) return;
+/** Other ways to write the application itself. */
+const ROOTS: ReadonlySet<string> = new Set([".", "./", "/"]);
+/** A file that is not there. */
+const NO_REVISION = "none";
+
+interface Noted {
+  readonly file_path: string;
+  readonly commit_message?: string | undefined;
+  readonly author?: string | null | undefined;
+}
+
+function noteChange({ file_path, commit_message, author }: Noted, revised: string, call: ToolCall): JsonObject {
+  const about = { file_path, author: author ?? null, resulting_revision: revised };
+  if (commit_message !== undefined) call.log({ type: "log", level: "info", message: commit_message, data: about });
+  return { resulting_revision: revised };
+}
+
+function checkRevision(asked: string | null | undefined, path: string, present: string): void {
+  if (asked == null || asked === "" || asked === present) return;
   throw new PawlError("REVISION_UNKNOWN", {
     message: `"${path}" has the revision ${present}; older ones are not kept.`,
   });
-}
-
-/** Text as it is; anything else flagged as base64. */
-function toContent(found: Uint8Array): { readonly content: string; readonly encoding?: "base64" } {
-  const text = readText(found);
-  return text === undefined
-    ? { content: Buffer.from(found).toString("base64"), encoding: "base64" }
-    : { content: text };
 }
 
 /** Undefined: it is not UTF-8. */

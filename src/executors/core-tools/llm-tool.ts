@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
-import { anything, appId, type CoreTool, defineCoreTool } from "./core-tool.ts";
+import { appId, type CoreTool, defineCoreTool, object } from "./core-tool.ts";
 
 const tokens = z.int().min(0).describe("Tokens.");
-const object = z.custom<JsonObject>(isJsonObject, "must be an object").meta({ type: "object" });
 
 /** `core.llm.generate`. */
 export function llmTool(generate: Generate): CoreTool {
@@ -16,20 +15,34 @@ export function llmTool(generate: Generate): CoreTool {
       input: z.strictObject({
         ...appId,
         prompt: z.string().describe("What the model is asked."),
-        model: z.string().optional().describe("`provider:model` or an alias; the configured one where it is left out."),
-        parameters: object.optional().describe("For the model, for example `temperature`."),
-        output_format: z.enum(["text", "json", "xml", "yaml"]).optional(),
-        output_schema: object.optional().describe("A JSON Schema that the answer must fit."),
+        model: z.string().nullish().describe("`provider:model` or an alias; the configured one where it is left out."),
+        parameters: object.nullish().describe("For the model, for example `temperature`."),
+        output_format: z.enum(["text", "json", "xml", "yaml"]).nullish(),
+        output_schema: object.nullish().describe("A JSON Schema that the answer must fit."),
       }),
       output: z.strictObject({
-        completion: anything.describe("The answer: text, or what it was parsed to."),
+        completion: z.string().describe("The answer. A structured one as JSON."),
         metrics: z.strictObject({
           token_usage: z.strictObject({ prompt: tokens, completion: tokens, total: tokens }),
         }),
       }),
       hints: { readOnly: true, destructive: false, idempotent: false, openWorld: true },
     },
-    ({ prompt, model, parameters, output_format: outputFormat, output_schema: outputSchema }, call, signal) =>
-      generate({ prompt, model, parameters, outputFormat, outputSchema }, signal, call.step),
+    async ({ prompt, model, parameters, output_format: outputFormat, output_schema: outputSchema }, call, signal) => {
+      const request = {
+        prompt,
+        model: model ?? undefined,
+        parameters: parameters ?? undefined,
+        outputFormat: outputFormat ?? undefined,
+        outputSchema: outputSchema ?? undefined,
+      };
+      const outcome = await generate(request, signal, call.step);
+      return outcome.status === "succeeded" ? { ...outcome, output: withText(outcome.output) } : outcome;
+    },
   );
+}
+
+function withText(output: Json): Json {
+  if (!isJsonObject(output) || typeof output["completion"] === "string") return output;
+  return { ...output, completion: JSON.stringify(output["completion"]) };
 }

@@ -14,26 +14,65 @@ interface ValueTools {
   readonly remove: string;
   /** The kind of value, for titles. */
   readonly what: string;
+  readonly answers: typeof RUNTIME_VALUE | typeof SIMPLE_KV;
 }
 
 const key = { key: z.string().min(1).describe("Any text.") };
 const named = z.strictObject({ ...appId, ...key });
+const value = anything.describe("Null where there is none.");
+const success = z.boolean().describe("Always true.");
+
+/** The answers of `core.state.*RuntimeValue`, which are closed. */
+export const RUNTIME_VALUE = {
+  set: { shape: z.strictObject({ success }), of: () => ({ success: true }) },
+  get: {
+    shape: z.strictObject({ value, found: z.boolean().describe("Whether there is one.") }),
+    of: (_: string, kept: Json | undefined) => ({ value: kept ?? null, found: kept !== undefined }),
+  },
+  remove: { shape: z.strictObject({ success }), of: () => ({ success: true }) },
+};
+
+/** The answers of `community.database.simple_kv.*`. */
+export const SIMPLE_KV = {
+  set: { shape: z.strictObject({ ...key, success }), of: (name: string) => ({ key: name, success: true }) },
+  get: {
+    shape: z.strictObject({ ...key, value, exists: z.boolean().describe("Whether there is one.") }),
+    of: (name: string, kept: Json | undefined) => ({ key: name, value: kept ?? null, exists: kept !== undefined }),
+  },
+  remove: {
+    shape: z.strictObject({ ...key, deleted: z.boolean().describe("False: there was none.") }),
+    of: (name: string, deleted: boolean) => ({ key: name, deleted }),
+  },
+};
 
 /** Values that outlast a run: `core.state.*RuntimeValue` and `community.database.simple_kv.*`. */
-export function valueTools({ values, set, get, remove, what }: ValueTools): readonly CoreTool[] {
+export function valueTools({ values, set, get, remove, what, answers }: ValueTools): readonly CoreTool[] {
   return [
     defineCoreTool(
       {
         name: set,
         title: `Store a ${what}`,
         description: `Stores a ${what} under a key, in place of the one that is there. Values of different app ids are kept apart.`,
-        input: named.extend({ value: anything.describe("Any JSON value, up to 1 MiB.") }),
-        output: z.strictObject({ ...key, success: z.boolean().describe("Always true.") }),
+        input: named.extend({
+          value: anything.describe("Any JSON value, up to 1 MiB."),
+          ttl_seconds: z
+            .int()
+            .min(1)
+            .max(MAX_TTL_SECONDS)
+            .nullish()
+            .describe("It is gone after so long. Default: it stays."),
+        }),
+        output: answers.set.shape,
         hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
       },
       async (input, call) => {
-        await values.set({ appId: appIdOf(input, call), key: input.key }, input.value, call.step?.files);
-        return succeeded({ key: input.key, success: true });
+        const { value: kept, ttl_seconds: ttlSeconds } = input;
+        await values.set(
+          { appId: appIdOf(input, call), key: input.key },
+          { value: kept, ttlSeconds },
+          call.step?.files,
+        );
+        return succeeded(answers.set.of(input.key));
       },
     ),
     defineCoreTool(
@@ -42,16 +81,12 @@ export function valueTools({ values, set, get, remove, what }: ValueTools): read
         title: `Read a ${what}`,
         description: `Reads the ${what} that is stored under a key.`,
         input: named,
-        output: z.strictObject({
-          ...key,
-          value: anything.describe("Null where there is none."),
-          exists: z.boolean().describe("Whether there is one."),
-        }),
+        output: answers.get.shape,
         hints: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
       },
       async (input, call) => {
-        const value = await values.get({ appId: appIdOf(input, call), key: input.key }, call.step?.files);
-        return succeeded({ key: input.key, value: value ?? null, exists: value !== undefined });
+        const kept = await values.get({ appId: appIdOf(input, call), key: input.key }, call.step?.files);
+        return succeeded(answers.get.of(input.key, kept));
       },
     ),
     defineCoreTool(
@@ -60,17 +95,19 @@ export function valueTools({ values, set, get, remove, what }: ValueTools): read
         title: `Delete a ${what}`,
         description: `Deletes the ${what} that is stored under a key.`,
         input: named,
-        output: z.strictObject({ ...key, deleted: z.boolean().describe("False: there was none.") }),
+        output: answers.remove.shape,
         hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
       },
       async (input, call) => {
         const deleted = await values.remove({ appId: appIdOf(input, call), key: input.key }, call.step?.files);
-        return succeeded({ key: input.key, deleted });
+        return succeeded(answers.remove.of(input.key, deleted));
       },
     ),
   ];
 }
 
+/** Ten years. */
+const MAX_TTL_SECONDS = 315_360_000;
 const MAX_VALUE_BYTES = 1024 * 1024;
 const MAX_KEY_CHARS = 1_000;
 
@@ -88,23 +125,32 @@ interface ValueName {
 export class StoredValues {
   readonly #own: () => Promise<FileStorage>;
   readonly #folder: string;
+  readonly #now: () => number;
 
-  /** `own`: the files of the application, for whoever is no step. */
-  constructor(own: () => Promise<FileStorage>, folder: string) {
+  /** `own`: the files of the application, for whoever is no step. `now`: milliseconds. */
+  constructor(own: () => Promise<FileStorage>, folder: string, now: () => number) {
     this.#own = own;
     this.#folder = folder;
+    this.#now = now;
   }
 
-  /** Undefined: there is none. `null` is a value. */
+  /** Undefined: there is none, or its time is over. `null` is a value. */
   async get(name: ValueName, files: FileStorage | undefined): Promise<Json | undefined> {
     const content = await (files ?? (await this.#own())).read(this.#pathOf(name));
     if (content === undefined) return undefined;
     const kept = parseJson(Buffer.from(content).toString("utf8"));
-    return isJsonObject(kept) ? kept["value"] : undefined;
+    if (!isJsonObject(kept)) return undefined;
+    const { expires_at: expiresAt, value } = kept;
+    return typeof expiresAt === "number" && expiresAt <= this.#now() ? undefined : value;
   }
 
-  async set(name: ValueName, value: Json, files: FileStorage | undefined): Promise<void> {
-    const text = JSON.stringify({ app_id: name.appId, key: name.key, value });
+  async set(
+    name: ValueName,
+    { value, ttlSeconds }: { readonly value: Json; readonly ttlSeconds?: number | null | undefined },
+    files: FileStorage | undefined,
+  ): Promise<void> {
+    const until = ttlSeconds == null ? {} : { expires_at: this.#now() + ttlSeconds * 1_000 };
+    const text = JSON.stringify({ app_id: name.appId, key: name.key, value, ...until });
     if (Buffer.byteLength(text) > MAX_VALUE_BYTES) {
       throw new PawlError("MCP_ARGUMENTS_INVALID", { message: `A value has at most ${MAX_VALUE_BYTES} bytes.` });
     }

@@ -196,13 +196,13 @@ test("built-in tools are called here, without a look at the servers", async () =
     arguments: { key: "k", value: [1] },
     context: { appId: "a" },
   });
-  expect(await executor.run(set.task, NEVER)).toMatchObject({ output: { key: "k", success: true } });
+  expect(await executor.run(set.task, NEVER)).toMatchObject({ output: { success: true } });
   const get = mcpTask({ tool: "core.state.getRuntimeValue", arguments: { key: "k", app_id: "a" } });
   expect(await executor.run({ ...get.task, files: set.task.files }, NEVER)).toMatchObject({
-    output: { value: [1], exists: true },
+    output: { value: [1], found: true },
   });
   const log = mcpTask({ tool: "core.framework.logFrameworkMessage", arguments: { message: "hello" } });
-  expect(await executor.run(log.task, NEVER)).toMatchObject({ output: { logged: true } });
+  expect(await executor.run(log.task, NEVER)).toMatchObject({ output: {} });
   expect(log.events).toEqual([{ type: "log", level: "info", message: "hello" }]);
 });
 

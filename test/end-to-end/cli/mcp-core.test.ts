@@ -54,7 +54,7 @@ test("a client of the SDK before this one gets along", async () => {
   await client.connect(new OldTransport({ command: program, args, env, cwd: application({}), stderr: "ignore" }));
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain("core.state.setRuntimeValue");
   const set = await client.callTool({ name: "core.state.setRuntimeValue", arguments: { key: "k", value: 1 } });
-  expect(set.structuredContent).toEqual({ key: "k", success: true });
+  expect(set.structuredContent).toEqual({ success: true });
 });
 
 test("an error is a result that says what to do, and a name that nobody has is refused", async () => {
@@ -83,7 +83,7 @@ test("values outlast the server, and other programs' names are understood", asyn
   const { tools } = await second.listTools();
   expect(tools.map(({ name }) => name).filter((name) => !/^[A-Za-z0-9_-]+$/.test(name))).toEqual([]);
   const read = await second.callTool({ name: "core_state_getRuntimeValue", arguments: { key: "k" } });
-  expect(read.structuredContent).toEqual({ key: "k", value: [1], exists: true });
+  expect(read.structuredContent).toEqual({ value: [1], found: true });
 });
 
 test("a message to the log goes to stderr, never into the protocol", async () => {
@@ -120,7 +120,7 @@ test("over HTTP the tools are there for both eras, and for nobody who comes by a
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: negotiation });
     await client.connect(new StreamableHTTPClientTransport(url));
     const set = await client.callTool({ name: "core.state.setRuntimeValue", arguments: { key: "k", value: 1 } });
-    expect(set.structuredContent).toEqual({ key: "k", success: true });
+    expect(set.structuredContent).toEqual({ success: true });
     await client.close();
   }
   const post = (headers: Readonly<Record<string, string>>) =>
