@@ -70,7 +70,6 @@ interface Answer {
   readonly askedSeq: number;
   readonly answer: "approve" | "reject" | "skip";
   readonly by: string | undefined;
-  readonly at: number;
 }
 
 export interface Budget {

@@ -14,7 +14,6 @@ export interface Addition {
 }
 
 export interface Added {
-  readonly wasThere: boolean;
   readonly columns: readonly string[];
   /** Columns that the file did not have. */
   readonly newColumns: readonly string[];
@@ -146,7 +145,7 @@ function joinAll(additions: readonly Addition[], columns: readonly string[], don
   const records: (readonly string[])[] = [];
   let all = columns;
   const added = additions.map(({ key, rows, keepsFormulas }): Added => {
-    if (known.has(key)) return { wasThere: true, columns: all, newColumns: [] };
+    if (known.has(key)) return { columns: all, newColumns: [] };
     known.add(key);
     keys.push(key);
     const before = all;
@@ -154,7 +153,7 @@ function joinAll(additions: readonly Addition[], columns: readonly string[], don
     const names = [...before.map((column) => nameOf(column, rows)), ...found];
     records.push(...rows.rows.map((row) => toFields(row, names, keepsFormulas)));
     all = [...before, ...found.map((column) => (keepsFormulas ? column : guardFormula(column)))];
-    return { wasThere: false, columns: all, newColumns: before.length === 0 ? [] : found };
+    return { columns: all, newColumns: before.length === 0 ? [] : found };
   });
   return { added, keys, records, all };
 }

@@ -11,7 +11,6 @@ import {
 } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { createRedactor, type Redactor } from "../output/redact.ts";
-import { limitProgress, type ToolProgress } from "./limit-progress.ts";
 import type { ManagedOptions } from "./managed-server.ts";
 import { type McpFailure, refusal, stoppedFailure } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
@@ -25,6 +24,12 @@ import { ProcessTransport } from "./transports/process-transport.ts";
 export interface ConnectionOptions extends Pick<ManagedOptions, "version" | "connectTimeoutMs" | "guard"> {
   /** Aborts when nobody needs the connection any more. */
   readonly lifetime: AbortSignal;
+}
+
+export interface ToolProgress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
 }
 
 export interface ServerCall {
@@ -145,10 +150,6 @@ export class Connection {
     };
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /** Once it is connected. */
   attach(): void {
     this.#listCheck.attach(this.#transport);
@@ -194,7 +195,7 @@ export class Connection {
         timeout: call.idleTimeoutMs,
         maxTotalTimeout: call.maxTotalMs,
         resetTimeoutOnProgress: true,
-        onprogress: limitProgress(call.onProgress),
+        onprogress: call.onProgress,
         // Without its output schema: results are checked by whoever reads them, with a better message.
         toolDefinition: listed && { ...listed, outputSchema: undefined },
       });

@@ -2,7 +2,7 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { describeKnown } from "../output/near-names.ts";
 import type { Redactor } from "../output/redact.ts";
-import type { ServerCall } from "./connection.ts";
+import type { ServerCall, ToolProgress } from "./connection.ts";
 import type { ManagedServer } from "./managed-server.ts";
 import { refusal, untilStopped } from "./mcp-failure.ts";
 import { resolveServer, type ServerAddress, type Surroundings } from "./resolve-server.ts";
@@ -92,7 +92,7 @@ export class McpServers {
       meta: request.meta ?? {},
       idleTimeoutMs: timeoutMs ?? configured ?? this.#options.timeoutMs,
       maxTotalMs: timeoutMs ?? MAX_TOTAL_MS,
-      onProgress: (progress) => request.onProgress?.(progress),
+      onProgress: limitProgress((progress) => request.onProgress?.(progress)),
     };
     return await managed.use(async (connection) => {
       return { tool, result: await connection.call(call, signal), redactor: connection.redactor };
@@ -136,4 +136,23 @@ export class McpServers {
     const hint = describeKnown(server, [...entries.keys()]);
     throw refusal("MCP_SERVER_UNKNOWN", `No MCP server is called "${server}". ${hint}`);
   }
+}
+
+const MAX_MESSAGE_CHARS = 500;
+/** So many at once, and then so many each second: what is shown to people does not need more. */
+const BURST = 50;
+const PER_SECOND = 10;
+
+/** Passes progress on, but never a flood of it. What is left out is lost: the next one tells more. */
+function limitProgress(hear: (progress: ToolProgress) => void): (progress: ToolProgress) => void {
+  let allowed = BURST;
+  let countedAt = performance.now();
+  return ({ progress, total, message }) => {
+    const now = performance.now();
+    allowed = Math.min(BURST, allowed + ((now - countedAt) / 1_000) * PER_SECOND);
+    countedAt = now;
+    if (allowed < 1) return;
+    allowed -= 1;
+    hear({ progress, total, message: message?.slice(0, MAX_MESSAGE_CHARS) });
+  };
 }

@@ -91,8 +91,8 @@ function endApproval(turn: Turn, instance: Instance): void {
   stopTimer(turn, timerOf(instance, "approval"));
 }
 
-function noteAnswer({ state }: Turn, { path, askedSeq }: Instance, { answer, by, at }: ApprovalAnswered): void {
-  const noted = { askedSeq, answer, by, at };
+function noteAnswer({ state }: Turn, { path, askedSeq }: Instance, { answer, by }: ApprovalAnswered): void {
+  const noted = { askedSeq, answer, by };
   const before = state.answers.get(path);
   if (before === undefined) state.answers.set(path, [noted]);
   else before.push(noted);

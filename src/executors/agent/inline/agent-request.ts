@@ -12,8 +12,6 @@ export interface AgentRequest {
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;
   readonly maxTurns: number;
-  /** The definition sets `maxTurns` itself. */
-  readonly isTurnLimitSet: boolean;
   readonly builtIns: readonly string[];
   /** MCP servers. Absent: all of them. */
   readonly clients?: readonly string[] | undefined;
@@ -61,7 +59,6 @@ function readDescribed(input: JsonObject, agent: JsonObject): AgentRequest {
     temperature: numberIn(agent, "temperature") ?? TEMPERATURE,
     maxTokens: numberIn(agent, "max_tokens") ?? MAX_TOKENS,
     maxTurns: numberIn(agent, "max_iterations") ?? MAX_ITERATIONS,
-    isTurnLimitSet: numberIn(agent, "max_iterations") !== undefined,
     builtIns: textsIn(agent, "tools") ?? [],
     clients: textsIn(agent, "clients"),
     allow: textsIn(agent, "allow"),
@@ -87,7 +84,6 @@ function readStep(input: Json, stepId: string): AgentRequest {
     files,
     model,
     maxTurns: maxTurns ?? MAX_TURNS,
-    isTurnLimitSet: maxTurns !== undefined,
     builtIns,
     clients: [...new Set(ofServers.map((name) => name.split(".", 1)[0] ?? name))],
     allow: ofServers,

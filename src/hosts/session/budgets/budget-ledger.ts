@@ -7,9 +7,8 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { Budget, Budgets, BudgetUse } from "../../../ports/service/budgets.ts";
 import type { LiveRun } from "../live-run.ts";
 import { type BudgetAccount, OwnAccount, SharedAccount } from "./budget-account.ts";
-import { decideReservations } from "./decide-reservations.ts";
+import { decideReservations, type OfAttempt, PeakUse } from "./decide-reservations.ts";
 import { type Bound, givesTryBack, type PayingRun, toRunShares } from "./paying-run.ts";
-import { type OfAttempt, PeakUse } from "./peak-use.ts";
 import { NOTHING, UseTracker } from "./use-tracker.ts";
 
 /** An attempt that is to begin. */
