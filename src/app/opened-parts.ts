@@ -5,6 +5,7 @@ import type { ServiceRecords } from "../operations/application/service-records.t
 import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
+import { once } from "./once.ts";
 
 interface OpenedPartsOptions {
   readonly durability: "power" | "process";
@@ -18,8 +19,6 @@ export class OpenedParts {
   readonly #options: OpenedPartsOptions;
   #reading: Promise<Journal> | undefined;
   #owned: Journal | undefined;
-  #blobs: Promise<Blobs> | undefined;
-  #files: Promise<FileStorage> | undefined;
   #service: Promise<OpenServiceRecords> | undefined;
 
   constructor(dataDir: string, options: OpenedPartsOptions) {
@@ -46,19 +45,15 @@ export class OpenedParts {
     await this.#closeReading();
   }
 
-  blobs(): Promise<Blobs> {
-    this.#blobs ??= import("../storage/files/file-blobs.ts").then(
-      ({ FileBlobs }) => new FileBlobs(join(this.#dataDir, "blobs")),
-    );
-    return this.#blobs;
-  }
+  readonly blobs = once(async (): Promise<Blobs> => {
+    const { FileBlobs } = await import("../storage/files/file-blobs.ts");
+    return new FileBlobs(join(this.#dataDir, "blobs"));
+  });
 
-  files(): Promise<FileStorage> {
-    this.#files ??= import("../storage/files/local-file-storage.ts").then(
-      ({ LocalFileStorage }) => new LocalFileStorage(join(this.#dataDir, "storage")),
-    );
-    return this.#files;
-  }
+  readonly files = once(async (): Promise<FileStorage> => {
+    const { LocalFileStorage } = await import("../storage/files/local-file-storage.ts");
+    return new LocalFileStorage(join(this.#dataDir, "storage"));
+  });
 
   service(): Promise<ServiceRecords> {
     this.#service ??= this.#openService();

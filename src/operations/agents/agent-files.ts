@@ -1,8 +1,7 @@
 import { glob } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Definition } from "../../dialects/definition.ts";
-import { readTextFile } from "../definitions/read-text-file.ts";
+import { readIfThere } from "../definitions/read-text-file.ts";
 
 const AGENT_FILES = ".claude/agents/**/*.md";
 
@@ -21,13 +20,4 @@ export async function readAgentFiles(appDir: string): Promise<readonly Definitio
     const text = texts[index];
     return text === undefined ? [] : [{ text, file: relative(appDir, file) }];
   });
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readTextFile(file);
-  } catch (error) {
-    if (isPawlError(error)) return undefined;
-    throw error;
-  }
 }

@@ -1,5 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, ownField } from "../../core/json.ts";
 
 /** A request to an agent, or to a workflow of agents. */
 export interface AgentsRequest {
@@ -16,9 +16,9 @@ const MAX_SESSION_ID_CHARS = 200;
 /** Reads a request as it came; what it does not know is ignored. Throws `REQUEST_INVALID`. */
 export function readAgentsRequest(body: Json, field: MessageField): AgentsRequest {
   if (!isJsonObject(body)) throw invalid(`The body must be an object with \`${field}\`.`);
-  const message = own(body, field);
+  const message = ownField(body, field);
   if (typeof message !== "string") throw invalid(`\`${field}\` must be a text.`);
-  const sessionId = own(body, "session_id") ?? undefined;
+  const sessionId = ownField(body, "session_id") ?? undefined;
   if (sessionId === undefined) return { message };
   if (typeof sessionId === "string" && sessionId !== "" && sessionId.length <= MAX_SESSION_ID_CHARS)
     return { message, sessionId };
@@ -28,10 +28,6 @@ export function readAgentsRequest(body: Json, field: MessageField): AgentsReques
 /** Makes the input of a workflow of agents. */
 export function toAgentsInput({ message, sessionId }: AgentsRequest): JsonObject {
   return { message, ...(sessionId === undefined ? {} : { session_id: sessionId }) };
-}
-
-function own(body: JsonObject, name: string): Json | undefined {
-  return Object.hasOwn(body, name) ? body[name] : undefined;
 }
 
 function invalid(message: string): PawlError {

@@ -5,7 +5,7 @@ import type { DefinitionReport } from "../definitions/compile-text.ts";
 import { agentsFileOf, stemOf } from "../definitions/definition-files.ts";
 import type { ReferredDefinition } from "../definitions/find-definition.ts";
 import { findNamed } from "../definitions/find-named.ts";
-import { loadOptionsOf } from "../definitions/load-options.ts";
+import { registryOf } from "../definitions/load-options.ts";
 import { listRegistered, type RegistryPlaces } from "../definitions/registry.ts";
 import type { ShownProblem } from "../definitions/shown-problem.ts";
 import { findSaved, reportOnSaved } from "../workflows/saved-definitions.ts";
@@ -26,7 +26,7 @@ export async function findAgentsWorkflow(
   name: string,
   kind?: AgentsWorkflowKind,
 ): Promise<ReferredDefinition> {
-  const places: RegistryPlaces = { appDir: app.appDir, library: app.library, ...loadOptionsOf(app.config) };
+  const places: RegistryPlaces = registryOf(app);
   const named = await findNamed({ ...places, findSaved: (each) => findSaved(app, each) }, name);
   if (named === undefined) throw await explainAbsence(app, places, name);
   const report: DefinitionReport =

@@ -7,7 +7,7 @@ import type { GraphProblem } from "../../core/graph/check-controls.ts";
 import { checkGraph } from "../../core/graph/check-graph.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { liftControls } from "../../core/graph/lift-controls.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, ownField } from "../../core/json.ts";
 import type { Compiled, DefinitionPart, LoadOptions, Selection } from "../../dialects/definition.ts";
 import { loadDefinition } from "../../dialects/load-definition.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
@@ -188,12 +188,8 @@ function locateServers(graph: Graph, folders: readonly string[]): Graph {
 function pathsOf(server: Json): readonly string[] {
   if (!isJsonObject(server)) return [];
   const { args } = server;
-  const named = [...["server_path", "command", "cwd", "venv"].map((key) => own(server, key)), ...listOf(args)];
+  const named = [...["server_path", "command", "cwd", "venv"].map((key) => ownField(server, key)), ...listOf(args)];
   return named.filter((path): path is string => typeof path === "string" && isRelativePath(path));
-}
-
-function own(server: JsonObject, key: string): Json | undefined {
-  return Object.hasOwn(server, key) ? server[key] : undefined;
 }
 
 function listOf(value: Json | undefined): readonly Json[] {

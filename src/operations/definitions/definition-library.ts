@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { isJsonObject } from "../../core/json.ts";
 import { listDefinitionFiles } from "./definition-files.ts";
 import { stampAll } from "./file-stamps.ts";
-import { readTextFile } from "./read-text-file.ts";
+import { readIfThere } from "./read-text-file.ts";
 import { definitionsIn, type RegisteredDefinition, type RegisteredFile, toRegistered } from "./registry.ts";
 import type { ShownProblem } from "./shown-problem.ts";
 
@@ -139,15 +138,6 @@ async function isUnchanged({ read, stamps }: Entry): Promise<boolean> {
   if (!read.isValid) return false;
   const now = await stampAll([...stamps.keys()]);
   return [...stamps].every(([file, stamp]) => now.get(file) === stamp);
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readTextFile(file);
-  } catch (error) {
-    if (isPawlError(error)) return undefined;
-    throw error;
-  }
 }
 
 function pinnedBy({ definitions, beside }: RegisteredFile): readonly string[] {

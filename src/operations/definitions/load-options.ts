@@ -1,5 +1,6 @@
 import { findChromium } from "../../config/find-chromium.ts";
 import type { Config } from "../../config/load-config.ts";
+import type { Application } from "../application/application.ts";
 
 /** The configured defaults of definitions, and their places. */
 export interface ConfiguredOptions {
@@ -20,4 +21,9 @@ export function loadOptionsOf({ settings, env }: Pick<Config, "settings" | "env"
     envAllowed: settings.terminal.env_allow ?? [],
     agentsFile,
   };
+}
+
+/** The places in which an application's definitions go by their names. */
+export function registryOf({ appDir, library, config }: Pick<Application, "appDir" | "library" | "config">) {
+  return { appDir, library, ...loadOptionsOf(config) };
 }

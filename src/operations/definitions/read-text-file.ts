@@ -1,11 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { BoundedMap } from "../../core/bounded-map.ts";
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { stampNow } from "./file-stamps.ts";
 
 /** The text of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */
 export async function readTextFile(path: string): Promise<string> {
   return Buffer.from(await readBinaryFile(path)).toString("utf8");
+}
+
+/** Undefined: it has gone meanwhile, or cannot be read. */
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readTextFile(path);
+  } catch (error) {
+    if (isPawlError(error)) return undefined;
+    throw error;
+  }
 }
 
 /** The content of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */

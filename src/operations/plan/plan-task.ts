@@ -1,6 +1,6 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Graph, TaskStep } from "../../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { ModelPrice } from "../../ports/model-prices.ts";
 import { toMicro } from "../costs/micro-dollars.ts";
 import type { Assumptions } from "./plan-schemas.ts";
@@ -94,7 +94,7 @@ function readModelCall(
   { graph, known, assumptions, repairs }: Place,
 ): Asking {
   const file = readPromptFile(graph, read("promptTemplate") ?? read("prompt_template"));
-  const parameters = { ...toObject(file["parameters"]), ...toObject(read("parameters")) };
+  const parameters = { ...asObject(file["parameters"]), ...asObject(read("parameters")) };
   const schema = read("outputSchema") ?? read("output_schema") ?? file["outputSchema"];
   const format = read("outputFormat") ?? read("output_format") ?? file["outputFormat"];
   const asksAgain = isJsonObject(schema) || (format !== undefined && format !== "text");
@@ -114,8 +114,8 @@ function readModelCall(
 }
 
 function readPromptFile({ settings }: Graph, path: Json | undefined): JsonObject {
-  const files = toObject(settings["prompts"]);
-  return typeof path === "string" && Object.hasOwn(files, path) ? toObject(files[path]) : {};
+  const files = asObject(settings["prompts"]);
+  return typeof path === "string" && Object.hasOwn(files, path) ? asObject(files[path]) : {};
 }
 
 const MAX_TOKENS_NAMES = ["max_tokens", "maxTokens", "max_output_tokens", "maxOutputTokens"];
@@ -156,8 +156,4 @@ function toNumber(value: Json | undefined): number | undefined {
 
 function toText(value: Json | undefined): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function toObject(value: Json | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }

@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Flow, Graph, RunLimits } from "../../core/graph/graph.ts";
 import { unescapeId } from "../../core/graph/step-path.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
 import { hideLeaves, type SecretLeaf, showLeaves } from "../../hosts/session/secrets/secret-leaves.ts";
@@ -215,14 +215,10 @@ async function changeInput(
   const isRequest = graph.dialect === "uhlp" && isJsonObject(input["requestData"]);
   const depth = isRequest ? 2 : 0;
   const kept = hidden.filter(({ at }) => !Object.hasOwn(change, String(at[depth])));
-  const shown = toObject(showLeaves(input, kept));
+  const shown = asObject(showLeaves(input, kept));
   if (!isRequest) return hideLeaves(await checkInput({ ...shown, ...change }, graph.input), kept);
-  const request = toObject(shown["requestData"]);
-  const payload = { ...toObject(request["payload"]), ...change };
+  const request = asObject(shown["requestData"]);
+  const payload = { ...asObject(request["payload"]), ...change };
   if (graph.input.schema !== undefined) await checkPayload(payload, graph.input.schema);
   return hideLeaves({ ...shown, requestData: { ...request, payload } }, kept);
-}
-
-function toObject(value: Json | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }

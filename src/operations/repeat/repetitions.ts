@@ -1,11 +1,13 @@
 import { z } from "zod";
-import type { JsonObject } from "../../core/json.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import type { Application } from "../application/application.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { describeLineage } from "../runs/describe/describe-lineage.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
 import { idempotencyKey, idField, jsonObjectSchema } from "../schemas.ts";
 import { describeSubmitted, type RunRequest } from "../start/submit-run.ts";
-import type { PreparedRepetition } from "./prepare-repetition.ts";
+import type { PreparedRepetition, RepetitionRequest } from "./prepare-repetition.ts";
 import { tellRepetition } from "./tell-repetition.ts";
 
 const repetition = {
@@ -128,10 +130,29 @@ export const forkRun = defineOperation({
     const asked = { run, fromStep, definition, changes: given.changes as JsonObject };
     return start(context, key, {
       asked: { fork: asked },
-      prepare: async (runId) => (await import("./fork-run.ts")).prepareFork(context.app, { ...asked, runId }),
+      prepare: async (runId) => prepareFork(context.app, { ...asked, runId }),
     });
   },
 });
+
+/** A rerun that does something differently: see `readForkChanges`. Where no step is named and one is changed, from there. */
+async function prepareFork(
+  app: Application,
+  { changes, ...request }: RepetitionRequest & { readonly changes: JsonObject },
+): Promise<PreparedRepetition> {
+  if (Object.keys(changes).length === 0) {
+    throw new PawlError("CHANGE_INVALID", {
+      message: "A fork changes something, and `changes` is empty.",
+      remedy: "Say what is to be different, or use a rerun.",
+    });
+  }
+  const { steps } = changes;
+  const changed = isJsonObject(steps) ? Object.keys(steps) : [];
+  const [only] = changed;
+  const from = request.fromStep ?? (changed.length === 1 ? only : undefined);
+  const { prepareRepetition } = await import("./prepare-repetition.ts");
+  return prepareRepetition(app, { ...request, fromStep: from }, changes);
+}
 
 async function start(
   { app, submissions, traceParent }: OperationContext,

@@ -5,7 +5,7 @@ import type { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
 import type { FetchedDefinitions, Remote } from "../definitions/fetched-definitions.ts";
-import { loadOptionsOf } from "../definitions/load-options.ts";
+import { registryOf } from "../definitions/load-options.ts";
 import { findRegistered } from "../definitions/registry.ts";
 import { toRequestInput } from "../start/input/to-run-input.ts";
 import { type PreparedRun, prepareStart } from "../start/prepare-run.ts";
@@ -68,8 +68,7 @@ async function findWork(parts: Omit<ExecuteParts, "checker">, request: AnsweredR
 }
 
 async function findInApplication(app: Application, workflowId: string): Promise<FoundWork | undefined> {
-  const { appDir, library } = app;
-  const registered = await findRegistered({ appDir, library, ...loadOptionsOf(app.config) }, workflowId);
+  const registered = await findRegistered(registryOf(app), workflowId);
   if (registered === undefined) return undefined;
   const { definition } = registered.report;
   if (definition !== undefined) return { definition, file: registered.file };

@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Graph, Place } from "../../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type JsonObject, ownField } from "../../core/json.ts";
 import type { NeededFile } from "../../dialects/definition.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { pinFiles } from "../definitions/pin-files.ts";
@@ -112,21 +112,17 @@ function filesOf({ entries }: InputExpr): readonly NeededFile[] {
 }
 
 function textOf(details: JsonObject, name: string): string | undefined {
-  const value = own(details, name);
+  const value = ownField(details, name);
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string" && value !== "") return value;
   throw invalid(`\`${name}\` must be a text.`);
 }
 
 function objectOf(details: JsonObject, name: string): JsonObject | undefined {
-  const value = own(details, name);
+  const value = ownField(details, name);
   if (value === undefined || value === null) return undefined;
   if (isJsonObject(value)) return value;
   throw invalid(`\`${name}\` must be an object.`);
-}
-
-function own(details: JsonObject, name: string): Json | undefined {
-  return Object.hasOwn(details, name) ? details[name] : undefined;
 }
 
 function invalid(message: string): PawlError {

@@ -1,5 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, ownField } from "../../core/json.ts";
 
 /** A body of `POST /execute`, in either of its two published shapes, checked. */
 export interface ExecuteRequest {
@@ -43,7 +43,7 @@ class Reader {
   }
 
   text(from: JsonObject, path: string, name: string): string | undefined {
-    const value = own(from, name);
+    const value = ownField(from, name);
     if (value === undefined || value === null) return undefined;
     if (typeof value === "string" && value.trim() !== "") return value;
     this.report(`${path}/${name}`, typeof value === "string" ? "must not be empty" : "must be a string");
@@ -51,7 +51,7 @@ class Reader {
   }
 
   object(from: JsonObject, path: string, name: string): JsonObject | undefined {
-    const value = own(from, name);
+    const value = ownField(from, name);
     if (value === undefined || value === null) return undefined;
     if (isJsonObject(value)) return value;
     this.report(`${path}/${name}`, "must be an object");
@@ -97,12 +97,12 @@ const OBJECTS = ["pathParameters", "queryParameters", "headers"];
 function readRequestData(reader: Reader, body: JsonObject): JsonObject {
   const data = reader.object(body, "", "requestData");
   if (data === undefined) {
-    if (own(body, "requestData") === undefined) reader.report("/requestData", "is missing");
+    if (ownField(body, "requestData") === undefined) reader.report("/requestData", "is missing");
     return {};
   }
   const source = reader.oneOf(data, { path: "/requestData", name: "source" }, SOURCES);
   if (source === undefined) {
-    if (own(data, "source") === undefined) reader.report("/requestData/source", "is missing");
+    if (ownField(data, "source") === undefined) reader.report("/requestData/source", "is missing");
     return data;
   }
   if (source !== "internal") checkDetails(reader, data, DETAILS[source]);
@@ -113,11 +113,11 @@ function checkDetails(reader: Reader, data: JsonObject, name: string): void {
   const path = `/requestData/${name}`;
   const details = reader.object(data, "/requestData", name);
   if (details === undefined) {
-    if (own(data, name) === undefined) reader.report(path, "is missing");
+    if (ownField(data, name) === undefined) reader.report(path, "is missing");
     return;
   }
   for (const text of TEXTS) {
-    const value = own(details, text);
+    const value = ownField(details, text);
     // A body may be empty; nothing else here is read as a text of any length.
     if (value !== undefined && value !== null && typeof value !== "string") {
       reader.report(`${path}/${text}`, "must be a string");
@@ -145,7 +145,7 @@ function readWork(reader: Reader, context: JsonObject): RequestedWork | undefine
   if (type === "JIT" || type === "LLM") return { kind: type === "JIT" ? "jit" : "llm", details };
   if (workflowId !== undefined) return readWorkflow(reader, { info, details, workflowId });
   if (type === "WORKFLOW") reader.report("/context/workflowInfo/workflowId", "is missing");
-  else if (own(context, "handlerType") === undefined) {
+  else if (ownField(context, "handlerType") === undefined) {
     reader.report("/context", "must name `workflowInfo.workflowId`, or a `handlerType` with its `taskDetails`");
   }
   return undefined;
@@ -160,10 +160,6 @@ function readWorkflow(
   const filePath =
     reader.text(info, "/context/workflowInfo", "filePath") ?? reader.text(details, "/context/taskDetails", "filePath");
   return { kind: "workflow", workflowId, startAt, filePath };
-}
-
-function own(from: JsonObject, name: string): Json | undefined {
-  return Object.hasOwn(from, name) ? from[name] : undefined;
 }
 
 function requestInvalid(violations: readonly Violation[]): PawlError {

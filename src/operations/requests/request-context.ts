@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Application } from "../application/application.ts";
 import { findDefinition } from "../definitions/find-definition.ts";
-import { loadOptionsOf } from "../definitions/load-options.ts";
+import { registryOf } from "../definitions/load-options.ts";
 import { readRunResult } from "../runs/read-run-result.ts";
 import { toRunInput } from "../start/input/to-run-input.ts";
 import { prepareStart } from "../start/prepare-run.ts";
@@ -72,9 +72,8 @@ async function askWorkflow(
   runner: RequestRunner,
   { workflow, caller }: { readonly workflow: string; readonly caller: Caller },
 ): Promise<JsonObject> {
-  const { appDir, library } = app;
-  const places = { folders: [appDir], appDir, library, ...loadOptionsOf(app.config) };
-  const found = await findDefinition(workflow, places);
+  const { appDir } = app;
+  const found = await findDefinition(workflow, { folders: [appDir], ...registryOf(app) });
   const { method, path, headers } = caller;
   const input = await toRunInput({ method, path, headers }, found.definition.graph);
   const ran = await runner.run(await prepareStart(app, { ...found, input }, { folder: appDir }));

@@ -6,7 +6,7 @@ import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
 import { definitionInvalid, reportOnText } from "../definitions/compile-text.ts";
 import { findNamed } from "../definitions/find-named.ts";
-import { loadOptionsOf } from "../definitions/load-options.ts";
+import { loadOptionsOf, registryOf } from "../definitions/load-options.ts";
 import { findSaved, reportOnSaved } from "../workflows/saved-definitions.ts";
 import { fillDirectories } from "./input/fill-directories.ts";
 import { toRunInput } from "./input/to-run-input.ts";
@@ -83,8 +83,7 @@ export async function findSubmitted(
     if (definition === undefined) throw definitionInvalid(undefined, problems);
     return { definition };
   }
-  const { appDir, library } = app;
-  const places = { appDir, library, ...loading, findSaved: (name: string) => findSaved(app, name, version) };
+  const places = { ...registryOf(app), findSaved: (name: string) => findSaved(app, name, version) };
   const named = await findNamed(places, workflow);
   if (named === undefined) throw unknownWorkflow(app, { name: workflow, version });
   if (named.in === "storage") {

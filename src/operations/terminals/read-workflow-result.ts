@@ -4,7 +4,7 @@ import { toText } from "../../core/expressions/to-text.ts";
 import type { CallReport, Failure, Handle, Scope } from "../../core/history/run-state.ts";
 import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { EXECUTION_TIMED_OUT, executionTimedOut, stateTimedOut, TOO_DEEP } from "../../dialects/terminal/messages.ts";
 import { variablesFrom } from "../../dialects/terminal/result-variables.ts";
 import type { RunRecord } from "../../ports/journal.ts";
@@ -154,10 +154,6 @@ class ResultReader {
 
 function toVariable([name, value]: [string, Json]): [string, string] {
   return [name, toText(value) ?? ""];
-}
-
-function asObject(value: Json | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 function explainEnd({ code, message }: { readonly code?: string; readonly message?: string }, root: Scope): string {

@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
-import { loadOptionsOf } from "../definitions/load-options.ts";
+import { registryOf } from "../definitions/load-options.ts";
 import { listRegistered, type RegisteredDefinition } from "../definitions/registry.ts";
 import { reportOnSaved } from "../workflows/saved-definitions.ts";
 import { buildTriggerTable, type TriggerTable, type TriggerTarget, targetsIn } from "./trigger-table.ts";
@@ -100,8 +100,7 @@ function merge<Armed>(
 }
 
 async function listFiles(app: WorkflowsApplication): Promise<readonly RegisteredDefinition[]> {
-  const { appDir, library, config } = app;
-  return listRegistered({ appDir, library, ...loadOptionsOf(config) });
+  return listRegistered(registryOf(app));
 }
 
 /** A definition that this version cannot compile starts nothing. A request by its name says why. */

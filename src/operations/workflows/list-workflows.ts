@@ -4,7 +4,7 @@ import type { StoredDefinition } from "../../ports/service/workflow-definitions.
 import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
 import { type DefinitionReport, describeProblem } from "../definitions/compile-text.ts";
-import { loadOptionsOf } from "../definitions/load-options.ts";
+import { registryOf } from "../definitions/load-options.ts";
 import { listRegistered, type RegisteredDefinition } from "../definitions/registry.ts";
 import { reportOnArmed } from "./report-on-armed.ts";
 import { listSaved } from "./saved-definitions.ts";
@@ -13,13 +13,8 @@ import type { WorkflowSummary } from "./workflow-schemas.ts";
 
 /** Files of the application, what terminals have kept and what was saved through the service, by name. */
 export async function listWorkflows(app: WorkflowsApplication): Promise<readonly WorkflowSummary[]> {
-  const { appDir, library, config } = app;
-  const loading = loadOptionsOf(config);
-  const [registered, saved, kept] = await Promise.all([
-    listRegistered({ appDir, library, ...loading }),
-    listSaved(app),
-    listKept(app),
-  ]);
+  const { appDir } = app;
+  const [registered, saved, kept] = await Promise.all([listRegistered(registryOf(app)), listSaved(app), listKept(app)]);
   const reports = await reportOnArmed(app, saved);
   const stored = saved.map((each, index) => summarizeStored(each, reports[index] ?? { problems: [] }));
   const files = registered.map((each) => {

@@ -6,7 +6,7 @@ import type { Application } from "../application/application.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
 import { compileText, describeProblem } from "../definitions/compile-text.ts";
 import { takenTwice } from "../definitions/find-named.ts";
-import { loadOptionsOf } from "../definitions/load-options.ts";
+import { loadOptionsOf, registryOf } from "../definitions/load-options.ts";
 import { looksLikeFile } from "../definitions/looks-like-file.ts";
 import { findRegistered, listRegistered } from "../definitions/registry.ts";
 import { armSaved, disarmSaved, startsByOf } from "../schedules/saved-schedules.ts";
@@ -32,12 +32,11 @@ export async function saveWorkflow(
   app: SavingApplication,
   { text, name: expected }: { readonly text: string; readonly name?: string | undefined },
 ): Promise<SavedWorkflowVersion> {
-  const { appDir, library, config, tenantId, maxRunCostMicro } = app;
-  const loading = loadOptionsOf(config);
-  const { graph } = await compileText(text, { folders: [], ...loading });
+  const { tenantId, maxRunCostMicro } = app;
+  const { graph } = await compileText(text, { folders: [], ...loadOptionsOf(app.config) });
   const { name } = graph;
   checkName(name, expected);
-  const registered = await findRegistered({ appDir, library, ...loading }, name);
+  const registered = await findRegistered(registryOf(app), name);
   if (registered !== undefined) throw takenTwice(app, { name, file: registered.file });
   const key = keyOf(name, tenantId);
   await refuseTriggerOf(app, key, graph);
@@ -75,8 +74,8 @@ export async function removeWorkflow(app: SavingApplication, name: string): Prom
   throw workflowUnknown(name);
 }
 
-async function isFile({ appDir, library, config }: WorkflowsApplication, name: string): Promise<boolean> {
-  return (await findRegistered({ appDir, library, ...loadOptionsOf(config) }, name)) !== undefined;
+async function isFile(app: WorkflowsApplication, name: string): Promise<boolean> {
+  return (await findRegistered(registryOf(app), name)) !== undefined;
 }
 
 function notSavedHere(name: string): PawlError {
@@ -135,12 +134,11 @@ async function findTriggerProblem(
 ): Promise<TriggerProblem | undefined> {
   const { tenantId, name } = key;
   if (graph.trigger?.kind !== "http") return undefined;
-  const { appDir, library, config } = app;
   const { definitions } = await app.service();
   const owner = tenantId === undefined ? {} : { tenantId };
   const saved = (await definitions.listTriggered(owner)).filter((each) => each.name !== name);
-  const files = tenantId === undefined ? await listRegistered({ appDir, library, ...loadOptionsOf(config) }) : [];
-  const others = [...targetsIn(files, appDir), ...(await targetsOfSaved(app, saved))];
+  const files = tenantId === undefined ? await listRegistered(registryOf(app)) : [];
+  const others = [...targetsIn(files, app.appDir), ...(await targetsOfSaved(app, saved))];
   const target = toTarget(key, { definition: { text: "", graph } });
   const { problems } = buildTriggerTable([...others, target], { isAtRoot: tenantId === undefined });
   return problems.find((problem) => problem.target === target);

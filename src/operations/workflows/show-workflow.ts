@@ -6,7 +6,7 @@ import type { WorkflowsApplication } from "../application/workflows-application.
 import { reportOnText } from "../definitions/compile-text.ts";
 import { explainGraph, type GraphExplanation } from "../definitions/explain/explain-graph.ts";
 import { findNamed } from "../definitions/find-named.ts";
-import { loadOptionsOf } from "../definitions/load-options.ts";
+import { loadOptionsOf, registryOf } from "../definitions/load-options.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { summarizeKept, summarizeRegistered, summarizeReport, summarizeStored } from "./list-workflows.ts";
 import { reportOnArmed } from "./report-on-armed.ts";
@@ -24,16 +24,14 @@ export async function showWorkflow(
 ): Promise<WorkflowDescription> {
   const kept = version === undefined ? await findKept(app, name) : undefined;
   if (kept !== undefined) return describeKept(app, kept);
-  const { appDir, library, config } = app;
-  const loading = loadOptionsOf(config);
-  const places = { appDir, library, ...loading, findSaved: (wanted: string) => findSaved(app, wanted, version) };
+  const places = { ...registryOf(app), findSaved: (wanted: string) => findSaved(app, wanted, version) };
   const named = await findNamed(places, name);
   if (named === undefined || (named.in === "file" && version !== undefined)) throw workflowUnknown(name, version);
   if (named.in === "file") {
     const { registered } = named;
     const { definition } = registered.report;
     const text = definition?.text ?? (await readTextFile(registered.file));
-    const summary = summarizeRegistered(registered, appDir);
+    const summary = summarizeRegistered(registered, app.appDir);
     return { ...summary, text: app.mask(text), graph: explain(definition?.graph) };
   }
   const { stored } = named;

@@ -27,3 +27,13 @@ export function listenForStop(): StopSignals {
     },
   };
 }
+
+/** Does something that Ctrl-C stops. */
+export async function withStopSignals<T>(act: (signals: StopSignals) => Promise<T>): Promise<T> {
+  const signals = listenForStop();
+  try {
+    return await act(signals);
+  } finally {
+    signals.close();
+  }
+}

@@ -1,6 +1,6 @@
 import { toText } from "../../../core/expressions/to-text.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, ownField } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
 
 /** The original's word for it, beside our own. */
@@ -9,8 +9,10 @@ const MESSAGE_NAMES = ["message", "initial_user_message", "user_message", "initi
 /** The input of a sequence of agents, by whichever name the message goes; that of every other workflow as it is. */
 export function readMessage(given: JsonObject, { dialect }: Graph): JsonObject {
   if (dialect !== "agents") return given;
-  const message = MESSAGE_NAMES.map((name) => own(given, name)).find((value) => value !== undefined && value !== null);
-  const session = own(given, "session_id") ?? null;
+  const message = MESSAGE_NAMES.map((name) => ownField(given, name)).find(
+    (value) => value !== undefined && value !== null,
+  );
+  const session = ownField(given, "session_id") ?? null;
   return {
     ...(message === undefined ? {} : { message: toText(message) ?? "" }),
     ...(session === null ? {} : { session_id: toText(session) ?? "" }),
@@ -41,8 +43,4 @@ function onlyNameOf({ input }: Graph): string | undefined {
   if (names.length === 1) return names[0];
   const needed = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
   return needed.length === 1 ? needed[0] : undefined;
-}
-
-function own(given: JsonObject, name: string): Json | undefined {
-  return Object.hasOwn(given, name) ? given[name] : undefined;
 }

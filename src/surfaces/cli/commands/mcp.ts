@@ -1,7 +1,7 @@
 import type { OpenApplication } from "../../../operations/application/application.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import { tell } from "../print.ts";
-import { listenForStop } from "../stop-signals.ts";
+import { withStopSignals } from "../stop-signals.ts";
 
 export interface McpCoreOptions extends CommonOptions {
   readonly http?: true;
@@ -22,47 +22,26 @@ export interface McpTerminalOptions extends McpServeOptions {
 
 /** `pawl mcp`: runs, workflows and schedules as an MCP server. Stdout belongs to the protocol. */
 export async function mcpServe(app: OpenApplication, options: McpServeOptions): Promise<number> {
-  const signals = listenForStop();
-  try {
-    await app.serveRuns({ ...toReach(options), log: tell, stop: signals.stop });
-    return 0;
-  } finally {
-    signals.close();
-  }
+  await withStopSignals(({ stop }) => app.serveRuns({ ...toReach(options), log: tell, stop }));
+  return 0;
 }
 
 /** `pawl mcp terminal`: terminals and workflows over them as an MCP server. Stdout belongs to the protocol. */
 export async function mcpTerminal(app: OpenApplication, options: McpTerminalOptions): Promise<number> {
-  const signals = listenForStop();
-  const { tools = [] } = options;
-  try {
-    await app.serveTerminals({
-      ...toReach(options),
-      withRuns: tools.includes("runs"),
-      log: tell,
-      stop: signals.stop,
-    });
-    await app.leave(signals.stop, signals.force);
-    return 0;
-  } finally {
-    signals.close();
-  }
+  const withRuns = options.tools?.includes("runs") === true;
+  await withStopSignals(async ({ stop, force }) => {
+    await app.serveTerminals({ ...toReach(options), withRuns, log: tell, stop });
+    await app.leave(stop, force);
+  });
+  return 0;
 }
 
 /** `pawl mcp core`: the application's built-in tools as an MCP server. Stdout belongs to the protocol. */
 export async function mcpCore(app: OpenApplication, options: McpCoreOptions): Promise<number> {
-  const signals = listenForStop();
-  try {
-    await app.serveTools({
-      ...(options.http === true ? { http: { port: options.port ?? 0 } } : {}),
-      plainNames: options.plainNames === true,
-      log: tell,
-      stop: signals.stop,
-    });
-    return 0;
-  } finally {
-    signals.close();
-  }
+  const http = options.http === true ? { port: options.port ?? 0 } : undefined;
+  const plainNames = options.plainNames === true;
+  await withStopSignals(({ stop }) => app.serveTools({ http, plainNames, log: tell, stop }));
+  return 0;
 }
 
 function toReach({ http, host, port = 0, token }: McpServeOptions) {

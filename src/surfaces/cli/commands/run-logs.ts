@@ -4,7 +4,7 @@ import type { CommonOptions } from "../cli-context.ts";
 import { INTERRUPTED } from "../follow/show-run-to-rest.ts";
 import { print } from "../print.ts";
 import type { LiveNotice } from "../render/live/live-run.ts";
-import { listenForStop } from "../stop-signals.ts";
+import { withStopSignals } from "../stop-signals.ts";
 import { isDriven } from "./runs.ts";
 
 const PAGE = 50;
@@ -24,8 +24,7 @@ export async function showLogs(
   const logs = new Logs(caller, runId, step);
   await logs.printStored({ isComplete: !goesOn });
   if (!goesOn || !(await isDriven(caller, runId))) return 0;
-  const signals = listenForStop();
-  try {
+  return withStopSignals(async (signals) => {
     const listen = (notice: LiveNotice) => {
       if (notice.type === "progress") logs.print(notice, [notice.event]);
     };
@@ -34,9 +33,7 @@ export async function showLogs(
     if (rest === "at rest") await logs.printStored({ isComplete: false });
     await caller.leave(signals);
     return rest === "stopped" ? INTERRUPTED : 0;
-  } finally {
-    signals.close();
-  }
+  });
 }
 
 interface Attempt {

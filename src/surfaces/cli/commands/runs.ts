@@ -12,7 +12,7 @@ import { print, printEnvelope, tell } from "../print.ts";
 import { io } from "../process-io.ts";
 import { shortId } from "../render/text/formats.ts";
 import { sanitize } from "../render/text/sanitize.ts";
-import { listenForStop } from "../stop-signals.ts";
+import { withStopSignals } from "../stop-signals.ts";
 import type { Voice } from "../voice.ts";
 
 const EVENTS_PAGE = 1_000;
@@ -79,8 +79,7 @@ export async function resume(
 async function resumeAll(caller: RunCaller, options: ResumeOptions): Promise<number> {
   const { items } = await caller.call(resumeRuns, {});
   for (const { changes } of items) for (const change of changes) tell(sanitize(change));
-  const signals = listenForStop();
-  try {
+  return withStopSignals(async (signals) => {
     const listen = () => undefined;
     await Promise.all(items.map(({ run_id: runId }) => caller.follow({ runId, listen }, signals.stop)));
     const runs = await Promise.all(
@@ -92,7 +91,5 @@ async function resumeAll(caller: RunCaller, options: ResumeOptions): Promise<num
     else if (runs.length === 0) tell("No run can go on. What there is: pawl runs ls");
     else for (const run of runs) print(`${run.run_id}  ${run.status}  ${sanitize(run.workflow_name)}`);
     return signals.stop.aborted ? INTERRUPTED : Math.max(0, ...runs.map(runExitCode));
-  } finally {
-    signals.close();
-  }
+  });
 }

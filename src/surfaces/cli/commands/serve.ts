@@ -1,8 +1,9 @@
+import { once } from "node:events";
 import type { HttpService } from "../../../operations/application/application.ts";
 import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { io } from "../process-io.ts";
-import { listenForStop } from "../stop-signals.ts";
+import { withStopSignals } from "../stop-signals.ts";
 
 export interface ServeOptions extends CommonOptions {
   readonly host?: string;
@@ -11,8 +12,7 @@ export interface ServeOptions extends CommonOptions {
 
 /** `pawl serve`: takes requests and starts what triggers say, until it is told to stop. */
 export async function serve({ app, voice }: CommandParts, options: ServeOptions): Promise<number> {
-  const signals = listenForStop();
-  try {
+  return withStopSignals(async ({ stop, force }) => {
     const { host, port } = options;
     const service = await app.listen({
       host,
@@ -22,14 +22,12 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
     });
     if (formatOf(options) === "text") describeService(service);
     else printEnvelope({ url: service.url, pid: process.pid, routes: service.routes, triggers: service.triggers });
-    if (!signals.stop.aborted) await new Promise((resolve) => signals.stop.addEventListener("abort", resolve));
+    if (!stop.aborted) await once(stop, "abort");
     tell("Stopping: what is under way is parked and goes on with the next start. (Again to wait for nothing)");
-    await service.stop(signals.force);
-    await app.park(signals.force);
+    await service.stop(force);
+    await app.park(force);
     return 0;
-  } finally {
-    signals.close();
-  }
+  });
 }
 
 /** Where it listens, and what starts workflows there. */
