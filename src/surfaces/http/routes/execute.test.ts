@@ -64,13 +64,33 @@ describe("a request that is carried out", () => {
       },
     });
     const { metrics, data } = await bodyOf(await world.post("/execute", ask("flow")));
-    expect(data).toBe(1);
+    expect(data).toEqual({ value: 1 });
     expect(metrics).toMatchObject({
       mcp_calls: [
         { tool: "core.state.getRuntimeValue", count: 2, total_duration_ms: 10 },
         { tool: "core.llm.generate", count: 2, token_usage: { prompt: 7, completion: 3 } },
       ],
     });
+  });
+
+  const shapes: readonly (readonly [string, JsonObject, string, JsonObject])[] = [
+    ["generic", { kept: null, items: [1] }, "generic", { kept: null, items: [1] }],
+    ["generic", { body: null, code: null }, "generic", {}],
+    ["generic", { status: "paid", output: [] }, "generic", { value: { status: "paid", output: [] } }],
+    ["success", { ok: true }, "generic", { ok: true }],
+    [
+      "httpResponse",
+      { statusCode: "201", headers: { "x-n": 1 }, body: { a: 1 }, bodyEncoding: null },
+      "httpResponse",
+      { statusCode: 201, headers: { "x-n": "1" }, body: '{"a":1}' },
+    ],
+    ["application_error", { code: 7, message: null, details: [1] }, "error", { code: "7", details: { value: [1] } }],
+    ["workflowStep", { output: 1, status: "completed" }, "workflowStep", { output: { value: 1 }, status: "completed" }],
+  ];
+  test.each(shapes)("of the kind %s, %j, keeps the types of the protocol", async (kind, data, resultType, expected) => {
+    const world = new HttpWorld([uhlpGraph({ steps: [respond(literal({ resultType: kind, data }))] })]);
+    const { metrics: _, ...answer } = await bodyOf(await world.post("/execute", ask("flow")));
+    expect(answer).toEqual({ requestId: "r-1", resultType, data: expected });
   });
 
   test("answers a failed workflow with 200 and an error that has its code", async () => {

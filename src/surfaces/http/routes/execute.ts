@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { prepareExecute } from "../../../operations/requests/execute-request.ts";
 import { readRequest } from "../../../operations/requests/read-request.ts";
 import { resolveTrustedContext } from "../../../operations/requests/request-context.ts";
-import { type ExecuteResponse, shapeResult } from "../../../operations/requests/to-response.ts";
+import { toExecuteResponse } from "../../../operations/requests/to-response.ts";
 import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 import { traceRun } from "../../../operations/runs/trace-run.ts";
 import { withTrace } from "../../../operations/start/with-trace.ts";
@@ -27,7 +27,7 @@ export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Re
   if (ran.is === "parked") return c.json({ requestId, run_id: ran.record.id, status: ran.record.status }, 202);
   const sources = await app.records();
   const result = await readRunResult(sources, ran.record, parts.graphs);
-  const response: ExecuteResponse = { requestId, ...shapeResult(result), metrics: result.metrics };
+  const response = toExecuteResponse(requestId, result);
   if (!wantsTrace(parts, c)) return c.json(response);
   const debug = { run_id: ran.record.id, steps: await traceRun(sources, result.reading) };
   return c.json({ ...response, debug });
