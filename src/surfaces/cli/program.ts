@@ -9,11 +9,6 @@ import { type ChosenServer, chooseServer } from "./remote/choose-server.ts";
 import type { RemoteCommand } from "./remote/perform-remotely.ts";
 import { reportError } from "./report-error.ts";
 import { UsageFailure } from "./usage-failure.ts";
-import { addCompletion, addDefinitions, addDev, addInit } from "./verbs/add-authoring.ts";
-import { addMcp } from "./verbs/add-mcp.ts";
-import { addRun } from "./verbs/add-run.ts";
-import { addRuns } from "./verbs/add-runs.ts";
-import { addTerminals } from "./verbs/add-terminals.ts";
 import type { LocalCommand, Perform } from "./verbs/perform.ts";
 import { withApp } from "./with-app.ts";
 
@@ -30,17 +25,10 @@ export async function buildProgram(
     .option("-V, --version", "show which Pawl this is")
     .helpCommand(true)
     .showSuggestionAfterError();
-  addInit(program, exitWith);
-  addRun(program, perform);
-  addDefinitions(program, perform);
-  addRuns(program, perform);
-  addTerminals(program, perform);
-  const operations = await operationsFor(args);
+  const { groups, operations } = await verbsFor(args);
+  for (const add of groups) await add(program, { perform, openApp, exitWith });
   // Its schemas are most of what a command without an operation would cost.
   if (operations.length > 0) (await import("./verbs/add-operations.ts")).addOperations(program, perform, operations);
-  addMcp(program, perform);
-  addDev(program, openApp, exitWith);
-  addCompletion(program, exitWith);
   for (const command of allOf(program)) {
     const refuse = (error: CommanderError) => {
       throw new UsageFailure(error, command);
@@ -54,26 +42,57 @@ export async function buildProgram(
   return program;
 }
 
-/** Help and a misspelt verb need every verb. */
-async function operationsFor([word = ""]: readonly string[]): Promise<readonly Operation[]> {
-  if (BY_HAND.has(word)) return [];
-  return (await loadTopic(word)) ?? loadOperations();
+interface VerbParts {
+  readonly perform: Perform;
+  readonly openApp: OpenApp;
+  exitWith(code: number): void;
 }
 
-/** First words of verbs that are written by hand. */
-const BY_HAND: ReadonlySet<string> = new Set([
-  "init",
-  "serve",
-  "dev",
-  "own",
-  "run",
-  "step",
-  "plan",
-  "validate",
-  "graph",
-  "mcp",
-  "completion",
-]);
+type AddVerbs = (program: Command, parts: VerbParts) => Promise<void>;
+
+/** Verbs that are written by hand, by their first words. */
+const BY_HAND: readonly { readonly words: readonly string[]; readonly add: AddVerbs }[] = [
+  { words: ["init"], add: async (program, { exitWith }) => (await authoring()).addInit(program, exitWith) },
+  {
+    words: ["run", "plan", "step", "serve", "own"],
+    add: async (program, { perform }) => (await import("./verbs/add-run.ts")).addRun(program, perform),
+  },
+  {
+    words: ["validate", "graph"],
+    add: async (program, { perform }) => (await authoring()).addDefinitions(program, perform),
+  },
+  {
+    words: ["runs"],
+    add: async (program, { perform }) => (await import("./verbs/add-runs.ts")).addRuns(program, perform),
+  },
+  {
+    words: ["terminals"],
+    add: async (program, { perform }) => (await import("./verbs/add-terminals.ts")).addTerminals(program, perform),
+  },
+  {
+    words: ["mcp"],
+    add: async (program, { perform }) => (await import("./verbs/add-mcp.ts")).addMcp(program, perform),
+  },
+  {
+    words: ["dev"],
+    add: async (program, { openApp, exitWith }) => (await authoring()).addDev(program, openApp, exitWith),
+  },
+  { words: ["completion"], add: async (program, { exitWith }) => (await authoring()).addCompletion(program, exitWith) },
+];
+
+const authoring = () => import("./verbs/add-authoring.ts");
+
+/** Help and a misspelt verb need every verb. */
+async function verbsFor([word = ""]: readonly string[]): Promise<{
+  readonly groups: readonly AddVerbs[];
+  readonly operations: readonly Operation[];
+}> {
+  const topic = await loadTopic(word);
+  const named = BY_HAND.filter(({ words }) => words.includes(word));
+  if (topic === undefined && named.length === 0)
+    return { groups: BY_HAND.map(({ add }) => add), operations: await loadOperations() };
+  return { groups: named.map(({ add }) => add), operations: topic ?? [] };
+}
 
 function allOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(allOf)];
