@@ -376,23 +376,25 @@ class App implements OpenApplication {
     const { ownership, resumed } = await openOwnership(lock, socketPath, {
       dataDir: this.dataDir,
       config: this.config,
-      blobs: await this.#parts.blobs(),
-      files: await this.#parts.files(),
-      findExecutor: this.findExecutor,
-      mask: this.mask,
-      maskPieces: this.#secrets.maskPieces,
-      secrets: await this.secrets(),
-      observer: this.#observers,
-      isTracing: this.#tracing !== undefined,
-      openBudgets: () => this.budgets(),
-      resolveCall: async (call) => (await import("../operations/start/resolve-call.ts")).resolveCall(this, call),
+      host: {
+        blobs: await this.#parts.blobs(),
+        files: await this.#parts.files(),
+        findExecutor: this.findExecutor,
+        mask: this.mask,
+        maskPieces: this.#secrets.maskPieces,
+        secrets: await this.secrets(),
+        observer: this.#observers,
+        isTracing: this.#tracing !== undefined,
+        openBudgets: () => this.budgets(),
+        resolveCall: async (call) => (await import("../operations/start/resolve-call.ts")).resolveCall(this, call),
+        onDefect: (error) => this.#options.onDefect(error),
+      },
       openService: async () => {
         const { openOwnerService } = await import("./owner/open-owner-service.ts");
         const onDefect = (error: unknown) => this.#options.onDefect(error);
         return openOwnerService({ app: this, observers: this.#observers, onDefect });
       },
       openTerminals: () => this.#terminals.running,
-      onDefect: (error) => this.#options.onDefect(error),
     });
     await this.#parts.own(ownership.journal);
     await this.#terminals.keepLeftRecordings();

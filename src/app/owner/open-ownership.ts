@@ -2,16 +2,9 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Config } from "../../config/load-config.ts";
-import type { FindExecutor } from "../../hosts/executors.ts";
 import { LocalHost } from "../../hosts/local/local-host.ts";
-import type { ResolveCall } from "../../hosts/session/steps/step-parts.ts";
-import type { PieceMask } from "../../hosts/session/tasks/live-text.ts";
-import type { RunObservers } from "../../operations/events/run-observers.ts";
-import type { Blobs } from "../../ports/blobs.ts";
-import type { FileStorage } from "../../ports/file-storage.ts";
+import type { LocalHostOptions } from "../../hosts/local/local-host-options.ts";
 import type { Journal } from "../../ports/journal.ts";
-import type { RunSecrets } from "../../ports/run-secrets.ts";
-import type { Budgets } from "../../ports/service/budgets.ts";
 import type { AcquiredLock } from "../../storage/sqlite/owner-lock.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
 import { Regexes } from "../regexes.ts";
@@ -21,21 +14,15 @@ import { OwnerServer, type OwnerServerOptions } from "./owner-server.ts";
 export interface OwnershipParts {
   readonly dataDir: string;
   readonly config: Config;
-  readonly blobs: Blobs;
-  readonly files: FileStorage;
-  readonly findExecutor: FindExecutor;
-  readonly resolveCall: ResolveCall;
+  /** What the host is given beside what is opened here, and what the configuration says. */
+  readonly host: Omit<
+    LocalHostOptions,
+    "journal" | "clock" | "env" | "matches" | "findAll" | "maxOutputBytes" | "maxRowsPerCommit"
+  >;
   /** Opens the server that other processes reach. */
   readonly openService: OwnerServerOptions["open"];
   /** Terminal sessions of this process whose program runs. */
   openTerminals(): number;
-  mask(text: string): string;
-  maskPieces(): PieceMask;
-  readonly secrets: RunSecrets;
-  readonly observer: RunObservers;
-  readonly isTracing: boolean;
-  openBudgets(): Promise<Budgets | undefined>;
-  onDefect(error: unknown): void;
 }
 
 /** Opens the journal for writing, takes up what an earlier owner left, and lets other processes in. */
@@ -44,45 +31,23 @@ export async function openOwnership(
   socketPath: string,
   parts: OwnershipParts,
 ): Promise<{ readonly ownership: Ownership; readonly resumed: number }> {
-  const {
-    dataDir,
-    config,
-    blobs,
-    files,
-    findExecutor,
-    resolveCall,
-    mask,
-    maskPieces,
-    secrets,
-    observer,
-    isTracing,
-    onDefect,
-  } = parts;
+  const { dataDir, config } = parts;
   const { data, limits } = config.settings;
   const clock = new SystemClock();
   const journal = openSqliteJournal({ path: join(dataDir, "pawl.db"), durability: data.durability });
   const regexes = new Regexes();
   const host = new LocalHost({
+    ...parts.host,
     journal,
-    blobs,
-    files,
     clock,
-    findExecutor,
-    resolveCall,
-    mask,
-    maskPieces,
-    secrets,
-    openBudgets: () => parts.openBudgets(),
     env: config.env,
     matches: (text, pattern) => regexes.matches(text, pattern),
     findAll: (text, pattern) => regexes.findAll(text, pattern),
     maxOutputBytes: limits.max_output_bytes,
     maxRowsPerCommit: limits.max_rows_per_commit,
-    observer,
-    isTracing,
-    onDefect,
   });
   const { resumed } = await host.recover();
+  const { onDefect } = parts.host;
   const server = await OwnerServer.listen({ path: socketPath, open: () => parts.openService(), onDefect });
   const openTerminals = () => parts.openTerminals();
   return { ownership: new Ownership({ lock, socketPath, clock, journal, host, server, openTerminals }), resumed };

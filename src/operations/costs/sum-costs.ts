@@ -4,6 +4,7 @@ import { toIsoDay } from "../../core/iso-time.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
+import { eachEvent } from "../runs/each-event.ts";
 import { type Frozen, timeSchema } from "../schemas.ts";
 import { toUsd } from "./micro-dollars.ts";
 
@@ -47,7 +48,6 @@ const USUAL_DAYS_MS = 30 * 24 * 3_600_000;
  */
 const MOST_RUNS = 20_000;
 const PAGE = 200;
-const EVENTS = 1_000;
 
 /** The cost of runs that were started in a time, whether they have ended or not. */
 export async function sumCosts(app: Application, { by, since, until }: CostsWanted): Promise<Costs> {
@@ -104,15 +104,10 @@ async function addRun(
 }
 
 async function* outcomesOf(journal: Journal, run: RunRecord): AsyncGenerator<StepSucceeded | StepFailed> {
-  for (let afterSeq = 0; ; ) {
-    const rows = await journal.readEvents(run.no, { afterSeq, limit: EVENTS });
-    for (const { event } of rows) {
-      const isOutcome = event.type === "stepSucceeded" || event.type === "stepFailed";
-      if (isOutcome && (event.usage !== undefined || event.costMicro !== undefined || event.unpriced === true))
-        yield event;
-    }
-    if (rows.length < EVENTS) return;
-    afterSeq = rows.at(-1)?.seq ?? afterSeq;
+  for await (const { event } of eachEvent(journal, run.no)) {
+    const isOutcome = event.type === "stepSucceeded" || event.type === "stepFailed";
+    if (isOutcome && (event.usage !== undefined || event.costMicro !== undefined || event.unpriced === true))
+      yield event;
   }
 }
 

@@ -3,19 +3,8 @@ import type { Graph } from "../../core/graph/graph.ts";
 import type { EventRow } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import { readPinnedGraph } from "../repeat/read-pinned-graph.ts";
+import { eachEvent } from "./each-event.ts";
 import { findRun } from "./find-run.ts";
-
-const PAGE = 1_000;
-
-/** A run's events as recorded, oldest first, without their values; a page in memory at a time. */
-export async function* readRunEvents(app: Application, idOrPrefix: string): AsyncGenerator<EventRow> {
-  const { id } = await findRun(app, idOrPrefix);
-  for (let cursor: string | null = "0"; cursor !== null; ) {
-    const { items, nextCursor } = await pageRunEvents(app, id, { afterSeq: Number(cursor), limit: PAGE });
-    yield* items;
-    cursor = nextCursor;
-  }
-}
 
 interface EventsPage {
   readonly afterSeq: number;
@@ -58,7 +47,8 @@ function withoutSealed(event: EventRow["event"]): EventRow["event"] {
 export async function readRunGraph(app: Application, idOrPrefix: string, called?: string): Promise<Graph> {
   const record = await findRun(app, idOrPrefix);
   if (called === undefined || called === record.graph) return readPinnedGraph(app, record.graph);
-  for await (const { event } of readRunEvents(app, record.id))
+  const { journal } = await app.records();
+  for await (const { event } of eachEvent(journal, record.no))
     if (event.type === "callResolved" && event.graph === called) return readPinnedGraph(app, called);
   throw new PawlError("WORKFLOW_NOT_FOUND", {
     message: `The run ${record.id} has called no graph ${called}.`,

@@ -6,6 +6,7 @@ import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { MetricsSum, type RunMetrics } from "../requests/run-metrics.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe/describe-run-reading.ts";
+import { eachEvent } from "./each-event.ts";
 
 /** How a run has ended, for whoever asked for it. */
 export interface RunResult {
@@ -17,8 +18,6 @@ export interface RunResult {
   /** The whole reading, for whoever wants to tell more. */
   readonly reading: RunReading;
 }
-
-const PAGE = 10_000;
 
 /** The result of a run that has ended. `graphs` keeps those that were read, for runs of the same workflow. */
 export async function readRunResult(
@@ -34,11 +33,8 @@ export async function readRunResult(
 
 async function sumUp({ journal }: RunSources, record: RunRecord): Promise<MetricsSum> {
   const sum = new MetricsSum();
-  for (let afterSeq = 0; ; afterSeq += PAGE) {
-    const rows = await journal.readEvents(record.no, { afterSeq, limit: PAGE });
-    for (const { event } of rows) sum.add(event);
-    if (rows.length < PAGE) return sum;
-  }
+  for await (const { event } of eachEvent(journal, record.no)) sum.add(event);
+  return sum;
 }
 
 /** A run that was `partial` has reached its end: what it has is its output. */

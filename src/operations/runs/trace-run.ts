@@ -7,6 +7,7 @@ import type { Json } from "../../core/json.ts";
 import type { StepHistory } from "./describe/describe-run-history.ts";
 import { type RunReading, type RunSources, readValues } from "./describe/describe-run-reading.ts";
 import { statusOfEnd, statusOfPhase } from "./describe/describe-run-steps.ts";
+import { eachEvent } from "./each-event.ts";
 
 /** A step of a run's trace; steps are in the order in which they began. For developers: it shows values. */
 export interface TracedStep {
@@ -29,8 +30,6 @@ interface TracedTransition {
   /** The condition that held, as it is written. Null: it has none. */
   readonly condition: string | null;
 }
-
-const PAGE = 10_000;
 
 /** Reads the trace of a run; its values are all in memory at once. */
 export async function traceRun(sources: RunSources, reading: RunReading): Promise<readonly TracedStep[]> {
@@ -77,11 +76,10 @@ async function readDecisions(
   { record }: RunReading,
 ): Promise<ReadonlyMap<string, readonly Json[]>> {
   const decisions = new Map<string, readonly Json[]>();
-  for (let afterSeq = 0; ; afterSeq += PAGE) {
-    const rows = await journal.readEvents(record.no, { afterSeq, limit: PAGE });
-    for (const { event } of rows) if ("path" in event) decisions.set(event.path, event.decided ?? []);
-    if (rows.length < PAGE) return decisions;
+  for await (const { event } of eachEvent(journal, record.no)) {
+    if ("path" in event) decisions.set(event.path, event.decided ?? []);
   }
+  return decisions;
 }
 
 function transitionsTaken(

@@ -7,6 +7,7 @@ import type { Json } from "../../../core/json.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import type { Application } from "../../application/application.ts";
 import { type Frozen, jsonSchema, timeSchema } from "../../schemas.ts";
+import { eachEvent } from "../each-event.ts";
 import { findRun } from "../find-run.ts";
 import { openValues, type RunSources, readRunHistory } from "./describe-run-reading.ts";
 
@@ -21,8 +22,6 @@ export const stepLogSchema = z
   .meta({ id: "StepLog", description: "What was said during one attempt." });
 
 export type StepLog = Frozen<z.output<typeof stepLogSchema>>;
-
-const PAGE = 1_000;
 
 export interface LogsWanted {
   /** A path (with all that runs inside it), or the id of a step (with all its items and visits). */
@@ -39,15 +38,9 @@ export async function* describeStepLogs(
 ): AsyncGenerator<StepLog> {
   if (step !== undefined && last === 0) await refuseUnknown(sources, record, step);
   const values = openValues(sources, record.no);
-  for (let afterSeq = last; ; ) {
-    const rows = await sources.journal.readEvents(record.no, { afterSeq, limit: PAGE });
-    for (const { seq, event } of rows) {
-      if (event.type !== "stepLogged" || (step !== undefined && !isOf(step, event.path))) continue;
-      yield toLog(seq, event, (await values.read(new Set([seq]))).value(seq));
-    }
-    const next = rows.at(-1)?.seq;
-    if (next === undefined || rows.length < PAGE) return;
-    afterSeq = next;
+  for await (const { seq, event } of eachEvent(sources.journal, record.no, last)) {
+    if (event.type !== "stepLogged" || (step !== undefined && !isOf(step, event.path))) continue;
+    yield toLog(seq, event, (await values.read(new Set([seq]))).value(seq));
   }
 }
 
