@@ -41,7 +41,7 @@ function usable(id: string | undefined): string | undefined {
  * `Response` that is asked for its headers makes objects that have to be sorted and read again, which costs a tenth of a
  * short request.
  */
-export function putHeader(c: Context<HttpEnv>, name: string, value: string): void {
+function putHeader(c: Context<HttpEnv>, name: string, value: string): void {
   // Nothing is bound where a request comes by a function call.
   const { outgoing } = (c.env as Partial<HttpEnv["Bindings"]> | undefined) ?? {};
   if (outgoing !== undefined) outgoing.setHeader(name, value);

@@ -5,7 +5,7 @@ import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import type { LiveTerminals, OutputView } from "../../ports/terminals/terminal-views.ts";
 
-export interface ViewerOptions {
+interface ViewerOptions {
   readonly views: LiveTerminals;
   readonly canType: boolean;
   readonly sessionId: string;
@@ -21,7 +21,7 @@ const FRAMES_AHEAD = 2;
  * One who looks at a terminal. He says `ready` for every frame that he has shown and gets the next one only then, so that
  * neither this process nor his browser holds more than a few, however much is printed.
  */
-export class Viewer {
+class Viewer {
   readonly #socket: WebSocket;
   readonly #options: ViewerOptions;
   #credit = FRAMES_AHEAD;
