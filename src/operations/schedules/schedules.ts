@@ -2,7 +2,16 @@ import { z } from "zod";
 import { type Application, isServed } from "../application/application.ts";
 import { defineOperation, type Shown } from "../operation.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
-import { aliasOf, idField, jsonObjectSchema, listOf, numberedPage, pageQuery, takePage } from "../schemas.ts";
+import {
+  aliasOf,
+  idField,
+  jsonObjectSchema,
+  listOf,
+  numberedPage,
+  offsetQuery,
+  pageQuery,
+  takePage,
+} from "../schemas.ts";
 import type { PreparedRun } from "../start/prepare-run.ts";
 import { withTrace } from "../start/with-trace.ts";
 import { changeSchedule as change, removeSchedule as remove } from "./change-schedule.ts";
@@ -327,7 +336,7 @@ export const listScheduleSlots = defineOperation({
   summary: "Tell what became of a schedule's slots, newest first",
   scope: "read",
   effect: "reads",
-  input: z.strictObject({ id, ...pageQuery }),
+  input: z.strictObject({ id, ...pageQuery, ...offsetQuery }),
   output: listOf(slotSchema),
   errors: ["SCHEDULE_NOT_FOUND"],
   http: { method: "GET", path: "/schedules/{id}/slots" },

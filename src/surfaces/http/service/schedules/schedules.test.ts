@@ -146,6 +146,8 @@ test("slots are listed page by page", async () => {
     { slot: "2026-03-28T14:00:00.000Z" },
   ]);
   expect(rest.data).toMatchObject({ items: [{ slot: "2026-03-28T13:00:00.000Z" }], next_cursor: null });
+  const second = await send(world, "GET", `${path}?limit=1&offset=1`);
+  expect(second.data["items"]).toMatchObject([{ slot: "2026-03-28T14:00:00.000Z" }]);
   const answer = await (await world.request(`/api${path}?limit=2`, { headers: ADMIN })).json();
   expect(answer).toMatchObject({ meta: { total: 3, limit: 2, offset: 0 } });
 });
