@@ -1,10 +1,9 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { DeadLetterNote } from "../../ports/service/dead-letter-notes.ts";
 import type { Application } from "../application/application.ts";
 import { findRun } from "../runs/find-run.ts";
-import { type DeadLetter, toDeadLetter } from "./list-dead-letters.ts";
+import { type DeadLetter, findDeadLetterNote, toDeadLetter } from "./list-dead-letters.ts";
 
 export interface FoundDeadLetter {
   readonly record: RunRecord;
@@ -34,24 +33,4 @@ export function deadLetterClosed({ dead_letter_id: id, status, retried_as: run }
   // Open: somebody has claimed the retry and is just beginning it.
   const how = status === "open" ? "it is being retried" : run === null ? status : `${status} as ${run}`;
   return new PawlError("DEAD_LETTER_CLOSED", { message: `The dead letter "${id}" was dealt with already: ${how}.` });
-}
-
-interface FoundNote {
-  /** The note. Absent: nothing was done. */
-  readonly note?: DeadLetterNote;
-  /** The id that a retry has claimed whose run never began: its process died before. Whoever retries next takes it. */
-  readonly claimed?: string;
-}
-
-/** Finds the note on a step that failed for good. */
-export async function findDeadLetterNote(
-  app: Pick<Application, "records" | "service">,
-  run: string,
-  path: string,
-): Promise<FoundNote> {
-  const note = await (await app.service()).deadLetters.find(run, path);
-  if (note === undefined) return {};
-  if (note.isPending !== true || note.newRun === undefined) return { note };
-  const known = await (await app.records()).journal.findRun(note.newRun);
-  return known === undefined ? { claimed: note.newRun } : { note };
 }

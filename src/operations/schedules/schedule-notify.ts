@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { RunStatus } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
-import { showUrl } from "../webhooks/show-receiver.ts";
+import { showSlackUrl, showUrl } from "../webhooks/show-receiver.ts";
 
 /** Whom a schedule tells what became of its runs. */
 export interface ScheduleNotify {
@@ -66,10 +66,6 @@ export function showNotify(given: JsonObject | undefined, mask: (text: string) =
     ...(slack === undefined ? {} : { slack: { url: showSlackUrl(slack) } }),
     ...(email.length === 0 ? {} : { email: { to: [...email] } }),
   };
-}
-
-export function showSlackUrl(url: string): string {
-  return `${URL.parse(url)?.origin ?? ""}/[redacted]`;
 }
 
 function readUrl(channel: string, given: Json | undefined): string {

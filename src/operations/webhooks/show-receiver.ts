@@ -1,5 +1,4 @@
 import type { NewDelivery } from "../../ports/service/deliveries.ts";
-import { showSlackUrl } from "../schedules/schedule-notify.ts";
 
 /** The receiver of a message, as people may see it. */
 export function showReceiver(
@@ -23,4 +22,8 @@ export function showUrl(url: string, mask: (text: string) => string): string {
     return name === value ? "[redacted]" : `${name}=[redacted]`;
   });
   return mask(`${shown}?${pairs.join("&")}`);
+}
+
+export function showSlackUrl(url: string): string {
+  return `${URL.parse(url)?.origin ?? ""}/[redacted]`;
 }
