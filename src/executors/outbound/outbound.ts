@@ -156,7 +156,7 @@ function toReason(error: unknown): string {
 }
 
 /** Unpacks as it reads and stops at `maxBytes`: a few packed bytes may be as many as they like when unpacked. */
-export async function readBody(
+async function readBody(
   answer: IncomingMessage,
   { maxBytes, needsNoBody = false }: Pick<OutboundRequest, "maxBytes" | "needsNoBody">,
   signal: AbortSignal,

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Outcome } from "../executor.ts";
 import type { CallingStep } from "./tool-set.ts";
 
-export interface GenerateRequest {
+interface GenerateRequest {
   /** Taken as it is. */
   readonly prompt: string;
   readonly model?: string | undefined;
