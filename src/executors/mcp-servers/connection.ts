@@ -11,7 +11,6 @@ import {
 } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { createRedactor, type Redactor } from "../output/redact.ts";
-import type { ManagedOptions } from "./managed-server.ts";
 import { type McpFailure, refusal, stoppedFailure } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { type ServerTool, type ToolList, toServerTool } from "./server-tool.ts";
@@ -21,7 +20,12 @@ import type { GroupGuard } from "./transports/group-guard.ts";
 import { boundedFetch, HttpTransport } from "./transports/http-transport.ts";
 import { ProcessTransport } from "./transports/process-transport.ts";
 
-export interface ConnectionOptions extends Pick<ManagedOptions, "version" | "connectTimeoutMs" | "guard"> {
+export interface ConnectionOptions {
+  /** The version of Pawl. */
+  readonly version: string;
+  readonly connectTimeoutMs: number;
+  /** Ends what a killed process of ours would leave behind. */
+  readonly guard: GroupGuard;
   /** Aborts when nobody needs the connection any more. */
   readonly lifetime: AbortSignal;
 }

@@ -1,24 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ToolServerState } from "../../ports/tools/agent-toolbox.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, ConnectionOptions } from "./connection.ts";
 import { McpFailure, stoppedFailure, untilStopped } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { computeRestartDelayMs } from "./restart-delay.ts";
 import type { ToolList } from "./server-tool.ts";
-import type { GroupGuard } from "./transports/group-guard.ts";
 
-export interface ManagedOptions {
-  /** The version of Pawl. */
-  readonly version: string;
-  readonly connectTimeoutMs: number;
+export interface ManagedOptions extends Omit<ConnectionOptions, "lifetime"> {
   /** While it is connected, and was used since the last time, it is asked so often whether it is alive. */
   readonly pingIntervalMs: number;
   /** Default 10,000. */
   readonly pingTimeoutMs?: number;
   /** Closed when nobody has used it for so long. Absent: never. */
   readonly idleMs?: number;
-  /** Ends what a killed process of ours would leave behind. */
-  readonly guard: GroupGuard;
 }
 
 /** The state of a server but for what stands in its entry, which has been read. */
