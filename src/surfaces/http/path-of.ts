@@ -1,3 +1,6 @@
+import type { Context } from "hono";
+import type { Caller } from "../../operations/requests/request-context.ts";
+import type { HttpEnv } from "./http-parts.ts";
 /** The path of a URL as it was sent, without query. Nothing is decoded. */
 export function pathOf(url: string): string {
   return targetOf(url).split("?", 1)[0] ?? "/";
@@ -10,4 +13,8 @@ export function targetOf(url: string): string {
   const target = slash < 0 ? "/" : url.slice(slash);
   const hash = target.indexOf("#");
   return hash < 0 ? target : target.slice(0, hash);
+}
+
+export function callerOf(c: Context<HttpEnv>): Caller {
+  return { method: c.req.method, path: pathOf(c.req.raw.url), headers: Object.fromEntries(c.req.raw.headers) };
 }

@@ -7,8 +7,7 @@ import { MAX_REQUEST_DEPTH } from "../../operations/requests/parse-json.ts";
 import type { OfferedTool } from "../../ports/tools/tool-set.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { type CallProgress, ProgressTeller } from "./progress-teller.ts";
-import { toCallResult, toErrorResult } from "./to-call-result.ts";
-import { toListedTool } from "./to-listed-tool.ts";
+import { toCallResult, toErrorResult, toListedTool } from "./to-call-result.ts";
 
 export interface PerformedCall {
   /** Breaks the call off. */

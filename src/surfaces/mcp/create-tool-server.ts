@@ -3,8 +3,7 @@ import { ERRORS, isErrorCode } from "../../core/errors/error-table.ts";
 import type { Json } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { ToolSet } from "../../ports/tools/tool-set.ts";
-import { toCallResult, toErrorResult } from "./to-call-result.ts";
-import { toListedTool } from "./to-listed-tool.ts";
+import { toCallResult, toErrorResult, toListedTool } from "./to-call-result.ts";
 
 export interface ToolServerOptions {
   readonly tools: ToolSet;

@@ -1,5 +1,6 @@
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { isJsonObject, type Json } from "../../core/json.ts";
+import type { OfferedTool } from "../../ports/tools/tool-set.ts";
 
 /** An output twice: older clients read only the text. */
 export function toCallResult(output: Json): CallToolResult {
@@ -10,4 +11,25 @@ export function toCallResult(output: Json): CallToolResult {
 /** An error with its remedy, so that a model can correct its call. */
 export function toErrorResult(text: string): CallToolResult {
   return { isError: true, content: [{ type: "text", text }] };
+}
+
+/** A tool as `tools/list` shows it. */
+export function toListedTool(
+  { title, description, inputSchema, outputSchema, hints }: OfferedTool,
+  name: string,
+): Tool {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: { ...inputSchema, type: "object" },
+    outputSchema: { ...outputSchema, type: "object" },
+    annotations: {
+      title,
+      readOnlyHint: hints.readOnly,
+      destructiveHint: hints.destructive,
+      idempotentHint: hints.idempotent,
+      openWorldHint: hints.openWorld,
+    },
+  };
 }

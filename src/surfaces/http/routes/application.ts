@@ -12,9 +12,8 @@ import { withTrace } from "../../../operations/start/with-trace.ts";
 import { decodeSegment } from "../../../operations/triggers/path-pattern.ts";
 import type { RouteMatch } from "../../../operations/triggers/route-table.ts";
 import type { TriggerTarget } from "../../../operations/triggers/trigger-table.ts";
-import { callerOf } from "../caller-of.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
-import { pathOf, targetOf } from "../path-of.ts";
+import { callerOf, pathOf, targetOf } from "../path-of.ts";
 import { decodeUtf8, readBody } from "../read-body.ts";
 import { toHttpResponse } from "../to-http-response.ts";
 

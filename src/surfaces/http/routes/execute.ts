@@ -6,8 +6,8 @@ import { toExecuteResponse } from "../../../operations/requests/to-response.ts";
 import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 import { traceRun } from "../../../operations/runs/trace-run.ts";
 import { withTrace } from "../../../operations/start/with-trace.ts";
-import { callerOf } from "../caller-of.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
+import { callerOf } from "../path-of.ts";
 import { readJsonBody } from "../read-body.ts";
 
 /** `POST /execute`: one request of the sandbox protocol, answered when its run has ended. */

@@ -6,8 +6,8 @@ import type { Application } from "../../../operations/application/application.ts
 import { resolveTrustedContext } from "../../../operations/requests/request-context.ts";
 import { deriveRunId } from "../../../operations/start/derive-run-id.ts";
 import { type Delivery, deliverMessage } from "../../../operations/triggers/deliver-message.ts";
-import { callerOf } from "../caller-of.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
+import { callerOf } from "../path-of.ts";
 import { readJsonBody } from "../read-body.ts";
 
 /** `POST /queues/{name}/messages`: starts a run in every workflow of the queue, once for each message id. */

@@ -8,7 +8,6 @@ import type { ListedOperation } from "../../../operations/operations.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { readBody, readJsonBody } from "../read-body.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "./idempotency-key.ts";
 import { sendFile } from "./send-file.ts";
 
 /** A route whose answer is no JSON envelope of an output. */
@@ -209,4 +208,20 @@ function refused(violations: readonly Flaw[]): PawlError {
     message: `The request is not valid: ${first?.path ?? "body"}: ${first?.message ?? "it does not fit"}.`,
     details: { violations: [...violations] },
   });
+}
+
+/** The header of endpoints that may cost money. A client that has lost the answer asks again with the same key. */
+const IDEMPOTENCY_HEADER = {
+  "Idempotency-Key": "The same key with the same request has the same run for 24 hours.",
+} as const;
+
+/** The key that a request bears, in its header or its body. Throws `REQUEST_INVALID`. */
+function readIdempotencyKey(c: Context<HttpEnv>, sent: string | undefined): string | undefined {
+  const header = c.req.header("idempotency-key");
+  if (header !== undefined && sent !== undefined && header !== sent) {
+    throw new PawlError("REQUEST_INVALID", { message: "The header and the body name two idempotency keys." });
+  }
+  const key = header ?? sent;
+  if (key === undefined || /^[\x20-\x7e]{1,255}$/.test(key)) return key;
+  throw new PawlError("REQUEST_INVALID", { message: "An idempotency key has 1 to 255 printable ASCII characters." });
 }

@@ -2,7 +2,7 @@ import type { Graph } from "../../../../core/graph/graph.ts";
 import { sanitize } from "../text/sanitize.ts";
 import { type LiveNotice, LiveRun, type LiveRunId } from "./live-run.ts";
 import { PlainReport } from "./plain-report.ts";
-import type { TerminalStream } from "./terminal-stream.ts";
+import type { TerminalStream } from "./screen.ts";
 import { TtyView } from "./tty-view.ts";
 
 /** Shows a run while it goes on. Nothing that it is told can make it fail. */

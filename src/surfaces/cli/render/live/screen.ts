@@ -2,7 +2,9 @@ import { createLogUpdate } from "log-update";
 import type { Paint } from "../text/paint.ts";
 import { renderFrame } from "./live-frame.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { TerminalStream } from "./terminal-stream.ts";
+
+/** Where something is shown, with its size where it is a terminal. */
+export type TerminalStream = NodeJS.WritableStream & { readonly columns?: number; readonly rows?: number };
 
 /** Loaded only where there is a terminal: it costs what a small run costs. */
 export interface Screen {

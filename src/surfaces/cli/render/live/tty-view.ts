@@ -2,8 +2,7 @@ import type { Graph } from "../../../../core/graph/graph.ts";
 import { createPaint, type Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
 import { type LiveNotice, LiveRun, type LiveRunId } from "./live-run.ts";
-import type { Screen } from "./screen.ts";
-import type { TerminalStream } from "./terminal-stream.ts";
+import type { Screen, TerminalStream } from "./screen.ts";
 
 const REDRAW_MS = 100;
 /** Times that are shown go on while nothing happens. */
