@@ -2,8 +2,11 @@ import { availableParallelism, loadavg } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SkippedReporter } from "./test/support/skipped-reporter.ts";
 
-/** Long tests beside the sources: they start and kill very many servers. */
-const LONG_UNITS = ["src/executors/mcp-servers/{mcp-servers,hostile-servers}.test.ts"];
+/** Long tests beside the sources: they start and kill very many servers, or write very large files. */
+const LONG_UNITS = [
+  "src/executors/exports/csv-executor.test.ts",
+  "src/executors/mcp-servers/{mcp-servers,hostile-servers}.test.ts",
+];
 
 /**
  * No module has state of its own, so these files may share a process: what they import is read and evaluated once for
@@ -11,18 +14,18 @@ const LONG_UNITS = ["src/executors/mcp-servers/{mcp-servers,hostile-servers}.tes
  */
 const SHARE_PROCESSES = [
   "src/**/*.test.ts",
-  "test/{contracts,docs,exports,fakes,simulation,templates}/**/*.test.ts",
+  "test/{contracts,docs,exports,fakes,simulation}/**/*.test.ts",
   "test/agents/served-agents.test.ts",
   "test/code/conventions.test.ts",
   "test/end-to-end/cli/{agents,demo,exit-codes,init,signals,step}.test.ts",
   "test/faults/{budget-crashes,policy-crashes,storage-comes-back}.test.ts",
   "test/faults/resume-races/{nested,one-question,siblings,signals}.test.ts",
-  "test/terminal/{library-editor,recordings,semantics,terminal-executor,terminal-library}.test.ts",
+  "test/terminal/{library-editor,semantics,terminal-executor,terminal-library}.test.ts",
 ];
 
 /** One of each kind of test that needs real processes: every transport, a shell, a server, `kill -9`. */
 const QUICK = [
-  "test/end-to-end/cli/{approvals,budgets,parity,remote,terminal}.test.ts",
+  "test/end-to-end/cli/{approvals,budgets,parity,terminal}.test.ts",
   "test/end-to-end/mcp-terminal/stdio.test.ts",
   "test/end-to-end/serve/{policies,webhooks}.test.ts",
   "test/faults/{kill-at-every-commit,two-owners}.test.ts",

@@ -17,7 +17,7 @@ interface FolderEntry {
 }
 
 const MAX_FILE_BYTES = 1024 * 1024;
-export const MAX_ENTRIES = 10_000;
+export const MAX_ENTRIES = 5_000;
 
 /**
  * The application's own files, for tools: definitions, prompts, scripts. Links are not followed, so that nothing outside
