@@ -220,8 +220,7 @@ test("doctor says once which settings are accepted and not used yet", async () =
     stderr: expect.stringContaining("database.url (.env DATABASE_URL) is accepted"),
   });
   expect(doctor.stdout).toContain("model keys: of OpenAI");
-  expect(doctor.stdout).toMatch(/ sandbox: /);
-  expect(doctor.stdout).toMatch(/ port: /);
+  for (const line of [/ sandbox: /, / port: /]) expect(`${doctor.stdout}${doctor.stderr}`).toMatch(line);
   expect(`${doctor.stdout}${doctor.stderr}`).not.toMatch(/planted|secret-word/);
   expect(run.stderr).not.toContain("database.url");
   expect(config.stdout).toContain(".env DATABASE_URL");
