@@ -24,7 +24,7 @@ import { Scheduler } from "../../triggers/schedules/scheduler.ts";
 import { readVersion } from "../read-version.ts";
 import { composeHttpParts } from "./compose-http-parts.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
-import { listRoutes, listTriggers, tellBroken, tellMissing } from "./served-definitions.ts";
+import { listRoutes, listTriggers, tellMissing, tellProblems } from "./served-definitions.ts";
 import type { ServiceMcp } from "./service-mcp.ts";
 import type { ListenAddress } from "./where-to-listen.ts";
 
@@ -55,7 +55,7 @@ export async function openServer(
   const runner = new RequestRunner(app, host, { maxInFlight });
   const server = new Server(parts, runner);
   await server.openMetrics();
-  tellBroken(parts.log, app.appDir, parts.firstLook);
+  tellProblems(parts.log, app.appDir, parts.firstLook);
   tellMissing(parts.log, app);
   const http = createHttpApp(server.httpParts({ version: await readVersion(), isLoopback }));
   const listener = await listenOn((request, env) => http.fetch(request, env as HttpEnv["Bindings"]), {
@@ -208,7 +208,7 @@ class Server implements HttpService {
   }
 
   async #reload(change: LibraryChange): Promise<void> {
-    tellBroken(this.#log, this.#parts.app.appDir, change);
+    tellProblems(this.#log, this.#parts.app.appDir, change);
     if (!change.hasChanged) return;
     try {
       await this.#earlyServers.update(this.#parts.library.list());

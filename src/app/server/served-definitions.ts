@@ -30,8 +30,9 @@ export function listTriggers(library: DefinitionLibrary, table: TriggerTable | u
   ];
 }
 
-/** Logs the problems of definitions that cannot be served. */
-export function tellBroken(log: Log, appDir: string, { broken }: LibraryChange): void {
+/** Logs the problems of definitions that cannot be served, and what is doubtful in the others. */
+export function tellProblems(log: Log, appDir: string, { broken, warnings }: LibraryChange): void {
+  for (const { rendered } of warnings) log.write("warn", rendered);
   for (const { file, problems, hasGoodVersion } of broken) {
     for (const { rendered } of problems) log.write("warn", rendered);
     const rest = hasGoodVersion ? "its last good version stays in use" : "it is not served";

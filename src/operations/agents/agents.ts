@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { z } from "zod";
 import type { Application } from "../application/application.ts";
-import { describeProblem } from "../definitions/compile-text.ts";
+import { describeProblem } from "../definitions/describe-problem.ts";
 import { defineOperation } from "../operation.ts";
 import { idField, jsonObjectSchema, listOf, typed } from "../schemas.ts";
 import { readAgentSources } from "./read-agent-sources.ts";

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { ShownProblem } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
 import type { DefinitionReport } from "../definitions/compile-text.ts";
 import { agentsFileOf, stemOf } from "../definitions/definition-files.ts";
@@ -7,7 +8,6 @@ import type { ReferredDefinition } from "../definitions/find-definition.ts";
 import { findNamed } from "../definitions/find-named.ts";
 import { registryOf } from "../definitions/load-options.ts";
 import { listRegistered, type RegistryPlaces } from "../definitions/registry.ts";
-import type { ShownProblem } from "../definitions/shown-problem.ts";
 import { findSaved, reportOnSaved } from "../workflows/saved-definitions.ts";
 import { missingAgentsFile } from "./missing-agents-file.ts";
 

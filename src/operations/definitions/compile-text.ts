@@ -7,13 +7,13 @@ import type { GraphProblem } from "../../core/graph/check-controls.ts";
 import { checkGraph } from "../../core/graph/check-graph.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { liftControls } from "../../core/graph/lift-controls.ts";
-import { isJsonObject, type Json, type JsonObject, ownField } from "../../core/json.ts";
+import { isJsonObject, type Json, ownField } from "../../core/json.ts";
 import type { Compiled, DefinitionPart, LoadOptions, Selection } from "../../dialects/definition.ts";
 import { loadDefinition } from "../../dialects/load-definition.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
-import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
+import { describeProblem } from "./describe-problem.ts";
 import { pinFiles } from "./pin-files.ts";
-import type { ShownProblem } from "./shown-problem.ts";
 
 export interface DefinitionReport {
   /** Absent where a problem is an error. */
@@ -71,8 +71,11 @@ export async function checkWholeText(text: string, origin: TextOrigin): Promise<
   const reports = await Promise.all(
     workflows.map((part) => finish(text, origin, { graph: part.toGraph(), problems: [] })),
   );
-  const definitions = reports.flatMap(({ definition }) => definition ?? []);
-  const problems = [...show(compiled.problems, text), ...reports.flatMap((report) => report.problems)];
+  const ofAll = show(compiled.problems, text);
+  const definitions = reports.flatMap(({ definition }) =>
+    definition === undefined ? [] : [{ ...definition, warnings: [...ofAll, ...(definition.warnings ?? [])] }],
+  );
+  const problems = [...ofAll, ...reports.flatMap((report) => report.problems)];
   return { definitions, parts, isValid: definitions.length === reports.length, problems };
 }
 
@@ -109,7 +112,7 @@ async function finish(
   });
   const all = [...shown, ...pinned.problems];
   if (pinned.graph === undefined) return { problems: all };
-  const compiled = { text, graph: liftControls(pinned.graph), ...(source === undefined ? {} : { source }) };
+  const compiled = { text, graph: liftControls(pinned.graph), ...(source !== undefined && { source }), warnings: all };
   return { definition: compiled, problems: all };
 }
 
@@ -148,22 +151,6 @@ export function definitionInvalid(source: string | undefined, problems: readonly
 }
 
 const ABOUT_THE_QUESTION: ReadonlySet<string> = new Set(["PART_NOT_CHOSEN", "WORKFLOW_NOT_FOUND", "AGENT_NOT_FOUND"]);
-
-export function describeProblem({ code, severity, message, remedy, place, rendered }: ShownProblem): JsonObject {
-  const common = { code, severity, message, remedy, rendered };
-  if (place === undefined) return common;
-  const { file, line, column, endLine, endColumn } = place;
-  return {
-    ...common,
-    place: {
-      line,
-      column,
-      ...(file === undefined ? {} : { file }),
-      ...(endLine === undefined ? {} : { endLine }),
-      ...(endColumn === undefined ? {} : { endColumn }),
-    },
-  };
-}
 
 /**
  * Writes into the graph which folder the relative paths of its MCP servers start from: the one that has most of them, the

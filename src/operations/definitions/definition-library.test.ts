@@ -26,7 +26,7 @@ test("what has not changed is not compiled again, also where it was touched", as
   const { library, file } = await open({ "workflows/one.yaml": workflow("one") });
   const before = graphOf(library, "one");
   utimesSync(file("one.yaml"), new Date(), new Date(0));
-  expect(await library.refresh()).toEqual({ hasChanged: false, broken: [] });
+  expect(await library.refresh()).toEqual({ hasChanged: false, broken: [], warnings: [] });
   expect(graphOf(library, "one")).toBe(before);
 });
 
@@ -50,7 +50,7 @@ test("a broken edit is told once, and the last good version stays", async () => 
   expect(hasChanged).toBe(false);
   expect(broken).toMatchObject([{ file: file("one.yaml"), hasGoodVersion: true, problems: [{ code: "KEY_MISSING" }] }]);
   expect(graphOf(library, "one")).toBe(before);
-  expect(await library.refresh()).toEqual({ hasChanged: false, broken: [] });
+  expect(await library.refresh()).toEqual({ hasChanged: false, broken: [], warnings: [] });
   writeFileSync(file("one.yaml"), workflow("one", "Hello again."));
   expect(await library.refresh()).toMatchObject({ hasChanged: true, broken: [] });
   expect(graphOf(library, "one")).not.toBe(before);

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { Graph } from "../../core/graph/graph.ts";
 import { isJsonObject } from "../../core/json.ts";
+import type { ShownProblem } from "../../hosts/compiled-definition.ts";
 import { listDefinitionFiles } from "./definition-files.ts";
 import { stampAll } from "./file-stamps.ts";
 import { readIfThere } from "./read-text-file.ts";
 import { definitionsIn, type RegisteredDefinition, type RegisteredFile, toRegistered } from "./registry.ts";
-import type { ShownProblem } from "./shown-problem.ts";
 
 /** A definition that cannot be used as it is now written. */
 interface BrokenDefinition {
@@ -19,6 +19,8 @@ export interface LibraryChange {
   readonly hasChanged: boolean;
   /** Those that were not reported before, as they are written now. */
   readonly broken: readonly BrokenDefinition[];
+  /** Warnings about the others, of files that were not told of before. */
+  readonly warnings: readonly ShownProblem[];
 }
 
 interface LibraryPlaces {
@@ -83,8 +85,10 @@ export class DefinitionLibrary {
       entries.some((entry) => !known.has(entry.read.file) || known.get(entry.read.file)?.good !== entry.good);
     this.#entries = new Map(entries.map((entry) => [entry.read.file, entry]));
     this.#list = entries.flatMap(toListed);
-    const broken = entries.filter(({ read }) => !read.isValid && known.get(read.file)?.read !== read);
-    return { hasChanged, broken: broken.map(toBroken) };
+    const isNews = ({ read }: Entry) => known.get(read.file)?.read !== read;
+    const broken = entries.filter((entry) => !entry.read.isValid && isNews(entry));
+    const warned = entries.filter((entry) => entry.read.isValid && isNews(entry));
+    return { hasChanged, broken: broken.map(toBroken), warnings: warned.flatMap(({ read }) => read.problems) };
   }
 
   /** Undefined: the file has gone meanwhile. */

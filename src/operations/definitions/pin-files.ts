@@ -7,8 +7,8 @@ import type { Graph } from "../../core/graph/graph.ts";
 import type { Json } from "../../core/json.ts";
 import type { NeededFile } from "../../dialects/definition.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
+import type { ShownProblem } from "../../hosts/compiled-definition.ts";
 import { refuseOutOfFiles } from "./read-text-file.ts";
-import type { ShownProblem } from "./shown-problem.ts";
 
 export interface FilesToPin {
   /** The definition's own name, for the places of problems. */

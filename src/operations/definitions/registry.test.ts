@@ -122,7 +122,7 @@ test("the library reads the agents file again when it changes, or an agent besid
   const library = new DefinitionLibrary({ appDir, maxSteps: 20 });
   await library.refresh();
   const before = library.list().find(({ name }) => name === "W")?.report.definition;
-  expect(await library.refresh()).toEqual({ hasChanged: false, broken: [] });
+  expect(await library.refresh()).toEqual({ hasChanged: false, broken: [], warnings: [] });
   writeFileSync(join(appDir, ".claude/agents/r.md"), REVIEWER.replace("strict", "kind"));
   expect(await library.refresh()).toMatchObject({ hasChanged: true });
   const after = library.list().find(({ name }) => name === "W")?.report.definition;

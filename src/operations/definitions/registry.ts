@@ -1,13 +1,12 @@
 import { dirname, join, relative } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { listNames } from "../../dialects/list-names.ts";
-import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
 import { listAgentFiles } from "../agents/agent-files.ts";
 import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import { checkWholeText, type DefinitionReport } from "./compile-text.ts";
 import { type FilePlaces, foldersOf, listDefinitionFiles, stemOf } from "./definition-files.ts";
 import { readTextFile } from "./read-text-file.ts";
-import type { ShownProblem } from "./shown-problem.ts";
 
 /** A definition of the application, found where definitions live. */
 export interface RegisteredDefinition {

@@ -4,8 +4,9 @@ import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import type { Application } from "../application/application.ts";
 import { chooseAgent } from "../start/choose-agent.ts";
 import type { TextValidation } from "../workflows/workflow-schemas.ts";
-import { checkWholeText, describeProblem, type WholeReport } from "./compile-text.ts";
+import { checkWholeText, type WholeReport } from "./compile-text.ts";
 import { foldersOf } from "./definition-files.ts";
+import { describeProblem } from "./describe-problem.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { readTextFile } from "./read-text-file.ts";
 

@@ -111,7 +111,14 @@ export const runSchema = runSummarySchema
   .meta({ id: "Run", description: "A run with its steps." });
 
 export const acceptedRunSchema = z
-  .object({ run_id: z.string(), status: runStatusSchema })
+  .object({
+    run_id: z.string(),
+    status: runStatusSchema,
+    warnings: z
+      .array(jsonObjectSchema)
+      .optional()
+      .describe("What is doubtful in the definition of a new run, with its place."),
+  })
   .meta({ id: "AcceptedRun", description: "It is recorded, and goes on by itself." });
 
 export type ErrorDescription = Frozen<z.output<typeof errorSchema>>;

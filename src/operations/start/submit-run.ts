@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
+import type { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
-import type { RunRecord, RunStatus } from "../../ports/journal.ts";
+import type { RunRecord } from "../../ports/journal.ts";
 import type { GivenKey } from "../../ports/service/idempotency-keys.ts";
 import type { Application } from "../application/application.ts";
+import { describeProblem } from "../definitions/describe-problem.ts";
 import type { Ran, RequestRunner } from "../requests/request-runner.ts";
+import type { acceptedRunSchema } from "../runs/run-schemas.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { Submission } from "./prepare-submission.ts";
 import { withTrace } from "./with-trace.ts";
@@ -42,8 +45,12 @@ export function toRunRequest(app: Application, submission: Submission): Pick<Run
 }
 
 /** The outcome in answers. */
-export function describeSubmitted(submitted: Submitted): { readonly run_id: string; readonly status: RunStatus } {
-  if (submitted.is === "new") return { run_id: submitted.prepared.start.runId, status: "queued" };
+export function describeSubmitted(submitted: Submitted): z.output<typeof acceptedRunSchema> {
+  if (submitted.is === "new") {
+    const { runId, definition } = submitted.prepared.start;
+    const warnings = (definition.warnings ?? []).map(describeProblem);
+    return { run_id: runId, status: "queued", ...(warnings.length > 0 && { warnings }) };
+  }
   const { id, status } = submitted.record;
   return { run_id: id, status };
 }

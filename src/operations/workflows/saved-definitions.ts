@@ -42,7 +42,8 @@ export async function reportOnSaved(
   const warnings = warnOfSaved(report.definition.graph);
   if (warnings.length === 0) return report;
   const shown = warnings.map((problem) => ({ ...problem, rendered: renderProblem(problem, text) }));
-  return { ...report, problems: [...report.problems, ...shown] };
+  const problems = [...report.problems, ...shown];
+  return { definition: { ...report.definition, warnings: problems }, problems };
 }
 
 /** Warns of keys that count in files of the application only: a client that saves definitions is trusted with less. */

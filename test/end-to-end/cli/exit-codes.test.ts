@@ -249,6 +249,14 @@ test("a stored webhook is mentioned", async () => {
   expect(stderr).toContain("1 webhook is stored and will be delivered by `pawl serve`.");
 });
 
+test("a run tells what is doubtful in its definition, and still goes", async () => {
+  const cwd = application({ ...FILES, "doubtful.yaml": `${QUESTION.trimEnd()}\n    max_concurent: 3\n` });
+  const { code, stdout, stderr } = await pawl(["run", "doubtful.yaml", ...AGENT, "--json"], { cwd });
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { data: { status: "completed" } }]);
+  expect(stderr).toMatch(/doubtful\.yaml:\d+:5 warning UNKNOWN_KEY `max_concurent`/);
+  expect(stderr).toContain("Did you mean `max_concurrent`?");
+});
+
 test("what is not understood names the help of its own verb, and what is told once is not told again", async () => {
   const cwd = application({ file: "" });
   for (const [args, verb] of [

@@ -56,6 +56,7 @@ export async function run(
     throw error;
   });
   if (prepared === undefined) return INTERRUPTED;
+  for (const { rendered } of prepared.definition.warnings ?? []) tell(rendered);
   if (options.detach === true) return detach(app, prepared, format);
   const { graph } = prepared.definition;
   const begin = async () => (await app.host()).startRun(prepared);

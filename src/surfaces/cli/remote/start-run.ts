@@ -31,7 +31,8 @@ export async function run(parts: RemoteParts, workflow: string, options: RunOpti
     // Sent again after an answer that was lost, it starts nothing twice.
     idempotency_key: randomUUID(),
   };
-  const { run_id: runId } = await client.call("POST /workflows/run", submission);
+  const { run_id: runId, warnings = [] } = await client.call("POST /workflows/run", submission);
+  for (const { rendered } of warnings) tell(String(rendered).replace(/^<text>(?=:)/, workflow));
   if (options.detach !== true) {
     const caller = new ServerCaller(client, parts.voice);
     return showRunToRest(caller, { runId, format: formatOf(options) }, { voice: parts.voice });

@@ -62,6 +62,14 @@ describe("POST /workflows/run", () => {
     expect(named).toMatchObject({ workflow_name: "hello", status: "completed" });
   });
 
+  test("tells what is doubtful in the definition", async () => {
+    const doubtful = `${TWO_STEPS.trimEnd()}\n    max_concurent: 3\n`;
+    const { warnings } = await dataOf(newWorld().post("/workflows/run", { workflow: doubtful }));
+    expect(warnings).toMatchObject([
+      { code: "UNKNOWN_KEY", severity: "warning", remedy: "Did you mean `max_concurrent`?" },
+    ]);
+  });
+
   test.each([
     ["a workflow that nobody has registered", { workflow: "helo" }, 404, "WORKFLOW_NOT_FOUND"],
     ["a path", { workflow: "/etc/passwd" }, 404, "WORKFLOW_NOT_FOUND"],
