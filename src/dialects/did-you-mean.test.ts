@@ -9,6 +9,8 @@ const meant = {
   promt: "prompt",
   Model: "model",
   max_turn: "max_turns",
+  tpye: "type",
+  moedl: "model",
 };
 for (const [word, key] of Object.entries(meant)) {
   test(`\`${word}\` means \`${key}\``, () => {

@@ -27,5 +27,13 @@ const SHORTEST_WORD = 3;
 // `depends` is nearer to `depends_on` than its edit distance says.
 function distanceOf(word: string, candidate: string): number {
   const isStem = (stem: string, whole: string) => stem.length >= SHORTEST_WORD && whole.startsWith(stem);
-  return isStem(word, candidate) || isStem(candidate, word) ? 1 : distance(word, candidate);
+  const isNear = isStem(word, candidate) || isStem(candidate, word) || isSwapped(word, candidate);
+  return isNear ? 1 : distance(word, candidate);
+}
+
+/** Two neighbouring letters in the wrong order are one slip: `nmae`. */
+function isSwapped(word: string, candidate: string): boolean {
+  const at = [...word].findIndex((letter, index) => letter !== candidate[index]);
+  const swapped = `${word.slice(0, at)}${word.slice(at + 1, at + 2)}${word.slice(at, at + 1)}${word.slice(at + 2)}`;
+  return at !== -1 && swapped === candidate;
 }
