@@ -90,6 +90,8 @@ export interface Failed extends Spent {
   readonly retryable: boolean;
   /** The effect of all attempts of this generation. `none`: the next one begins without their records and answers. */
   readonly effect: Effect;
+  /** The other side has answered, with a failure: with the same idempotency key it would only say so again. */
+  readonly isAnswered?: true;
   /** It has spent the `maxCostMicro` of its task and was not done. */
   readonly outspent?: {
     /** With more, another attempt goes on with what this one has on record. Else it begins from its start again. */

@@ -28,6 +28,7 @@ export type TaskResult = {
       readonly fail: string;
       readonly retryable?: boolean;
       readonly effect?: Effect;
+      readonly answered?: true;
       readonly outspent?: { readonly goesOn: boolean };
     }
 );

@@ -347,12 +347,12 @@ export class CoreHost {
       this.apply({ ...asked, at: this.now, ...(allowEdit ? { allowEdit } : {}) }, { plan: key });
       return;
     }
-    const { fail: code, retryable = true, effect = "unknown", outspent } = result;
+    const { fail: code, retryable = true, effect = "unknown", answered, outspent } = result;
     const tooLittle = outspent && promisedMicro !== undefined ? { outspent: { ...outspent, promisedMicro } } : {};
     const error = { code, message: `${path} failed` };
     const projection = this.#projection(instance, { error }, true);
     const failed = { type: "stepFailed", path, attempt, ...error, retryable, effect } as const;
-    this.apply({ ...failed, at: this.now, ...cost, ...tooLittle, ...projection });
+    this.apply({ ...failed, at: this.now, ...(answered && { answered }), ...cost, ...tooLittle, ...projection });
   }
 
   #abort(path: string, attempt: number): void {

@@ -65,6 +65,7 @@ function taskResult(random: Random, call: TaskCall, { failing, isCostly, isGreed
       fail: random.pick(["AGENT_FAILED", "OUTPUT_INVALID"]),
       retryable: random.chance(0.8),
       effect,
+      ...(random.chance(0.3) && { answered: true as const }),
     };
   }
   return { delayMs, onAbort, ...cost, output: outputOf(random, call) };

@@ -65,11 +65,13 @@ test.each([
 );
 
 test.each([
-  ["none", 2],
-  ["unknown", 1],
-] as const)("the generation grows only after an effect of none: %s", (effect, generation) => {
+  [{ effect: "none" }, 2],
+  [{ effect: "unknown" }, 1],
+  [{ effect: "done" }, 1],
+  [{ effect: "unknown", answered: true }, 2],
+] as const)("the generation grows where it is known what came of the attempt: %j", (known, generation) => {
   const host = hostOf(dag(task("a", { retry: retry(2, { initialMs: 1_000 }) })), {
-    script: { a: fails("TIMEOUT", { effect } as never) },
+    script: { a: fails("TIMEOUT", known as never) },
   }).start();
   host.tick();
   expect(host.state.active.get("a")?.generation).toBe(generation);

@@ -48,6 +48,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     message: "slow",
     retryable: false,
     effect: "unknown",
+    answered: true,
     inputHash: "h",
     costMicro: 12,
     unpriced: false,

@@ -116,6 +116,8 @@ export interface StepFailed extends EventCommon {
   readonly message: string;
   readonly retryable: boolean;
   readonly effect: Effect;
+  /** The failure is the answer of whoever did the work: another try is another piece of work. */
+  readonly answered?: true;
   readonly inputHash?: string;
   readonly costMicro?: number;
   readonly unpriced?: boolean;

@@ -70,6 +70,7 @@ async function toOutcome(
       message: message.slice(0, MAX_ERROR_CHARS),
       retryable: true,
       effect: "unknown",
+      isAnswered: true,
       costMicro: 0,
       ...(details === undefined ? {} : { details }),
     });
@@ -86,6 +87,7 @@ async function toOutcome(
     message,
     retryable: tool.isRepeatable,
     effect: "done",
+    isAnswered: true,
     costMicro: 0,
     details: toDetails(violations),
   });

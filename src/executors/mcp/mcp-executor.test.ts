@@ -83,6 +83,7 @@ test("a tool's error is the step's, with its text and what it says beside", asyn
     message: "The disk is on fire.",
     details: { shelf: 7 },
     effect: "unknown",
+    isAnswered: true,
     usage: { tool: "fake.fail", calls: 1 },
   });
 });

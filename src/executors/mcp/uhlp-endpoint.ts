@@ -128,6 +128,7 @@ function toToolFailure(error: Json): Failed {
     message: typeof message === "string" ? message : shorten(JSON.stringify(error)),
     retryable: true,
     effect: "unknown",
+    isAnswered: true,
     costMicro: 0,
     ...(details === undefined ? {} : { details }),
   } as const;

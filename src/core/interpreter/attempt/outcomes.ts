@@ -23,8 +23,8 @@ export function applyStepFailed(turn: Turn, event: StepFailed): void {
   }
   if (instance.phase === "dispatched") bookAttempt(turn, instance, event);
   if (instance.scope.phase === "cancelling") return concludeInstance(turn, instance, { status: "cancelled" });
-  // A new key only where nothing of the old attempt can have happened.
-  if (event.effect === "none") {
+  // A new key only where nothing of the old attempt can have happened, or where it is known what came of it.
+  if (event.effect === "none" || event.answered === true) {
     instance.generation += 1;
     instance.records = undefined;
   }

@@ -27,7 +27,7 @@ export function toOutcome(
   if (result !== undefined) return toGivenUp(result, maxCostMicro);
   if (error !== undefined) {
     const message = `The agent failed: ${error.slice(0, MAX_WORDS_CHARS)}`;
-    return toFailed("AGENT_FAILED", { message, retryable: true, effect: "unknown" });
+    return toFailed("AGENT_FAILED", { message, retryable: true, effect: "unknown", isAnswered: true });
   }
   return toUnanswered(ending);
 }
@@ -39,7 +39,7 @@ function toAnswered(conversation: Conversation, result: SandstormDocument, valid
   const answer = readAnswer({ text, structured: result["structured_output"] }, validate);
   if (answer.ok) return { status: "succeeded", output: answer.output, files: conversation.files, ...spent };
   const { code, message, details } = answer;
-  return toFailed(code, { message, details, retryable: true, effect: "done", ...spent });
+  return toFailed(code, { message, details, retryable: true, effect: "done", isAnswered: true, ...spent });
 }
 
 function toGivenUp(result: SandstormDocument, maxCostMicro: number | undefined): Failed {
@@ -47,6 +47,7 @@ function toGivenUp(result: SandstormDocument, maxCostMicro: number | undefined):
     message: `The agent gave up (${result["subtype"]}): ${describeFailure(result).slice(0, MAX_WORDS_CHARS)}`,
     retryable: isWorthRetrying(result),
     effect: "done",
+    isAnswered: true,
     costMicro: readCostMicro(result),
     usage: readUsage(result),
     details: {

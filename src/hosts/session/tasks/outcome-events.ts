@@ -43,6 +43,7 @@ export function toFailedEvent(
     message,
     retryable,
     effect,
+    ...(outcome.isAnswered === true && { answered: true }),
     inputHash: task.inputHash,
     ...policiesOf(task),
     ...costOf(outcome),
