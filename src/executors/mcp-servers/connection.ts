@@ -207,7 +207,6 @@ export class Connection {
       throw toCallFailure(error, {
         ...this.context(),
         isAborted: signal.aborted,
-        isRepeatable: call.tool.isRepeatable,
       });
     }
   }

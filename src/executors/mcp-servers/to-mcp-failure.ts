@@ -25,7 +25,6 @@ export interface ServerContext {
 
 export interface CallContext extends ServerContext {
   readonly isAborted: boolean;
-  readonly isRepeatable: boolean;
 }
 
 /** A failure, before its message is masked. */
@@ -37,6 +36,8 @@ interface Meaning extends FailureFacts {
 /** Nothing was done, and another try would not help, or would. */
 const REFUSED = { retryable: false, effect: "none" } as const;
 const PASSING = { retryable: true, effect: "none" } as const;
+/** Nobody knows what was done, as when this process dies: the step is tried again unless it may run only once. */
+const UNKNOWN = { retryable: true, effect: "unknown" } as const;
 
 /** Nothing was asked of any tool yet. */
 export function toConnectFailure(error: unknown, context: ServerContext): McpFailure {
@@ -68,15 +69,13 @@ export function toCallFailure(error: unknown, context: CallContext): McpFailure 
 
 function explainCall(error: unknown, context: CallContext): Meaning {
   const server = `The MCP server ${shown(context)}`;
-  const unknown = { retryable: context.isRepeatable, effect: "unknown" } as const;
-  if (context.isAborted)
-    return { code: "INTERRUPTED", message: "The call was cancelled.", retryable: true, effect: "unknown" };
+  if (context.isAborted) return { code: "INTERRUPTED", message: "The call was cancelled.", ...UNKNOWN };
   if (isUnauthorized(error)) return { code: "MCP_UNAUTHORIZED", message: `${server} refused the key.`, ...REFUSED };
   if (error instanceof SdkHttpError) {
     const { status } = error;
     // Refused before anything was done, or broken on the way.
     const isRefused = status < 500 || status === 503;
-    const facts = !isRefused ? unknown : status === 429 || status === 503 ? PASSING : REFUSED;
+    const facts = !isRefused ? UNKNOWN : status === 429 || status === 503 ? PASSING : REFUSED;
     const hasLostSession = status === 404 || status === 400;
     return { code: "MCP_UNREACHABLE", message: `${server} answered with HTTP ${status}.`, ...facts, hasLostSession };
   }
@@ -84,26 +83,26 @@ function explainCall(error: unknown, context: CallContext): Meaning {
     if (error.code === ProtocolErrorCode.InvalidParams)
       return { code: "MCP_ARGUMENTS_INVALID", message: error.message, ...REFUSED };
     const message = `${server} answered with an error: ${error.message} (${error.code}).`;
-    return { code: "MCP_TOOL_FAILED", message, retryable: true, effect: "unknown" };
+    return { code: "MCP_TOOL_FAILED", message, ...UNKNOWN, isAnswered: true };
   }
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.RequestTimeout)
-      return { code: "TIMEOUT", message: `${server} gave no sign of life in time.`, ...unknown };
+      return { code: "TIMEOUT", message: `${server} gave no sign of life in time.`, ...UNKNOWN };
     if (error.code !== SdkErrorCode.ConnectionClosed && error.code !== SdkErrorCode.NotConnected) {
       const message = `${server} gave an answer that cannot be used: ${error.message}`;
-      return { code: "MCP_RESULT_INVALID", message, ...unknown };
+      return { code: "MCP_RESULT_INVALID", message, ...UNKNOWN };
     }
   }
   if (context.where === undefined) {
     const ending = context.ending === undefined ? "" : ` (${context.ending})`;
     const message = `${server} ended during the call${ending}.${saidBy(context)}`;
-    return { code: "MCP_SERVER_FAILED", message, ...unknown };
+    return { code: "MCP_SERVER_FAILED", message, ...UNKNOWN };
   }
   const reason = reasonOf(error);
   if (reason === "ECONNREFUSED")
     return { code: "MCP_UNREACHABLE", message: `${server} cannot be reached: ${reason}.`, ...PASSING };
   const message = `The connection to the MCP server ${shown(context)} broke off: ${reason}.`;
-  return { code: "MCP_UNREACHABLE", message, ...unknown };
+  return { code: "MCP_UNREACHABLE", message, ...UNKNOWN };
 }
 
 const MAX_MESSAGE_CHARS = 6_000;
