@@ -62,12 +62,15 @@ function* brokenRecord(events: readonly Event[]): Iterable<string> {
   if (!turns.has("compose#1 turn-1")) yield "the model's turns were not recorded";
 }
 
-/** A call may be made again where its attempt was cut off or has failed, and always with the same key. */
+/** A call may be made again where its attempt was cut off or has failed: with the same key, unless the failure was an answer. */
 function* brokenEffects(events: readonly Event[], calls: readonly LedgerCall[]): Iterable<string> {
   const keys = new Map<string, Set<string>>();
   for (const { key } of calls) keys.set(pathOf(key), (keys.get(pathOf(key)) ?? new Set()).add(key));
   for (const [path, seen] of keys) {
-    if (seen.size > 1) yield `${path} had several idempotency keys: ${[...seen].join(", ")}`;
+    const answered = events.filter(
+      (event) => event.type === "stepFailed" && event.path === path && event.answered,
+    ).length;
+    if (seen.size > 1 + answered) yield `${path} had too many idempotency keys: ${[...seen].join(", ")}`;
     const made = calls.filter(({ key }) => pathOf(key) === path).length;
     const allowed = events.filter((event) => {
       const ends = event.type === "stepSucceeded" || event.type === "stepFailed" || event.type === "stepInterrupted";
