@@ -19,7 +19,7 @@ const layers = {
 /** Folders whose subfolders do not know each other, with the subfolders that are there to be shared. */
 const siblings = {
   dialects: ["source", "shape"],
-  executors: ["output", "models", "sandbox", "mcp-servers", "outbound"],
+  executors: ["capacity", "output", "models", "sandbox", "mcp-servers", "outbound"],
   storage: ["sql"],
   surfaces: [],
   telemetry: [],

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { KnownSecrets } from "../config/known-secrets.ts";
 import { type Config, type ConfigSources, loadConfig } from "../config/load-config.ts";
 import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
+import { CapacityPools } from "../executors/capacity/capacity-pools.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type {
   AppHost,
@@ -69,6 +70,7 @@ class App implements OpenApplication {
   readonly config: Config;
   readonly clock = new SystemClock();
   readonly findExecutor: FindExecutor;
+  readonly capacity: CapacityPools;
   readonly mask: (text: string) => string;
   library: DefinitionLibrary | undefined;
   compiledTexts: CompiledTexts | undefined;
@@ -95,7 +97,9 @@ class App implements OpenApplication {
     const { durability } = config.settings.data;
     this.#parts = new OpenedParts(this.dataDir, { durability, makesNothing: options.makesNothing });
     const parts = { appDir, dataDir: this.dataDir, config };
-    this.#work = composeCodeAndModels(parts);
+    const { limits, patience_ms: patienceMs } = config.settings.capacity;
+    this.capacity = new CapacityPools({ clock: this.clock, limits, patienceMs });
+    this.#work = composeCodeAndModels({ ...parts, capacity: this.capacity });
     this.#tools = composeTools({ ...parts, work: this.#work, files: () => this.files() });
     const { environment, tell } = options;
     this.#terminals = new TerminalParts({
@@ -105,7 +109,13 @@ class App implements OpenApplication {
       files: () => this.files(),
       tell,
     });
-    this.#agents = composeAgents({ ...parts, mask: this.mask, work: this.#work, tools: this.#tools });
+    this.#agents = composeAgents({
+      ...parts,
+      mask: this.mask,
+      work: this.#work,
+      tools: this.#tools,
+      capacity: this.capacity,
+    });
     this.findExecutor = createFindExecutor({
       config,
       mask: this.mask,

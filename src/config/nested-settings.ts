@@ -59,6 +59,7 @@ export const NESTED_SETTINGS = {
   ),
   prices: z.record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0) })),
   servers: z.record(z.string(), mcpServerSchema),
+  counts: z.record(z.string(), z.coerce.number().int().min(1).max(100_000)),
 };
 
 export type NestedSettings = {

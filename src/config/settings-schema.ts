@@ -56,6 +56,7 @@ function valueSchema({ is, range, minLength }: SettingDescription): z.ZodType {
     case "providers":
     case "prices":
     case "servers":
+    case "counts":
       return z.preprocess(parseJsonText, NESTED_SETTINGS[is]);
     default:
       return z.enum(is);

@@ -174,6 +174,19 @@ export const SETTINGS = {
       says: "US dollars for a million tokens, by model. They go before the price list.",
     },
   },
+  capacity: {
+    limits: {
+      is: "counts",
+      default: {},
+      says: "The most calls at once, by the origin of an agent server, a provider, or `provider:model`.",
+    },
+    patience_ms: {
+      is: "milliseconds",
+      range: [0, 86_400_000],
+      default: 3_600_000,
+      says: "How long steps wait for an agent server or a model that refuses every call. 0: the first refusal fails a step.",
+    },
+  },
   mcp: {
     audit_log_path: { is: "text", env: ["MCP_AUDIT_LOG_PATH"], says: "A file that records calls of terminal tools." },
     servers: { is: "servers", default: {}, says: "Servers as in `.mcp.json`. They go before that file's." },

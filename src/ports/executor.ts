@@ -42,6 +42,8 @@ export interface Task {
   readonly traceParent?: string | undefined;
   /** The tenant of the run. Absent: the application itself. */
   readonly tenantId?: string | undefined;
+  /** Of the run: where calls wait for a server, the highest goes first. Absent: 0. */
+  readonly priority?: number | undefined;
   /** The stored files of whoever's run it is. */
   readonly files: FileStorage;
   /** Progress for the live view and the attempt's log. Never blocks. */
@@ -59,6 +61,8 @@ export type Progress =
    * whoever reads too slowly. The text of an event's `text` goes on from event to event; secrets are masked across them.
    */
   | { readonly type: "live"; readonly event: JsonObject }
+  /** It waits for a server that can do no more at once, or no longer. Meanwhile its time-out stands still. */
+  | { readonly type: "capacity"; readonly isWaiting: boolean }
   /** A call of a model or a tool that is over, for who observes: never stored. */
   | { readonly type: "call"; readonly call: WorkCall }
   /** Money spent before the outcome is known; the outcome's cost is the total, this included. */

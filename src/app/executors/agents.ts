@@ -4,6 +4,7 @@ import type { Config } from "../../config/load-config.ts";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { JsonObject } from "../../core/json.ts";
+import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import type { Executor } from "../../ports/executor.ts";
 import { INCOMING } from "../../storage/storage-path.ts";
 import { once } from "../once.ts";
@@ -16,6 +17,7 @@ interface AgentsOptions {
   readonly mask: (text: string) => string;
   readonly work: Pick<CodeAndModels, "models" | "strictSandbox" | "limits">;
   readonly tools: Pick<Tools, "toolbox">;
+  readonly capacity: CapacityPools;
 }
 
 export type Agents = ReturnType<typeof composeAgents>;
@@ -25,7 +27,7 @@ const WEB_FETCH_MAX_BYTES = 5 * 1024 * 1024;
 const MAX_SCRIPTS = 50;
 
 /** The executors of agent steps. Each is made when it is first needed and shared by all runs: it compiles a schema once. */
-export function composeAgents({ config, dataDir, mask, work, tools }: AgentsOptions) {
+export function composeAgents({ config, dataDir, mask, work, tools, capacity }: AgentsOptions) {
   const { agent, models: settings, outbound } = config.settings;
   const conversations = once(async () => {
     const { SqliteConversations } = await import("../../storage/sqlite/service/sqlite-conversations.ts");
@@ -77,6 +79,7 @@ export function composeAgents({ config, dataDir, mask, work, tools }: AgentsOpti
         expandEnv: (text) => resolveEnv(text, config.env),
         idleTimeoutMs: agent.idle_timeout_ms,
         connectTimeoutMs: agent.connect_timeout_ms,
+        capacity,
       });
     }),
     /** A run's options keep the script that it began with. Throws `SCRIPT_INVALID`. */

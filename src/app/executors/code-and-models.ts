@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Config } from "../../config/load-config.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import type { RunCommand } from "../../executors/core-tools/command-tool.ts";
 import type { ModelsOptions } from "../../executors/models/models-options.ts";
 import type { Sandbox } from "../../executors/sandbox/sandbox.ts";
@@ -14,10 +15,12 @@ export function composeCodeAndModels({
   appDir,
   dataDir,
   config,
+  capacity,
 }: {
   readonly appDir: string;
   readonly dataDir: string;
   readonly config: Config;
+  readonly capacity: CapacityPools;
 }) {
   const { code, models: settings, agent, mcp } = config.settings;
   const { repairs, timeout_ms: timeoutMs } = settings;
@@ -34,6 +37,7 @@ export function composeCodeAndModels({
     prices: settings.prices,
     keys: modelKeysOf(agent),
     folder: appDir,
+    capacity,
     delayFactor: agent.simulated_delay_factor,
     readScript: async (text, file) =>
       (await import("../../dialects/agent-script/agent-script.ts")).readAgentScript(text, file),

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { agentTask } from "../../../test/fakes/sandstorm/agent-task.ts";
 import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
@@ -417,7 +418,7 @@ test("a failure of what a tool stands on keeps its code", async () => {
 
 test("a tenant's run keeps values in the tenant's storage, and has none of the application's files", async () => {
   const files = new MemoryFileStorage();
-  const step = { stepId: "s", path: "s", attempt: 1, tenantId: "a", files };
+  const step = agentTask({}, { tenantId: "a", files });
   const callFor = (name: string, args: Json) =>
     open().call(name, { arguments: args, step, log: () => undefined }, NEVER);
   for (const set of ["core.state.setRuntimeValue", "community.database.simple_kv.set"]) {

@@ -1,10 +1,12 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../ports/executor.ts";
+import type { Caller } from "../capacity/capacity-pool.ts";
 import { askModel, type Message, type ModelAnswer } from "../models/ask-model.ts";
 import type { CallParameters } from "../models/call-parameters.ts";
 import type { Model } from "../models/create-models.ts";
 import type { AskedStep } from "../models/language-model.ts";
+import { sendInPool } from "../models/send-in-pool.ts";
 import { readSpentRecord, Spending, toSpentRecord } from "../models/spending.ts";
 import { toFailed } from "../output/failure.ts";
 import { removeFence } from "../output/markdown-fence.ts";
@@ -31,7 +33,7 @@ export interface Conversation {
   readonly timeoutMs: number | undefined;
   readonly maxCostMicro: number | undefined;
   /** Keeps turns on record, and hears of calls, costs and warnings at once. */
-  readonly task: Pick<Task, "record" | "recorded" | "emit">;
+  readonly task: Caller & Pick<Task, "record" | "recorded">;
 }
 
 export interface Conversed {
@@ -101,15 +103,16 @@ async function takeTurn({ conversation, messages, turn, spending }: Turn, signal
   return reply;
 }
 
-export function warn({ task }: Pick<Conversation, "task">, message: string): void {
+export function warn({ task }: { readonly task: Pick<Task, "emit"> }, message: string): void {
   task.emit({ type: "log", event: { type: "warning", message } });
 }
 
 function ask({ conversation, messages, turn }: Omit<Turn, "spending">, signal: AbortSignal): Promise<Reply> {
-  const { model, step, parameters, format, schema, timeoutMs } = conversation;
+  const { model, step, parameters, format, schema, timeoutMs, task } = conversation;
   const asked = { ...step, attempt: step.attempt + turn - 1, format, schema };
   const system = systemOf(conversation);
-  return askModel({ model, asked, system, messages, settings: parameters.settings, timeoutMs }, signal);
+  const call = { model, asked, system, messages, settings: parameters.settings, timeoutMs };
+  return sendInPool({ model, caller: task, send: () => askModel(call, signal) }, signal);
 }
 
 /** The system prompt: the step's own text, and the format of the answer. */

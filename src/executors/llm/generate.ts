@@ -5,7 +5,7 @@ import { toUnpriced } from "../models/model-failure.ts";
 import { toSchemaInvalid } from "../output/failure.ts";
 import { createSchemaValidators } from "../output/schema-validators.ts";
 import { isAnswerFormat } from "./answer-format.ts";
-import { type Conversation, converse } from "./converse.ts";
+import { converse } from "./converse.ts";
 
 export interface GenerateOptions {
   readonly models: Models;
@@ -26,7 +26,7 @@ export function createGenerate(options: GenerateOptions): Generate {
   const validators = createSchemaValidators();
   return async (request, signal, step) => {
     const { outputFormat, outputSchema: schema } = request;
-    const { stepId = TOOL, path = stepId, attempt = 1, maxCostMicro } = step ?? {};
+    const { stepId = TOOL, path = stepId, attempt = 1, maxCostMicro, runId = "", tenantId, priority } = step ?? {};
     const compiled = schema === undefined ? undefined : await validators.compile(schema);
     if (compiled?.ok === false) return toSchemaInvalid(compiled.message);
     const model = await options.models.resolve(request.model);
@@ -43,7 +43,17 @@ export function createGenerate(options: GenerateOptions): Generate {
         repairs: options.repairs,
         timeoutMs: options.timeoutMs,
         maxCostMicro,
-        task: FORGETFUL,
+        task: {
+          runId,
+          tenantId,
+          priority,
+          record: async () => {},
+          recorded: async () => undefined,
+          // The outcome tells the rest.
+          emit: (progress) => {
+            if (progress.type === "capacity" || progress.type === "live") step?.emit?.(progress);
+          },
+        },
       },
       signal,
     );
@@ -53,9 +63,3 @@ export function createGenerate(options: GenerateOptions): Generate {
     return { ...outcome, output: { completion: outcome.output, metrics: { token_usage: tokens } } };
   };
 }
-
-const FORGETFUL: Conversation["task"] = {
-  record: async () => {},
-  recorded: async () => undefined,
-  emit: () => {},
-};

@@ -67,11 +67,9 @@ async function callRoute(
   switch (route.to) {
     case "core": {
       const log = (event: JsonObject) => task.emit({ type: "log", event });
-      const { stepId, path, attempt, maxCostMicro, tenantId, files } = task;
-      const step = { stepId, path, attempt, maxCostMicro, tenantId, files };
       return options.coreTools.call(
         route.tool,
-        { arguments: input.arguments, appId: input.context.appId, step, log },
+        { arguments: input.arguments, appId: input.context.appId, step: task, log },
         signal,
       );
     }

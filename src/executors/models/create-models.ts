@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { AgentScript } from "../../ports/agent-script.ts";
+import type { CapacityPool } from "../capacity/capacity-pool.ts";
 import { type FoundModel, findModel } from "./find-model.ts";
 import type { AskedStep, ProviderModel } from "./language-model.ts";
 import { type ModelsOptions, ownEntry, type ProviderKind } from "./models-options.ts";
@@ -26,6 +27,8 @@ export interface Model {
   readonly takesSchemas: boolean;
   /** Must not stand in anything that is stored or shown. */
   readonly secrets: readonly string[];
+  /** Calls wait in it until the provider takes them. Absent: they are sent at once. */
+  readonly pool?: CapacityPool | undefined;
   /** The model of the AI SDK, for one call. */
   open(asked: AskedStep): Promise<ProviderModel>;
   /** Integer micro-dollars; `null`: unknown. `answeredBy`: the name that the answer gives. */
@@ -70,6 +73,7 @@ function toProviderModel(found: FoundModel & { readonly kind: "provider" }, opti
     kind: access.kind,
     takesSchemas: access.kind === "openai",
     secrets: access.secrets,
+    pool: options.capacity?.ofModel(provider, modelId),
     open: () => openProvider(access, modelId),
     priceMicro,
     hasPrice: async () => (await priceMicro({ input: 1, output: 1, cacheRead: 0, cacheWrite: 0 })) !== null,

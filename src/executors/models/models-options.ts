@@ -1,4 +1,5 @@
 import type { ReadAgentScript } from "../../ports/agent-script.ts";
+import type { CapacityPools } from "../capacity/capacity-pools.ts";
 
 export type ProviderKind = "anthropic" | "openai" | "google" | "openai-compatible";
 
@@ -18,6 +19,8 @@ export interface ModelsOptions {
   readonly folder: string;
   /** Scales the made-up delays of mock models; 0 answers at once. Default 1. */
   readonly delayFactor?: number;
+  /** Limits the calls of all runs to what each model takes. Absent: every call is sent at once. */
+  readonly capacity?: CapacityPools;
   /** Of mock models. */
   readonly readScript: ReadAgentScript;
   env(name: string): string | undefined;

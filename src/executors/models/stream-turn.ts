@@ -19,6 +19,8 @@ export interface TurnCall {
   readonly settings: Partial<CallOptions>;
   /** The longest silence of the model. Absent: no limit but the signal. */
   readonly silenceMs?: number | undefined;
+  /** The model has begun to answer. */
+  onBegin?(): void;
   /** A piece of the text, as it comes. */
   onText?(delta: string): void;
 }
@@ -52,7 +54,11 @@ export async function streamTurn(call: TurnCall, signal: AbortSignal): Promise<T
     const provider = await model.open(call.asked);
     // The price list is loaded while the provider thinks.
     const [{ stream }] = await Promise.all([provider.doStream(toOptions(call, stop)), model.hasPrice()]);
-    const content = await listen(stream, silence.reset, call.onText);
+    const onPart = () => {
+      silence.reset();
+      call.onBegin?.();
+    };
+    const content = await listen(stream, onPart, call.onText);
     if ("error" in content) throw new StreamError(content.error);
     if (content.finish === undefined) throw new StreamError(new Error("it ended without its last word"));
     const { turn, warnings } = await toTurn(content, content.finish, model);

@@ -162,12 +162,9 @@ export class TaskRunner {
   #runExecutor(task: RunningTask, executor: Executor): void {
     const { signal } = task.controller;
     if (signal.aborted) return this.#report(task, stoppedOutcome(task.path));
-    const { clock } = this.#parts;
-    const { timeoutMs } = task;
-    const stopClock =
-      timeoutMs === undefined ? undefined : clock.wakeAt(clock.now() + timeoutMs, () => this.#stop(task, "timeout"));
+    task.startTimeout(() => this.#stop(task, "timeout"));
     const done = (outcome: Outcome | Asks) => {
-      stopClock?.();
+      task.stopTimeout();
       this.#report(task, outcome);
     };
     try {
@@ -260,7 +257,7 @@ export class TaskRunner {
   async parkAll(force: AbortSignal): Promise<void> {
     const stopAll = (isForced: boolean) => {
       for (const task of [...this.#running.values()]) {
-        if (isForced || task.step.atMostOnce !== true) this.#stop(task, "park");
+        if (isForced || task.step.atMostOnce !== true || task.isWaiting) this.#stop(task, "park");
       }
     };
     stopAll(force.aborted);

@@ -34,5 +34,8 @@ export interface ToolCall {
   log(event: JsonObject): void;
 }
 
-/** For which step a tool is called: its budget holds for tools that cost money. */
-export type CallingStep = Pick<Task, "stepId" | "path" | "attempt" | "maxCostMicro" | "tenantId" | "files">;
+/** For which step a tool is called: its budget holds for tools that cost money, and its run's turn for those that wait. */
+export type CallingStep = Pick<
+  Task,
+  "runId" | "stepId" | "path" | "attempt" | "maxCostMicro" | "tenantId" | "priority" | "files" | "emit"
+>;

@@ -1,9 +1,14 @@
 import { setTimeout } from "node:timers/promises";
 import { isJsonObject } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
+import type { Caller } from "../../capacity/capacity-pool.ts";
+import { readRetryAfterMs } from "../../capacity/throttle.ts";
+import { sendInPool } from "../../models/send-in-pool.ts";
 import { streamTurn, type TurnCall, type TurnReply } from "../../models/stream-turn.ts";
 
 export interface RetryOptions {
+  /** The agent's task: its calls wait until the provider takes them. */
+  readonly caller: Caller;
   /** How long one turn may wait for its provider, in all. */
   readonly totalMs: number;
   /** Called for a failed try before the next one. */
@@ -25,15 +30,19 @@ const PASSING: ReadonlySet<string> = new Set(["MODEL_RATE_LIMITED", "MODEL_UNAVA
  */
 export async function askWithRetries(
   call: (tries: number) => TurnCall,
-  { totalMs, onFailure, onReply }: RetryOptions,
+  { caller, totalMs, onFailure, onReply }: RetryOptions,
   signal: AbortSignal,
 ): Promise<TurnReply> {
   let waitedMs = 0;
   for (let tries = 0; ; tries += 1) {
     const asked = call(tries);
-    const startedAt = Date.now();
-    const reply = await streamTurn(asked, signal);
-    onReply(asked, reply, startedAt);
+    const send = async (onBegin: () => void) => {
+      const startedAt = Date.now();
+      const reply = await streamTurn({ ...asked, onBegin }, signal);
+      onReply(asked, reply, startedAt);
+      return reply;
+    };
+    const reply = await sendInPool({ model: asked.model, caller, send }, signal);
     if (reply.ok || !PASSING.has(reply.failed.code) || !reply.failed.retryable || signal.aborted) return reply;
     const delayMs = retryAfterMs(reply.failed) ?? Math.min(FIRST_DELAY_MS * 2 ** Math.min(tries, 10), MAX_DELAY_MS);
     if (waitedMs + delayMs > totalMs) return reply;
@@ -44,11 +53,6 @@ export async function askWithRetries(
   }
 }
 
-/** Seconds, or a date. Absent, or nonsense: undefined. */
 function retryAfterMs({ details }: Failed): number | undefined {
-  const after = isJsonObject(details) ? details["retry_after"] : undefined;
-  if (typeof after !== "string") return undefined;
-  const seconds = Number(after);
-  const delayMs = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(after) - Date.now();
-  return Number.isFinite(delayMs) ? Math.max(0, delayMs) : undefined;
+  return readRetryAfterMs(isJsonObject(details) ? details["retry_after"] : undefined, Date.now());
 }

@@ -152,6 +152,7 @@ class Conversation {
 
   #retryOptions() {
     return {
+      caller: this.#agent.task,
       totalMs: this.#agent.patienceMs,
       onReply: ({ model }: TurnCall, reply: TurnReply, startedAt: number) => {
         const told = reply.ok

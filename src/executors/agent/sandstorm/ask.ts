@@ -22,6 +22,8 @@ export interface Line {
   readonly log: EventLog;
   readonly redactor: Redactor;
   readonly afterResultMs: number;
+  /** Called when the agent has begun. */
+  onWorking(): void;
 }
 
 /** One query, from opening the connection to closing it. */
@@ -78,6 +80,7 @@ async function listen(response: HttpResponse, conversation: Conversation, line: 
       const clean = redactDecoded(decoded, line.redactor);
       line.log.add(clean);
       if (clean.kind === "document") addDocument(conversation, clean.document);
+      if (conversation.hasBegun) line.onWorking();
       if (conversation.result !== undefined) line.timeouts.endWithin(line.afterResultMs);
       else if (conversation.error !== undefined) return { by: "eof" };
     }

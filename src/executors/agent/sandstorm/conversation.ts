@@ -6,6 +6,8 @@ import type { SandstormDocument } from "./document-decoder.ts";
 export interface Conversation {
   /** The first `result`: it ends the run, whatever follows. */
   result: SandstormDocument | undefined;
+  /** The agent has said something of its own, if only which model it has. */
+  hasBegun: boolean;
   /** The text of an `error` event that came instead. */
   error: string | undefined;
   /** The last message of the main agent; never one of a sub-agent. */
@@ -19,10 +21,21 @@ const MAX_FILES = 100;
 const MAX_FILES_BYTES = 64 * 1024 * 1024;
 
 export function createConversation(): Conversation {
-  return { result: undefined, error: undefined, lastMessage: { id: undefined, text: "" }, files: [], fileProblems: [] };
+  return {
+    result: undefined,
+    hasBegun: false,
+    error: undefined,
+    lastMessage: { id: undefined, text: "" },
+    files: [],
+    fileProblems: [],
+  };
 }
 
+/** These come from the server, not from an agent. */
+const SERVER_TYPES: ReadonlySet<string> = new Set(["error", "warning", "stderr", "file"]);
+
 export function addDocument(conversation: Conversation, document: SandstormDocument): void {
+  conversation.hasBegun ||= !SERVER_TYPES.has(document.type);
   if (document.type === "result") conversation.result ??= document;
   else if (document.type === "file") collectFile(conversation, document);
   else if (conversation.result !== undefined) return;

@@ -13,6 +13,9 @@ export interface HttpAnswer {
 
 const MAX_SHOWN_CHARS = 2_000;
 
+/** Unavailable for the moment, overloaded: the request was not taken. */
+const UNDONE: ReadonlySet<number> = new Set([503, 529]);
+
 /** Turns an HTTP status other than 200 into a failure of the attempt. */
 export function toRefusal(answer: HttpAnswer, server: Server): Failed {
   const { status } = answer;
@@ -29,12 +32,9 @@ export function toRefusal(answer: HttpAnswer, server: Server): Failed {
     return toFailed("AGENT_UNAUTHORIZED", { message, retryable: false, effect: "none", details });
   }
   if (status >= 500) {
-    return toFailed("AGENT_FAILED", {
-      message: `${who} failed with ${status}: ${reason}`,
-      retryable: true,
-      effect: "unknown",
-      details,
-    });
+    const message = `${who} failed with ${status}: ${reason}`;
+    const effect = UNDONE.has(status) ? "none" : "unknown";
+    return toFailed("AGENT_FAILED", { message, retryable: true, effect, details });
   }
   const message = `${who} refused the request with ${status}: ${reason}${server.keysWithheld ? KEYS_WITHHELD : ""}`;
   return toFailed("AGENT_REFUSED", { message, retryable: status === 429, effect: "none", details });

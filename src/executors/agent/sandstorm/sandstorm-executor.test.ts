@@ -183,7 +183,7 @@ describe("failures", () => {
     ["422 in plain text", { code: "AGENT_REFUSED", retryable: false }],
     ["429", { code: "AGENT_REFUSED", retryable: true, effect: "none", details: { retry_after: "7" } }],
     ["500", { code: "AGENT_FAILED", retryable: true, effect: "unknown", costMicro: null }],
-    ["503", { code: "AGENT_FAILED", retryable: true, effect: "unknown" }],
+    ["503", { code: "AGENT_FAILED", retryable: true, effect: "none" }],
     ["redirect", { code: "AGENT_REFUSED", retryable: false, effect: "none" }],
     ["a web page", { code: "AGENT_REFUSED", retryable: false }],
     ["compressed", { code: "AGENT_REFUSED", retryable: false }],

@@ -1,4 +1,5 @@
 import type { Executor, Outcome, Task } from "../../../ports/executor.ts";
+import type { CapacityPools } from "../../capacity/capacity-pools.ts";
 import { toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
 import { createRedactor, redactOutcome } from "../../output/redact.ts";
 import { createSchemaValidators, type SchemaValidators } from "../../output/schema-validators.ts";
@@ -15,6 +16,8 @@ export interface SandstormOptions extends ServerOptions {
   readonly connectTimeoutMs?: number;
   /** How long after the result produced files may still come. Default 60,000. */
   readonly afterResultMs?: number;
+  /** Limits the queries of all runs to what each server takes. Absent: every query is sent at once. */
+  readonly capacity?: CapacityPools;
   /** Shared with other executors so that a schema is compiled once. */
   readonly validators?: SchemaValidators;
 }
@@ -22,6 +25,11 @@ export interface SandstormOptions extends ServerOptions {
 const IDLE_TIMEOUT_MS = 120_000;
 const CONNECT_TIMEOUT_MS = 20_000;
 const AFTER_RESULT_MS = 60_000;
+
+const OUTCOMES = {
+  failureOf: (outcome: Outcome) => (outcome.status === "failed" ? outcome : undefined),
+  toReply: (failed: Outcome) => failed,
+};
 
 /**
  * Answers agent steps with a Sandstorm server: POST /query, an SSE stream back. Configured keys go to that server only,
@@ -42,19 +50,20 @@ export function createSandstormExecutor(options: SandstormOptions): Executor<Out
     const log = createEventLog((event) => task.emit({ type: "log", event }));
     if (server.keysWithheld)
       log.note("The definition names another server than the configured one: no keys are sent to it.");
-    const timeouts = startTimeouts(signal, {
-      connectMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-      idleMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
-    });
-    try {
-      return await ask(
-        input,
-        { task, server, timeouts, log, redactor, afterResultMs: options.afterResultMs ?? AFTER_RESULT_MS },
-        schema?.validate,
-      );
-    } finally {
-      timeouts.close();
-    }
+    const { afterResultMs = AFTER_RESULT_MS } = options;
+    const send = async (onWorking: () => void) => {
+      const timeouts = startTimeouts(signal, {
+        connectMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+        idleMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+      });
+      try {
+        return await ask(input, { task, server, timeouts, log, redactor, afterResultMs, onWorking }, schema?.validate);
+      } finally {
+        timeouts.close();
+      }
+    };
+    const pool = options.capacity?.ofServer(server.queryUrl);
+    return pool === undefined ? send(() => undefined) : pool.send({ caller: task, send, ...OUTCOMES }, signal);
   }
   return {
     recordsInput: true,

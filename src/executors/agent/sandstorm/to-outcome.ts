@@ -27,6 +27,11 @@ export function toOutcome(
   if (result !== undefined) return toGivenUp(result, maxCostMicro);
   if (error !== undefined) {
     const message = `The agent failed: ${error.slice(0, MAX_WORDS_CHARS)}`;
+    // Servers answer 200 before they look for a sandbox.
+    if (!conversation.hasBegun && NO_PLACE.test(error)) {
+      const details = { status: TOO_MANY_REQUESTS, answer: error.slice(0, MAX_WORDS_CHARS) };
+      return toFailed("AGENT_FAILED", { message, retryable: true, effect: "none", details });
+    }
     return toFailed("AGENT_FAILED", { message, retryable: true, effect: "unknown", isAnswered: true });
   }
   return toUnanswered(ending);
@@ -93,6 +98,9 @@ const MAX_BUDGET = "error_max_budget_usd";
 const LIMIT_SUBTYPES: ReadonlySet<Json | undefined> = new Set(["error_max_turns", MAX_BUDGET]);
 
 const TOO_MANY_REQUESTS = 429;
+
+/** The server, or the sandboxes that it rents, can do no more at once. */
+const NO_PLACE = /\b(?:429|529)\b|rate.?limit|too many requests|overloaded|concurrent/i;
 const SERVER_ERROR = 500;
 
 /** Both say so: either alone occurs on failures too. */

@@ -14,6 +14,7 @@ import type { OutputPolicies } from "../policies/output-policies.ts";
 import { maskJson } from "../values/mask-json.ts";
 import { toStoredValue, type ValueWriter } from "../values/stored-value.ts";
 import { LiveText, type PieceMask } from "./live-text.ts";
+import { StepTimeout } from "./step-timeout.ts";
 
 /** Why an attempt is told to stop. */
 export type Stop = "timeout" | "cancel" | "park";
@@ -67,6 +68,9 @@ export class RunningTask implements Task, StartNote {
   /** A person has said what may be used of its output. */
   answered: "as it is" | "edited" | undefined;
   live: LiveText | undefined;
+  #timeout: StepTimeout | undefined;
+  /** Calls of it that wait for a server that can do no more at once. */
+  #waits = 0;
   /** Cancels the grace period of an executor that was told to stop. */
   stopWaiting: (() => void) | undefined;
   /** Lets the next suspect run. */
@@ -144,6 +148,11 @@ export class RunningTask implements Task, StartNote {
     return this.run.tenantId;
   }
 
+  get priority(): number | undefined {
+    const { priority } = this.run.options;
+    return typeof priority === "number" ? priority : undefined;
+  }
+
   get files(): FileStorage {
     return filesOfTenant(this.#parts.files, this.tenantId);
   }
@@ -157,12 +166,33 @@ export class RunningTask implements Task, StartNote {
       run.apply({ type: "costReported", at: clock.now(), path, attempt, costMicro: progress.costMicro });
       return;
     }
+    if (progress.type === "capacity") return this.#noteWait(progress.isWaiting);
     if (progress.type === "call") return run.noteCall({ ...progress.call, path, attempt });
     if (progress.type === "live") return this.#showLive(progress.event);
     this.log ??= [];
     const event = policies.clean(this, progress.event);
     if (this.log.length < MAX_LOG_ENTRIES) this.log.push(event);
     if (run.isWatched) run.notify({ type: "progress", path, attempt, event: maskJson(event, this.#mask).value });
+  }
+
+  startTimeout(end: () => void): void {
+    if (this.timeoutMs !== undefined) this.#timeout = new StepTimeout(this.#parts.clock, this.timeoutMs, end);
+  }
+
+  stopTimeout(): void {
+    this.#timeout?.stop();
+    this.#timeout = undefined;
+  }
+
+  /** It waits for a server, and nothing of it is under way there. */
+  get isWaiting(): boolean {
+    return this.#waits > 0;
+  }
+
+  #noteWait(isWaiting: boolean): void {
+    this.#waits += isWaiting ? 1 : -1;
+    if (isWaiting) this.#timeout?.pause();
+    else this.#timeout?.resume();
   }
 
   /** Shown to those who watch now, and kept for nobody. */

@@ -1,0 +1,257 @@
+import { toIsoTime } from "../../core/iso-time.ts";
+import type { CapacityWait, PoolState } from "../../ports/capacity.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Failed, Task } from "../../ports/executor.ts";
+import { toInterrupted } from "../output/failure.ts";
+import { CapacityWidth, type SentCall } from "./capacity-width.ts";
+import { Closure } from "./closure.ts";
+import type { SharedCeiling } from "./shared-ceiling.ts";
+import { readThrottle } from "./throttle.ts";
+import { WaitingLine } from "./waiting-line.ts";
+
+/** The task that a call is made for. */
+export type Caller = Pick<Task, "runId" | "tenantId" | "priority" | "emit">;
+
+/** A call that can be sent again where the server refuses it. */
+export interface PooledCall<Reply> {
+  readonly caller: Caller;
+  /** Calls `accepted` as soon as the server is known to work on it. */
+  send(accepted: () => void): Promise<Reply>;
+  /** Undefined: it was answered well. */
+  failureOf(reply: Reply): Failed | undefined;
+  /** Of a call that was not sent. */
+  toReply(failed: Failed): Reply;
+}
+
+export interface PoolOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  /** The most calls in flight, as configured. */
+  readonly max: number;
+  /** Shared with other pools. */
+  readonly ceiling?: SharedCeiling | undefined;
+  /** Calls fail when the server has taken nothing for so long. */
+  readonly patienceMs: number;
+}
+
+interface Waiter extends Pick<Task, "runId" | "tenantId" | "priority"> {
+  readonly caller: Caller;
+  go(call: SentCall): void;
+  fail(failed: Failed): void;
+}
+
+type Place = { readonly waiter: Waiter; readonly call: SentCall };
+
+/** A refusal comes sooner, so a call without one is being worked on. */
+const SILENT_ACCEPT_MS = 2_000;
+const FIRST_NOTE_MS = 100;
+const NOTE_EVERY_MS = 1_000;
+
+/**
+ * The calls to one server from all runs of the process: as many at once as it takes, in a fair order. A call that the server
+ * refuses waits here and is sent again: that is no failure, and no try of the step's retry policy.
+ */
+export class CapacityPool {
+  readonly #options: PoolOptions;
+  readonly #width: CapacityWidth;
+  readonly #closure: Closure;
+  readonly #line = new WaitingLine<Waiter>();
+  #inFlight = 0;
+  /** Places that the server may not have freed yet. */
+  #cooling = 0;
+  #refused = 0;
+  #stopTimer: (() => void) | undefined;
+  #stopNotes: (() => void) | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#width = new CapacityWidth(options.max);
+    this.#closure = new Closure(options.patienceMs);
+    options.ceiling?.add(this);
+  }
+
+  get state(): PoolState {
+    const { name, clock } = this.#options;
+    const { until: closedUntil } = this.#closure;
+    const counts = { inFlight: this.#inFlight, waiting: this.#line.size, refused: this.#refused };
+    return { name, width: this.#width.width, ...counts, ...(closedUntil > clock.now() ? { closedUntil } : {}) };
+  }
+
+  get isIdle(): boolean {
+    return this.#inFlight === 0 && this.#line.size === 0;
+  }
+
+  waitOf(runId: string): CapacityWait | undefined {
+    const waitingHere = this.#line.waitingOf(runId);
+    return waitingHere === 0 ? undefined : { ...this.state, waitingHere };
+  }
+
+  /** It is needed no longer. */
+  close(): void {
+    this.#options.ceiling?.remove(this);
+  }
+
+  /** Waits for a place and sends the call, and both again while the server refuses it. */
+  async send<Reply>(pooled: PooledCall<Reply>, signal: AbortSignal): Promise<Reply> {
+    for (let isAgain = false; ; isAgain = true) {
+      const place = await this.#waitForPlace(pooled.caller, isAgain, signal);
+      if ("status" in place) return pooled.toReply(place);
+      const reply = await this.#sendOnce(pooled, place);
+      if (reply !== undefined) return reply;
+    }
+  }
+
+  /** One that was refused goes before the others of its run. */
+  async #waitForPlace(caller: Caller, isAgain: boolean, signal: AbortSignal): Promise<Place | Failed> {
+    if (signal.aborted) return toInterrupted("none");
+    const { promise, resolve } = Promise.withResolvers<Place | Failed>();
+    const { runId, tenantId, priority } = caller;
+    let waits = true;
+    const end = (turn: Place | Failed) => {
+      waits = false;
+      resolve(turn);
+    };
+    const waiter: Waiter = { runId, tenantId, priority, caller, go: (call) => end({ waiter, call }), fail: end };
+    const now = this.#now();
+    if (isAgain) this.#line.pushFirst(waiter, now);
+    else this.#line.push(waiter, now);
+    this.pump();
+    this.#failWhereGivenUp();
+    if (!waits) return promise;
+
+    const stop = () => {
+      if (this.#line.remove(waiter)) end(toInterrupted("none"));
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    caller.emit({ type: "capacity", isWaiting: true });
+    this.#noteSoon();
+    const turn = await promise;
+    signal.removeEventListener("abort", stop);
+    caller.emit({ type: "capacity", isWaiting: false });
+    if (this.#line.waitingOf(runId) === 0) this.#note(waiter, 0);
+    return turn;
+  }
+
+  /** Undefined: the server has refused the call. */
+  async #sendOnce<Reply>(pooled: PooledCall<Reply>, { waiter, call }: Place): Promise<Reply | undefined> {
+    const accepted = () => {
+      if (call.isAccepted) return;
+      this.#width.accepted(call);
+      this.#closure.accepted();
+      this.pump();
+    };
+    const stopSilence = this.#options.clock.wakeAt(this.#now() + SILENT_ACCEPT_MS, accepted);
+    let reply: Reply;
+    try {
+      reply = await pooled.send(accepted);
+    } catch (error) {
+      this.#end(waiter, call);
+      throw error;
+    } finally {
+      stopSilence();
+    }
+    const failed = pooled.failureOf(reply);
+    const throttle = failed === undefined ? undefined : readThrottle(failed, this.#now());
+    if (failed === undefined) accepted();
+    if (failed !== undefined && throttle?.is === "refused") {
+      return this.#refuse(waiter, call, { failed, retryAfterMs: throttle.retryAfterMs }) ? reply : undefined;
+    }
+    if (throttle?.is === "overloaded") this.#width.overloaded(call, this.#now());
+    this.#end(waiter, call);
+    return reply;
+  }
+
+  /** True: the server has refused for too long, so that the refusal is the answer. */
+  #refuse(
+    waiter: Waiter,
+    call: SentCall,
+    { failed, retryAfterMs }: { readonly failed: Failed; readonly retryAfterMs: number | undefined },
+  ): boolean {
+    const now = this.#now();
+    this.#refused += 1;
+    const inFlight = this.#inFlight - 1;
+    this.#width.refused(call, { inFlight, now, retryAfterMs });
+    this.#closure.refused({ failed, retryAfterMs, inFlight }, now);
+    this.#end(waiter, call);
+    if (this.#failWhereGivenUp()) return true;
+    waiter.caller.emit({
+      type: "log",
+      event: { type: "note", message: `${failed.message} It waits, and is sent again.` },
+    });
+    return false;
+  }
+
+  #end(waiter: Waiter, call: SentCall): void {
+    this.#width.ended(call);
+    this.#inFlight -= 1;
+    this.#line.ended(waiter);
+    this.#coolDown();
+    this.#options.ceiling?.gaveBack(this);
+    this.pump();
+  }
+
+  #coolDown(): void {
+    const { lateFreeMs } = this.#width;
+    if (lateFreeMs === 0) return;
+    this.#cooling += 1;
+    this.#options.clock.wakeAt(this.#now() + lateFreeMs, () => {
+      this.#cooling -= 1;
+      this.pump();
+    });
+  }
+
+  /** Sends what may be sent now, and looks again when time alone can change that. */
+  pump(): void {
+    const now = this.#now();
+    const { ceiling } = this.#options;
+    while (this.#line.size > 0 && now >= this.#closure.until && ceiling?.hasRoom !== false) {
+      const taken = this.#inFlight + this.#cooling;
+      const waiter = this.#width.allows(taken, now) ? this.#line.take(now) : undefined;
+      if (waiter === undefined) break;
+      this.#inFlight += 1;
+      ceiling?.took();
+      waiter.go(this.#width.sent(taken));
+    }
+    this.#lookAgain(now);
+  }
+
+  #lookAgain(now: number): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    if (this.#line.size === 0) return;
+    const at = now < this.#closure.until ? this.#closure.until : this.#width.probeAt;
+    if (at !== undefined && at > now) this.#stopTimer = this.#options.clock.wakeAt(at, () => this.pump());
+  }
+
+  /** Nobody waits for a server that takes nothing for longer than the patience. */
+  #failWhereGivenUp(): boolean {
+    const now = this.#now();
+    const failed = this.#closure.givenUp(this.#inFlight, now);
+    if (failed === undefined) return false;
+    for (const waiter of this.#line.takeAll()) waiter.fail(failed);
+    this.#lookAgain(now);
+    return true;
+  }
+
+  #noteSoon(): void {
+    if (this.#stopNotes !== undefined) return;
+    const noteAll = () => {
+      this.#stopNotes = undefined;
+      for (const { first, waiting } of this.#line.heads()) this.#note(first, waiting);
+      if (this.#line.size > 0) this.#stopNotes = this.#options.clock.wakeAt(this.#now() + NOTE_EVERY_MS, noteAll);
+    };
+    this.#stopNotes = this.#options.clock.wakeAt(this.#now() + FIRST_NOTE_MS, noteAll);
+  }
+
+  /** Tells those who watch the run: once for all of its calls that wait. */
+  #note({ caller }: Waiter, waiting: number): void {
+    const { name, width, inFlight, closedUntil } = this.state;
+    const closed_until = closedUntil === undefined ? null : toIsoTime(closedUntil);
+    const event = { type: "capacity", pool: name, in_flight: inFlight, width, waiting, closed_until };
+    caller.emit({ type: "live", event });
+  }
+
+  #now(): number {
+    return this.#options.clock.now();
+  }
+}

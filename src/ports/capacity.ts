@@ -1,0 +1,25 @@
+/** A server, a provider or a model, and how many calls of this process it takes at once. */
+export interface PoolState {
+  /** The origin of an agent server, a provider, or `provider:model`. */
+  readonly name: string;
+  /** How many calls may be in flight. */
+  readonly width: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+  /** Calls that were refused and waited for another place, since the process began. */
+  readonly refused: number;
+  /** Nothing is sent before this time, in milliseconds since the epoch: the server has asked for it. */
+  readonly closedUntil?: number;
+}
+
+/** What calls of a run wait for. */
+export interface CapacityWait extends PoolState {
+  /** The calls of this run that wait. */
+  readonly waitingHere: number;
+}
+
+/** What a process can tell of its pools. */
+export interface CapacityView {
+  pools(): readonly PoolState[];
+  waitsOf(runId: string): readonly CapacityWait[];
+}

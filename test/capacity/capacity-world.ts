@@ -1,0 +1,66 @@
+import { onTestFinished } from "vitest";
+import { SystemClock } from "../../src/app/system-clock.ts";
+import type { Graph } from "../../src/core/graph/graph.ts";
+import { liftControls } from "../../src/core/graph/lift-controls.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import { loadDefinition } from "../../src/dialects/load-definition.ts";
+import { createSandstormExecutor } from "../../src/executors/agent/sandstorm/sandstorm-executor.ts";
+import { CapacityPools } from "../../src/executors/capacity/capacity-pools.ts";
+import { Places } from "../fakes/places.ts";
+import { init, result } from "../fakes/sandstorm/documents.ts";
+import { type Move, startFakeSandstorm, toJsonReply, toStreamReply } from "../fakes/sandstorm/fake-sandstorm.ts";
+import { toEvents } from "../fakes/sandstorm/framing.ts";
+import { World } from "../faults/world.ts";
+
+const BUSY = { detail: "Too many agents at once" };
+
+interface SandstormWorldOptions {
+  readonly places?: number;
+  readonly holdMs?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly limits?: Readonly<Record<string, number>>;
+  readonly patienceMs?: number;
+  /** The answer begins only when the agent is done. */
+  readonly isSilent?: boolean;
+}
+
+/** A host whose agents are those of a Sandstorm server with so many places. */
+export async function sandstormWorld(options: SandstormWorldOptions = {}) {
+  const { places: count = 20, holdMs = 100, headers = {}, limits = {}, patienceMs = 60_000 } = options;
+  const places = new Places(count, holdMs);
+  const server = await startFakeSandstorm({
+    play: ({ body }) => {
+      const by = String(body["prompt"]);
+      if (!places.take(by)) {
+        const reply = toJsonReply(429, BUSY);
+        return { ...reply, headers: { ...reply.headers, ...headers } };
+      }
+      return toStreamReply(work(by, places, options.isSilent === true));
+    },
+  });
+  onTestFinished(() => server.close());
+  const clock = new SystemClock();
+  const capacity = new CapacityPools({ clock, limits, patienceMs });
+  const executor = createSandstormExecutor({ baseUrl: server.url, capacity });
+  const world = new World({ host: { findExecutor: async () => executor } });
+  return { world, places, server, capacity };
+}
+
+async function* work(by: string, places: Places, isSilent: boolean): AsyncGenerator<Move> {
+  const [begin = "", end = ""] = toEvents([init(), result({ result: by })]);
+  if (!isSilent) yield { do: "send", bytes: begin };
+  await places.hold(by);
+  yield { do: "send", bytes: end };
+}
+
+/** An agent for each of so many items; `more` is added to its step. */
+export async function fanOut(more: JsonObject = {}): Promise<Graph> {
+  const step = { id: "ask", prompt: "{input.name}", parallel_over: "input.items", ...more };
+  const { graph, problems } = await loadDefinition({ text: JSON.stringify({ name: "many", steps: [step] }) });
+  if (graph === undefined) throw new Error(problems.map(({ message }) => message).join("; "));
+  return liftControls(graph);
+}
+
+export function items(count: number, prefix = "item"): JsonObject {
+  return { items: Array.from({ length: count }, (_, index) => ({ name: `${prefix} ${index}` })) };
+}
