@@ -10,8 +10,8 @@ export interface RunHost {
   recover(): Promise<{ readonly resumed: number }>;
   /** Resolves when the start is durable; the run goes on by itself. */
   startRun(start: RunStart): Promise<RunRecord>;
-  /** Loads a parked run and goes on with it; without effect on one that is under way. */
-  resumeRun(runId: string): Promise<RunRecord>;
+  /** Loads a parked run and goes on with it; without effect on one that is under way. `releases`: held steps go on too. */
+  resumeRun(runId: string, options?: { readonly releases?: boolean }): Promise<RunRecord>;
   cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord>;
   /** The first answer wins; a later one gets `APPROVAL_CONFLICT` with who was first. Durable when it resolves. */
   answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void>;

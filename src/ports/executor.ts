@@ -10,6 +10,8 @@ import type { WorkCall } from "./run-observer.ts";
 export interface Executor<End extends Outcome | Asks = Outcome | Asks> {
   /** Keep the bound input with the attempt, e.g. the prompt of an agent. */
   readonly recordsInput: boolean;
+  /** The work is done by others, over the network: whatever it is, it cannot take this process down. */
+  readonly runsElsewhere?: true;
   run(task: Task, signal: AbortSignal): Promise<End>;
   /** A run that it has worked for in this process has ended: what it keeps for the run can go. */
   runEnded?(run: EndedRun): Promise<void>;

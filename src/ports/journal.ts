@@ -203,7 +203,13 @@ export interface RunRecord extends NewRun {
   readonly openApprovals: number;
   readonly startedAt?: number;
   readonly completedAt?: number;
+  /** Why it has ended so; of a run that goes on, why steps of it are held. */
   readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Some of its steps took the process down and rest until a person resumes the run. */
+export function holdsSteps({ completedAt, error }: RunRecord): boolean {
+  return completedAt === undefined && error !== undefined;
 }
 
 /** Selects runs. */

@@ -6,7 +6,7 @@ import type { Graph } from "../../src/core/graph/graph.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { LocalHost } from "../../src/hosts/local/local-host.ts";
 import type { LocalHostOptions } from "../../src/hosts/local/local-host-options.ts";
-import type { Journal, RunRecord } from "../../src/ports/journal.ts";
+import { holdsSteps, type Journal, type RunRecord } from "../../src/ports/journal.ts";
 import { FileBlobs } from "../../src/storage/files/file-blobs.ts";
 import { LocalFileStorage } from "../../src/storage/files/local-file-storage.ts";
 import { acquireOwnerLock } from "../../src/storage/sqlite/owner-lock.ts";
@@ -61,6 +61,7 @@ export function openOwner(dataDir: string, options: OwnerOptions = {}): Owner {
       blobs: new FileBlobs(join(dataDir, "blobs")),
       files: new LocalFileStorage(join(dataDir, "storage")),
       clock: new SystemClock(),
+      previousSeenAt: lock.previousSeenAt,
       findExecutor: async () => executor,
       resolveCall: async ({ input }) => ({
         definition: { text: "child", graph: childWorkflow() },
@@ -86,7 +87,7 @@ export function openOwner(dataDir: string, options: OwnerOptions = {}): Owner {
 }
 
 /**
- * Takes up what was left, starts what was not yet there, answers what is asked, and goes on until all have ended. A run
+ * Takes up what was left, starts what was not yet there, answers what is asked, and goes on until all have ended or are held. A run
  * whose id begins with `killer` takes the process down.
  */
 export async function driveAll(owner: Owner, runIds: readonly string[]): Promise<readonly RunRecord[]> {
@@ -108,7 +109,7 @@ const MAX_ROUNDS = 20;
 async function driveToEnd({ host, journal }: Owner, runId: string): Promise<RunRecord> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const record = await host.settled(runId);
-    if (record.completedAt !== undefined) return record;
+    if (record.completedAt !== undefined || holdsSteps(record)) return record;
     const rows = await journal.readEvents(record.no, { afterSeq: 0, limit: 10_000 });
     const types = new Set(rows.map(({ event }) => event.type));
     if (!types.has("signalReceived")) await host.sendSignal(runId, SIGNAL, { hello: "there" });

@@ -8,8 +8,7 @@ import { type RunEnd, readEnd } from "./run-end.ts";
 import { startChild } from "./start-child.ts";
 
 const RUNS = ["run-a", "run-b", "run-c", "run-d"];
-/** A third death with the same attempt in flight would make it POISON. */
-const MAX_KILLS = 2;
+const MAX_KILLS = 4;
 const AT_ONCE = 2;
 
 /** Kills a process with several runs at random moments, from outside and under group commit, once for each seed. */

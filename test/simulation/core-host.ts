@@ -9,6 +9,7 @@ import type { Command } from "../../src/core/history/commands.ts";
 import type { Event } from "../../src/core/history/events.ts";
 import { newRunState } from "../../src/core/history/new-run-state.ts";
 import type { Instance, RunState } from "../../src/core/history/run-state.ts";
+import { isSuspect } from "../../src/core/interpreter/attempt/crashes.ts";
 import { resultOf } from "../../src/core/interpreter/flow/end-scope.ts";
 import { viewOf } from "../../src/core/interpreter/lookup.ts";
 import { next, refold } from "../../src/core/interpreter/next.ts";
@@ -115,7 +116,7 @@ export class CoreHost {
   run(): this {
     if (this.events.length === 0) this.start();
     while (this.state.phase !== "finished") {
-      if (!this.tick()) throw new Error(`The run is stuck: ${this.#describe()}`);
+      if (!this.tick() && !this.release()) throw new Error(`The run is stuck: ${this.#describe()}`);
       if (this.events.length > MAX_EVENTS) throw new Error("The run does not end.");
     }
     return this;
@@ -139,6 +140,13 @@ export class CoreHost {
 
   cancel(): void {
     if (this.state.phase === "open") this.apply({ type: "cancelRequested", at: this.now });
+  }
+
+  /** A person resumes the run. False: none of its steps is held. */
+  release(): boolean {
+    if (this.state.stepsHeld === 0) return false;
+    this.apply({ type: "runResumed", at: this.now, releases: true });
+    return true;
   }
 
   signal(name: string, payload: Json): void {
@@ -166,13 +174,13 @@ export class CoreHost {
   }
 
   /** The process dies and another one rebuilds the run from what is stored. */
-  crash(): void {
+  crash(lastSeenAt = this.now): void {
     this.#agenda.keepExternal();
     this.#timers = new Map();
     this.#running = new Map();
     const session = new Session<Json>(this.rebuild());
     this.#session = session;
-    const { events, commands } = session.recovery(this.now);
+    const { events, commands } = session.recovery({ at: this.now, diedAt: lastSeenAt, runsElsewhere: () => false });
     for (const event of events) {
       // The process may die again while it recovers: then the next one has done the rest.
       if (this.#session === session) this.apply(event);
@@ -255,7 +263,8 @@ export class CoreHost {
   #perform(command: Command): void {
     switch (command.type) {
       case "startTask":
-        return this.#takeOver(command) ? undefined : this.#startTask(command);
+        if (this.#takeOver(command)) return;
+        return isSuspect(command.instance) ? this.#startSuspect(command) : this.#startTask(command);
       case "evaluateStep":
         return this.#soon(command.instance, () => this.#evaluate(command.instance, command.attempt));
       case "projectStep":
@@ -295,6 +304,22 @@ export class CoreHost {
       this.apply({ type: "stepSucceeded", at, path, attempt, costMicro: 0, reused }, output);
     });
     return true;
+  }
+
+  /** Its start is durable before the work begins. */
+  #startSuspect(command: StartTask): void {
+    const { instance, attempt } = command;
+    const { path } = instance;
+    const key = `${path}@${attempt}`;
+    const outcome = this.#internal(1, () => {
+      if (!this.#running.delete(key)) return;
+      const others = [...this.state.active.values()].filter((other) => other.begun !== "unknown" && isSuspect(other));
+      const started = { type: "stepStarted", at: this.now, path, attempt } as const;
+      this.apply(others.length === 0 ? { ...started, isAlone: true } : started);
+      // The process may have died of it.
+      if (this.state.active.get(path) === instance) this.#startTask(command);
+    });
+    this.#running.set(key, { instance, attempt, result: { fail: "ABORTED" }, outcome });
   }
 
   #startTask({ instance, attempt, maxCostMicro }: StartTask): void {

@@ -19,6 +19,7 @@ export function checkInvariants(state: RunState, events: readonly StoredEvent[])
     `tasksInFlight ${state.tasksInFlight} is not ${count("dispatched")}`,
   );
   check(state.approvalsOpen === count("approval"), "approvalsOpen agrees with the instances");
+  check(state.stepsHeld === count("held"), "stepsHeld agrees with the instances");
   const reserved = instances.reduce((sum, { reservedMicro }) => sum + reservedMicro, 0);
   check(state.budget.reservedMicro === reserved, `reserved ${state.budget.reservedMicro} is not ${reserved}`);
   const waiting = instances.filter(({ phase, signal }) => phase === "waiting" && signal !== undefined).length;
@@ -39,7 +40,7 @@ function checkAsking(instances: readonly Instance[]): void {
     const state = scope.steps[step.index];
     if (state === undefined) continue;
     asking.set(state, (asking.get(state) ?? 0) + (question === undefined ? 0 : 1));
-    const asks = phase === "answered" || (phase === "approval" && step.step.kind === "task");
+    const asks = phase === "answered" || phase === "held" || (phase === "approval" && step.step.kind === "task");
     check(asks === (question !== undefined), `${path} is ${phase} with ${question?.key ?? "no question"}`);
   }
   for (const [state, count] of asking) check(state.asking === count, `${state.asking} are counted, ${count} ask`);
@@ -109,6 +110,7 @@ function isCared(state: RunState, { phase, path, attempt, signal }: Instance): b
     case "projecting":
     case "approval":
     case "parked":
+    case "held":
       return true;
     case "backoff":
       return state.timers.has(`${path}@retry${attempt}`);
@@ -124,7 +126,7 @@ function isCared(state: RunState, { phase, path, attempt, signal }: Instance): b
 }
 
 function checkEmpty(state: RunState): void {
-  const { active, timers, waiters, blocked, tasksInFlight, approvalsOpen, budget } = state;
+  const { active, timers, waiters, blocked, tasksInFlight, approvalsOpen, stepsHeld, budget } = state;
   const left = [
     active.size,
     timers.size,
@@ -132,6 +134,7 @@ function checkEmpty(state: RunState): void {
     blocked.size,
     tasksInFlight,
     approvalsOpen,
+    stepsHeld,
     budget.reservedMicro,
   ];
   check(

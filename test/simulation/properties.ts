@@ -78,17 +78,17 @@ export const PROPERTIES: readonly Property[] = [
     },
   },
   {
-    name: "a run survives crashes at any moment, and a third one with the same attempt in flight is POISON",
+    name: "a run survives deaths of its process at any moment, and none of them fails a step that may be repeated",
     check: (drawn) => {
       const random = new Random(drawn.seed);
-      const crashes = Array.from({ length: random.int(1, 8) }, () => random.int(1, 60));
+      const crashes = Array.from({ length: random.int(1, 12) }, () => random.int(1, 60));
       const host = drawHost(drawn, WILD)
         .dieAfter(...crashes)
         .run();
       checkRefold(host);
       checkOneOutcome(host);
       checkAtMostOnce(host);
-      checkPoison(host);
+      checkDeaths(host);
     },
   },
   {
@@ -236,14 +236,25 @@ function checkAtMostOnce(host: CoreHost): void {
   }
 }
 
-function checkPoison(host: CoreHost): void {
-  const crashes = new Map<string, number>();
+/** What may be repeated is done again, or held until a person lets it go on. */
+function checkDeaths(host: CoreHost): void {
+  const failed = host.state.failures.find(({ code }) => code === "POISON");
+  if (failed !== undefined) throw new Error(`${failed.path} has failed of deaths of the process`);
+  const alone = new Map<string, number>();
   for (const { event } of host.events) {
-    if (event.type !== "stepInterrupted" || event.cause !== "crash") continue;
-    const count = (crashes.get(event.path) ?? 0) + 1;
-    if (count > 3) throw new Error(`${event.path} took the process down ${count} times`);
-    crashes.set(event.path, count);
+    if (event.type === "runResumed") alone.clear();
+    if (event.type !== "stepInterrupted" || event.counts !== true) continue;
+    const start = host.events.findLast(
+      ({ event: { type, ...of } }) => type === "stepStarted" && isSame(of, event),
+    )?.event;
+    const count = (alone.get(event.path) ?? 0) + (start?.type === "stepStarted" && start.isAlone === true ? 1 : 0);
+    if (count > 2) throw new Error(`${event.path} goes on after ${count} deaths alone`);
+    alone.set(event.path, count);
   }
+}
+
+function isSame(of: object, { path, attempt }: StepInterrupted): boolean {
+  return "path" in of && of.path === path && "attempt" in of && of.attempt === attempt;
 }
 
 /** Everything that was reported is booked once: on outcomes that count and on late ones alike. */

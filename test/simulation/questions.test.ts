@@ -39,7 +39,7 @@ test("the attempts before and after a question are of one generation, and no fai
   const host = playing(dag(task("a", { retry: retry(2) })), { a: asking(["one", "two"]) }).settle();
   host.answer("a", "approve");
   host.settle();
-  expect(host.state.active.get("a")).toMatchObject({ generation: 1, failures: 0, crashes: 0, attempt: 2 });
+  expect(host.state.active.get("a")).toMatchObject({ generation: 1, failures: 0, deaths: [], attempt: 2 });
   host.answer("a", "skip");
   host.run();
   expect(host.calls.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);

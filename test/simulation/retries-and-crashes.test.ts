@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import type { RetryPolicy } from "../../src/core/graph/graph.ts";
 import type { Effect } from "../../src/core/history/events.ts";
-import { dag, endingOf, fails, hostOf, pathsOf, retry, task } from "./build.ts";
+import { findHeld } from "../../src/core/interpreter/attempt/crashes.ts";
+import { runStatus, waitsForOthers } from "../../src/core/interpreter/run-status.ts";
+import { dag, each, endingOf, fails, hostOf, literal, pathsOf, retry, task } from "./build.ts";
 import type { CoreHost } from "./core-host.ts";
 
 /** Times at which attempts began, from the first one. */
@@ -10,6 +12,16 @@ function waitsOf(policy: RetryPolicy): number[] {
     script: { a: fails("AGENT_FAILED", { delayMs: 0 }) },
   }).run();
   return host.events.flatMap(({ event }) => (event.type === "stepFailed" ? [event.at - host.state.startedAt] : []));
+}
+
+const SLOW = { output: "at last", delayMs: 3_600_000 };
+
+/** A run whose first step is held. */
+function held(): CoreHost {
+  const host = hostOf(dag(task("a"), task("b", { after: ["a"] })), { script: { a: SLOW } }).start();
+  for (let death = 0; death < 5; death += 1) dieInFlight(host);
+  expect(host.settle().state.active.get("a")?.phase).toBe("held");
+  return host;
 }
 
 function attemptsOf(host: CoreHost): number[] {
@@ -81,34 +93,135 @@ test("a crash uses up no try and keeps the generation", () => {
   const host = hostOf(dag(task("a", { retry: retry(2) })), { script: { a: [fails(), { output: 1 }] } }).start();
   host.crash();
   host.crash();
-  expect(host.state.active.get("a")).toMatchObject({ attempt: 3, failures: 0, crashes: 2, generation: 1 });
+  expect(host.state.active.get("a")).toMatchObject({ attempt: 3, failures: 0, generation: 1 });
   expect(endingOf(host.run())).toEqual({ status: "completed" });
 });
 
-test("an attempt that was in flight at three crashes is POISON", () => {
-  const host = hostOf(dag(task("a"), task("b", { after: ["a"] }))).start();
-  for (let n = 0; n < 3; n += 1) host.crash();
-  expect(endingOf(host.run())).toEqual({ status: "failed", code: "POISON" });
-  expect(pathsOf(host)).toEqual(["a", "a", "a"]);
+/** The step is in flight, and a suspect's start is on record. */
+function dieInFlight(host: CoreHost, lastSeenAt?: number): void {
+  if ((host.state.active.get("a")?.deaths.length ?? 0) >= 3) host.tick();
+  host.crash(lastSeenAt);
+}
+
+test("a step that was alone in flight at five deaths is held, and the run rests without an end", () => {
+  const host = hostOf(dag(task("a", { retry: retry(3) }), task("b", { after: ["a"] })), {
+    script: { a: SLOW },
+  }).start();
+  host.crash();
+  host.crash();
+  host.crash();
+  expect(host.state.active.get("a")).toMatchObject({ phase: "dispatched", attempt: 4 });
+  dieInFlight(host);
+  expect(host.state.active.get("a")).toMatchObject({ phase: "dispatched", attempt: 5 });
+  dieInFlight(host);
+  host.settle();
+  expect(host.state.active.get("a")).toMatchObject({ phase: "held", attempt: 5, failures: 0, generation: 1 });
+  expect(runStatus(host.state)).toBe("waiting");
+  expect(waitsForOthers(host.state)).toBe(true);
+  expect(findHeld(host.state)).toMatchObject({ code: "POISON", message: expect.stringContaining('"a"') });
 });
 
-test("an attempt that puts something new on record before each crash is not POISON, one that repeats itself is", () => {
-  const crashAfter = (keys: readonly string[]) => {
-    const host = hostOf(dag(task("a"))).start();
+test("a held step goes on when a person resumes the run, with nothing against it", () => {
+  const host = held();
+  host.release();
+  expect(host.state.active.get("a")).toMatchObject({ phase: "dispatched", deaths: [] });
+  expect(host.state.stepsHeld).toBe(0);
+  expect(endingOf(host.run())).toEqual({ status: "completed" });
+});
+
+test("a run that was parked with its process goes on without its held steps", () => {
+  const host = held();
+  host.apply({ type: "runResumed", at: host.now });
+  expect(host.state.active.get("a")?.phase).toBe("held");
+});
+
+test("a held step can be cancelled", () => {
+  const host = held();
+  host.cancel();
+  expect(endingOf(host.run())).toEqual({ status: "cancelled", code: "RUN_CANCELLED" });
+});
+
+test("everything else goes on beside a held item, in its place of the window too", () => {
+  const flow = dag(task("a", { each: each(literal([0, 1, 2]), 1) }), task("join", { after: ["a"] }));
+  const host = hostOf(flow, { script: { "a[0]": SLOW } }).start();
+  for (let death = 0; death < 3; death += 1) host.crash();
+  for (let death = 0; death < 2; death += 1) {
+    host.tick();
+    host.crash();
+  }
+  host.settle();
+  expect([...host.state.active.values()].map(({ path, phase }) => [path, phase])).toEqual([["a[0]", "held"]]);
+  expect([...host.outputs().keys()]).toEqual(["a[1]", "a[2]"]);
+  host.release();
+  expect(endingOf(host.run())).toEqual({ status: "completed" });
+});
+
+test("a death counts only against attempts that began less than a minute before", () => {
+  const host = hostOf(dag(task("a")), { script: { a: SLOW } }).start();
+  for (let death = 0; death < 100; death += 1) {
+    host.now += 60_000;
+    host.crash();
+  }
+  expect(host.state.active.get("a")).toMatchObject({ phase: "dispatched", deaths: [], attempt: 101 });
+  host.now += 59_999;
+  host.crash();
+  expect(host.state.active.get("a")?.deaths).toHaveLength(1);
+});
+
+test("the time of a death is the last sign of life, however much later it is found out", () => {
+  const host = hostOf(dag(task("a")), { script: { a: SLOW } }).start();
+  const seenAt = host.now + 1_000;
+  host.now += 8 * 3_600_000;
+  host.crash(seenAt);
+  expect(host.events.at(-1)?.event).toMatchObject({ type: "stepInterrupted", diedAt: seenAt, counts: true });
+  // Only deaths of the last ten minutes speak against the attempt that begins now.
+  expect(host.state.active.get("a")?.deaths).toEqual([]);
+});
+
+test("deaths are forgotten after ten minutes", () => {
+  const host = hostOf(dag(task("a")), { script: { a: SLOW } }).start();
+  for (let death = 0; death < 50; death += 1) {
+    host.now += 301_000;
+    host.crash(host.state.active.get("a")?.startedAt);
+  }
+  expect(host.state.active.get("a")).toMatchObject({ phase: "dispatched" });
+  expect(host.state.active.get("a")?.deaths.length).toBeLessThan(3);
+});
+
+test("no death counts against a suspect that had not begun", () => {
+  const host = hostOf(dag(task("a")), { script: { a: SLOW } }).start();
+  for (let death = 0; death < 10; death += 1) host.crash();
+  expect(host.state.active.get("a")?.deaths).toHaveLength(3);
+});
+
+test("an attempt that puts something new on record clears itself, one that repeats itself does not", () => {
+  const dieAfter = (keys: readonly string[]) => {
+    const host = hostOf(dag(task("a")), { script: { a: SLOW } }).start();
     for (const key of keys) {
+      if ((host.state.active.get("a")?.deaths.length ?? 0) >= 3) host.tick();
       const attempt = host.state.active.get("a")?.attempt ?? 0;
       host.apply({ type: "stepRecorded", at: host.now, path: "a", attempt, key });
       host.crash();
     }
-    return endingOf(host.run());
+    return host.state.active.get("a")?.phase;
   };
-  expect(crashAfter(["turn-1", "turn-2", "turn-3", "turn-4", "turn-5"])).toEqual({ status: "completed" });
-  expect(crashAfter(["turn-1", "turn-1", "turn-1"])).toEqual({ status: "failed", code: "POISON" });
+  expect(dieAfter(["turn-1", "turn-2", "turn-3", "turn-4", "turn-5", "turn-6"])).toBe("dispatched");
+  expect(dieAfter(["turn-1", "turn-1", "turn-1", "turn-1", "turn-1", "turn-1"])).toBe("held");
 });
 
-test("a poisoned step can be caught", () => {
+test("an attempt that fails has not taken the process down", () => {
+  const script = { a: [fails("AGENT_FAILED"), { output: 1 }] };
+  const host = hostOf(dag(task("a", { retry: retry(2) })), { script }).start();
+  for (let death = 0; death < 3; death += 1) host.crash();
+  while (host.state.active.get("a")?.failures === 0) host.tick();
+  expect(host.state.active.get("a")?.deaths).toEqual([]);
+});
+
+test("in a journal of before deaths were told apart the third one has failed the attempt", () => {
   const host = hostOf(dag(task("a", { catch: dag(task("mend")) }))).start();
-  for (let n = 0; n < 3; n += 1) host.crash();
+  for (let attempt = 1; attempt <= 3; attempt += 1)
+    host.apply({ type: "stepInterrupted", at: host.now, path: "a", attempt, cause: "crash" });
+  expect(host.state.active.get("a")?.failure?.code).toBe("POISON");
   expect(pathsOf(host.run())).toEqual(["a", "a", "a", "a~catch/mend"]);
 });
 
@@ -133,7 +246,7 @@ test("a run that is parked starts nothing until it is taken up, and that is no c
   host.park();
   expect([...host.state.active.values()].map(({ phase }) => phase)).toEqual(["parked", "blocked"]);
   host.crash();
-  expect(host.state.active.get("a")?.crashes).toBe(0);
+  expect(host.state.active.get("a")?.deaths).toEqual([]);
   expect(endingOf(host.run())).toEqual({ status: "completed" });
   expect(pathsOf(host)).toEqual(["a", "b", "a"]);
 });

@@ -17,7 +17,7 @@ export interface OwnershipParts {
   /** What the host is given beside what is opened here, and what the configuration says. */
   readonly host: Omit<
     LocalHostOptions,
-    "journal" | "clock" | "env" | "matches" | "findAll" | "maxOutputBytes" | "maxRowsPerCommit"
+    "journal" | "clock" | "previousSeenAt" | "env" | "matches" | "findAll" | "maxOutputBytes" | "maxRowsPerCommit"
   >;
   /** Opens the server that other processes reach. */
   readonly openService: OwnerServerOptions["open"];
@@ -40,6 +40,7 @@ export async function openOwnership(
     ...parts.host,
     journal,
     clock,
+    previousSeenAt: lock.previousSeenAt,
     env: config.env,
     matches: (text, pattern) => regexes.matches(text, pattern),
     findAll: (text, pattern) => regexes.findAll(text, pattern),

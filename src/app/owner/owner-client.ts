@@ -6,7 +6,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../../hosts/run-host.ts";
-import type { Journal, RunRecord } from "../../ports/journal.ts";
+import { holdsSteps, type Journal, type RunRecord } from "../../ports/journal.ts";
 import type {
   ScreenChange,
   ScreenView,
@@ -88,7 +88,10 @@ export class OwnerClient implements RunHost {
     return toRecord(await this.#askNow("POST", "/owner/runs", { body }));
   }
 
-  async resumeRun(runId: string): Promise<RunRecord> {
+  async resumeRun(runId: string, { releases = false }: { readonly releases?: boolean } = {}): Promise<RunRecord> {
+    const record = await this.#readRecord(runId);
+    // What else there is to do in such a run the owner does by itself; the request would let the held steps go on.
+    if (!releases && holdsSteps(record)) return record;
     try {
       await this.#askNow("POST", `/runs/${encodeURIComponent(runId)}/resume`);
     } catch (error) {

@@ -74,8 +74,8 @@ export class ReconnectingHost implements AppHost {
     });
   }
 
-  resumeRun(runId: string): Promise<RunRecord> {
-    return this.#withOwner(({ host }) => host.resumeRun(runId));
+  resumeRun(runId: string, options?: { readonly releases?: boolean }): Promise<RunRecord> {
+    return this.#withOwner(({ host }) => host.resumeRun(runId, options));
   }
 
   cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {

@@ -165,7 +165,11 @@ export const ERRORS = {
     "Look at what it did outside, then rerun from this step.",
     1,
   ),
-  POISON: row("The step took the process down three times.", "Look at the step's work before running it again.", 1),
+  POISON: row(
+    "The step was in flight each time that the process died, in the end alone: it is held.",
+    "Look at the step's work, then go on with `pawl runs resume RUN`.",
+    1,
+  ),
   TIMEOUT: row("The step took longer than its time-out.", "Raise `timeout`, or make the step smaller.", 1),
   RUN_TIMEOUT: row("The run took longer than its time-out.", "Raise the time-out, or make the workflow smaller.", 124),
   RUN_CANCELLED: row("The run was cancelled.", "Start it again with `pawl runs rerun ID`.", 130),

@@ -81,9 +81,10 @@ type InColumns = "type" | "path" | "attempt" | "at" | "costMicro";
 type InBody<E extends Event> = Record<Exclude<keyof E, InColumns>, unknown>;
 
 function encodeStepStarted(event: StepStarted): StoredEvent {
-  const { type, path, attempt, at, decided } = event;
-  const rest = { decided } satisfies InBody<StepStarted>;
-  return { type, path, attempt, at, costMicro: null, body: decided === undefined ? null : toBody(type, rest) };
+  const { type, path, attempt, at, isAlone, decided } = event;
+  const rest = { isAlone, decided } satisfies InBody<StepStarted>;
+  const isPlain = isAlone === undefined && decided === undefined;
+  return { type, path, attempt, at, costMicro: null, body: isPlain ? null : toBody(type, rest) };
 }
 
 function encodeStepSucceeded(event: StepSucceeded): StoredEvent {

@@ -71,8 +71,10 @@ interface RunHeld extends EventCommon {
 }
 
 /** The run goes on after it was parked or held. */
-interface RunResumed extends EventCommon {
+export interface RunResumed extends EventCommon {
   readonly type: "runResumed";
+  /** A person wants it: steps that were held go on too, and the deaths that counted against steps are forgotten. */
+  readonly releases?: true;
 }
 
 /** Value: the bound input, secrets masked. Left out where the outcome lands in the same commit. */
@@ -80,6 +82,8 @@ export interface StepStarted extends EventCommon {
   readonly type: "stepStarted";
   readonly path: string;
   readonly attempt: number;
+  /** A suspect begins while no other one is in flight. */
+  readonly isAlone?: true;
 }
 
 /** Value: the output. */
@@ -152,8 +156,12 @@ export interface StepInterrupted extends EventCommon {
   readonly path: string;
   readonly attempt: number;
   readonly cause: "crash" | "parked";
-  /** False: the attempt had not begun, so that it can do so even if only once, and no crash is put down to it. */
+  /** False: the attempt had not begun, so that it can do so even if only once, and no death counts against it. */
   readonly hasBegun?: false;
+  /** The last sign of life of the process. Absent with `crash`: recorded when the third death failed an attempt. */
+  readonly diedAt?: number;
+  /** The death counts against the attempt. */
+  readonly counts?: true;
 }
 
 /** Value: durable progress inside a step, e.g. one turn of an agent. */

@@ -44,6 +44,7 @@ export function newRunState(graph: IndexedGraph): RunState {
     reusesOutcomes: false,
     tasksInFlight: 0,
     approvalsOpen: 0,
+    stepsHeld: 0,
     visits: 0,
     partial: false,
     failures: [],

@@ -46,6 +46,8 @@ export interface RunState {
   reusesOutcomes: boolean;
   tasksInFlight: number;
   approvalsOpen: number;
+  /** Steps that took the process down and rest until a person resumes the run. */
+  stepsHeld: number;
   visits: number;
   /** Some step or item failed and was skipped. */
   partial: boolean;
@@ -244,8 +246,12 @@ export interface Instance {
   attempt: number;
   /** Failed attempts that the retry policy counts. */
   failures: number;
-  /** With an attempt in flight, since something new was put on record. */
-  crashes: number;
+  /** The recent deaths of the process that count against it, since something new was put on record. */
+  deaths: readonly Death[];
+  /** All of them, in a journal of the time when the third one failed the attempt. */
+  uncheckedDeaths: number;
+  /** Whether the start of the attempt in flight is on record. `alone`: it is that of a suspect beside no other one. */
+  begun: "unknown" | "yes" | "alone";
   generation: number;
   /** The cost of all attempts. `attemptCostMicro`: of the one in flight, as far as it is known. */
   costMicro: number;
@@ -261,11 +267,18 @@ export interface Instance {
   outcome: InstanceOutcome | undefined;
   /** The event with what a person is shown; 0: not asked yet. */
   askedSeq: number;
-  /** The question of a task to a person. Until the task goes on, it holds no place in the window of its fan-out. */
+  /** The question of a task to a person, or why it is held. Until the task goes on, it has no place in the window of its fan-out. */
   question: Question | undefined;
   /** Sequence numbers of durable records inside the step, by key. */
   records: Map<string, number> | undefined;
   signal: string | undefined;
+}
+
+/** The process died with an attempt in flight. */
+export interface Death {
+  readonly at: number;
+  /** No other suspect was in flight. */
+  readonly wasAlone: boolean;
 }
 
 export interface Question {
@@ -280,6 +293,8 @@ export type InstancePhase =
   | "dispatched"
   /** Parked on purpose; goes on when the run is resumed. */
   | "parked"
+  /** It took the process down; goes on when a person resumes the run. */
+  | "held"
   /** Handed to the host to be bound: set, respond, call, approval, wait. */
   | "binding"
   | "projecting"

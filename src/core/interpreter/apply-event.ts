@@ -1,6 +1,7 @@
 import type { Event } from "../history/events.ts";
 import { applyStepProjected } from "./attempt/conclude.ts";
 import { applyCostReported, bookLate } from "./attempt/costs.ts";
+import { clearDeaths } from "./attempt/crashes.ts";
 import { applyStepFailed, applyStepInterrupted, applyStepSucceeded } from "./attempt/outcomes.ts";
 import { applyBudgetExhausted, applyLimitRaised, applyStepHeld } from "./budget/host-limits.ts";
 import { applyCancelRequested } from "./run/cancel.ts";
@@ -20,8 +21,14 @@ export function applyEvent(turn: Turn, event: Event): void {
     case "runHeld":
       return applyRunHeld(turn);
     case "runResumed":
-      return applyRunResumed(turn);
-    case "stepStarted":
+      return applyRunResumed(turn, event);
+    case "stepStarted": {
+      const instance = turn.state.active.get(event.path);
+      if (instance?.phase !== "dispatched" || instance.attempt !== event.attempt) return;
+      instance.begun = event.isAlone === true ? "alone" : "yes";
+      instance.startedAt = event.at;
+      return;
+    }
     case "stepLogged":
     case "limitNeared":
       return;
@@ -29,8 +36,8 @@ export function applyEvent(turn: Turn, event: Event): void {
       const instance = turn.state.active.get(event.path);
       if (instance?.attempt !== event.attempt) return;
       instance.records ??= new Map();
-      // Something new is on record: whatever took the process down before, it was not on the way to here.
-      if (!instance.records.has(event.key)) instance.crashes = 0;
+      // Whatever took the process down before, it was not on the way to here.
+      if (!instance.records.has(event.key)) clearDeaths(instance);
       instance.records.set(event.key, turn.seq);
       return;
     }

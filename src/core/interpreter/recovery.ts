@@ -1,15 +1,16 @@
 import type { Command } from "../history/commands.ts";
 import type { Event } from "../history/events.ts";
 import type { Instance, RunState } from "../history/run-state.ts";
+import { type DeathOfProcess, toInterrupted } from "./attempt/crashes.ts";
 import { timerOf } from "./timers.ts";
 
 /** A crash is an event: what a new owner must record about attempts whose process is gone, before it goes on. */
-export function recoveryEvents(state: RunState, at: number): readonly Event[] {
+export function recoveryEvents(state: RunState, death: DeathOfProcess): readonly Event[] {
   const events: Event[] = [];
-  for (const { phase, path, attempt } of state.active.values()) {
-    if (phase === "dispatched") events.push({ type: "stepInterrupted", at, path, attempt, cause: "crash" });
+  for (const instance of state.active.values()) {
+    if (instance.phase === "dispatched") events.push(toInterrupted(instance, death));
   }
-  if (state.isSuspended && !state.isHeld) events.push({ type: "runResumed", at });
+  if (state.isSuspended && !state.isHeld) events.push({ type: "runResumed", at: death.at });
   return events;
 }
 

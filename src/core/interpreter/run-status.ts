@@ -19,7 +19,7 @@ export function isParked(state: RunState): boolean {
   const isAsked = isBudgetAsked(state);
   for (const { phase } of state.active.values()) {
     if (phase === "blocked" && isAsked) continue;
-    if (phase !== "waiting" && phase !== "approval" && !dependsOnOthers(phase)) return false;
+    if (phase !== "waiting" && phase !== "approval" && phase !== "held" && !dependsOnOthers(phase)) return false;
   }
   return true;
 }

@@ -28,6 +28,7 @@ export function createLlmExecutor(options: LlmOptions): Executor<Outcome> {
   const validators = options.validators ?? createSchemaValidators();
   return {
     recordsInput: true,
+    runsElsewhere: true,
     async run(task, signal) {
       const prepared = await prepare(task, options, validators);
       if ("status" in prepared) return prepared;

@@ -3,12 +3,14 @@ import { isParked, nextTimerAt } from "../../core/interpreter/run-status.ts";
 import type { Json } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
+import type { FindExecutor } from "../executors.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { loadOutputs } from "../session/finish-run.ts";
 import { LiveRun, type LiveRunHooks, type LiveRunParts } from "../session/live-run.ts";
 import { rebuildRun } from "../session/rebuild-run.ts";
 import { loadReusable } from "../session/reuse/reuse.ts";
-import { clearInnocentAttempts, findBegun } from "../session/tasks/suspects.ts";
+import { findWorkElsewhere } from "../session/tasks/work-elsewhere.ts";
+import { tellHeld } from "../session/tell-held.ts";
 import { RunValues, type ValueSources } from "../session/values/run-values.ts";
 import { filesOfTenant } from "../tenant-files.ts";
 import { findRecord, readRecord } from "./find-record.ts";
@@ -21,6 +23,10 @@ export interface LoadedRunsParts extends HostParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly hooks: LiveRunHooks;
+  readonly findExecutor: FindExecutor;
+  /** The last sign of life of the process before. Undefined: its death is taken to have been a moment ago. */
+  readonly previousSeenAt: number | undefined;
+  env(name: string): string | undefined;
   /** Throws if the process is parking its runs. */
   refuseWhenParking(): void;
   /** The run leaves memory: what is kept for it can go. */
@@ -35,6 +41,7 @@ export class LoadedRuns {
   readonly #runs = new Map<RunNo, LiveRun>();
   readonly #byId = new Map<string, LiveRun>();
   readonly #loading = new Map<RunNo, Promise<LiveRun>>();
+  readonly #givenUp = new Set<RunNo>();
 
   constructor(parts: LoadedRunsParts) {
     this.#parts = parts;
@@ -82,13 +89,15 @@ export class LoadedRuns {
 
   /** Goes on with a run where its last process has left it. */
   async #rebuild(about: RunRecord): Promise<LiveRun> {
-    const { journal, clock, graphs, ledger, warnings, secrets } = this.#parts;
+    const { journal, clock, graphs, ledger, warnings, secrets, previousSeenAt, env, findExecutor } = this.#parts;
     const { no } = about;
     const tracker = new UseTracker();
     const rebuilt = await rebuildRun(journal, about, graphs.byHash, (at, event) => tracker.observe(at, event));
     const { state, options, lineage, sealed } = rebuilt;
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
-    const begun = await findBegun(journal, no, state);
+    // Giving up a run is no death of a process.
+    const wasGivenUp = this.#givenUp.delete(no);
+    const runsElsewhere = wasGivenUp ? () => true : await findWorkElsewhere(findExecutor, state, options);
     // Read again: the row may have changed while this run was still in memory.
     const row = await readRecord(journal, no);
     const run = this.add({ no, about, isNew: false, state, options, row, reusable });
@@ -96,8 +105,13 @@ export class LoadedRuns {
       ledger.enroll(run, { budgets: ledger.boundTo(about.id), tracker, isNew: false });
       warnings.enroll(run);
       for (const { seq, text } of sealed) run.values.reveal(seq, secrets.open(no, text));
-      const { events, commands } = run.session.recovery(clock.now());
-      for (const event of clearInnocentAttempts(events, state, begun)) run.apply(event);
+      const at = clock.now();
+      const { events, commands } = run.session.recovery({ at, diedAt: previousSeenAt ?? at, runsElsewhere });
+      for (const event of events) {
+        run.apply(event);
+        const instance = "path" in event ? state.active.get(event.path) : undefined;
+        if (instance?.phase === "held") tellHeld(run, instance, env);
+      }
       run.perform(commands);
       return run;
     } catch (error) {
@@ -137,6 +151,12 @@ export class LoadedRuns {
     if (wakeAt !== undefined && wakeAt - this.#parts.clock.now() < KEEP_LOADED_MS) return;
     this.unload(run);
     this.#parts.parked(run);
+  }
+
+  /** It cannot go on in this process as it is, and is loaded again later. That is no death of the process. */
+  giveUp(run: LiveRun): void {
+    this.#givenUp.add(run.no);
+    this.unload(run);
   }
 
   unload(run: LiveRun): void {

@@ -16,6 +16,8 @@ export interface LocalHostOptions {
   readonly blobs: Blobs;
   readonly files: FileStorage;
   readonly clock: Clock;
+  /** The last sign of life of the process that drove the runs before. Absent: it is taken to have died a moment ago. */
+  readonly previousSeenAt?: number | undefined;
   readonly findExecutor: FindExecutor;
   readonly resolveCall: ResolveCall;
   /** Masks the secrets in everything that is stored or shown. */

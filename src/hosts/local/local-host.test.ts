@@ -424,42 +424,6 @@ describe("recovery", () => {
     expect(next.defects).toMatchObject([{ code: "JOURNAL_DAMAGED" }]);
   });
 
-  test("a step that was in flight three times when the process died is POISON", async () => {
-    let world = new World({ plays: { a: () => new Promise(() => undefined) } });
-    const { id } = await world.start(once);
-    await quiet();
-    for (let crash = 1; crash < 3; crash += 1) {
-      world = world.next();
-      await world.host.recover();
-      await quiet();
-    }
-    const last = world.next();
-    await last.host.recover();
-    expect(await last.host.settled(id)).toMatchObject({ status: "failed", error: { code: "POISON" } });
-  });
-
-  test("who was only in flight beside the one that takes the process down is not POISON", async () => {
-    const hangs = () => new Promise<never>(() => undefined);
-    let world = new World({ plays: { killer: hangs, innocent: hangs } });
-    const { id } = await world.start(toGraph([task("killer", { onFailure: "continue" })]));
-    const others = await Promise.all(
-      Array.from({ length: 3 }, () => world.start(toGraph([task("innocent"), task("b", { after: ["innocent"] })]))),
-    );
-    await quiet();
-    for (let crash = 1; crash <= 3; crash += 1) {
-      // With the third crash the killer is found out: from then on all others can work in peace.
-      world = world.next({ plays: { killer: hangs, ...(crash < 3 ? { innocent: hangs } : {}) } });
-      await world.host.recover();
-      await quiet();
-    }
-    const [killed, ...rest] = await Promise.all(
-      [id, ...others.map((other) => other.id)].map((runId) => world.recordOf(runId)),
-    );
-    expect(killed).toMatchObject({ status: "partial" });
-    expect(rest.map(({ status }) => status)).toEqual(["completed", "completed", "completed"]);
-    expect(world.defects).toEqual([]);
-  });
-
   test("a second run with an id that is taken is refused, and the first is left alone", async () => {
     const world = new World({ plays: { a: () => new Promise(() => undefined) } });
     await world.start(once, {}, { runId: "r" });

@@ -61,6 +61,9 @@ export class LocalHost implements RunHost {
       ...this.#parts,
       journal,
       clock,
+      env,
+      findExecutor: options.findExecutor,
+      previousSeenAt: options.previousSeenAt,
       hooks: {
         log: queue,
         applied: (run, event) => {
@@ -234,8 +237,8 @@ export class LocalHost implements RunHost {
     return this.#watchers.add(runId, listen);
   }
 
-  resumeRun(runId: string): Promise<RunRecord> {
-    return this.#requests.resume(runId);
+  resumeRun(runId: string, { releases = false }: { readonly releases?: boolean } = {}): Promise<RunRecord> {
+    return this.#requests.resume(runId, releases);
   }
 
   cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
@@ -303,7 +306,7 @@ export class LocalHost implements RunHost {
   #abandon(run: LiveRun, error: unknown): void {
     this.#options.onDefect(error);
     if (this.#runs.byNo(run.no) !== run) return;
-    this.#runs.unload(run);
+    this.#runs.giveUp(run);
     run.values.forget();
     // Those who wait for the run get errors that a user can act on; a defect tells them nothing.
     if (!isPawlError(error) || this.#isParking) this.#settled.resolve(run.runId);

@@ -34,13 +34,15 @@ export class RunRequests {
     this.#parts = parts;
   }
 
-  async resume(runId: string): Promise<RunRecord> {
+  async resume(runId: string, releases: boolean): Promise<RunRecord> {
     const { journal, clock, runs, refuseWhenParking } = this.#parts;
     const record = await findRecord(journal, runId);
     if (record.completedAt === undefined) {
       refuseWhenParking();
       const run = await runs.load(record);
-      if (run.state.isHeld) run.apply({ type: "runResumed", at: clock.now() });
+      const { isHeld, stepsHeld } = run.state;
+      if (releases && stepsHeld > 0) run.apply({ type: "runResumed", at: clock.now(), releases: true });
+      else if (isHeld) run.apply({ type: "runResumed", at: clock.now() });
       runs.parkIfIdle(run);
     }
     return readRecord(journal, record.no);

@@ -1,4 +1,5 @@
 import type { RunState } from "../../core/history/run-state.ts";
+import { findHeld } from "../../core/interpreter/attempt/crashes.ts";
 import { nextTimerAt, runStatus } from "../../core/interpreter/run-status.ts";
 import type { NewEvent, NewRun, RunPatch, RunRecord } from "../../ports/journal.ts";
 
@@ -30,8 +31,14 @@ export class RunRow {
     const parked = status === "waiting" || status === "awaiting_approval";
     const wakeAt = parked ? nextTimerAt(state) : undefined;
     const openApprovals = end === undefined ? state.approvalsOpen : 0;
+    const held = end === undefined ? findHeld(state) : undefined;
+    const error = end === undefined ? held && { code: held.code, message: held.message } : endError(end);
     const hasMoved =
-      status !== was.status || parked !== was.parked || wakeAt !== was.wakeAt || openApprovals !== was.openApprovals;
+      error?.message !== was.error?.message ||
+      status !== was.status ||
+      parked !== was.parked ||
+      wakeAt !== was.wakeAt ||
+      openApprovals !== was.openApprovals;
     const costMicro = state.budget.spentMicro;
     const showsCost = costMicro !== was.costMicro && (hasMoved || state.now - this.#costShownAt >= SHOW_COST_EVERY_MS);
     if (!hasMoved && !showsCost && end === undefined) return undefined;
@@ -43,7 +50,8 @@ export class RunRow {
       ...(openApprovals === was.openApprovals ? {} : { openApprovals }),
       ...(showsCost ? { costMicro } : {}),
       ...(was.status === "queued" ? { startedAt: state.startedAt } : {}),
-      ...(end === undefined ? {} : { completedAt: end.at, error: endError(end) }),
+      ...(end === undefined ? {} : { completedAt: end.at }),
+      ...(error?.message === was.error?.message ? {} : { error: error ?? null }),
     };
     this.#shown = patched(was, patch);
     return patch;
@@ -60,6 +68,6 @@ function patched(was: RunRowFields, { wakeAt, error, ...changes }: RunPatch): Ru
 function endError(end: {
   readonly code?: string;
   readonly message?: string;
-}): { code: string; message: string } | null {
-  return end.code === undefined ? null : { code: end.code, message: end.message ?? end.code };
+}): { code: string; message: string } | undefined {
+  return end.code === undefined ? undefined : { code: end.code, message: end.message ?? end.code };
 }

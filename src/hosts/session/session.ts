@@ -1,6 +1,7 @@
 import type { Command } from "../../core/history/commands.ts";
 import type { Event } from "../../core/history/events.ts";
 import type { RunState } from "../../core/history/run-state.ts";
+import type { DeathOfProcess } from "../../core/interpreter/attempt/crashes.ts";
 import { next } from "../../core/interpreter/next.ts";
 import { pendingCommands, recoveryEvents } from "../../core/interpreter/recovery.ts";
 
@@ -71,7 +72,7 @@ export class Session<Value = string> {
    * For a new owner of a run whose process is gone: it applies the events, and then performs the commands, which were
    * durable before the crash.
    */
-  recovery(at: number): { readonly events: readonly Event[]; readonly commands: readonly Command[] } {
-    return { events: recoveryEvents(this.state, at), commands: pendingCommands(this.state) };
+  recovery(death: DeathOfProcess): { readonly events: readonly Event[]; readonly commands: readonly Command[] } {
+    return { events: recoveryEvents(this.state, death), commands: pendingCommands(this.state) };
   }
 }

@@ -4,6 +4,7 @@ import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import type { Command } from "../../core/history/commands.ts";
 import type { BudgetExhausted } from "../../core/history/events.ts";
 import type { Instance } from "../../core/history/run-state.ts";
+import { isSuspect } from "../../core/interpreter/attempt/crashes.ts";
 import { type Viewpoint, viewOf } from "../../core/interpreter/lookup.ts";
 import type { Asks, Executor, Outcome } from "../../ports/executor.ts";
 import type { FindExecutor } from "../executors.ts";
@@ -17,7 +18,7 @@ import { stoppedOutcome, toFailed } from "./tasks/outcome-events.ts";
 import { RunExecutors } from "./tasks/run-executors.ts";
 import { RunningTask, type Stop, type TaskParts } from "./tasks/running-task.ts";
 import { storeProducedFiles } from "./tasks/store-files.ts";
-import { isSuspect, SuspectLock } from "./tasks/suspects.ts";
+import { SuspectFlights } from "./tasks/suspect-flights.ts";
 import { toStoredValue } from "./values/stored-value.ts";
 
 type StartTask = Extract<Command, { type: "startTask" }>;
@@ -42,7 +43,7 @@ export class TaskRunner {
   readonly #gate: BudgetGate;
   readonly #outcomes: OutcomeRecorder;
   readonly #executors: RunExecutors;
-  readonly #suspects = new SuspectLock();
+  readonly #suspects: SuspectFlights;
   #idle: (() => void)[] = [];
   /** The last input: loops and fan-outs often ask the same again, and hashing is expensive right after a commit. */
   #hashed = { text: "", hash: "" };
@@ -51,6 +52,7 @@ export class TaskRunner {
     this.#parts = parts;
     this.#outcomes = new OutcomeRecorder(parts);
     this.#executors = new RunExecutors(parts);
+    this.#suspects = new SuspectFlights(parts.clock);
     this.#gate = new BudgetGate(parts.ledger, {
       go: (task) => this.#prepare(task),
       ask: (task, question) => this.#report(task, question),
@@ -152,11 +154,9 @@ export class TaskRunner {
       task.run.noteStart(task);
       return this.#runExecutor(task, executor);
     }
-    return this.#suspects
-      .take(task, () => this.#parts.clock.now())
-      .then(() => {
-        if (!task.hasEnded) this.#runExecutor(task, executor);
-      });
+    return this.#suspects.take(task).then(() => {
+      if (!task.hasEnded) this.#runExecutor(task, executor);
+    });
   }
 
   #runExecutor(task: RunningTask, executor: Executor): void {

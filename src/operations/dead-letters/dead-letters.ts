@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import type { RunStatus } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import { defineOperation } from "../operation.ts";
 import { type PreparedRepetition, prepareRepetition } from "../repeat/prepare-repetition.ts";
@@ -19,7 +20,7 @@ const names = { id: "dead_letter_id" };
 
 export const listDeadLetters = defineOperation({
   id: "listDeadLetters",
-  summary: "List the steps that have failed for good, oldest first",
+  summary: "List the steps that have failed for good or are held, oldest first",
   scope: "read",
   effect: "reads",
   input: z.strictObject({
@@ -69,7 +70,7 @@ export const getDeadLetter = defineOperation({
 
 export const retryDeadLetter = defineOperation({
   id: "retryDeadLetter",
-  summary: "Do the run again from the step that has failed",
+  summary: "Do the run again from the step that has failed, or go on with a step that is held",
   scope: "run",
   effect: { does: "writes", beyond: true },
   input: z.strictObject({ id }),
@@ -80,13 +81,19 @@ export const retryDeadLetter = defineOperation({
   mcp: {
     tool: "retry_dead_letter",
     title: "Retry a dead letter",
-    description: "Does the run again from the step that has failed; of several who ask one gets a run.",
+    description:
+      "Does the run again from the step that has failed; of several who ask one gets a run. A run whose step is held goes on itself.",
     names,
   },
   async handle({ app, submissions, traceParent }, given) {
+    const { record, isHeld } = await findDeadLetter(app, given.id);
+    if (isHeld) {
+      const { id, status } = await (await app.host()).resumeRun(record.id, { releases: true });
+      return { run_id: id, status, changes: [] };
+    }
     const { prepared, begin } = await prepareDeadLetterRetry(app, given.id);
     await begin(() => submissions.begin(withTrace(prepared.start, traceParent)));
-    return { run_id: prepared.start.runId, status: "queued" as const, changes: prepared.notices };
+    return { run_id: prepared.start.runId, status: "queued" as RunStatus, changes: prepared.notices };
   },
 });
 

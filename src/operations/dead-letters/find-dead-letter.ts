@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { explainHeld } from "../../core/interpreter/attempt/crashes.ts";
 import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
@@ -8,6 +9,8 @@ import { type DeadLetter, findDeadLetterNote, toDeadLetter } from "./list-dead-l
 export interface FoundDeadLetter {
   readonly record: RunRecord;
   readonly letter: DeadLetter;
+  /** Its run has not ended: it goes on when it is resumed. */
+  readonly isHeld: boolean;
   /** The id of a run that a retry has claimed and not begun. */
   readonly claimed?: string;
 }
@@ -19,14 +22,16 @@ export async function findDeadLetter(app: Application, id: string): Promise<Foun
   const path = colon === -1 ? "" : id.slice(colon + 1);
   const { state } = await rebuildRun((await app.records()).journal, record, new Map());
   const keeps = record.completedAt !== undefined && state.graph.graph.ending.deadLetter;
-  const failed = keeps ? state.failures.find((failure) => failure.path === path) : undefined;
+  const instance = state.active.get(path);
+  const isHeld = instance?.phase === "held";
+  const failures = keeps ? state.failures : [];
+  const failed = isHeld ? explainHeld(instance) : failures.find((failure) => failure.path === path);
   if (failed === undefined) {
     throw new PawlError("DEAD_LETTER_NOT_FOUND", { message: `There is no dead letter "${id}".` });
   }
-  const { code, message } = failed;
   const { note, claimed } = await findDeadLetterNote(app, record.id, path);
-  const letter = toDeadLetter(record, { path, code, message }, note);
-  return { record, letter, claimed };
+  const letter = toDeadLetter(record, failed, note);
+  return { record, letter, claimed, isHeld };
 }
 
 export function deadLetterClosed({ dead_letter_id: id, status, retried_as: run }: DeadLetter): PawlError {

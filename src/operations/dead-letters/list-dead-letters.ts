@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { explainHeld } from "../../core/interpreter/attempt/crashes.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
-import type { RunRecord } from "../../ports/journal.ts";
+import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
+import { holdsSteps, type RunRecord } from "../../ports/journal.ts";
 import type { DeadLetterNote } from "../../ports/service/dead-letter-notes.ts";
 import type { Application } from "../application/application.ts";
 import { type Frozen, timeSchema } from "../schemas.ts";
@@ -22,7 +24,7 @@ export const deadLetterSchema = z
     note: z.string().nullable(),
     retried_as: z.string().nullable().describe("The run that repeats from there."),
   })
-  .meta({ id: "DeadLetter", description: "A step that has failed for good." });
+  .meta({ id: "DeadLetter", description: "A step that has failed for good, or is held until its run is resumed." });
 
 export type DeadLetter = Frozen<z.output<typeof deadLetterSchema>>;
 
@@ -81,8 +83,13 @@ async function* deadLettersFrom(app: Application, { status, workflow }: DeadLett
       const failure: Json = JSON.parse(body);
       if (record === undefined || !isJsonObject(failure)) continue;
       if (workflow !== undefined && record.workflow !== workflow) continue;
-      const { path, code, message } = failure;
+      const { path, code, message, at, isHeld } = failure;
       const failed = { path: String(path), code: String(code), message: String(message) };
+      if (isHeld === true) {
+        const letter = await findHeldLetter(app, record, { ...failed, at: Number(at) });
+        if (letter !== undefined && (status === undefined || letter.status === status)) yield { id, letter };
+        continue;
+      }
       const { note } = await findDeadLetterNote(app, record.id, failed.path);
       const letter = toDeadLetter(record, failed, note);
       if (status === undefined || letter.status === status) yield { id, letter };
@@ -95,15 +102,34 @@ export interface FailedForGood {
   readonly path: string;
   readonly code: string;
   readonly message: string;
+  /** Absent: the end of the run. */
+  readonly at?: number;
 }
 
-export function toDeadLetter(record: RunRecord, failed: FailedForGood, note: DeadLetterNote | undefined): DeadLetter {
+/** The letter about a step is there as long as the step is held. */
+async function findHeldLetter(
+  app: Pick<Application, "records" | "service">,
+  record: RunRecord,
+  held: FailedForGood,
+): Promise<DeadLetter | undefined> {
+  if (!holdsSteps(record)) return undefined;
+  const { state } = await rebuildRun((await app.records()).journal, record, new Map());
+  const instance = state.active.get(held.path);
+  if (instance?.phase !== "held" || explainHeld(instance).at !== held.at) return undefined;
+  return toDeadLetter(record, held, (await findDeadLetterNote(app, record.id, held.path)).note);
+}
+
+export function toDeadLetter(
+  record: RunRecord,
+  { at, ...failed }: FailedForGood,
+  note: DeadLetterNote | undefined,
+): DeadLetter {
   return {
     dead_letter_id: `${record.id}:${failed.path}`,
     run_id: record.id,
     workflow_name: record.workflow,
     ...failed,
-    failed_at: toIsoTime(record.completedAt ?? record.createdAt),
+    failed_at: toIsoTime(at ?? record.completedAt ?? record.createdAt),
     status: note?.status ?? "open",
     closed_at: note === undefined ? null : toIsoTime(note.at),
     note: note?.note ?? null,

@@ -11,6 +11,7 @@ const stepStatusSchema = z.enum([
   "retrying",
   "waiting",
   "awaiting_approval",
+  "held",
   "completed",
   "failed",
   "skipped",

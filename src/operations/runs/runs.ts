@@ -13,7 +13,7 @@ import { pageRunLogs, stepLogSchema } from "./describe/describe-run-logs.ts";
 import { findRun } from "./find-run.ts";
 import { countRuns, listRuns as list, type RunsWanted } from "./list-runs.ts";
 import { pageRunEvents, readRunGraph as readGraph } from "./read-run-events.ts";
-import { runSchema, runStatusSchema, runSummarySchema } from "./run-schemas.ts";
+import { type RunSummary, runSchema, runStatusSchema, runSummarySchema } from "./run-schemas.ts";
 
 const id = idField("The run's id, or the beginning of it.", "runs ls");
 
@@ -70,6 +70,7 @@ export const listRuns = defineOperation({
           COST: { usd: run.total_cost_usd },
         }),
       },
+      show: ({ items }) => tellHeld(items),
       example: "runs ls --status failed --since 2026-05-01",
     },
   ],
@@ -84,6 +85,14 @@ export const listRuns = defineOperation({
   handle: ({ app }, { limit, cursor, offset, ...wanted }) => list(app, { ...toWanted(wanted), limit, cursor, offset }),
   count: ({ app }, wanted) => countRuns(app, toWanted(wanted)),
 });
+
+/** A line for each run that only a person lets go on again. */
+function tellHeld(runs: readonly RunSummary[]) {
+  const held = runs.flatMap(({ run_id, completed_at, error }) =>
+    completed_at === null && error !== null ? [`${run_id}  held: ${error.message} ${error.remedy}`] : [],
+  );
+  return held.length === 0 ? {} : { data: `\n${held.join("\n")}` };
+}
 
 interface Times {
   readonly started_at: string | null;

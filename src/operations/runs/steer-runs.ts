@@ -49,7 +49,7 @@ const RESUME = { byHand: ["runs resume"] };
 
 export const resumeRun = defineOperation({
   id: "resumeRun",
-  summary: "Go on with a run that was parked",
+  summary: "Go on with a run that was parked, or whose steps are held",
   scope: "run",
   effect: { does: "writes", beyond: true },
   input: z.strictObject({ id }),
@@ -60,15 +60,16 @@ export const resumeRun = defineOperation({
   mcp: {
     tool: "resume_run",
     title: "Resume a run",
-    description: "Goes on with a run that was parked. `changes` says what of its files has changed since it began.",
+    description:
+      "Goes on with a run that was parked, also with steps that are held. `changes` says what of its files has changed since it began.",
     names: { id: "run_id" },
   },
-  handle: async ({ app }, input) => resume(app, await findUnfinished(app, input.id)),
+  handle: async ({ app }, input) => resume(app, await findUnfinished(app, input.id), { releases: true }),
 });
 
 export const resumeRuns = defineOperation({
   id: "resumeRuns",
-  summary: "Go on with every run that can go on",
+  summary: "Go on with every run that can go on; held steps stay held",
   scope: "run",
   effect: { does: "writes", again: true, beyond: true },
   input: z.strictObject({}),
@@ -78,14 +79,14 @@ export const resumeRuns = defineOperation({
   mcp: { no: "A model goes on with the run that it works on: `resume_run`." },
   async handle({ app }) {
     const items: z.output<typeof resumedSchema>[] = [];
-    for (const record of await listResumable(app)) items.push(await resume(app, record));
+    for (const record of await listResumable(app)) items.push(await resume(app, record, { releases: false }));
     return { items };
   },
 });
 
-async function resume(app: Application, record: RunRecord) {
+async function resume(app: Application, record: RunRecord, options: { readonly releases: boolean }) {
   const changes = await compareWithSource(app, record);
-  const { id, status } = await (await app.host()).resumeRun(record.id);
+  const { id, status } = await (await app.host()).resumeRun(record.id, options);
   return { run_id: id, status, changes: [...changes] };
 }
 

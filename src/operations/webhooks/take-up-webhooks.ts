@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { ToldApproval } from "../../hosts/session/approvals/approval-webhooks.ts";
 import type { ToldWarning } from "../../hosts/session/budgets/limit-warnings.ts";
 import type { ToldAlert } from "../../hosts/session/policies/output-policies.ts";
+import type { ToldHeld } from "../../hosts/session/tell-held.ts";
 import type { OutboxRecord, RunRecord } from "../../ports/journal.ts";
 import type { Application, Records } from "../application/application.ts";
 import { showLimit } from "../costs/use-limits.ts";
@@ -65,9 +66,24 @@ async function describe(sources: Records, record: RunRecord, told: JsonObject): 
       return describeWarning(record, told as unknown as ToldWarning);
     case "policy.alert":
       return describeAlert(record, told as unknown as ToldAlert);
+    case "step.held":
+      return describeHeld(record, told as unknown as ToldHeld);
     default:
       return describeEnd(await readRunHistory(sources, record), String(told["event"]));
   }
+}
+
+/** The webhook about a step that rests until a person resumes the run, the same text whenever it is asked for. */
+function describeHeld({ id, workflow }: RunRecord, { path, code, message, at }: ToldHeld) {
+  return {
+    event: "step.held",
+    run_id: id,
+    workflow,
+    path,
+    error: { code, message, remedy: `Look at its work, then: pawl runs resume ${id}` },
+    links: { run: `/runs/${id}`, resume: `/runs/${id}/resume` },
+    timestamp: toIsoTime(at),
+  };
 }
 
 /** The webhook about a policy alert, the same text whenever it is asked for. It counts findings and never shows them. */

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
@@ -16,21 +16,34 @@ export interface OwnerInfo {
 }
 
 export type OwnerLock =
-  | { readonly acquired: true; announce(info: OwnerInfo): void; release(): void }
+  | {
+      readonly acquired: true;
+      /** The last sign of life of the owner before. Undefined: there was none, or it is not known. */
+      readonly previousSeenAt: number | undefined;
+      announce(info: OwnerInfo): void;
+      release(): void;
+    }
   | { readonly acquired: false; readonly heldBy: OwnerInfo | undefined };
+
+/** How exactly the time of an owner's death is known. */
+const SIGN_OF_LIFE_MS = 2_000;
 
 /**
  * The right to drive the runs of a data directory: an exclusive SQLite transaction on `owner.db`, held open. The system
  * takes it back the moment the process dies. Never waits: the caller asks again, since two that ask at once can both be
- * turned away. `heldBy` is undefined while the owner has not said yet who it is.
+ * turned away. `heldBy` is undefined while the owner has not said yet who it is. The time of `owner.db` is the last sign of
+ * life of an owner: one that holds the lock for less than two seconds gives none.
  *
  * Nobody else may open `owner.db`, not even to copy it: closing any handle of a file drops the locks that a process has
  * on it.
  */
 export function acquireOwnerLock(dataDir: string, info: OwnerInfo): OwnerLock {
+  const previousSeenAt = readSignOfLife(dataDir);
   const database = lockFile(dataDir);
   if (database === undefined) return { acquired: false, heldBy: readOwnerInfo(dataDir) };
+  const living = setInterval(() => giveSignOfLife(dataDir), SIGN_OF_LIFE_MS).unref();
   const release = () => {
+    clearInterval(living);
     rmSync(infoFile(dataDir), { force: true });
     database.close();
   };
@@ -40,16 +53,33 @@ export function acquireOwnerLock(dataDir: string, info: OwnerInfo): OwnerLock {
     release();
     throw toReadFailure(error, infoFile(dataDir));
   }
-  return { acquired: true, announce: (newer) => writeOwnerInfo(dataDir, newer), release };
+  return { acquired: true, previousSeenAt, announce: (newer) => writeOwnerInfo(dataDir, newer), release };
 }
 
 function lockFile(dataDir: string): DatabaseSync | undefined {
   makeDataFolder(dataDir);
-  const path = join(dataDir, "owner.db");
+  const path = lockPath(dataDir);
   try {
     return tryLock(path);
   } catch (error) {
     throw toReadFailure(error, path);
+  }
+}
+
+function readSignOfLife(dataDir: string): number | undefined {
+  try {
+    return statSync(lockPath(dataDir)).mtimeMs;
+  } catch {
+    return undefined;
+  }
+}
+
+function giveSignOfLife(dataDir: string): void {
+  const now = new Date();
+  try {
+    utimesSync(lockPath(dataDir), now, now);
+  } catch {
+    // The folder is gone or cannot be written to: the time of death will be known less well.
   }
 }
 
@@ -86,6 +116,10 @@ function toOwnerInfo(info: Json): OwnerInfo | undefined {
   const { pid, host, socket, url } = info;
   if (typeof pid !== "number" || typeof host !== "string" || typeof socket !== "string") return undefined;
   return { pid, host, socket, ...(typeof url === "string" ? { url } : {}) };
+}
+
+function lockPath(dataDir: string): string {
+  return join(dataDir, "owner.db");
 }
 
 function infoFile(dataDir: string): string {

@@ -87,7 +87,8 @@ export async function showOutput({ table, view, show }: CliVerb, output: unknown
     print(render(output as never, pageOptions()));
   }
   const { data, told = [] } = show?.(output, given) ?? {};
-  if (data !== undefined) print(data);
+  // Below a table it is for a person as well.
+  if (data !== undefined) print(table === undefined ? data : data.split("\n").map(sanitizeLine).join("\n"));
   for (const line of told) tell(sanitizeLine(line));
   const more = isJsonObject(output) ? output["next_cursor"] : undefined;
   if (typeof more === "string") tell(`There are more: --cursor ${more}`);

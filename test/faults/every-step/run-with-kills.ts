@@ -20,7 +20,7 @@ export interface Death {
 }
 
 const POLL_MS = 2;
-/** A third death with the same attempt in flight would make it POISON. */
+/** After a third death with the same attempt in flight the next process would pause. */
 const MAX_DEATHS_OF_ATTEMPT = 2;
 const MAX_PROCESSES = 100;
 

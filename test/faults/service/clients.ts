@@ -93,8 +93,6 @@ export class Clients {
       const { error } = (await response.json()) as Answer<null>;
       // Nobody else answers: an earlier request of ours was taken and its answer lost.
       if (error?.code === "APPROVAL_CONFLICT") return void expect(attempts + attempt, runId).toBeGreaterThan(2);
-      // The draft may be given up after three kills; then nobody is asked.
-      if (error?.code === "RUN_FINISHED") return;
       expect(error?.code, runId).toBe("APPROVAL_NOT_OPEN");
       await setTimeout(30);
     }

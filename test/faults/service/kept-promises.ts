@@ -1,21 +1,16 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
+import type { Event } from "../../../src/core/history/events.ts";
 import type { WebhookReceiver } from "../../fakes/webhook-receiver.ts";
 import type { AcceptedRun } from "./clients.ts";
 import type { KilledServer } from "./killed-server.ts";
 import { WORKFLOWS } from "./load-files.ts";
 
-interface EndedRun extends AcceptedRun {
-  /** Three kills have cut off one of its attempts. */
-  readonly isGivenUp: boolean;
-}
-
-/** Every run that was accepted has ended, each key has one, and there are no others. */
+/** Every run that was accepted has completed, each key has one, and there are no others. */
 export async function expectEnds(
   server: KilledServer,
   { accepted, about }: { readonly accepted: readonly AcceptedRun[]; readonly about: string },
-): Promise<readonly EndedRun[]> {
-  const ended: EndedRun[] = [];
+): Promise<void> {
   for (const workflow of WORKFLOWS) {
     const runs = await listRuns(server, workflow);
     const mine = accepted.filter((run) => run.workflow === workflow);
@@ -24,25 +19,9 @@ export async function expectEnds(
       workflow,
       ids: mine.map(({ runId }) => runId).sort(),
     });
-    for (const { run_id: runId, status } of runs) {
-      const isGivenUp = status !== "completed";
-      if (isGivenUp)
-        expect({ about, runId, codes: await failuresOf(server, runId) }).toEqual({ about, runId, codes: ["POISON"] });
-      const run = mine.find((one) => one.runId === runId);
-      if (run !== undefined) ended.push({ ...run, isGivenUp });
-    }
+    for (const { run_id: runId, status } of runs)
+      expect({ about, runId, status }).toEqual({ about, runId, status: "completed" });
   }
-  return ended;
-}
-
-/** An attempt that three kills have cut off is given up: that is an end as well, and no other failure is. */
-async function failuresOf(server: KilledServer, runId: string): Promise<readonly (string | undefined)[]> {
-  const run = (await server.get(`/runs/${runId}?outputs=false&prompts=false`)) as {
-    status: string;
-    steps: { error: { code: string } | null }[];
-  };
-  const codes = run.steps.flatMap(({ error }) => (error === null ? [] : [error.code]));
-  return codes.length === 0 ? [run.status] : codes;
 }
 
 interface ListedRun {
@@ -63,34 +42,36 @@ async function listRuns(server: KilledServer, workflow: string): Promise<readonl
   }
 }
 
-/** The row of each run once; of one that was given up perhaps. */
+/** The row of each run once. */
 export function expectRows(
   path: string,
-  { ended, about }: { readonly ended: readonly EndedRun[]; readonly about: string },
+  { accepted, about }: { readonly accepted: readonly AcceptedRun[]; readonly about: string },
 ): void {
   const rows = readFileSync(path, "utf8").trimEnd().split("\r\n").slice(1);
   const numbers = rows.map(Number).sort((a, b) => a - b);
-  const mine = ended.filter(({ workflow }) => workflow === "row");
-  const perhaps = new Set(mine.filter(({ isGivenUp }) => isGivenUp).map(({ n }) => n));
-  const sure = mine.filter(({ isGivenUp }) => !isGivenUp).map(({ n }) => n);
-  expect({ about, rows: new Set(numbers).size }).toEqual({ about, rows: numbers.length });
-  expect({ about, rows: numbers.filter((n) => !perhaps.has(n)) }).toEqual({ about, rows: sure.sort((a, b) => a - b) });
+  const mine = accepted.filter(({ workflow }) => workflow === "row").map(({ n }) => n);
+  expect({ about, rows: numbers }).toEqual({ about, rows: mine.sort((a, b) => a - b) });
 }
 
-/** Every try of every run is counted, also those that a kill has cut off. */
+/** Every try of every run is counted, also those that a kill has cut off; one that had not begun is none. */
 export async function expectBudget(
   server: KilledServer,
-  { ended, about }: { readonly ended: readonly EndedRun[]; readonly about: string },
+  { accepted, about }: { readonly accepted: readonly AcceptedRun[]; readonly about: string },
 ): Promise<void> {
   const { items } = (await server.get("/budgets")) as { items: { uses: { of: string; used: number }[] }[] };
   const used = items[0]?.uses.find(({ of }) => of === "steps")?.used ?? 0;
   let tries = 0;
-  for (const { runId, workflow } of ended) {
+  for (const { runId, workflow } of accepted) {
     if (workflow !== "short") continue;
-    const run = (await server.get(`/runs/${runId}?outputs=false&prompts=false`)) as { steps: { attempt: number }[] };
-    tries += run.steps.reduce((sum, { attempt }) => sum + attempt, 0);
+    const events = (await server.get(`/runs/${runId}/events?limit=1000`)) as { items: { event: Event }[] };
+    tries += events.items.filter(({ event }) => endsTry(event)).length;
   }
   expect({ about, used }).toEqual({ about, used: tries });
+}
+
+function endsTry(event: Event): boolean {
+  if (event.type === "stepInterrupted") return event.cause === "crash" && event.hasBegun !== false;
+  return event.type === "stepSucceeded" || event.type === "stepFailed";
 }
 
 /** Each at least once, and always under the same id with the same bytes: the end of a run, and before it what a person was asked. */

@@ -6,6 +6,7 @@ import { findUsedUp } from "../budget/use-limits.ts";
 import { failScope } from "../flow/fail-scope.ts";
 import type { Turn } from "../turn.ts";
 import { failInstance } from "./conclude.ts";
+import { forgetOldDeaths } from "./crashes.ts";
 
 /** Dispatches a task, or holds it back until there is a place and money for it. In the order of asking. */
 export function admitTask(turn: Turn, instance: Instance): void {
@@ -69,6 +70,7 @@ function dispatch(turn: Turn, instance: Instance, { reservedMicro, onlyReuse }: 
   instance.phase = "dispatched";
   instance.attempt += 1;
   instance.startedAt = state.now;
+  forgetOldDeaths(instance, state.now);
   instance.reservedMicro = reservedMicro ?? 0;
   state.budget.reservedMicro += instance.reservedMicro;
   state.tasksInFlight += 1;

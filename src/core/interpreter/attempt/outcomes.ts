@@ -4,9 +4,7 @@ import type { Turn } from "../turn.ts";
 import { stopForBudget } from "./admission.ts";
 import { concludeInstance, failInstance, succeedProjected } from "./conclude.ts";
 import { bookAttempt, bookLate, giveUp, release } from "./costs.ts";
-
-/** After this many crashes with the attempt in flight it is the attempt that is suspected. */
-const POISON_CRASHES = 3;
+import { clearDeaths, holdInstance, judgeDeath } from "./crashes.ts";
 
 export function applyStepSucceeded(turn: Turn, event: StepSucceeded): void {
   const instance = currentAttempt(turn, event);
@@ -22,6 +20,7 @@ export function applyStepFailed(turn: Turn, event: StepFailed): void {
     return;
   }
   if (instance.phase === "dispatched") bookAttempt(turn, instance, event);
+  clearDeaths(instance);
   if (instance.scope.phase === "cancelling") return concludeInstance(turn, instance, { status: "cancelled" });
   // A new key only where nothing of the old attempt can have happened, or where it is known what came of it.
   if (event.effect === "none" || event.answered === true) {
@@ -70,11 +69,14 @@ export function applyStepInterrupted(turn: Turn, event: StepInterrupted): void {
     instance.phase = "parked";
     return;
   }
-  if (event.hasBegun !== false) instance.crashes += 1;
-  if (instance.crashes >= POISON_CRASHES) {
-    return failOnce(turn, instance, "POISON", `was in task when the process died ${instance.crashes} times`);
+  switch (judgeDeath(instance, event)) {
+    case "goes on":
+      return void turn.work.push({ type: "redispatch", instance });
+    case "is held":
+      return holdInstance(turn, instance);
+    case "is poison":
+      return failOnce(turn, instance, "POISON", "was in task when the process died three times");
   }
-  turn.work.push({ type: "redispatch", instance });
 }
 
 function failOnce(turn: Turn, instance: Instance, code: string, what: string): void {

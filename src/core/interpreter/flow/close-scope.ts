@@ -1,5 +1,6 @@
 import type { Instance, Scope } from "../../history/run-state.ts";
 import { concludeInstance } from "../attempt/conclude.ts";
+import { dropHeld } from "../attempt/crashes.ts";
 import { closeApproval } from "../step-kinds/approve.ts";
 import { stopWaiting } from "../step-kinds/wait.ts";
 import type { Turn } from "../turn.ts";
@@ -39,6 +40,9 @@ function closeInstance(turn: Turn, scope: Scope, instance: Instance): void {
       break;
     case "answered":
       takePlace(instance);
+      break;
+    case "held":
+      dropHeld(turn, instance);
       break;
     case "waiting":
       stopWaiting(turn, instance);

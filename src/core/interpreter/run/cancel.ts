@@ -49,5 +49,6 @@ export function killRun(turn: Turn): void {
   state.waiters.clear();
   state.blocked.clear();
   state.approvalsOpen = 0;
+  state.stepsHeld = 0;
   endRun(turn, state.root);
 }

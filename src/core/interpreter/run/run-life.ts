@@ -1,5 +1,6 @@
-import type { RunStarted } from "../../history/events.ts";
+import type { RunResumed, RunStarted } from "../../history/events.ts";
 import type { Frame } from "../../history/run-state.ts";
+import { releaseInstance } from "../attempt/crashes.ts";
 import { toAmounts } from "../budget/use-limits.ts";
 import { openScope } from "../flow/open-scope.ts";
 import { BUDGET_TIMER, RUN_TIMER, startTimer } from "../timers.ts";
@@ -46,12 +47,13 @@ export function applyRunHeld({ state }: Turn): void {
   state.isHeld = true;
 }
 
-/** Parked tasks go on, in the order in which they had begun. */
-export function applyRunResumed(turn: Turn): void {
+/** Parked tasks go on, in the order in which they had begun; held ones only where a person wants it. */
+export function applyRunResumed(turn: Turn, { releases }: RunResumed): void {
   turn.state.isSuspended = false;
   turn.state.isHeld = false;
   turn.hasRoom = true;
   for (const instance of turn.state.active.values()) {
+    if (releases === true) releaseInstance(turn, instance);
     if (instance.phase === "parked") turn.work.push({ type: "redispatch", instance });
   }
 }

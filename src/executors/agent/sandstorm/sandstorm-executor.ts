@@ -67,6 +67,7 @@ export function createSandstormExecutor(options: SandstormOptions): Executor<Out
   }
   return {
     recordsInput: true,
+    runsElsewhere: true,
     run: async (task, signal) => redactOutcome(await answer(task, signal), redactor),
   };
 }

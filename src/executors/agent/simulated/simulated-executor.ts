@@ -20,6 +20,7 @@ export function createSimulatedExecutor(options: SimulatedOptions = {}): Executo
   const validators = options.validators ?? createSchemaValidators();
   return {
     recordsInput: true,
+    runsElsewhere: true,
     async run(task, signal) {
       const request = readAgentRequest(task.input, task.stepId);
       const { message: prompt, model, schema } = request;

@@ -73,7 +73,7 @@ export class RunningTask implements Task, StartNote {
   #waits = 0;
   /** Cancels the grace period of an executor that was told to stop. */
   stopWaiting: (() => void) | undefined;
-  /** Lets the next suspect run. */
+  /** Lets the next suspects go. */
   endTurn: (() => void) | undefined;
   readonly #parts: TaskParts;
   /** The rest of the step's own limit. */

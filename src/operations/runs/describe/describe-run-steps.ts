@@ -47,6 +47,8 @@ export function statusOfPhase(phase: InstancePhase): StepStatus {
       return "waiting";
     case "approval":
       return "awaiting_approval";
+    case "held":
+      return "held";
   }
 }
 

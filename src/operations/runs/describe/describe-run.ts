@@ -2,6 +2,7 @@ import { loadHandle, type Values } from "../../../core/binding/bind.ts";
 import { collectOfHandle } from "../../../core/binding/values-needed.ts";
 import { ERRORS, isErrorCode } from "../../../core/errors/error-table.ts";
 import type { Handle } from "../../../core/history/run-state.ts";
+import { explainHeld, findHeld } from "../../../core/interpreter/attempt/crashes.ts";
 import { resultOf } from "../../../core/interpreter/flow/end-scope.ts";
 import { runStatus } from "../../../core/interpreter/run-status.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
@@ -58,7 +59,7 @@ export function summarizeRun(record: RunRecord): RunSummary {
     dialect: record.dialect,
     status: record.status,
     total_cost_usd: toUsd(record.costMicro),
-    error: record.error === undefined ? null : describeError(record.error),
+    error: record.error === undefined ? null : describeRunError(record, record.error),
     parent_run_id: record.parentRunId ?? null,
     tenant_id: record.tenantId ?? null,
     created_at: toIsoTime(record.createdAt),
@@ -77,7 +78,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const outputs = hasEnded && root !== undefined && options.withOutputs !== false ? resultOf(root) : 0;
   const inputHandle = root?.frame.inputHandle ?? 0;
   const values = await readHandles(reading, [inputHandle, outputs]);
-  const failure = hasEnded && ending?.code !== undefined ? ending : undefined;
+  const failure = hasEnded && ending?.code !== undefined ? { ...ending, code: ending.code } : findHeld(state);
   const awaited = hasEnded ? [] : [...state.waiters.keys()];
   return {
     ...summarizeRun(record),
@@ -87,7 +88,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     usage: history.usage,
     ...(limits.length === 0 ? {} : { limits }),
     ...(awaited.length === 0 ? {} : { awaited_events: awaited }),
-    error: failure?.code === undefined ? null : describeError({ code: failure.code, message: failure.message }),
+    error: failure === undefined ? null : describeRunError(record, failure, hasEnded),
     started_at: root === undefined ? null : toIsoTime(state.startedAt),
     completed_at: toTime(history.finishedAt),
     input_data: loadHandle(inputHandle, values),
@@ -108,6 +109,16 @@ async function* describeSteps(reading: RunReading, options: DescribeOptions = {}
     slice = [];
   }
   yield* await describeSlice(reading, slice, options);
+}
+
+/** Of a run that goes on: why steps of it are held. */
+function describeRunError(
+  { id, completedAt }: RunRecord,
+  error: Parameters<typeof describeError>[0],
+  hasEnded = completedAt !== undefined,
+): ErrorDescription {
+  const described = describeError(error);
+  return hasEnded ? described : { ...described, remedy: `Look at its work, then: pawl runs resume ${id}` };
 }
 
 function describeError(error: { readonly code: string; readonly message?: string | undefined }): ErrorDescription {
@@ -170,8 +181,9 @@ function startOf({ history, step }: StepEntry): number | undefined {
   return history.startedAt ?? (life.is === "live" && life.instance.attempt > 0 ? life.instance.startedAt : undefined);
 }
 
-/** Why it failed for good, or why the attempt before failed. */
+/** Why it is held, why it failed for good, or why the attempt before failed. */
 function errorOf({ path, status, history }: StepEntry, run: RunReading["history"]): ErrorDescription | null {
+  if (status === "held" && history?.life.is === "live") return describeError(explainHeld(history.life.instance));
   if (status !== "failed" && status !== "retrying") return null;
   const failure = run.failures.get(path) ?? history?.attemptFailure;
   return failure === undefined ? null : describeError(failure);

@@ -1,5 +1,6 @@
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Event } from "../../../core/history/events.ts";
+import { explainHeld } from "../../../core/interpreter/attempt/crashes.ts";
 import { runStatus, waitsForOthers } from "../../../core/interpreter/run-status.ts";
 import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
 import type { EventRow, Journal, RunRecord } from "../../../ports/journal.ts";
@@ -159,7 +160,8 @@ function namedBy(event: Event, history: RunHistory): readonly StepHistory[] {
 function describeStep(step: StepHistory): StepNow {
   const { path, item, life, costMicro, unpriced, startedAt, attemptFailure } = step;
   const status = life.is === "live" ? statusOfPhase(life.instance.phase) : statusOfEnd(life.status);
-  const hasFailed = (status === "failed" || status === "retrying") && attemptFailure !== undefined;
+  const error = status === "held" && life.is === "live" ? explainHeld(life.instance) : attemptFailure;
+  const isWrong = status === "failed" || status === "retrying" || status === "held";
   return {
     step_id: step.step.step.id,
     path,
@@ -168,6 +170,6 @@ function describeStep(step: StepHistory): StepNow {
     attempt: life.is === "live" ? life.instance.attempt : life.attempt,
     cost_usd: unpriced ? null : toUsd(costMicro),
     duration_seconds: life.is === "ended" && startedAt !== undefined ? (life.at - startedAt) / 1_000 : null,
-    ...(hasFailed ? { error: attemptFailure } : {}),
+    ...(isWrong && error !== undefined ? { error: { code: error.code, message: error.message } } : {}),
   };
 }

@@ -15,7 +15,8 @@ export async function tellWhatRemains(caller: RunCaller, run: RunHead): Promise<
     const { listApprovals } = await import("../../../operations/approvals/approvals.ts");
     tellApprovals(runId, (await caller.call(listApprovals, { run: runId })).items);
   }
-  if (status === "waiting") tellEvents(runId, run.awaited_events ?? []);
+  // The error of a run that is held says what to type.
+  if (status === "waiting" && run.error === null) tellEvents(runId, run.awaited_events ?? []);
   if (run.completed_at !== null) tellWebhooks(await caller.countUndelivered(runId));
 }
 

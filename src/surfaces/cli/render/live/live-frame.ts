@@ -1,4 +1,5 @@
 import { type Instance, SINGLE_ITEM } from "../../../../core/history/run-state.ts";
+import { explainHeld } from "../../../../core/interpreter/attempt/crashes.ts";
 import { timerOf } from "../../../../core/interpreter/timers.ts";
 import { triesOf } from "../../../../operations/runs/describe/describe-run-history.ts";
 import type { StepStatus } from "../../../../operations/runs/run-schemas.ts";
@@ -82,6 +83,7 @@ function chooseLines(run: LiveRun, { rows }: FrameSize): Chosen {
 function rankOf(status: StepStatus): number {
   switch (status) {
     case "awaiting_approval":
+    case "held":
       return 0;
     case "running":
     case "retrying":
@@ -181,12 +183,19 @@ function detailSegments(run: LiveRun, line: LiveLine, status: StepStatus, now: n
       return waitSegments(run, line, status, now);
     case "running":
       return line.lastFailure === undefined || !line.count.isFanOut ? [] : failureSegments(run, line, status, now);
+    case "held":
+      return heldSegments(line);
     case "pending":
     case "completed":
     case "skipped":
     case "cancelled":
       return [];
   }
+}
+
+function heldSegments(line: LiveLine): Segment[] {
+  const instance = findLive(line, "held");
+  return instance === undefined ? [] : [{ text: `  ${sanitize(explainHeld(instance).message)}`, style: "red" }];
 }
 
 function failureSegments(run: LiveRun, line: LiveLine, status: StepStatus, now: number): Segment[] {

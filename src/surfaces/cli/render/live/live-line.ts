@@ -105,4 +105,11 @@ export class LiveLine {
   }
 }
 
-const LIVELIEST_FIRST: readonly StepStatus[] = ["running", "retrying", "awaiting_approval", "waiting", "pending"];
+const LIVELIEST_FIRST: readonly StepStatus[] = [
+  "running",
+  "retrying",
+  "awaiting_approval",
+  "held",
+  "waiting",
+  "pending",
+];

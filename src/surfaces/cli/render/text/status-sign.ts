@@ -17,6 +17,7 @@ const SIGNS: ReadonlyMap<string, Segment> = new Map([
   ["retrying", { text: "↻", style: "yellow" }],
   ["waiting", { text: "◷", style: "yellow" }],
   ["awaiting_approval", { text: "?", style: "magenta" }],
+  ["held", { text: "◷", style: "red" }],
   ["completed", { text: "✓", style: "green" }],
   ["partial", { text: "◐", style: "yellow" }],
   ["failed", { text: "✗", style: "red" }],

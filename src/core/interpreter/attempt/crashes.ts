@@ -1,0 +1,124 @@
+import type { StepInterrupted } from "../../history/events.ts";
+import type { Instance, RunState } from "../../history/run-state.ts";
+import { leavePlace, returnToPlace, takePlace } from "../flow/window.ts";
+import type { Turn } from "../turn.ts";
+
+/** Whoever has worked for longer when the process dies is not what kills it. */
+const YOUNG_MS = 60_000;
+/** Older deaths are forgotten. */
+const WINDOW_MS = 10 * 60_000;
+/** Processes die of deploys and memory limits too, so nobody is suspected before. */
+export const SUSPECT_DEATHS = 3;
+/** One death beside no other suspect may still be chance. */
+const CULPRIT_DEATHS = 2;
+/** In journals of before deaths were told apart the third one failed the attempt. */
+const POISON_DEATHS = 3;
+const HELD_KEY = "held";
+
+export interface DeathOfProcess {
+  /** When it is found out. */
+  readonly at: number;
+  /** The last sign of life of the process. */
+  readonly diedAt: number;
+  /** Its work happens elsewhere and cannot kill the process. */
+  runsElsewhere(instance: Instance): boolean;
+}
+
+/** Was in flight at several recent deaths: it goes on together with fewer and fewer others, until it is found out or cleared. */
+export function isSuspect({ deaths }: Pick<Instance, "deaths">): boolean {
+  return deaths.length >= SUSPECT_DEATHS;
+}
+
+/** How much speaks against a suspect. A death beside no other one weighs twice. */
+export function suspicionOf({ deaths }: Pick<Instance, "deaths">): number {
+  return deaths.length + countAlone(deaths);
+}
+
+/** A death of the process, for one attempt that was in flight. */
+export function toInterrupted(instance: Instance, death: DeathOfProcess): StepInterrupted {
+  const { path, attempt, begun, startedAt } = instance;
+  const { at, diedAt } = death;
+  const interrupted = { type: "stepInterrupted", at, path, attempt, cause: "crash", diedAt } as const;
+  // The start of a suspect is durable before it begins; that of others may be missing.
+  if (isSuspect(instance) && begun === "unknown") return { ...interrupted, hasBegun: false };
+  const counts = diedAt - startedAt < YOUNG_MS && !death.runsElsewhere(instance);
+  return counts ? { ...interrupted, counts } : interrupted;
+}
+
+/** An attempt is about to begin: what speaks against it is what is not older than the window. */
+export function forgetOldDeaths(instance: Instance, now: number): void {
+  instance.begun = "unknown";
+  if (instance.deaths.length > 0) instance.deaths = instance.deaths.filter(({ at }) => at > now - WINDOW_MS);
+}
+
+/** Something new is on record, or the attempt has come to an end: it has not taken the process down. */
+export function clearDeaths(instance: Instance): void {
+  if (instance.deaths.length > 0) instance.deaths = [];
+  instance.uncheckedDeaths = 0;
+}
+
+/** What follows from a death of the process with the attempt in flight. */
+export function judgeDeath(instance: Instance, event: StepInterrupted): "goes on" | "is held" | "is poison" {
+  if (event.hasBegun === false) return "goes on";
+  if (event.diedAt === undefined) {
+    instance.uncheckedDeaths += 1;
+    return instance.uncheckedDeaths >= POISON_DEATHS ? "is poison" : "goes on";
+  }
+  if (event.counts !== true) return "goes on";
+  const since = event.diedAt - WINDOW_MS;
+  const recent = instance.deaths.filter(({ at }) => at > since);
+  instance.deaths = [...recent, { at: event.diedAt, wasAlone: instance.begun === "alone" }];
+  const isFoundOut = countAlone(instance.deaths) >= CULPRIT_DEATHS && instance.scope.phase === "open";
+  return isFoundOut ? "is held" : "goes on";
+}
+
+/** The step rests until a person resumes the run. All others go on, in its place too. */
+export function holdInstance(turn: Turn, instance: Instance): void {
+  instance.phase = "held";
+  turn.state.stepsHeld += 1;
+  leavePlace(turn, instance, { key: HELD_KEY, allowEdit: false });
+}
+
+/** A person has resumed the run: nothing speaks against any step any more. */
+export function releaseInstance(turn: Turn, instance: Instance): void {
+  clearDeaths(instance);
+  if (instance.phase !== "held") return;
+  turn.state.stepsHeld -= 1;
+  returnToPlace(turn, instance);
+}
+
+/** A held step is given up. */
+export function dropHeld(turn: Turn, instance: Instance): void {
+  turn.state.stepsHeld -= 1;
+  takePlace(instance);
+}
+
+/** Why steps of the run rest until a person resumes it. Undefined: none does. */
+export function findHeld(state: RunState): HeldRun | undefined {
+  if (state.stepsHeld === 0) return undefined;
+  const steps = [...state.active.values()].filter(({ phase }) => phase === "held").map(explainHeld);
+  const more = steps.length > 1 ? ` So do ${steps.length - 1} more of its steps.` : "";
+  return { code: "POISON", message: `${steps[0]?.message ?? ""}${more}` };
+}
+
+export interface HeldStep {
+  readonly path: string;
+  readonly code: "POISON";
+  readonly message: string;
+  /** The death after which it is held. */
+  readonly at: number;
+}
+
+interface HeldRun {
+  readonly code: "POISON";
+  readonly message: string;
+}
+
+export function explainHeld({ path, deaths }: Instance): HeldStep {
+  const message = `"${path}" was in flight each of the last ${deaths.length} times that the process died, and in the end alone. It is held.`;
+  return { path, code: "POISON", message, at: deaths.at(-1)?.at ?? 0 };
+}
+
+function countAlone(deaths: Instance["deaths"]): number {
+  return deaths.reduce((count, { wasAlone }) => count + (wasAlone ? 1 : 0), 0);
+}
