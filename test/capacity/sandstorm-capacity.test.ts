@@ -1,14 +1,10 @@
 import { expect, test } from "vitest";
+import type { World } from "../faults/world.ts";
 import { fanOut, items, sandstormWorld } from "./capacity-world.ts";
 
 test("200 items on a server with 20 places all complete, though no step is retried", async () => {
   const { world, places } = await sandstormWorld({ holdMs: 30 });
   const run = await world.run(await fanOut(), items(200));
-  console.log(
-    run.error,
-    world.defects,
-    (await world.eventsOf(run.id)).filter((e) => e.type === "stepFailed").slice(0, 2),
-  );
 
   expect(run.status).toBe("completed");
   expect(places.taken.length).toBe(200);
@@ -16,19 +12,110 @@ test("200 items on a server with 20 places all complete, though no step is retri
 });
 
 test("500 items on 20 places take at most 1.15 times the ideal 25 waves, and at most 5 % of the calls are refused", async () => {
-  const holdMs = 400;
-  const { world, places } = await sandstormWorld({ holdMs });
+  const { world, places } = await sandstormWorld({ holdMs: 400 });
   const begin = performance.now();
   const run = await world.run(await fanOut(), items(500));
-  const waves = (performance.now() - begin) / holdMs;
-  console.log(waves, places.share, places.most);
+  const ratio = (performance.now() - begin) / places.idealMs;
 
   expect(run.status).toBe("completed");
   expect(places.taken.length).toBe(500);
-  expect(places.share).toBeLessThanOrEqual(0.05);
-  expect(waves).toBeLessThan(25 * 1.15);
+  expect(places.refusedShare).toBeLessThanOrEqual(0.05);
+  expect(ratio).toBeLessThan(1.15);
 });
 
-async function failuresOf(world: Awaited<ReturnType<typeof sandstormWorld>>["world"], runId: string): Promise<number> {
+test("a server that says nothing before the answer is filled as well", async () => {
+  const { world, places } = await sandstormWorld({ holdMs: 100, isSilent: true });
+  const run = await world.run(await fanOut(), items(300));
+
+  expect(run.status).toBe("completed");
+  expect([places.taken.length, places.most]).toEqual([300, 20]);
+  expect(places.refusedShare).toBeLessThanOrEqual(0.05);
+});
+
+test("with a retry block and `skip` nothing is lost as null", async () => {
+  const { world, places } = await sandstormWorld({ holdMs: 30 });
+  const retry = { max_attempts: 3, backoff: "exponential", on_failure: "skip" };
+  const run = await world.run(await fanOut({ retry }), items(200));
+
+  expect(run.status).toBe("completed");
+  expect(await failuresOf(world, run.id)).toBe(0);
+  expect(places.taken.length).toBe(200);
+});
+
+test("a server that names a time is not asked before it", async () => {
+  const { world, places } = await sandstormWorld({ places: 5, holdMs: 200, headers: { "retry-after": "1" } });
+  const run = await world.run(await fanOut(), items(50));
+
+  expect(run.status).toBe("completed");
+  const at = places.taken.map(({ atMs }) => atMs);
+  const pauses = at.slice(1).map((next, index) => next - (at[index] ?? next));
+  expect(Math.max(...pauses)).toBeGreaterThan(900);
+});
+
+test("two runs of 500 have at least 45 % of the places each, and a run of 5 behind them begins within one wave", async () => {
+  const holdMs = 60;
+  const { world, places } = await sandstormWorld({ holdMs });
+  const graph = await fanOut();
+  const first = await world.start(graph, items(500, "a"));
+  await until(() => places.taken.length > 40);
+  const second = await world.start(graph, items(500, "b"));
+  await until(() => places.taken.some(({ by }) => by.startsWith("b")));
+  const from = places.taken.length + 40;
+  await until(() => places.taken.length > from + 200);
+
+  const small = await world.start(graph, items(5, "c"));
+  const asked = performance.now();
+  expect((await world.host.settled(small.id)).status).toBe("completed");
+  const begun = places.taken.filter(({ by }) => by.startsWith("c")).map(({ atMs }) => atMs - asked);
+  expect(Math.max(...begun)).toBeLessThan(2 * holdMs);
+
+  const held = places.taken.slice(from, from + 200).flatMap(({ beside }) => beside);
+  const share = held.filter((by) => by.startsWith("a")).length / held.length;
+  expect(share).toBeGreaterThanOrEqual(0.45);
+  expect(share).toBeLessThanOrEqual(0.55);
+  const ends = await Promise.all([first, second].map(({ id }) => world.host.settled(id)));
+  expect(ends.map(({ status }) => status)).toEqual(["completed", "completed"]);
+});
+
+test("a run that is cancelled while its items wait ends at once, and the places go to others", async () => {
+  const { world, places, capacity } = await sandstormWorld({ places: 2, holdMs: 100 });
+  const graph = await fanOut();
+  const cancelled = await world.start(graph, items(100, "a"));
+  await until(() => places.refused > 0);
+  const other = await world.start(graph, items(4, "b"));
+  await world.host.cancelRun(cancelled.id, {});
+
+  expect((await world.host.settled(cancelled.id)).status).toBe("cancelled");
+  expect((await world.host.settled(other.id)).status).toBe("completed");
+  expect(capacity.pools()).toMatchObject([{ inFlight: 0, waiting: 0 }]);
+});
+
+test("waiting for a place uses up nothing of a step's time-out", async () => {
+  const { world, places } = await sandstormWorld({ places: 1, holdMs: 40 });
+  const run = await world.start(await fanOut({ timeout: 5 }), items(6));
+  // The step's time is the host's; the server's goes on by itself.
+  await until(() => places.taken.length > 0);
+  await world.clock.advance(4_000);
+  const waiting = 6 - places.taken.length;
+  expect(waiting).toBeGreaterThan(0);
+  await until(() => places.taken.length > 6 - waiting);
+  await world.clock.advance(4_000);
+
+  expect((await world.host.settled(run.id)).status).toBe("completed");
+});
+
+test("an agent server that refuses everything for too long fails the step with its own words", async () => {
+  const { world } = await sandstormWorld({ places: 0, patienceMs: 1_000 });
+  const run = await world.run(await fanOut(), items(3));
+
+  expect(run).toMatchObject({ status: "failed", error: { code: "AGENT_REFUSED" } });
+  expect(run.error?.message).toContain("Too many agents at once");
+});
+
+async function failuresOf(world: World, runId: string): Promise<number> {
   return (await world.typesOf(runId)).filter((type) => type === "stepFailed").length;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -9,6 +9,8 @@ export class Places {
   readonly taken: { readonly by: string; readonly atMs: number; readonly beside: readonly string[] }[] = [];
   refused = 0;
   most = 0;
+  /** All places together, as measured. */
+  heldMs = 0;
 
   constructor(count: number, holdMs: number) {
     this.#count = count;
@@ -27,13 +29,20 @@ export class Places {
   }
 
   /** Works, and frees the place. */
-  async hold(by: string, onBegin: () => void = () => undefined): Promise<void> {
-    onBegin();
+  async hold(by: string): Promise<void> {
+    const begin = performance.now();
     await delay(this.#holdMs);
+    this.heldMs += performance.now() - begin;
     this.#inUse.splice(this.#inUse.indexOf(by), 1);
   }
 
-  get share(): number {
+  /** Of all requests. */
+  get refusedShare(): number {
     return this.refused / (this.refused + this.taken.length);
+  }
+
+  /** How long it would have taken with every place in use all the time. */
+  get idealMs(): number {
+    return this.heldMs / this.#count;
   }
 }

@@ -96,8 +96,8 @@ export class CapacityPool {
     for (let isAgain = false; ; isAgain = true) {
       const place = await this.#waitForPlace(pooled.caller, isAgain, signal);
       if ("status" in place) return pooled.toReply(place);
-      const reply = await this.#sendOnce(pooled, place);
-      if (reply !== undefined) return reply;
+      const sent = await this.#sendOnce(pooled, place);
+      if (sent !== "refused") return sent.reply;
     }
   }
 
@@ -132,8 +132,10 @@ export class CapacityPool {
     return turn;
   }
 
-  /** Undefined: the server has refused the call. */
-  async #sendOnce<Reply>(pooled: PooledCall<Reply>, { waiter, call }: Place): Promise<Reply | undefined> {
+  async #sendOnce<Reply>(
+    pooled: PooledCall<Reply>,
+    { waiter, call }: Place,
+  ): Promise<{ readonly reply: Reply } | "refused"> {
     const accepted = () => {
       if (call.isAccepted) return;
       this.#width.accepted(call);
@@ -152,13 +154,16 @@ export class CapacityPool {
     }
     const failed = pooled.failureOf(reply);
     const throttle = failed === undefined ? undefined : readThrottle(failed, this.#now());
-    if (failed === undefined) accepted();
+    if (failed === undefined) {
+      this.#width.answered(call);
+      this.#closure.accepted();
+    }
     if (failed !== undefined && throttle?.is === "refused") {
-      return this.#refuse(waiter, call, { failed, retryAfterMs: throttle.retryAfterMs }) ? reply : undefined;
+      return this.#refuse(waiter, call, { failed, retryAfterMs: throttle.retryAfterMs }) ? { reply } : "refused";
     }
     if (throttle?.is === "overloaded") this.#width.overloaded(call, this.#now());
     this.#end(waiter, call);
-    return reply;
+    return { reply };
   }
 
   /** True: the server has refused for too long, so that the refusal is the answer. */

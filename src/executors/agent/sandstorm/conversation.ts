@@ -6,7 +6,7 @@ import type { SandstormDocument } from "./document-decoder.ts";
 export interface Conversation {
   /** The first `result`: it ends the run, whatever follows. */
   result: SandstormDocument | undefined;
-  /** The agent has said something of its own, if only which model it has. */
+  /** The agent has said something before its result, if only which model it has. */
   hasBegun: boolean;
   /** The text of an `error` event that came instead. */
   error: string | undefined;
@@ -31,11 +31,11 @@ export function createConversation(): Conversation {
   };
 }
 
-/** These come from the server, not from an agent. */
-const SERVER_TYPES: ReadonlySet<string> = new Set(["error", "warning", "stderr", "file"]);
+/** Also servers without an agent at work send these. */
+const NO_BEGINNING: ReadonlySet<string> = new Set(["error", "warning", "stderr", "file", "result"]);
 
 export function addDocument(conversation: Conversation, document: SandstormDocument): void {
-  conversation.hasBegun ||= !SERVER_TYPES.has(document.type);
+  conversation.hasBegun ||= !NO_BEGINNING.has(document.type);
   if (document.type === "result") conversation.result ??= document;
   else if (document.type === "file") collectFile(conversation, document);
   else if (conversation.result !== undefined) return;

@@ -1,0 +1,184 @@
+import type { CapacityPool } from "../../src/executors/capacity/capacity-pool.ts";
+import { CapacityPools } from "../../src/executors/capacity/capacity-pools.ts";
+import { toFailed } from "../../src/executors/output/failure.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import type { Failed } from "../../src/ports/executor.ts";
+
+interface SimulatedServerOptions {
+  readonly places: number;
+  readonly holdMs?: number;
+  readonly retryAfter?: string | undefined;
+  /** The answer of a refusal. */
+  readonly reason?: string;
+  /** How long a place stays in use after its answer. */
+  readonly freesLateMs?: number;
+  readonly patienceMs?: number;
+  readonly limits?: Readonly<Record<string, number>>;
+  /** Of the provider `acme`, with a pool each. Absent: one agent server. */
+  readonly models?: readonly string[];
+}
+
+interface Asked {
+  readonly runId?: string;
+  readonly tenantId?: string;
+  readonly priority?: number;
+  readonly model?: string;
+}
+
+const URL_OF = new URL("http://server.test/query");
+const NEVER = new AbortController().signal;
+/** Each way of the network. */
+const WAY_MS = 1;
+
+/** As many as a call needs from one wait to the next. */
+const MICROTASKS = 12;
+
+/** Time that a test moves, for very many alarms: what happens between two of them needs no turn of the event loop. */
+class QuickClock implements Clock {
+  #now = 0;
+  readonly #alarms: { readonly atMs: number; wake: (() => void) | undefined }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  wakeAt(atMs: number, wake: () => void): () => void {
+    const alarm: { readonly atMs: number; wake: (() => void) | undefined } = { atMs, wake };
+    const later = this.#alarms.findLastIndex((other) => other.atMs <= atMs) + 1;
+    this.#alarms.splice(later, 0, alarm);
+    return () => {
+      alarm.wake = undefined;
+    };
+  }
+
+  async advance(ms: number): Promise<void> {
+    const target = this.#now + ms;
+    await flush();
+    for (let [next] = this.#alarms; next !== undefined && next.atMs <= target; [next] = this.#alarms) {
+      this.#alarms.shift();
+      if (next.wake === undefined) continue;
+      this.#now = Math.max(this.#now, next.atMs);
+      next.wake();
+      await flush();
+    }
+    this.#now = target;
+  }
+}
+
+async function flush(): Promise<void> {
+  for (let left = MICROTASKS; left > 0; left -= 1) await undefined;
+}
+
+/** A server with so many places, in time that a test moves, behind a pool. */
+export class SimulatedServer {
+  readonly clock = new QuickClock();
+  readonly pools: CapacityPools;
+  readonly answers = { answered: 0, failed: 0 };
+  readonly failures: Failed[] = [];
+  readonly sentAt: number[] = [];
+  readonly refusedAt: number[] = [];
+  /** The runs whose calls got a place, in order. */
+  readonly taken: string[] = [];
+  places: number;
+  most = 0;
+  mostLately = 0;
+  mostBeyondWidth = 0;
+  readonly #options: SimulatedServerOptions;
+  #inUse = 0;
+  #overload: (() => void)[] = [];
+
+  constructor(options: SimulatedServerOptions) {
+    const { patienceMs = 3_600_000, limits: { server, ...limits } = {} } = options;
+    this.#options = options;
+    this.places = options.places;
+    const ofServer = server === undefined ? {} : { [URL_OF.origin]: server };
+    this.pools = new CapacityPools({ clock: this.clock, limits: { ...limits, ...ofServer }, patienceMs });
+  }
+
+  get pool(): CapacityPool {
+    return this.pools.ofServer(URL_OF);
+  }
+
+  get refused(): number {
+    return this.refusedAt.length;
+  }
+
+  ask(count: number, asked: Asked = {}): void {
+    for (let call = 0; call < count; call += 1) void this.askOne(asked, NEVER);
+  }
+
+  async askOne({ model, runId = "run", ...rest }: Asked, signal: AbortSignal): Promise<Failed | undefined> {
+    const pool = model === undefined ? this.pool : this.pools.ofModel("acme", model);
+    const failed = await pool.send<Failed | undefined>(
+      {
+        caller: { runId, ...rest, emit: () => undefined },
+        send: (accepted) => this.#work(pool, runId, accepted),
+        failureOf: (reply) => reply,
+        toReply: (reply) => reply,
+      },
+      signal,
+    );
+    this.answers[failed === undefined ? "answered" : "failed"] += 1;
+    if (failed !== undefined) this.failures.push(failed);
+    return failed;
+  }
+
+  async #work(pool: CapacityPool, runId: string, accepted: () => void): Promise<Failed | undefined> {
+    const { holdMs = 1_000, freesLateMs = 0 } = this.#options;
+    this.sentAt.push(this.clock.now());
+    const { inFlight, width } = pool.state;
+    this.mostBeyondWidth = Math.max(this.mostBeyondWidth, inFlight - width);
+    await this.#wait(WAY_MS);
+    if (this.#inUse >= this.places) return this.#refuse();
+    this.#inUse += 1;
+    this.taken.push(runId);
+    this.most = Math.max(this.most, this.#inUse);
+    this.mostLately = Math.max(this.mostLately, this.#inUse);
+    await this.#wait(WAY_MS);
+    accepted();
+    const overloaded = await this.#hold(holdMs);
+    if (freesLateMs === 0) this.#inUse -= 1;
+    else this.clock.wakeAt(this.clock.now() + freesLateMs, () => this.#free());
+    return overloaded ? toFailed("TIMEOUT", { message: "Too slow.", retryable: true, effect: "none" }) : undefined;
+  }
+
+  #free(): void {
+    this.#inUse -= 1;
+  }
+
+  async #refuse(): Promise<Failed> {
+    const { retryAfter, reason = "busy" } = this.#options;
+    await this.#wait(WAY_MS);
+    this.refusedAt.push(this.clock.now());
+    const details = { status: 429, answer: reason, ...(retryAfter === undefined ? {} : { retry_after: retryAfter }) };
+    return toFailed("AGENT_REFUSED", { message: "It refused.", retryable: true, effect: "none", details });
+  }
+
+  /** True: it was overloaded before. */
+  #hold(holdMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.clock.wakeAt(this.clock.now() + holdMs, () => resolve(false));
+      this.#overload.push(() => resolve(true));
+    });
+  }
+
+  /** Every call that is worked on fails for that. */
+  overloadAll(): void {
+    for (const fail of this.#overload.splice(0)) fail();
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.clock.wakeAt(this.clock.now() + ms, resolve));
+  }
+
+  /** Until every call is over, or for so long. */
+  async runToEnd(ms: number): Promise<void> {
+    const until = this.clock.now() + ms;
+    while (!this.pool.isIdle && this.clock.now() < until) await this.run(1_000);
+  }
+
+  async run(ms: number): Promise<void> {
+    this.mostLately = 0;
+    await this.clock.advance(ms);
+  }
+}
