@@ -67,6 +67,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     hasBegun: false,
     diedAt: 900,
     counts: true,
+    holds: true,
     decided: [],
   },
   stepRecorded: { type: "stepRecorded", ...step, key: "turn/1", decided: [] },

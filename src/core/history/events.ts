@@ -162,6 +162,8 @@ export interface StepInterrupted extends EventCommon {
   readonly diedAt?: number;
   /** The death counts against the attempt. */
   readonly counts?: true;
+  /** The step is found out: it rests until a person resumes the run. */
+  readonly holds?: true;
 }
 
 /** Value: durable progress inside a step, e.g. one turn of an agent. */

@@ -46,7 +46,7 @@ export function describeForFeed({ run, seq, event }: LoggedEvent): ToldEvent | u
     case "stepFailed":
       return told("step.failed", { ...costOf(event), error: { code: event.code, message: event.message } });
     case "stepInterrupted":
-      return told("step.interrupted", { cause: event.cause });
+      return told(event.holds === true ? "step.held" : "step.interrupted", { cause: event.cause });
     case "waitBegun":
       return told("step.waiting");
     case "approvalAsked":

@@ -45,7 +45,10 @@ export class RunLog implements RunObserver {
         });
       }
       case "stepInterrupted":
-        return this.#write("warn", "step interrupted", run, { ...stepOf(event), cause: event.cause });
+        return this.#write("warn", event.holds === true ? "step held" : "step interrupted", run, {
+          ...stepOf(event),
+          cause: event.cause,
+        });
       case "approvalAsked":
         return this.#write("info", "approval requested", run, { step: event.path, asked: seq });
       case "approvalAnswered":

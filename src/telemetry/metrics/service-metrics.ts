@@ -123,7 +123,7 @@ export async function createServiceMetrics({ tenantLabel, gauges }: MetricsOptio
             countAttempt(run, event, { executor, outcome: "failed" });
             break;
           case "stepInterrupted":
-            attempts.inc({ executor, outcome: "interrupted" });
+            attempts.inc({ executor, outcome: event.holds === true ? "held" : "interrupted" });
             break;
           case "approvalAsked":
             approvals.inc({ event: "requested" });

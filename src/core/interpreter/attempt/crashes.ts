@@ -1,5 +1,5 @@
 import type { StepInterrupted } from "../../history/events.ts";
-import type { Instance, RunState } from "../../history/run-state.ts";
+import type { Death, Instance, RunState } from "../../history/run-state.ts";
 import { leavePlace, returnToPlace, takePlace } from "../flow/window.ts";
 import type { Turn } from "../turn.ts";
 
@@ -42,7 +42,13 @@ export function toInterrupted(instance: Instance, death: DeathOfProcess): StepIn
   // The start of a suspect is durable before it begins; that of others may be missing.
   if (isSuspect(instance) && begun === "unknown") return { ...interrupted, hasBegun: false };
   const counts = diedAt - startedAt < YOUNG_MS && !death.runsElsewhere(instance);
-  return counts ? { ...interrupted, counts } : interrupted;
+  if (!counts) return interrupted;
+  const holds = countAlone(addDeath(instance, diedAt)) >= CULPRIT_DEATHS;
+  return holds ? { ...interrupted, counts, holds } : { ...interrupted, counts };
+}
+
+function addDeath({ deaths, begun }: Instance, at: number): readonly Death[] {
+  return [...deaths.filter((death) => death.at > at - WINDOW_MS), { at, wasAlone: begun === "alone" }];
 }
 
 /** An attempt is about to begin: what speaks against it is what is not older than the window. */
@@ -64,12 +70,8 @@ export function judgeDeath(instance: Instance, event: StepInterrupted): "goes on
     instance.uncheckedDeaths += 1;
     return instance.uncheckedDeaths >= POISON_DEATHS ? "is poison" : "goes on";
   }
-  if (event.counts !== true) return "goes on";
-  const since = event.diedAt - WINDOW_MS;
-  const recent = instance.deaths.filter(({ at }) => at > since);
-  instance.deaths = [...recent, { at: event.diedAt, wasAlone: instance.begun === "alone" }];
-  const isFoundOut = countAlone(instance.deaths) >= CULPRIT_DEATHS && instance.scope.phase === "open";
-  return isFoundOut ? "is held" : "goes on";
+  if (event.counts === true) instance.deaths = addDeath(instance, event.diedAt);
+  return event.holds === true && instance.scope.phase === "open" ? "is held" : "goes on";
 }
 
 /** The step rests until a person resumes the run. All others go on, in its place too. */

@@ -28,7 +28,7 @@ function detailOf(event: Event): string {
     case "stepFailed":
       return `${event.code} ${event.message} ${costOf(event)} ${policiesOf(event)}`.trimEnd();
     case "stepInterrupted":
-      return event.cause;
+      return event.holds === true ? `${event.cause} held` : event.cause;
     case "costReported":
       return costOf(event);
     case "stepRecorded":
