@@ -22,6 +22,7 @@ import type { DefinitionLibrary } from "../operations/definitions/definition-lib
 import { loadOptionsOf } from "../operations/definitions/load-options.ts";
 import { TextFileCache } from "../operations/definitions/read-text-file.ts";
 import { RunObservers } from "../operations/events/run-observers.ts";
+import type { CapacityWait } from "../ports/capacity.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { ModelPrices } from "../ports/model-prices.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
@@ -208,6 +209,20 @@ class App implements OpenApplication {
     if (url === undefined) return undefined;
     const { checkHealth } = await import("../executors/agent/sandstorm/check-health.ts");
     return checkHealth(url);
+  }
+
+  async capacityWaits(runId: string): Promise<readonly CapacityWait[]> {
+    const mine = await this.#connection();
+    if (mine?.role === "owner") return this.capacity.waitsOf(runId);
+    const { connectToPresent } = await import("./owner/connect.ts");
+    const journal = () => this.#parts.journal();
+    const connection = mine ?? (await connectToPresent({ dataDir: this.dataDir, journal }));
+    if (connection?.role !== "guest") return [];
+    try {
+      return await connection.host.capacityWaits(runId);
+    } finally {
+      if (mine === undefined) await connection.host.park();
+    }
   }
 
   checkSandbox() {

@@ -40,7 +40,7 @@ export const SETTINGS = {
       is: "milliseconds",
       range: [0, 3_600_000],
       default: 60_000,
-      says: "How long an inline agent's turn waits for a provider that is overloaded or down.",
+      says: "How long an inline agent's turn waits for a provider that is down.",
     },
     simulated_delay_factor: {
       is: "number",

@@ -14,33 +14,39 @@ import { World } from "../faults/world.ts";
 
 const BUSY = { detail: "Too many agents at once" };
 
-interface SandstormWorldOptions {
+interface SlowSandstorm {
   readonly places?: number;
   readonly holdMs?: number;
+  /** Of refusals. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly limits?: Readonly<Record<string, number>>;
-  readonly patienceMs?: number;
   /** The answer begins only when the agent is done. */
   readonly isSilent?: boolean;
 }
 
-/** A host whose agents are those of a Sandstorm server with so many places. */
-export async function sandstormWorld(options: SandstormWorldOptions = {}) {
-  const { places: count = 20, holdMs = 100, headers = {}, limits = {}, patienceMs = 60_000 } = options;
+interface SandstormWorldOptions extends SlowSandstorm {
+  readonly limits?: Readonly<Record<string, number>>;
+  readonly patienceMs?: number;
+}
+
+/** A Sandstorm server that works on so many prompts at once, and refuses the others. */
+export async function startSlowSandstorm({ places: count = 20, holdMs = 100, headers, isSilent }: SlowSandstorm) {
   const places = new Places(count, holdMs);
   const server = await startFakeSandstorm({
     play: ({ body }) => {
       const by = String(body["prompt"]);
-      if (!places.take(by)) {
-        const reply = toJsonReply(429, BUSY);
-        return { ...reply, headers: { ...reply.headers, ...headers } };
-      }
-      return toStreamReply(work(by, places, options.isSilent === true));
+      if (places.take(by)) return toStreamReply(work(by, places, isSilent === true));
+      const reply = toJsonReply(429, BUSY);
+      return { ...reply, headers: { ...reply.headers, ...headers } };
     },
   });
   onTestFinished(() => server.close());
-  const clock = new SystemClock();
-  const capacity = new CapacityPools({ clock, limits, patienceMs });
+  return { places, server };
+}
+
+/** A host whose agents are those of such a server. */
+export async function sandstormWorld({ limits = {}, patienceMs = 60_000, ...slow }: SandstormWorldOptions = {}) {
+  const { places, server } = await startSlowSandstorm(slow);
+  const capacity = new CapacityPools({ clock: new SystemClock(), limits, patienceMs });
   const executor = createSandstormExecutor({ baseUrl: server.url, capacity });
   const world = new World({ host: { findExecutor: async () => executor } });
   return { world, places, server, capacity };

@@ -90,6 +90,20 @@ test("a run that is cancelled while its items wait ends at once, and the places 
   expect(capacity.pools()).toMatchObject([{ inFlight: 0, waiting: 0 }]);
 });
 
+test("those who watch a run are told what its items wait for, and so is whoever asks", async () => {
+  const { world, capacity, server } = await sandstormWorld({ places: 2, holdMs: 100 });
+  const run = await world.start(await fanOut(), items(20));
+  const notices = world.notices(run.id);
+  await until(() => notices.some(({ type }) => type === "live"));
+  expect(capacity.waitsOf(run.id)).toMatchObject([{ name: server.url, waitingHere: expect.any(Number) }]);
+  await world.host.settled(run.id);
+
+  const told = notices.flatMap((notice) => (notice.type === "live" ? [notice.event] : []));
+  expect(told[0]).toMatchObject({ type: "capacity", pool: server.url, width: 2, in_flight: 2 });
+  expect(told.at(-1)).toMatchObject({ type: "capacity", waiting: 0 });
+  expect(capacity.waitsOf(run.id)).toEqual([]);
+});
+
 test("waiting for a place uses up nothing of a step's time-out", async () => {
   const { world, places } = await sandstormWorld({ places: 1, holdMs: 40 });
   const run = await world.start(await fanOut({ timeout: 5 }), items(6));

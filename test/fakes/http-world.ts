@@ -197,6 +197,8 @@ function toApplication(
     toolbox: async () => ({ offer: refuse, hold: () => {}, states: async () => toolServers }),
     hasPrice: async () => true,
     checkAgentServer: async () => undefined,
+    capacity: { pools: () => [], waitsOf: () => [] },
+    capacityWaits: async () => [],
     checkSandbox: refuse,
     prompts: async () => createPromptRenderer(),
     prices: async () =>

@@ -89,6 +89,8 @@ export async function testApplication(
     toolbox: () => Promise.reject(new Error("There are no MCP servers.")),
     hasPrice: async () => true,
     checkAgentServer: async () => undefined,
+    capacity: { pools: () => [], waitsOf: () => [] },
+    capacityWaits: async () => [],
     checkSandbox: () => Promise.reject(new Error("Nobody asks for the sandbox here.")),
   };
   return {

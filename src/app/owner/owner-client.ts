@@ -6,6 +6,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../../hosts/run-host.ts";
+import type { CapacityWait } from "../../ports/capacity.ts";
 import { holdsSteps, type Journal, type RunRecord } from "../../ports/journal.ts";
 import type {
   ScreenChange,
@@ -139,6 +140,11 @@ export class OwnerClient implements RunHost {
 
   async settled(runId: string): Promise<RunRecord> {
     return toRecord(await this.#ask("GET", `/owner/runs/${encodeURIComponent(runId)}/settled`));
+  }
+
+  async capacityWaits(runId: string): Promise<readonly CapacityWait[]> {
+    const waits = await this.#ask("GET", `/owner/runs/${encodeURIComponent(runId)}/capacity`);
+    return waits as unknown as readonly CapacityWait[];
   }
 
   /** If the signal aborts, the owner cancels the call. Nobody waits for that. */

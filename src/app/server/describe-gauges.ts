@@ -1,6 +1,7 @@
 import type { Application } from "../../operations/application/application.ts";
 import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 import { countDeliveries, countOpenApprovals, countUnfinishedRuns } from "../../operations/service/metrics-gauges.ts";
+import type { CapacityView, PoolState } from "../../ports/capacity.ts";
 import type { OpenStreams } from "../../surfaces/http/open-streams.ts";
 import type { MetricsGauge } from "../../telemetry/metrics/service-metrics.ts";
 
@@ -12,6 +13,7 @@ export interface Served {
 /** Numbers that are counted when somebody asks for the metrics. */
 export function describeGauges(app: Application, { runner, streams }: Served): readonly MetricsGauge[] {
   return [
+    ...describePools(app.capacity),
     {
       name: "pawl_runs",
       help: "Runs that have not ended; `queued` is what has not begun.",
@@ -38,6 +40,34 @@ export function describeGauges(app: Application, { runner, streams }: Served): r
       name: "pawl_event_streams_open",
       help: "Followers of server-sent events.",
       read: async () => new Map([["", streams.open]]),
+    },
+  ];
+}
+
+/** Definitions may name servers, and each value of a label is a time series for ever. */
+const MAX_POOLS = 100;
+
+function describePools(capacity: CapacityView): readonly MetricsGauge[] {
+  const gauge = (name: string, help: string, count: (pool: PoolState) => number): MetricsGauge => ({
+    name: `pawl_capacity_${name}`,
+    help,
+    label: "pool",
+    read: async () => {
+      const counts = new Map<string, number>();
+      for (const pool of capacity.pools()) {
+        const label = counts.size < MAX_POOLS ? pool.name : "other";
+        counts.set(label, (counts.get(label) ?? 0) + count(pool));
+      }
+      return counts;
+    },
+  });
+  return [
+    gauge("width", "Calls that a server or a model takes at once, as far as is known.", ({ width }) => width),
+    gauge("in_flight", "Calls that it works on.", ({ inFlight }) => inFlight),
+    gauge("waiting", "Calls that wait for it.", ({ waiting }) => waiting),
+    {
+      ...gauge("refused_total", "Calls that it has refused for the moment.", ({ refused }) => refused),
+      isCounter: true,
     },
   ];
 }

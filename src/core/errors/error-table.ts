@@ -392,7 +392,7 @@ export const ERRORS = {
   ),
   MODEL_RATE_LIMITED: row(
     "The model's provider asks for fewer requests.",
-    "It is retried if the step has a retry policy; lower `max_concurrent`.",
+    "Calls wait for it as long as `capacity.patience_ms` says; see whether the account has credit and a high enough limit.",
     1,
   ),
   MODEL_UNAVAILABLE: row(

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
 import type { Blobs } from "../../ports/blobs.ts";
+import type { CapacityView, CapacityWait } from "../../ports/capacity.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal } from "../../ports/journal.ts";
@@ -74,6 +75,10 @@ export interface Application {
   hasPrice(model: string): Promise<boolean>;
   /** How the configured agent server is. Undefined: none is configured. */
   checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
+  /** The pools of this process. */
+  readonly capacity: CapacityView;
+  /** What calls of a run wait for now, in the process that drives it. */
+  capacityWaits(runId: string): Promise<readonly CapacityWait[]>;
   /** Whether programs of steps can be kept in a sandbox on this machine. */
   checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }>;
 }

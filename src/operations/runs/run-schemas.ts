@@ -105,6 +105,18 @@ export const runSchema = runSummarySchema
       )
       .optional()
       .describe("Absent: it has none."),
+    capacity_waits: z
+      .array(
+        z.object({
+          pool: z.string().describe("The origin of an agent server, or `provider:model`."),
+          in_flight: z.number().int().describe("Calls of all runs that it works on."),
+          width: z.number().int().describe("How many it takes at once, as far as is known."),
+          waiting: z.number().int().describe("Calls of this run that wait."),
+          closed_until: z.string().nullable().describe("It has asked for no call before. Null: it has not."),
+        }),
+      )
+      .optional()
+      .describe("What calls of its steps wait for. Absent: none waits."),
     awaited_events: z.array(z.string()).optional().describe("Names of the events that it waits for. Absent: none."),
     steps: z.array(stepSchema),
     artifacts: z.array(storedFileSchema).optional().describe("Files that it has produced. Absent: not asked for."),

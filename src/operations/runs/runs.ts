@@ -10,6 +10,7 @@ import { listArtifacts } from "../storage/list-artifacts.ts";
 import { compareRuns as compare, comparisonSchema } from "./compare-runs.ts";
 import { describeRun, SHORTENED as note, shortenRun } from "./describe/describe-run.ts";
 import { pageRunLogs, stepLogSchema } from "./describe/describe-run-logs.ts";
+import { describeWaits } from "./describe/describe-waits.ts";
 import { findRun } from "./find-run.ts";
 import { countRuns, listRuns as list, type RunsWanted } from "./list-runs.ts";
 import { pageRunEvents, readRunGraph as readGraph } from "./read-run-events.ts";
@@ -142,7 +143,8 @@ export const getRun = defineOperation({
   async handle({ app }, { id, outputs, prompts, steps, artifacts }) {
     const record = await findRun(app, id);
     const wanted = { withOutputs: outputs, withPrompts: prompts, withSteps: steps };
-    const run = await describeRun(await app.records(), record, wanted);
+    const described = await describeRun(await app.records(), record, wanted);
+    const run = { ...described, ...(await describeWaits(app, record)) };
     if (!artifacts) return run;
     // With their whole paths, as the storage takes them.
     const inRun = await listArtifacts(app, record.id);

@@ -38,7 +38,7 @@ export class ServerCaller implements RunCaller {
       for await (const told of this.client.followRun(runId, { events: true, progress: true, signal: stop, lost })) {
         // A server of this version writes events as this program reads them.
         if (told.event === "event") listen({ type: "event", seq: told.data.seq, event: told.data.event as Event });
-        if (told.event === "progress") listen({ type: "progress", ...told.data });
+        if (told.event === "progress" || told.event === "live") listen({ type: told.event, ...told.data });
         // Everything that came before has been told.
         if (told.event === "status" && told.data.at_rest) return "at rest";
       }

@@ -59,6 +59,7 @@ export function mountOwnerRoutes(http: Hono<HttpEnv>, app: Application): readonl
     return answer(c, await (await app.host()).startRun({ ...start, definition }));
   });
   http.get("/owner/runs/:id/settled", async (c) => answer(c, await (await app.host()).settled(c.req.param("id"))));
+  http.get("/owner/runs/:id/capacity", async (c) => answer(c, await app.capacityWaits(c.req.param("id"))));
   http.get("/owner/runs/:id/notices", async (c) => streamNotices(app, c.req.param("id")));
   http.post("/owner/tools/:name", async (c) => {
     const request = (await readFields(c, z.looseObject({}))) as JsonObject;

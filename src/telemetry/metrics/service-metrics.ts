@@ -13,6 +13,8 @@ export interface MetricsOptions {
 export interface MetricsGauge {
   readonly name: string;
   readonly help: string;
+  /** It only grows. */
+  readonly isCounter?: true;
   /** Absent if it is one number. */
   readonly label?: string;
   /** By the value of the label; a single number under the empty name. */
@@ -59,15 +61,16 @@ export async function createServiceMetrics({ tenantLabel, gauges }: MetricsOptio
   const approvals = counter("approvals", "Questions to people, and their answers.", ["event"]);
   const requests = counter("http_requests", "By pattern.", ["method", "route", "status"]);
   const requestSeconds = seconds("http_request", "Until the answer begins.", ["method", "route"], HTTP_SECONDS);
-  for (const { name, help, label, read } of gauges) {
-    new prometheus.Gauge({
+  for (const { name, help, label, isCounter, read } of gauges) {
+    const Metric = isCounter === true ? prometheus.Counter : prometheus.Gauge;
+    const metric = new Metric({
       name,
       help,
       labelNames: label === undefined ? [] : [label],
       registers,
       async collect() {
-        this.reset();
-        for (const [value, count] of await read()) this.set(label === undefined ? {} : { [label]: value }, count);
+        metric.reset();
+        for (const [value, count] of await read()) metric.inc(label === undefined ? {} : { [label]: value }, count);
       },
     });
   }

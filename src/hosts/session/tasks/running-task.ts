@@ -198,8 +198,9 @@ export class RunningTask implements Task, StartNote {
   /** Shown to those who watch now, and kept for nobody. */
   #showLive(event: JsonObject): void {
     const { run, path, attempt } = this;
-    // Text that comes in pieces cannot be searched.
-    if (!run.isWatched || this.#parts.policies.redacts(this)) return;
+    if (!run.isWatched) return;
+    // Text that comes in pieces cannot be searched. Nothing of the output is in what is said of the capacity.
+    if (event["type"] !== "capacity" && this.#parts.policies.redacts(this)) return;
     this.live ??= new LiveText({ whole: this.#mask, text: this.#parts.maskPieces() }, (shown) =>
       run.notify({ type: "live", path, attempt, event: shown }),
     );

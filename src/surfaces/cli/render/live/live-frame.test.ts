@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { agentTask, toGraph } from "../../../../../test/fakes/direct-graph.ts";
 import { RunTeller } from "../../../../../test/fakes/run-teller.ts";
 import type { Graph } from "../../../../core/graph/graph.ts";
+import type { JsonObject } from "../../../../core/json.ts";
 import { createPaint } from "../text/paint.ts";
 import { renderFrame } from "./live-frame.ts";
 import { LiveRun } from "./live-run.ts";
@@ -155,6 +156,20 @@ test("no line is wider than the terminal, whatever the ids are made of", () => {
   const lines = frame(run, teller, { columns: 20 });
 
   expect(lines).toEqual(["test  running  $0.…", "● 漢字漢…   0 ms", "● red line  0 ms"]);
+});
+
+test("what calls of the run wait for is shown until none waits", () => {
+  const { run, teller } = begin(toGraph([agentTask("ask")]));
+  teller.start({});
+  const wait = { type: "capacity", pool: "http://agents.test", in_flight: 20, width: 20, waiting: 480 };
+  const closed_until = new Date(teller.now + 5_000).toISOString();
+  const tell = (event: JsonObject) => run.apply({ type: "live", path: "ask", attempt: 1, event });
+  tell({ ...wait, closed_until: null });
+  expect(frame(run, teller).at(-1)).toBe("waiting for capacity: 20 of 20 at http://agents.test, 480 waiting");
+  tell({ ...wait, closed_until });
+  expect(frame(run, teller, { columns: 120 }).at(-1)).toMatch(/480 waiting, nothing is sent before \d\d:\d\d:\d\d$/);
+  tell({ ...wait, waiting: 0, closed_until: null });
+  expect(frame(run, teller).at(-1)).toBe("● ask  0 ms");
 });
 
 test("when nothing can be written the picture says so", () => {

@@ -6,10 +6,11 @@ import type { StepStatus } from "../../../../operations/runs/run-schemas.ts";
 import { formatDuration, formatTime, formatUsd } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
+import { showWait } from "../text/show-wait.ts";
 import { statusSign, statusStyle } from "../text/status-sign.ts";
 import { padEnd, renderSegments, type Segment, truncate, widthOf } from "../text/text-width.ts";
 import type { LiveLine } from "./live-line.ts";
-import type { LiveRun } from "./live-run.ts";
+import type { LiveRun, ShownWait } from "./live-run.ts";
 
 interface FrameSize {
   readonly columns: number;
@@ -32,7 +33,7 @@ export function renderFrame(run: LiveRun, options: FrameOptions): string {
     renderSegments(lineSegments(run, line, { ...options, idWidth }), width, paint),
   );
   const more = shown.hidden === 0 ? [] : [paint("dim", truncate(`… and ${shown.hidden} more`, width))];
-  const notes = noteSegments(run).map((note) => renderSegments([note], width, paint));
+  const notes = noteSegments(run, options.now).map((note) => renderSegments([note], width, paint));
   return [renderSegments(headSegments(run, options.now), width, paint), ...lines, ...more, ...notes].join("\n");
 }
 
@@ -50,8 +51,9 @@ function headSegments({ run, history, status }: LiveRun, now: number): Segment[]
   ];
 }
 
-function noteSegments({ isLost, stalled }: LiveRun): Segment[] {
-  const notes: Segment[] = [];
+function noteSegments(run: LiveRun, now: number): Segment[] {
+  const { isLost, stalled, waits } = run;
+  const notes: Segment[] = isRunOver(run) || run.isParked ? [] : [...waits.values()].map((wait) => toNote(wait, now));
   if (stalled !== undefined) {
     notes.push({
       text: `Nothing can be written, the run stands still: ${stalled.code} ${sanitize(stalled.message)}`,
@@ -63,15 +65,19 @@ function noteSegments({ isLost, stalled }: LiveRun): Segment[] {
   return notes;
 }
 
+function toNote(wait: ShownWait, now: number): Segment {
+  return { text: showWait(wait, now), style: "yellow" };
+}
+
 interface Chosen {
   readonly lines: readonly LiveLine[];
   readonly hidden: number;
 }
 
 /** All lines where they fit; else what a person is asked, what goes on and what failed first, then what ended last, then what is to come. */
-function chooseLines(run: LiveRun, { rows }: FrameSize): Chosen {
+function chooseLines(run: LiveRun, { rows, now }: FrameOptions): Chosen {
   const all = flatten(run.lines);
-  const room = Math.max(1, rows - 2 - noteSegments(run).length);
+  const room = Math.max(1, rows - 2 - noteSegments(run, now).length);
   if (all.length <= room) return { lines: all, hidden: 0 };
   const isOver = isRunOver(run);
   const ranked = all.map((line) => ({ line, rank: rankOf(line.status(isOver)), endedAt: line.endedAt ?? 0 }));

@@ -3,7 +3,7 @@ import { type IndexedFlow, indexGraph } from "../../../../core/graph/indexed-gra
 import type { Event } from "../../../../core/history/events.ts";
 import type { Instance, Scope } from "../../../../core/history/run-state.ts";
 import { runStatus } from "../../../../core/interpreter/run-status.ts";
-import type { Json } from "../../../../core/json.ts";
+import { isJsonObject, type Json } from "../../../../core/json.ts";
 import {
   type HistoryChange,
   RunHistory,
@@ -27,6 +27,17 @@ export interface LiveRunId {
   readonly workflow_name: string;
 }
 
+/** A server that takes no more calls at once. */
+export interface ShownWait {
+  readonly pool: string;
+  readonly inFlight: number;
+  readonly width: number;
+  /** Calls of this run. */
+  readonly waiting: number;
+  /** Nothing is sent before; milliseconds since the epoch. */
+  readonly closedUntil: number | undefined;
+}
+
 const UNCHANGED: HistoryChange = { began: [], ended: [] };
 
 /**
@@ -40,6 +51,8 @@ export class LiveRun {
   readonly lines: readonly LiveLine[];
   readonly questions = new Map<string, { readonly message: string; readonly at: number }>();
   readonly #linesOf = new Map<Scope, readonly LiveLine[]>();
+  /** By the name of the pool. */
+  readonly waits = new Map<string, ShownWait>();
   isParked = false;
   isLost = false;
   stalled: { readonly code: string; readonly message: string } | undefined;
@@ -69,11 +82,24 @@ export class LiveRun {
       case "unstalled":
         this.stalled = undefined;
         return UNCHANGED;
+      case "live":
+        this.#noteWait(notice.event);
+        return UNCHANGED;
       case "dispatched":
       case "progress":
-      case "live":
         return UNCHANGED;
     }
+  }
+
+  #noteWait(event: Json): void {
+    if (!isJsonObject(event) || event["type"] !== "capacity") return;
+    const { pool, in_flight: inFlight, width, waiting, closed_until: until } = event;
+    const name = String(pool);
+    this.waits.delete(name);
+    if (Number(waiting) === 0) return;
+    const closedUntil = typeof until === "string" ? Date.parse(until) : undefined;
+    const counts = { inFlight: Number(inFlight), width: Number(width), waiting: Number(waiting) };
+    this.waits.set(name, { pool: name, ...counts, closedUntil });
   }
 
   lineOf({ scope, step }: Pick<Instance, "scope" | "step">): LiveLine | undefined {

@@ -38,6 +38,19 @@ test("a retry and a final failure say why, in one line each", () => {
   ]);
 });
 
+test("that calls wait for a server is told once, until none waits", () => {
+  const { teller, lines, view } = begin(toGraph([agentTask("ask")]));
+  teller.start({});
+  const wait = { type: "capacity", pool: "http://agents.test", in_flight: 1, width: 1, closed_until: null };
+  for (const waiting of [4, 3, 0, 2])
+    view.notice({ type: "live", path: "ask", attempt: 1, event: { ...wait, waiting } });
+
+  expect(lines.slice(2)).toEqual([
+    "[    0 ms] waiting for capacity: 1 of 1 at http://agents.test, 4 waiting",
+    "[    0 ms] waiting for capacity: 1 of 1 at http://agents.test, 2 waiting",
+  ]);
+});
+
 test("up to twenty items are told one by one", () => {
   const { teller, lines } = begin(toGraph([fanOut]));
   teller.start({ list: new Array(20).fill(0) });
@@ -81,10 +94,10 @@ const fanOut: Step = {
   onFailure: "skip",
 };
 
-function begin(graph: Graph): { teller: RunTeller; lines: string[] } {
+function begin(graph: Graph): { teller: RunTeller; lines: string[]; view: PlainView } {
   const lines: string[] = [];
   const write = (text: string) => lines.push(...text.trimEnd().split("\n")) > 0;
   const view = new PlainView({ stream: { write } });
   view.begin(graph, { run_id: "run-1", workflow_name: "test" });
-  return { teller: new RunTeller(graph, (notice) => view.notice(notice)), lines };
+  return { teller: new RunTeller(graph, (notice) => view.notice(notice)), lines, view };
 }

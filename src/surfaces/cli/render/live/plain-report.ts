@@ -5,6 +5,7 @@ import type { StepHistory } from "../../../../operations/runs/describe/describe-
 import { statusOfEnd } from "../../../../operations/runs/describe/describe-run-steps.ts";
 import { formatDuration, formatUsd } from "../text/formats.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
+import { showWait } from "../text/show-wait.ts";
 import type { LiveLine } from "./live-line.ts";
 import type { LiveNotice, LiveRun } from "./live-run.ts";
 
@@ -17,6 +18,8 @@ export class PlainReport {
   /** How many tenths of a large fan-out have been told. */
   readonly #told = new Map<LiveLine, number>();
 
+  readonly #toldWaits = new Set<string>();
+
   constructor(run: LiveRun) {
     this.#run = run;
   }
@@ -28,8 +31,20 @@ export class PlainReport {
       ...ended.flatMap((history) => this.#tellEnd(history)),
       ...began.flatMap((history) => this.#tellStart(history)),
       ...this.#tellRun(notice),
+      ...this.#tellWaits(),
     ];
     return lines.map((line) => `[${this.#elapsed()}] ${line}`);
+  }
+
+  /** Each pool when calls begin to wait for it. */
+  #tellWaits(): string[] {
+    const { waits, history } = this.#run;
+    for (const pool of this.#toldWaits) if (!waits.has(pool)) this.#toldWaits.delete(pool);
+    return [...waits.values()].flatMap((wait) => {
+      if (this.#toldWaits.has(wait.pool)) return [];
+      this.#toldWaits.add(wait.pool);
+      return [showWait(wait, history.state.now)];
+    });
   }
 
   #tellStart(history: StepHistory): string[] {

@@ -3,6 +3,7 @@ import type { StoredFile } from "../../../../operations/storage/stored-files.ts"
 import { formatDuration, formatTime, formatUsd } from "../text/formats.ts";
 import type { PageOptions, Paint } from "../text/paint.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
+import { showWait } from "../text/show-wait.ts";
 import { statusSign, statusStyle } from "../text/status-sign.ts";
 import { renderTable } from "../text/table.ts";
 import type { Segment } from "../text/text-width.ts";
@@ -40,6 +41,10 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
   for (const { of, limit, used, is } of run.limits ?? []) {
     const share = `${Number(used.toFixed(4))} of ${limit} ${of.replace("cost_usd", "USD")}`;
     facts.push(["limit", is === "ok" ? share : paint("yellow", `${share}, ${is.replace("_", " ")}`)]);
+  }
+  for (const { pool, in_flight: inFlight, width, waiting, closed_until: until } of run.capacity_waits ?? []) {
+    const closedUntil = until === null ? undefined : Date.parse(until);
+    facts.push(["waits", paint("yellow", showWait({ pool, inFlight, width, waiting, closedUntil }, now))]);
   }
   return facts.map(([name, value]) => `${paint("dim", name.padEnd(10))}${value}`).join("\n");
 }
