@@ -86,6 +86,7 @@ async function call(executor: Executor, { name, script }: Language, folder: stri
       files: new MemoryFileStorage(),
       settings: { folder },
       emit: () => undefined,
+      reserve: async () => () => {},
       record: async () => undefined,
       recorded: async () => undefined,
     },

@@ -1,4 +1,4 @@
-/** First in, first out, both ends in constant time. */
+/** First in, first out, in constant time. */
 export class Queue<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
@@ -9,6 +9,15 @@ export class Queue<T> {
 
   push(item: T): void {
     this.#items.push(item);
+  }
+
+  /** Goes before all others. */
+  unshift(item: T): void {
+    if (this.#head === 0) this.#items.unshift(item);
+    else {
+      this.#head -= 1;
+      this.#items[this.#head] = item;
+    }
   }
 
   peek(): T | undefined {

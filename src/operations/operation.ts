@@ -183,7 +183,12 @@ export type Cell =
   | { readonly id: string | null; readonly whole?: boolean }
   /** `label`: a word before it. */
   | { readonly time: string | null; readonly never?: string; readonly label?: string }
-  | { readonly usd: number | null; readonly unpriced?: boolean; readonly warns?: boolean }
+  | {
+      readonly usd: number | null;
+      readonly unpriced?: boolean;
+      readonly atMost?: number | null;
+      readonly warns?: boolean;
+    }
   | { readonly text: string | number; readonly warns: boolean }
   | { readonly ms: number | null }
   | { readonly status: string }

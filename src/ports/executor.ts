@@ -50,11 +50,33 @@ export interface Task {
   readonly files: FileStorage;
   /** Progress for the live view and the attempt's log. Never blocks. */
   emit(progress: Progress): void;
+  /** The part of `maxCostMicro` that the attempt may still spend. Undefined: money is not limited. */
+  readonly leftMicro?: number | undefined;
+  /**
+   * Puts a call that is paid for on record: resolves when that is committed, and only then the call may be sent. It must
+   * be settled, whatever comes of it.
+   */
+  reserve(call: PaidCall): Promise<SettleCall>;
   /** Durable progress inside the step: resolves when committed. */
   record(key: string, value: Json): Promise<void>;
   /** Records of earlier, interrupted attempts of the same generation. */
   recorded(key: string): Promise<Json | undefined>;
 }
+
+export interface PaidCall {
+  /** Integer micro-dollars. Undefined: nobody knows. */
+  readonly atMostMicro: number | undefined;
+  /** The likely cost of the whole attempt. */
+  readonly expectedMicro?: number | undefined;
+  /** For a warning: who is paid. */
+  readonly payee: string;
+}
+
+/**
+ * The cost of a call, in integer micro-dollars. `null`: nobody knows, and it may have cost as much as was reserved. The cost of the
+ * outcome is the total, this included.
+ */
+export type SettleCall = (costMicro: number | null) => void;
 
 export type Progress =
   | { readonly type: "log"; readonly event: Json }
@@ -66,9 +88,7 @@ export type Progress =
   /** It waits for a server that can do no more at once, or no longer. Meanwhile its time-out stands still. */
   | { readonly type: "capacity"; readonly isWaiting: boolean }
   /** A call of a model or a tool that is over, for who observes: never stored. */
-  | { readonly type: "call"; readonly call: WorkCall }
-  /** Money spent before the outcome is known; the outcome's cost is the total, this included. */
-  | { readonly type: "cost"; readonly costMicro: number };
+  | { readonly type: "call"; readonly call: WorkCall };
 
 /** The work is over, well or not. */
 export type Outcome = Succeeded | Failed;
@@ -102,6 +122,8 @@ export interface Failed extends Spent {
   readonly outspent?: {
     /** With more, another attempt goes on with what this one has on record. Else it begins from its start again. */
     readonly goesOn: boolean;
+    /** The least that its next call needs. */
+    readonly needsMicro?: number;
   };
 }
 

@@ -172,6 +172,8 @@ export interface RunPatch {
   /** True: nothing to do until `wakeAt`, a signal or an answer. */
   readonly parked?: boolean;
   readonly costMicro?: number;
+  /** Set with `costMicro`. */
+  readonly uncertainMicro?: number | null;
   /** Questions that wait for a person. */
   readonly openApprovals?: number;
   readonly startedAt?: number;
@@ -200,6 +202,8 @@ export interface RunRecord extends NewRun {
   readonly parked: boolean;
   readonly wakeAt?: number;
   readonly costMicro: number;
+  /** What calls may have cost beside it whose cost is not known. Null: nobody knows how much. */
+  readonly uncertainMicro: number | null;
   readonly openApprovals: number;
   readonly startedAt?: number;
   readonly completedAt?: number;

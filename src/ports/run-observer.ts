@@ -19,6 +19,8 @@ export interface ObservedRun {
   readonly startedAt: number;
   /** So far, in integer micro-dollars. */
   readonly costMicro: number;
+  /** What calls may have cost beside it whose cost is not known. Null: nobody knows how much. */
+  readonly uncertainMicro: number | null;
   readonly trace: RunTrace;
 }
 

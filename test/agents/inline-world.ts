@@ -12,7 +12,7 @@ import type { AgentTool, ToolboxRequest, ToolCallResult } from "../../src/ports/
 import { SqliteConversations } from "../../src/storage/sqlite/service/sqlite-conversations.ts";
 import { type FakeModelOptions, startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import type { SaidReply } from "../fakes/model-server/model-reply.ts";
-import { agentTask } from "../fakes/sandstorm/agent-task.ts";
+import { agentTask, withPurse } from "../fakes/sandstorm/agent-task.ts";
 
 const KEY = "sk-secret-0123456789";
 const NEVER = new AbortController().signal;
@@ -25,6 +25,8 @@ interface InlineWorld {
   /** What the step has on record: kept between attempts. */
   readonly records: Map<string, Json>;
   readonly progress: Progress[];
+  /** The settled costs of calls. */
+  readonly paid: (number | null)[];
   ask(agent: JsonObject, over?: Partial<Task>, signal?: AbortSignal): Promise<Outcome | Asks>;
   run(input: JsonObject, over?: Partial<Task>, signal?: AbortSignal): Promise<Outcome | Asks>;
 }
@@ -80,6 +82,7 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
   });
   const records = new Map<string, Json>();
   const progress: Progress[] = [];
+  const paid: (number | null)[] = [];
   const run: InlineWorld["run"] = (input, over = {}, signal = NEVER) => {
     const task: Task = {
       ...agentTask(),
@@ -89,12 +92,12 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
       ...over,
       input,
     };
-    return executor.run(task, signal);
+    return executor.run(withPurse(task, paid), signal);
   };
   const ask: InlineWorld["ask"] = (agent, over, signal) => {
     return run({ agent: { name: "Weather Agent", ...agent }, message: "How is Paris?" }, over, signal);
   };
-  return { executor, requests: server.requests, wanted, records, progress, ask, run };
+  return { executor, requests: server.requests, wanted, records, progress, paid, ask, run };
 }
 
 export const say = (text: string, more: Partial<SaidReply> = {}): SaidReply => ({ do: "say", text, ...more });

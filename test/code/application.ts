@@ -62,6 +62,7 @@ export async function callCode(
       emit: (progress) => {
         if (progress.type === "log") log.push(progress.event);
       },
+      reserve: async () => () => {},
       record: async () => undefined,
       recorded: async () => undefined,
     },

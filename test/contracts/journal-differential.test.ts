@@ -55,6 +55,7 @@ const patch: fc.Arbitrary<RunPatch> = fc.record(
     wakeAt: fc.option(time),
     parked: fc.boolean(),
     costMicro: fc.nat(9),
+    uncertainMicro: fc.option(fc.nat(9)),
     openApprovals: fc.nat(3),
     startedAt: time,
     completedAt: time,

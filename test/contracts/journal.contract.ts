@@ -439,6 +439,7 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
         lastSeq: 3,
         parked: false,
         costMicro: 0,
+        uncertainMicro: 0,
         openApprovals: 0,
       });
       expect(await journal.readRun(run + 1)).toBeUndefined();
@@ -452,6 +453,7 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
         wakeAt: 5,
         parked: true,
         costMicro: 6,
+        uncertainMicro: 3,
         openApprovals: 2,
         startedAt: 7,
         completedAt: 8,
@@ -468,13 +470,16 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
       const error = { code: "TIMEOUT", message: "slow" };
       const run = await createRun(journal, "r", { patch: { status: "waiting", wakeAt: 5, parked: true, error } });
 
-      await journal.append([{ run, afterSeq: 1, events: [], patch: { costMicro: 9 } }]);
+      await journal.append([{ run, afterSeq: 1, events: [], patch: { costMicro: 9, uncertainMicro: 4 } }]);
+      expect(await journal.readRun(run)).toMatchObject({ costMicro: 9, uncertainMicro: 4 });
+      await journal.append([{ run, afterSeq: 1, events: [], patch: { costMicro: 9, uncertainMicro: null } }]);
       await journal.append([{ run, afterSeq: 1, events: [], patch: { status: "running", parked: false } }]);
       expect(await journal.readRun(run)).toMatchObject({
         status: "running",
         parked: false,
         wakeAt: 5,
         costMicro: 9,
+        uncertainMicro: null,
         error,
       });
 

@@ -16,9 +16,9 @@ test("money that was reported early is not booked twice", () => {
   expect(host.state.budget.spentMicro).toBe(50);
 });
 
-test("while nothing is known the budget is cut into four parts", () => {
+test("while nothing is known of a step, one attempt shows what it costs, and may spend all that is left", () => {
   const host = hostOf(dag(task("a", { each: each(literal([1, 2, 3, 4, 5, 6])) })), { maxCostMicro: 1_000 }).start();
-  expect(host.calls.map(({ maxCostMicro }) => maxCostMicro)).toEqual([250, 250, 250, 250]);
+  expect(host.calls.map(({ maxCostMicro }) => maxCostMicro)).toEqual([1_000]);
 });
 
 test("a task that runs alone may spend all that is left, however many have run before it", () => {

@@ -16,6 +16,7 @@ function taskOf(tool: string, params: Json, more: Partial<Task> = {}): Task {
     settings: {},
     files: new MemoryFileStorage(),
     emit: () => undefined,
+    reserve: async () => () => {},
     record: async () => undefined,
     recorded: async () => undefined,
     ...more,

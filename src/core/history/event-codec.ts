@@ -33,6 +33,7 @@ const UPCASTERS: Readonly<Record<EventType, readonly Upcaster[]>> = {
   stepInterrupted: [],
   stepRecorded: [],
   stepLogged: [],
+  costReserved: [],
   costReported: [],
   callResolved: [],
   waitBegun: [],

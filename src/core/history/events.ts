@@ -18,6 +18,7 @@ export type Event =
   | StepInterrupted
   | StepRecorded
   | StepLogged
+  | CostReserved
   | CostReported
   | CallResolved
   | WaitBegun
@@ -135,6 +136,8 @@ export interface StepFailed extends EventCommon {
 
 export interface Outspent {
   readonly promisedMicro: number;
+  /** The least that its next call needs, where that is known. */
+  readonly needsMicro?: number;
   /** The next attempt goes on from the records of this one. Else it begins again. */
   readonly goesOn: boolean;
 }
@@ -181,12 +184,29 @@ export interface StepLogged extends EventCommon {
   readonly attempt: number;
 }
 
+/** A call that is paid for is about to be sent. Durable before it is. */
+export interface CostReserved extends EventCommon {
+  readonly type: "costReserved";
+  readonly path: string;
+  readonly attempt: number;
+  /** Counts the calls of the attempt, from 1. */
+  readonly call: number;
+  /** Absent: nobody knows what it may cost. */
+  readonly atMostMicro?: number;
+  /** The likely cost of a whole attempt of this step, as far as its executor can tell. */
+  readonly expectedMicro?: number;
+}
+
 /** Money spent before the outcome is known. */
 export interface CostReported extends EventCommon {
   readonly type: "costReported";
   readonly path: string;
   readonly attempt: number;
   readonly costMicro: number;
+  /** The reserved call that has cost it. */
+  readonly call?: number;
+  /** Nobody knows what the call has cost: it may be as much as was reserved for it. */
+  readonly uncertain?: true;
 }
 
 export interface CallResolved extends InputTaken {

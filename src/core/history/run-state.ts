@@ -36,6 +36,8 @@ export interface RunState {
   readonly answers: Map<string, Answer[]>;
   /** Tasks that were given up while they ran: the part of their cost that is booked already. */
   readonly orphans: Map<string, number>;
+  /** Paid calls whose cost is not known, by attempt (`path@attempt`) and number. */
+  readonly paidCalls: Map<string, Map<number, PaidCall>>;
   readonly blocked: Queue<Instance>;
   /** Parked with its process, or held by a person, until it is resumed: no task is dispatched. */
   isSuspended: boolean;
@@ -74,15 +76,34 @@ interface Answer {
   readonly by: string | undefined;
 }
 
+export interface PaidCall {
+  /** Undefined: nobody knows what it may cost. */
+  readonly atMostMicro: number | undefined;
+  /**
+   * `open`: in flight, and covered by the reservation of its attempt. `lost`: its attempt is over, and may yet tell. `unknown`: nobody
+   * will ever tell.
+   */
+  is: "open" | "lost" | "unknown";
+}
+
 export interface Budget {
   /** Integer micro-dollars. Undefined: no limit. */
   limitMicro: number | undefined;
   spentMicro: number;
+  /** The most that calls in flight may cost, and calls whose cost will hardly ever be known. */
+  openMicro: number;
+  lostMicro: number;
+  /** How many of these calls have no upper bound. */
+  unbounded: number;
   reservedMicro: number;
   /** The remainder is divided into so many parts while little is known. Doubles with every outcome. */
   window: number;
   /** The most expensive outcome by step key. */
   readonly maxSeenMicro: Map<string, number>;
+  /** By step key, the likely cost of an attempt, before one has ended. */
+  readonly expectedMicro: Map<string, number>;
+  /** Steps (by key) with an attempt in flight that shows what they cost. */
+  readonly probing: Set<string>;
   unpriced: boolean;
   uses: UseLimits;
   /** Limits that a person may raise. The host holds them; the core only remembers. */
@@ -257,8 +278,14 @@ export interface Instance {
   costMicro: number;
   attemptCostMicro: number;
   reservedMicro: number;
+  /** Its calls whose cost is not known, over all attempts. */
+  lostMicro: number;
+  /** Its attempt shows what the step costs. */
+  isProbe: boolean;
   /** A reservation that was too little, if the next attempt begins from its start again. */
   tooLittleMicro: number | undefined;
+  /** The least that the next call of an attempt that goes on needs. */
+  needsMicro: number | undefined;
   startedAt: number;
   /** The scope of a nested flow, call, catch or finally. */
   child: Scope | undefined;

@@ -4,6 +4,7 @@ import { applyCostReported, bookLate } from "./attempt/costs.ts";
 import { clearDeaths } from "./attempt/crashes.ts";
 import { applyStepFailed, applyStepInterrupted, applyStepSucceeded } from "./attempt/outcomes.ts";
 import { applyBudgetExhausted, applyLimitRaised, applyStepHeld } from "./budget/host-limits.ts";
+import { applyCostReserved } from "./budget/paid-calls.ts";
 import { applyCancelRequested } from "./run/cancel.ts";
 import { applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run/run-life.ts";
 import { applyTimerFired } from "./run/timer-fired.ts";
@@ -49,6 +50,8 @@ export function applyEvent(turn: Turn, event: Event): void {
       return applyStepProjected(turn, event);
     case "stepInterrupted":
       return applyStepInterrupted(turn, event);
+    case "costReserved":
+      return applyCostReserved(turn, event);
     case "costReported":
       return applyCostReported(turn, event);
     case "callResolved":
@@ -79,7 +82,8 @@ export function applyEvent(turn: Turn, event: Event): void {
 /** The run is decided: what still comes in changes what it has cost, nothing else. */
 function applyAfterEnd(turn: Turn, event: Event): void {
   if (event.type === "runFinished") return applyRunFinished(turn);
-  const isOutcome = event.type === "stepSucceeded" || event.type === "stepFailed" || event.type === "costReported";
+  const isOutcome = event.type === "stepSucceeded" || event.type === "stepFailed";
   const isQuestion = event.type === "approvalAsked" && event.attempt !== undefined;
+  if (event.type === "costReported") return applyCostReported(turn, event);
   if (isOutcome || isQuestion) bookLate(turn, event);
 }

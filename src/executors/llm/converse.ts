@@ -2,10 +2,11 @@ import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../ports/executor.ts";
 import type { Caller } from "../capacity/capacity-pool.ts";
-import { askModel, type Message, type ModelAnswer } from "../models/ask-model.ts";
+import { askModel, type Message, type ModelAnswer, type ModelCall } from "../models/ask-model.ts";
 import type { CallParameters } from "../models/call-parameters.ts";
 import type { Model } from "../models/create-models.ts";
 import type { AskedStep } from "../models/language-model.ts";
+import { type Paid, reserveCall, settleAnswer, toOutspent } from "../models/reserve-call.ts";
 import { sendInPool } from "../models/send-in-pool.ts";
 import { readSpentRecord, Spending, toSpentRecord } from "../models/spending.ts";
 import { toFailed } from "../output/failure.ts";
@@ -31,9 +32,8 @@ export interface Conversation {
   readonly repairs: number;
   /** Limits one turn. */
   readonly timeoutMs: number | undefined;
-  readonly maxCostMicro: number | undefined;
-  /** Keeps turns on record, and hears of calls, costs and warnings at once. */
-  readonly task: Caller & Pick<Task, "record" | "recorded">;
+  /** Keeps turns and their cost on record, and hears of calls and warnings at once. */
+  readonly task: Caller & Pick<Task, "record" | "recorded" | "reserve" | "leftMicro">;
 }
 
 export interface Conversed {
@@ -53,11 +53,8 @@ export async function converse(conversation: Conversation, signal: AbortSignal):
     const { answer } = reply;
     const read = await readAnswer(answer, conversation);
     if (read.ok) return { outcome: toSucceeded(read.value, turn, spending), tokens: spending.tokens };
-    const isLast = read.violations === undefined || turn > conversation.repairs;
-    if (isLast || !hasMoney(spending, conversation)) {
-      const failed = isLast ? read.failed : { ...read.failed, ...outspentOf(spending) };
-      return { outcome: addTo(failed, spending), tokens: spending.tokens };
-    }
+    if (read.violations === undefined || turn > conversation.repairs)
+      return { outcome: addTo(read.failed, spending), tokens: spending.tokens };
     warn(conversation, `${read.failed.message} The model is asked again.`);
     messages.push(
       { by: "model", text: answer.text },
@@ -74,6 +71,9 @@ interface Turn {
 }
 
 type Reply = { readonly ok: true; readonly answer: ModelAnswer } | { readonly ok: false; readonly failed: Failed };
+
+/** `reserved`: what it cost is not settled. */
+type Asked = (Extract<Reply, { readonly ok: true }> & { readonly reserved: Paid }) | Extract<Reply, { readonly ok: false }>;
 
 /** A turn on record is not asked for again. */
 async function takeTurn({ conversation, messages, turn, spending }: Turn, signal: AbortSignal): Promise<Reply> {
@@ -92,27 +92,48 @@ async function takeTurn({ conversation, messages, turn, spending }: Turn, signal
     task.emit({ type: "call", call: { ...called, errorCode: reply.failed.code } });
     return reply;
   }
-  const { answer } = reply;
+  const { reserved } = reply;
+  const costMicro = settleAnswer({ ...reply.answer, said: reply.answer.text }, reserved, (what) =>
+    warn(conversation, `${conversation.model.id} ${what}`),
+  );
+  const answer = { ...reply.answer, costMicro };
   const tokens = { inputTokens: answer.usage.input, outputTokens: answer.usage.output };
   task.emit({ type: "call", call: { ...called, ...tokens } });
   spending.add(answer);
   for (const warning of answer.warnings) warn(conversation, warning);
-  // Before the record: what is recorded has been paid by then, whatever happens.
-  if (answer.costMicro !== null && answer.costMicro > 0) task.emit({ type: "cost", costMicro: answer.costMicro });
+  if (answer.ended === "cut" && reserved.isLowered) {
+    const message = `What is left of the budget was too little for an answer of ${conversation.model.id}.`;
+    return { ok: false, failed: toOutspent(message, { needsMicro: reserved.needsMicro, isOwn: false }) };
+  }
   await task.record(key, toTurnRecord(answer));
-  return reply;
+  return { ok: true, answer };
 }
 
 export function warn({ task }: { readonly task: Pick<Task, "emit"> }, message: string): void {
   task.emit({ type: "log", event: { type: "warning", message } });
 }
 
-function ask({ conversation, messages, turn }: Omit<Turn, "spending">, signal: AbortSignal): Promise<Reply> {
-  const { model, step, parameters, format, schema, timeoutMs, task } = conversation;
+function ask(asking: Omit<Turn, "spending">, signal: AbortSignal): Promise<Asked> {
+  const { task } = asking.conversation;
+  const call = toCall(asking);
+  const send = async (): Promise<Asked> => {
+    const { model, asked, system, messages, settings } = call;
+    const content = [system, messages, asked.schema];
+    const reserved = await reserveCall({ model, asked, settings, content }, { task, calls: 1 });
+    if (!reserved.ok) return reserved;
+    const reply = await askModel({ ...call, settings: reserved.settings }, signal);
+    if (reply.ok) return { ...reply, reserved };
+    reserved.settle(reply.failed.costMicro);
+    return reply;
+  };
+  return sendInPool({ model: call.model, caller: task, send }, signal);
+}
+
+function toCall({ conversation, messages, turn }: Omit<Turn, "spending">): ModelCall {
+  const { model, step, parameters, format, schema, timeoutMs } = conversation;
   const asked = { ...step, attempt: step.attempt + turn - 1, format, schema };
   const system = systemOf(conversation);
-  const call = { model, asked, system, messages, settings: parameters.settings, timeoutMs };
-  return sendInPool({ model, caller: task, send: () => askModel(call, signal) }, signal);
+  return { model, asked, system, messages, settings: parameters.settings, timeoutMs };
 }
 
 /** The system prompt: the step's own text, and the format of the answer. */
@@ -172,15 +193,6 @@ function explainMisfit(violations: readonly SchemaViolation[], { format, schema 
     listViolations(violations, "the answer"),
     instruction ?? "Answer again, with the corrected answer and nothing else.",
   ].join("\n");
-}
-
-function hasMoney({ costMicro }: Spending, { maxCostMicro }: Conversation): boolean {
-  return maxCostMicro === undefined || (costMicro !== null && costMicro < maxCostMicro);
-}
-
-/** The turns so far are on record. With an unknown cost nobody knows how much is missing. */
-function outspentOf({ costMicro }: Spending): Pick<Failed, "outspent"> {
-  return costMicro === null ? {} : { outspent: { goesOn: true } };
 }
 
 function toSucceeded(output: Json, turn: number, { costMicro, usage }: Spending): Outcome {

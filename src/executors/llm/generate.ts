@@ -42,13 +42,16 @@ export function createGenerate(options: GenerateOptions): Generate {
         validate: compiled?.validate,
         repairs: options.repairs,
         timeoutMs: options.timeoutMs,
-        maxCostMicro,
         task: {
           runId,
           tenantId,
           priority,
           record: async () => {},
           recorded: async () => undefined,
+          reserve: async (call) => (await step?.reserve?.(call)) ?? (() => {}),
+          get leftMicro() {
+            return step?.leftMicro;
+          },
           // The outcome tells the rest.
           emit: (progress) => {
             if (progress.type === "capacity" || progress.type === "live") step?.emit?.(progress);

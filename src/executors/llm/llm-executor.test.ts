@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { application } from "../../../test/end-to-end/support/application.ts";
 import { type FakeModelOptions, startFakeModelServer } from "../../../test/fakes/model-server/fake-model-server.ts";
 import type { ModelReply } from "../../../test/fakes/model-server/model-reply.ts";
-import { agentTask } from "../../../test/fakes/sandstorm/agent-task.ts";
+import { agentTask, withPurse } from "../../../test/fakes/sandstorm/agent-task.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { readAgentScript } from "../../dialects/agent-script/agent-script.ts";
 import type { Outcome, Progress, Task } from "../../ports/executor.ts";
@@ -32,6 +32,8 @@ interface World {
   /** Everything that the attempts recorded, emitted and reported. */
   readonly records: Map<string, Json>;
   readonly progress: Progress[];
+  /** The settled costs of calls. */
+  readonly paid: (number | null)[];
 }
 
 /** A provider of each kind that answers as scripted, and an executor that asks it. */
@@ -57,6 +59,7 @@ async function world(replies: FakeModelOptions["replies"], over: Partial<ModelsO
   });
   const records = new Map<string, Json>();
   const progress: Progress[] = [];
+  const paid: (number | null)[] = [];
   const run: World["run"] = async (input, task = {}, options = {}, signal = NEVER) => {
     if ((task.attempt ?? 1) === 1) records.clear();
     const executor = createLlmExecutor({ models, prompts, repairs: 2, ...options });
@@ -68,9 +71,9 @@ async function world(replies: FakeModelOptions["replies"], over: Partial<ModelsO
       ...task,
       input: { input: {}, ...input },
     };
-    return executor.run({ ...bound, emit: (told) => void progress.push(told) }, signal);
+    return executor.run(withPurse({ ...bound, emit: (told: Progress) => void progress.push(told) }, paid), signal);
   };
-  return { models, requests: server.requests, run, records, progress };
+  return { models, requests: server.requests, run, records, progress, paid };
 }
 
 const say = (text: string, more: Partial<ModelReply & { do: "say" }> = {}): ModelReply => ({
@@ -99,17 +102,17 @@ describe("one call", () => {
   }
 
   test("the price list tells what it cost, the cache included", async () => {
-    const { run, progress } = await world([say("Hi.", { usage: { input: 10_000, output: 1_000, cached: 8_000 } })]);
+    const { run, paid } = await world([say("Hi.", { usage: { input: 10_000, output: 1_000, cached: 8_000 } })]);
     const outcome = await run({ prompt: "Hi" });
     // Haiku 4.5: 1 $ for a million tokens read, 0.10 from the cache, 5 written.
     expect(outcome).toMatchObject({ costMicro: 2_000 + 800 + 5_000, usage: { cached_input_tokens: 8_000 } });
-    expect(progress.filter(({ type }) => type === "cost")).toEqual([{ type: "cost", costMicro: 7_800 }]);
+    expect(paid).toEqual([7_800]);
   });
 
   test("a model without a price costs an unknown amount", async () => {
-    const { run, progress } = await world([say("Hi.")]);
+    const { run, paid } = await world([say("Hi.")]);
     expect(await run({ prompt: "Hi", model: "local:phi" })).toMatchObject({ status: "succeeded", costMicro: null });
-    expect(progress.filter(({ type }) => type === "cost")).toEqual([]);
+    expect(paid).toEqual([null]);
   });
 
   test("under a budget a model without a price is not asked", async () => {
@@ -336,19 +339,32 @@ describe("repair", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("no turn begins once the attempt has spent what it may", async () => {
+  test("no turn begins that may cost more than is left, the first one included", async () => {
     const { run, requests } = await world([say("no")]);
-    const outcome = await run({ prompt: "x", outputSchema: SCORE }, { maxCostMicro: 140 });
-    expect(outcome).toMatchObject({ code: "OUTPUT_INVALID", costMicro: 140, outspent: { goesOn: true } });
-    expect(requests).toHaveLength(2);
-    const more = { attempt: 2, maxCostMicro: 1_000 };
-    expect(await run({ prompt: "x", outputSchema: SCORE }, more)).toMatchObject({ costMicro: 70 });
+    const asked = { prompt: "x", outputSchema: SCORE };
+    const refused = await run(asked, { maxCostMicro: 1_000 });
+    expect(refused).toMatchObject({ code: "STEP_BUDGET_EXCEEDED", costMicro: 0, outspent: { goesOn: true } });
+    expect(requests).toHaveLength(0);
+    const { needsMicro = 0 } = refused.status === "failed" ? (refused.outspent ?? {}) : {};
+    const outcome = await run(asked, { maxCostMicro: needsMicro });
+    expect(outcome).toMatchObject({ code: "STEP_BUDGET_EXCEEDED", costMicro: 70, outspent: { goesOn: true } });
+    expect(requests).toHaveLength(1);
+    expect(await run(asked, { attempt: 2, maxCostMicro: 100_000 })).toMatchObject({ costMicro: 140 });
     expect(requests).toHaveLength(3);
+  });
+
+  test("the limit of an answer is lowered to what is left", async () => {
+    const { run, requests } = await world([say("fine")]);
+    await run({ prompt: "x" }, { maxCostMicro: 10_000 });
+    const limit = Number(Object(requests[0]?.body).max_tokens);
+    // Haiku 4.5: 1 $ for a million tokens read, 5 written.
+    expect(limit).toBeGreaterThan(1_000);
+    expect(limit).toBeLessThanOrEqual(10_000 / 5);
   });
 
   test("who may not ask again has failed by its answer, whatever it may still spend", async () => {
     const { run } = await world([say("no")]);
-    const outcome = await run({ prompt: "x", outputSchema: SCORE }, { maxCostMicro: 70 }, { repairs: 0 });
+    const outcome = await run({ prompt: "x", outputSchema: SCORE }, { maxCostMicro: 5_000 }, { repairs: 0 });
     expect(outcome).toMatchObject({ code: "OUTPUT_INVALID" });
     expect(outcome).not.toHaveProperty("outspent");
   });

@@ -62,7 +62,7 @@ function begin(
 ): Conversation {
   const { model, prompt, validate } = asked;
   const parameters = readCallParameters(request.parameters);
-  const { stepId, path, attempt, maxCostMicro } = task;
+  const { stepId, path, attempt } = task;
   const system = systemOf({ parameters, format, schema });
   const prompted = { type: "prompt", model: model.id, text: prompt, ...(system === undefined ? {} : { system }) };
   task.emit({ type: "log", event: prompted });
@@ -77,7 +77,6 @@ function begin(
     validate,
     repairs,
     timeoutMs: task.timeoutMs === undefined ? timeoutMs : undefined,
-    maxCostMicro,
     task,
   };
 }

@@ -67,11 +67,8 @@ async function callRoute(
   switch (route.to) {
     case "core": {
       const log = (event: JsonObject) => task.emit({ type: "log", event });
-      return options.coreTools.call(
-        route.tool,
-        { arguments: input.arguments, appId: input.context.appId, step: task, log },
-        signal,
-      );
+      const call = { arguments: input.arguments, appId: input.context.appId, step: task, log };
+      return options.coreTools.call(route.tool, call, signal);
     }
     case "endpoint": {
       const { appId, requestId = task.runId, traceId, endpoint } = input.context;

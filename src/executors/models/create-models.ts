@@ -34,6 +34,8 @@ export interface Model {
   /** Integer micro-dollars; `null`: unknown. `answeredBy`: the name that the answer gives. */
   priceMicro(usage: TokenUsage, answeredBy?: string): Promise<number | null>;
   hasPrice(): Promise<boolean>;
+  /** The cost of an answer, of a mock model that knows it before. `null`: unknown. */
+  costAhead?(asked: AskedStep, prompt: string): Promise<number | null>;
 }
 
 /** Nothing is loaded, read or resolved before a model is asked for. */
@@ -46,7 +48,7 @@ export function createModels(options: ModelsOptions): Models {
         folder: found.isConfigured ? options.folder : (place.folder ?? options.folder),
         readScript: options.readScript,
       });
-      const { createMockModel } = await import("./mock/mock-model.ts");
+      const { createMockModel, costAhead } = await import("./mock/mock-model.ts");
       return {
         id: `mock:${found.script}`,
         kind: "mock",
@@ -56,6 +58,7 @@ export function createModels(options: ModelsOptions): Models {
         // Its answers bring their own cost.
         priceMicro: async () => 0,
         hasPrice: async () => true,
+        costAhead: (asked, prompt) => costAhead(asked, script, prompt),
       };
     },
   };

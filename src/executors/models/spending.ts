@@ -53,6 +53,22 @@ export class Spending {
   }
 }
 
+/** More bytes than a token stands for, in any text that a model reads or writes. */
+const LONGEST_TOKEN = 64;
+/** Shorter texts say too little. */
+const SHORTEST_DOUBT = 4_096;
+
+/** Says what cannot be true of the numbers that a provider has given. Undefined: they can. */
+export function doubtUsage(
+  { input, output }: TokenUsage,
+  { sent, said }: { readonly sent: number; readonly said: number },
+): string | undefined {
+  const isTooFew = (tokens: number | undefined, bytes: number) =>
+    tokens !== undefined && bytes >= SHORTEST_DOUBT && tokens * LONGEST_TOKEN < bytes;
+  if (isTooFew(input, sent)) return `has counted ${input} tokens in ${sent} bytes that it was sent`;
+  return isTooFew(output, said) ? `has counted ${output} tokens in ${said} bytes that it has written` : undefined;
+}
+
 /** The use and cost of a model's turn, as recorded with it. */
 interface Spent {
   readonly usage: TokenUsage;

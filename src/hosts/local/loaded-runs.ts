@@ -94,6 +94,7 @@ export class LoadedRuns {
     const tracker = new UseTracker();
     const rebuilt = await rebuildRun(journal, about, graphs.byHash, (at, event) => tracker.observe(at, event));
     const { state, options, lineage, sealed } = rebuilt;
+    tracker.assume(state);
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
     // Giving up a run is no death of a process.
     const wasGivenUp = this.#givenUp.delete(no);

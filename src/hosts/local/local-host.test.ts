@@ -5,6 +5,7 @@ import { quiet } from "../../../test/fakes/fake-clock.ts";
 import { literal, path, task, toGraph } from "../../../test/faults/graphs.ts";
 import { fail, journalWith, succeed, untilAborted, World } from "../../../test/faults/world.ts";
 import { MemoryJournal } from "../../../test/support/memory/memory-journal.ts";
+import type { SettleCall } from "../../ports/executor.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
 
 const once = toGraph([task("a")]);
@@ -253,12 +254,18 @@ describe("cancel", () => {
   });
 
   test("closes the record: what an executor still reports comes too late, and harms nothing", async () => {
+    let settle: SettleCall = () => {};
     const world = new World({
-      plays: { a: () => new Promise(() => undefined) },
+      plays: {
+        a: async (call) => {
+          settle = await call.reserve({ atMostMicro: 5, payee: "test" });
+          return new Promise(() => undefined);
+        },
+      },
       host: {
         env: () => {
           // In the very moment between the end and its commit.
-          queueMicrotask(() => world.calls[0]?.emit({ type: "cost", costMicro: 5 }));
+          queueMicrotask(() => settle(5));
           return "http://127.0.0.1:9/hook";
         },
       },

@@ -164,7 +164,7 @@ export class LocalHost implements RunHost {
     const { tenantId, options = {} } = start;
     const bound = ledger.bind({ runId, workflow: graph.graph.name, tenantId });
     const about = toNewRun(start, { runId, at, pinned });
-    const row = { status: "queued", parked: false, costMicro: 0, openApprovals: 0 } as const;
+    const row = { status: "queued", parked: false, costMicro: 0, uncertainMicro: 0, openApprovals: 0 } as const;
     const run = this.#runs.add({ no, about, isNew: true, state: newRunState(graph), options, row, reusable });
     run.addPins(pinned.pins);
     const storedInput = input.value as JsonObject;

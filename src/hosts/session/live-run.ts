@@ -3,6 +3,7 @@ import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Command } from "../../core/history/commands.ts";
 import type { Event } from "../../core/history/events.ts";
 import type { RunState } from "../../core/history/run-state.ts";
+import { computeUncertain } from "../../core/interpreter/budget/paid-calls.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Append, AppendResult, NewOutbox, NewRun, RunNo, RunRecord } from "../../ports/journal.ts";
 import type { ObservedCall, ObservedRun, RunObserver, RunTrace } from "../../ports/run-observer.ts";
@@ -118,6 +119,10 @@ export class LiveRun implements Committer, ObservedRun {
 
   get startedAt(): number {
     return this.state.startedAt;
+  }
+
+  get uncertainMicro(): number | null {
+    return computeUncertain(this.state.budget);
   }
 
   get costMicro(): number {

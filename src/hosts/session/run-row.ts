@@ -1,5 +1,6 @@
 import type { RunState } from "../../core/history/run-state.ts";
 import { findHeld } from "../../core/interpreter/attempt/crashes.ts";
+import { computeUncertain } from "../../core/interpreter/budget/paid-calls.ts";
 import { nextTimerAt, runStatus } from "../../core/interpreter/run-status.ts";
 import type { NewEvent, NewRun, RunPatch, RunRecord } from "../../ports/journal.ts";
 
@@ -40,7 +41,9 @@ export class RunRow {
       wakeAt !== was.wakeAt ||
       openApprovals !== was.openApprovals;
     const costMicro = state.budget.spentMicro;
-    const showsCost = costMicro !== was.costMicro && (hasMoved || state.now - this.#costShownAt >= SHOW_COST_EVERY_MS);
+    const uncertainMicro = computeUncertain(state.budget);
+    const hasCost = costMicro !== was.costMicro || uncertainMicro !== was.uncertainMicro;
+    const showsCost = hasCost && (hasMoved || state.now - this.#costShownAt >= SHOW_COST_EVERY_MS);
     if (!hasMoved && !showsCost && end === undefined) return undefined;
     if (showsCost) this.#costShownAt = state.now;
     const patch: RunPatch = {
@@ -48,7 +51,7 @@ export class RunRow {
       ...(parked === was.parked ? {} : { parked }),
       ...(wakeAt === was.wakeAt ? {} : { wakeAt: wakeAt ?? null }),
       ...(openApprovals === was.openApprovals ? {} : { openApprovals }),
-      ...(showsCost ? { costMicro } : {}),
+      ...(showsCost ? { costMicro, uncertainMicro } : {}),
       ...(was.status === "queued" ? { startedAt: state.startedAt } : {}),
       ...(end === undefined ? {} : { completedAt: end.at }),
       ...(error?.message === was.error?.message ? {} : { error: error ?? null }),

@@ -80,7 +80,8 @@ describe("costs", () => {
     const world = new World({
       plays: {
         a: async (call) => {
-          call.emit({ type: "cost", costMicro: 30 });
+          const settle = await call.reserve({ atMostMicro: 40, payee: "test" });
+          settle(30);
           await quiet(5);
           return succeed(null, 50);
         },
@@ -88,7 +89,7 @@ describe("costs", () => {
     });
     const { id, costMicro } = await world.run(once);
     expect(costMicro).toBe(50);
-    expect(await world.typesOf(id)).toContain("costReported");
+    expect(await world.typesOf(id)).toEqual(expect.arrayContaining(["costReserved", "costReported"]));
   });
 
   test("of an attempt that was given up are booked while the run goes on", async () => {

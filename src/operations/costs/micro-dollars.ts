@@ -1,6 +1,27 @@
+import { z } from "zod";
+
+export const atMostSchema = z
+  .number()
+  .nullable()
+  .describe("With calls whose cost is not known, by the most that each may have cost. Null: nobody knows.");
+
 /** Money is in micro-dollars inside and in US dollars outside. */
 export function toUsd(micro: number): number {
   return micro / 1_000_000;
+}
+
+/** The most that something can have cost. Null: nobody knows. */
+export function toUsdAtMost(costMicro: number, uncertainMicro: number | null): number | null {
+  return uncertainMicro === null ? null : toUsd(costMicro + uncertainMicro);
+}
+
+/** The same where calls without a bound are counted. */
+export function boundedUsd(sum: {
+  readonly costMicro: number;
+  readonly uncertainMicro: number;
+  readonly unbounded: number;
+}): number | null {
+  return toUsdAtMost(sum.costMicro, sum.unbounded > 0 ? null : sum.uncertainMicro);
 }
 
 export function toMicro(usd: number | undefined): number | undefined {

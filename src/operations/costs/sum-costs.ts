@@ -6,7 +6,7 @@ import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import { eachEvent } from "../runs/each-event.ts";
 import { type Frozen, timeSchema } from "../schemas.ts";
-import { toUsd } from "./micro-dollars.ts";
+import { atMostSchema, boundedUsd, toUsd } from "./micro-dollars.ts";
 
 export const COST_GROUPS = ["workflow", "model", "day", "tenant"] as const;
 
@@ -20,6 +20,7 @@ interface CostsWanted {
 const sumSchema = z.object({
   runs: z.number(),
   cost_usd: z.number().nullable().describe("With `unpriced_attempts` a lower bound; `null`: nothing of it is known."),
+  cost_usd_at_most: atMostSchema,
   unpriced_attempts: z.number(),
   input_tokens: z.number(),
   output_tokens: z.number(),
@@ -93,6 +94,8 @@ async function addRun(
     if (by === "model") attributed += costMicro;
     sums.add(by === "model" ? model : key, run.no, {
       costMicro: by === "model" ? costMicro : 0,
+      uncertainMicro: 0,
+      unbounded: by === "model" && event.unpriced === true ? 1 : 0,
       unpriced: event.unpriced === true ? 1 : 0,
       input: tokensIn(usage, "input_tokens"),
       output: tokensIn(usage, "output_tokens"),
@@ -100,7 +103,10 @@ async function addRun(
   }
   // The run knows the cost of interrupted attempts, but no outcome says by which model.
   const rest = run.costMicro - attributed;
-  if (by !== "model" || rest !== 0) sums.add(key, run.no, { costMicro: rest, unpriced: 0, input: 0, output: 0 });
+  const uncertainMicro = run.uncertainMicro ?? 0;
+  const unbounded = by !== "model" && run.uncertainMicro === null ? 1 : 0;
+  if (by !== "model" || rest !== 0 || uncertainMicro !== 0)
+    sums.add(key, run.no, { costMicro: rest, uncertainMicro, unbounded, unpriced: 0, input: 0, output: 0 });
 }
 
 async function* outcomesOf(journal: Journal, run: RunRecord): AsyncGenerator<StepSucceeded | StepFailed> {
@@ -124,16 +130,21 @@ function tokensIn(usage: JsonObject, name: string): number {
 
 interface Amount {
   readonly costMicro: number;
+  readonly uncertainMicro: number;
+  /** Runs with calls that nothing bounds. */
+  readonly unbounded: number;
   readonly unpriced: number;
   readonly input: number;
   readonly output: number;
 }
 
+const NO_AMOUNT: Amount = { costMicro: 0, uncertainMicro: 0, unbounded: 0, unpriced: 0, input: 0, output: 0 };
+
 class Sums {
   readonly #groups = new Map<string | null, Amount & { readonly runs: Set<number> }>();
 
   add(key: string | null, run: number, amount: Amount): void {
-    const before = this.#groups.get(key) ?? { costMicro: 0, unpriced: 0, input: 0, output: 0, runs: new Set() };
+    const before = this.#groups.get(key) ?? { ...NO_AMOUNT, runs: new Set() };
     this.#groups.set(key, { ...plus(before, amount), runs: before.runs.add(run) });
   }
 
@@ -147,7 +158,7 @@ class Sums {
 
   total(): Omit<CostGroup, "key"> {
     const runs = new Set<number>();
-    let sum: Amount = { costMicro: 0, unpriced: 0, input: 0, output: 0 };
+    let sum: Amount = NO_AMOUNT;
     for (const group of this.#groups.values()) {
       sum = plus(sum, group);
       for (const run of group.runs) runs.add(run);
@@ -159,16 +170,22 @@ class Sums {
 function plus(a: Amount, b: Amount): Amount {
   return {
     costMicro: a.costMicro + b.costMicro,
+    uncertainMicro: a.uncertainMicro + b.uncertainMicro,
+    unbounded: a.unbounded + b.unbounded,
     unpriced: a.unpriced + b.unpriced,
     input: a.input + b.input,
     output: a.output + b.output,
   };
 }
 
-function describe({ costMicro, unpriced, input, output }: Amount, runs: number): Omit<CostGroup, "key"> {
+function describe(
+  { costMicro, uncertainMicro, unbounded, unpriced, input, output }: Amount,
+  runs: number,
+): Omit<CostGroup, "key"> {
   return {
     runs,
     cost_usd: costMicro === 0 && unpriced > 0 ? null : toUsd(costMicro),
+    cost_usd_at_most: boundedUsd({ costMicro, uncertainMicro, unbounded }),
     unpriced_attempts: unpriced,
     input_tokens: input,
     output_tokens: output,

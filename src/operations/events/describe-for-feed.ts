@@ -68,6 +68,7 @@ export function describeForFeed({ run, seq, event }: LoggedEvent): ToldEvent | u
     case "stepProjected":
     case "stepRecorded":
     case "stepLogged":
+    case "costReserved":
     case "costReported":
     case "callResolved":
     case "timerFired":

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RUN_STATUSES } from "../../ports/journal.ts";
+import { atMostSchema } from "../costs/micro-dollars.ts";
 import { errorSchema, type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../schemas.ts";
 import { storedFileSchema } from "../storage/stored-files.ts";
 
@@ -25,6 +26,7 @@ export const runSummarySchema = z
     dialect: z.string(),
     status: runStatusSchema,
     total_cost_usd: z.number(),
+    cost_usd_at_most: atMostSchema,
     error: errorSchema.nullable(),
     parent_run_id: z.string().nullable(),
     tenant_id: z.string().nullable(),
@@ -53,6 +55,7 @@ const stepSchema = z
     input_prompt: z.string().nullable(),
     output_data: jsonSchema,
     cost_usd: z.number().nullable().describe("Null: the price is unknown."),
+    cost_usd_at_most: atMostSchema,
     unpriced: z.literal(true).optional(),
     usage: jsonObjectSchema,
     duration_seconds: z.number().nullable(),

@@ -68,7 +68,7 @@ export const listRuns = defineOperation({
           STATUS: { status: run.status },
           CREATED: { time: run.created_at },
           TIME: { ms: elapsedMs(run, now) },
-          COST: { usd: run.total_cost_usd },
+          COST: { usd: run.total_cost_usd, atMost: run.cost_usd_at_most },
         }),
       },
       show: ({ items }) => tellHeld(items),

@@ -22,7 +22,12 @@ export async function describeEnd(reading: RunReading, event: string) {
     workflow: head.workflow_name,
     status: head.status,
     ...(isLarge ? { outputs: null, outputs_ref: `/runs/${head.run_id}?prompts=false` } : { outputs: head.outputs }),
-    costs: { total_usd: head.total_cost_usd, unpriced: head.unpriced, breakdown: breakDown(reading) },
+    costs: {
+      total_usd: head.total_cost_usd,
+      at_most_usd: head.cost_usd_at_most,
+      unpriced: head.unpriced,
+      breakdown: breakDown(reading),
+    },
     duration_seconds: (endedAt - (history.state.startedAt ?? record.createdAt)) / 1_000,
     ...(head.error === null ? {} : { error: head.error }),
     timestamp: toIsoTime(endedAt),

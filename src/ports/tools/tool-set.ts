@@ -37,5 +37,15 @@ export interface ToolCall {
 /** For which step a tool is called: its budget holds for tools that cost money, and its run's turn for those that wait. */
 export type CallingStep = Pick<
   Task,
-  "runId" | "stepId" | "path" | "attempt" | "maxCostMicro" | "tenantId" | "priority" | "files" | "emit"
+  | "runId"
+  | "stepId"
+  | "path"
+  | "attempt"
+  | "maxCostMicro"
+  | "leftMicro"
+  | "reserve"
+  | "tenantId"
+  | "priority"
+  | "files"
+  | "emit"
 >;

@@ -14,14 +14,14 @@ const UNFINISHED = "status NOT IN ('completed', 'partial', 'failed', 'cancelled'
 
 export const INSERT_RUN = `INSERT INTO runs (no, id, workflow_name, dialect, graph, definition, status,
     parked, wake_at, cost_micro, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url,
-    open_approvals)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    open_approvals, uncertain_micro)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** The most frequent patch by far: it touches no index. */
-export const PATCH_COST = "UPDATE runs SET cost_micro = ? WHERE no = ?";
+export const PATCH_COST = "UPDATE runs SET cost_micro = ?, uncertain_micro = coalesce(?, uncertain_micro) WHERE no = ?";
 
 /** `wake_at` and `error` can be cleared: a flag before each says whether the value counts. */
-export const PATCH_RUN = `UPDATE runs SET cost_micro = coalesce(?, cost_micro),
+export const PATCH_RUN = `UPDATE runs SET cost_micro = coalesce(?, cost_micro), uncertain_micro = coalesce(?, uncertain_micro),
     status = coalesce(?, status), parked = coalesce(?, parked), started_at = coalesce(?, started_at),
     completed_at = coalesce(?, completed_at), open_approvals = coalesce(?, open_approvals), wake_at = CASE WHEN ? THEN ? ELSE wake_at END,
     error = CASE WHEN ? THEN ? ELSE error END

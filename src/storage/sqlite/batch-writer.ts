@@ -4,7 +4,7 @@ import type { Append, AppendResult, NewRun, RunNo, RunPatch } from "../../ports/
 import { findRefusal, hasEnded, headAfter, type RunHead, refused, timeOf } from "../append-rule.ts";
 import { logBatch, type OpenPart } from "../commit-log.ts";
 import * as sql from "../sql/journal-statements.ts";
-import { type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
+import { type RunRow, SEQ_RANGE, toRunRecord, toUncertainColumn } from "../sql/run-row.ts";
 import { Statements } from "./statement.ts";
 import { toStorageFailure } from "./storage-failure.ts";
 
@@ -152,10 +152,11 @@ export class BatchWriter {
     const { id, workflow, dialect, graph, definition, createdAt } = create;
     const { parentRunId = null, tenantId = null, callbackUrl = null } = create;
     const { status = "queued", parked = false, wakeAt = null, costMicro = 0, openApprovals = 0 } = patch;
-    const { startedAt = null, completedAt = null, error } = patch;
+    const { startedAt = null, completedAt = null, error, uncertainMicro = 0 } = patch;
     this.#prepare(sql.INSERT_RUN).run(
       ...[run, id, workflow, dialect, graph, definition, status, Number(parked), wakeAt, costMicro],
       ...[createdAt, startedAt, completedAt, toText(error), parentRunId, tenantId, callbackUrl, openApprovals],
+      toUncertainColumn(uncertainMicro),
     );
   }
 
@@ -163,11 +164,19 @@ export class BatchWriter {
     const { costMicro = null, status = null, parked, startedAt = null, completedAt = null, wakeAt, error } = patch;
     const { openApprovals = null } = patch;
     if (isOnlyCost(patch)) {
-      this.#prepare(sql.PATCH_COST).run(costMicro, run);
+      this.#prepare(sql.PATCH_COST).run(costMicro, toUncertainColumn(patch.uncertainMicro), run);
       return;
     }
     this.#prepare(sql.PATCH_RUN).run(
-      ...[costMicro, status, parked === undefined ? null : Number(parked), startedAt, completedAt, openApprovals],
+      ...[
+        costMicro,
+        toUncertainColumn(patch.uncertainMicro),
+        status,
+        parked === undefined ? null : Number(parked),
+        startedAt,
+        completedAt,
+        openApprovals,
+      ],
       ...[Number(wakeAt !== undefined), wakeAt ?? null, Number(error !== undefined), toText(error), run],
     );
   }
@@ -213,7 +222,7 @@ export class BatchWriter {
   }
 }
 
-function isOnlyCost({ costMicro, ...others }: RunPatch): boolean {
+function isOnlyCost({ costMicro, uncertainMicro: _, ...others }: RunPatch): boolean {
   return costMicro !== undefined && Object.values(others).every((value) => value === undefined);
 }
 

@@ -85,6 +85,8 @@ const MIGRATIONS: readonly string[] = [
       said.value ->> 'policy', said.value ->> 'action', said.value
     FROM events, json_each(events.body, '$.policies') AS said
     WHERE events.body LIKE '%"policies":%' ORDER BY events.at, events.id;`,
+  // -1: nobody knows.
+  "ALTER TABLE runs ADD COLUMN uncertain_micro INTEGER NOT NULL DEFAULT 0",
 ];
 
 /** Brings a journal file up to today's tables, each step in a transaction of its own. */

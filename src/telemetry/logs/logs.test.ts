@@ -19,6 +19,7 @@ const RUN: ObservedRun = {
   tenantId: "acme",
   startedAt: 1_000,
   costMicro: 12_500,
+  uncertainMicro: 2_500,
   trace: { traceId: "t", parentSpanId: undefined, spanId: "s", attemptSpanId: () => "a" },
 };
 
@@ -105,6 +106,7 @@ describe("runs in the log", () => {
         code: "OUTPUT_INVALID",
         ms: 1_000,
         cost_usd: 0.0125,
+        cost_usd_at_most: 0.015,
       },
     ]);
   });

@@ -28,6 +28,7 @@ export class RunLog implements RunObserver {
           code,
           ms: at - run.startedAt,
           cost_usd: run.costMicro / 1_000_000,
+          cost_usd_at_most: run.uncertainMicro === null ? null : (run.costMicro + run.uncertainMicro) / 1_000_000,
         });
       }
       case "stepStarted":

@@ -53,6 +53,7 @@ export async function createServiceMetrics({ tenantLabel, gauges }: MetricsOptio
   const attempts = counter("step_attempts", "Attempts of tasks, by who did the work.", ["executor", "outcome"]);
   const stepSeconds = seconds("step", "Of attempts.", ["executor"], STEP_SECONDS);
   const cost = counter("cost_usd", "As far as prices are known.", ["executor", ...owner]);
+  const uncertainCost = counter("uncertain_cost_usd", "At most, of calls of finished runs that were cut off.", owner);
   const unpricedAttempts = counter("unpriced_attempts", "They used what has no known price.", ["executor"]);
   const tokens = counter("tokens", "Of attempts that are over.", ["direction", "model"]);
   const modelCalls = counter("model_calls", "Calls of models from here.", ["model", "outcome"]);
@@ -116,6 +117,7 @@ export async function createServiceMetrics({ tenantLabel, gauges }: MetricsOptio
             break;
           case "runFinished":
             runsFinished.inc({ status: event.status, ...ownerOf(run) });
+            if (run.uncertainMicro) uncertainCost.inc(ownerOf(run), run.uncertainMicro / 1_000_000);
             runSeconds.observe({ status: event.status }, toSeconds(event.at - run.startedAt));
             break;
           case "stepSucceeded":

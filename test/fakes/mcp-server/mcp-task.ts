@@ -19,6 +19,7 @@ export function mcpTask(input: JsonObject, timeoutMs?: number): { readonly task:
     emit: (progress: Progress) => {
       if (progress.type === "log") events.push(progress.event);
     },
+    reserve: async () => () => {},
     record: async () => undefined,
     recorded: async () => undefined,
   };

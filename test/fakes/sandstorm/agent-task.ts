@@ -7,6 +7,22 @@ export interface RecordedTask extends Task {
   readonly logged: readonly JsonObject[];
 }
 
+/** Lets a task pay for calls as the host does. `paid` gets every settled cost. */
+export function withPurse<T extends Task>(task: T, paid: (number | null)[] = []): T {
+  let spent = 0;
+  const reserve: Task["reserve"] = async ({ atMostMicro }) => {
+    return (costMicro) => {
+      paid.push(costMicro);
+      spent += costMicro ?? atMostMicro ?? 0;
+    };
+  };
+  const { maxCostMicro } = task;
+  const purse = Object.defineProperty({ ...task, reserve }, "leftMicro", {
+    get: () => (maxCostMicro === undefined ? undefined : maxCostMicro - spent),
+  });
+  return purse;
+}
+
 /** A task as the host would hand it out, with its log kept. */
 export function agentTask(input: JsonObject = {}, over: Partial<Task> = {}): RecordedTask {
   const logged: JsonObject[] = [];
@@ -23,6 +39,7 @@ export function agentTask(input: JsonObject = {}, over: Partial<Task> = {}): Rec
     emit: (progress) => {
       if (progress.type === "log") logged.push(progress.event as JsonObject);
     },
+    reserve: async () => () => {},
     record: async () => {},
     recorded: async (): Promise<Json | undefined> => undefined,
     ...over,

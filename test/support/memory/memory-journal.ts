@@ -240,6 +240,7 @@ function recordAfter(before: RunRecord | undefined, entry: Append): RunRecord {
     error = before?.error,
     startedAt,
     completedAt,
+    uncertainMicro,
     costMicro,
     openApprovals,
   } = entry.patch ?? {};
@@ -250,6 +251,7 @@ function recordAfter(before: RunRecord | undefined, entry: Append): RunRecord {
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(completedAt === undefined ? {} : { completedAt }),
     ...(costMicro === undefined ? {} : { costMicro }),
+    ...(uncertainMicro === undefined ? {} : { uncertainMicro }),
     ...(openApprovals === undefined ? {} : { openApprovals }),
     ...(wakeAt === null || wakeAt === undefined ? {} : { wakeAt }),
     ...(error === null || error === undefined ? {} : { error }),
@@ -258,5 +260,14 @@ function recordAfter(before: RunRecord | undefined, entry: Append): RunRecord {
 
 function newRecord({ run, create }: Append): RunRecord {
   if (create === undefined) throw new Error("An entry for a new run says how to create it.");
-  return { ...create, no: run, status: "queued", lastSeq: 0, parked: false, costMicro: 0, openApprovals: 0 };
+  return {
+    ...create,
+    no: run,
+    status: "queued",
+    lastSeq: 0,
+    parked: false,
+    costMicro: 0,
+    uncertainMicro: 0,
+    openApprovals: 0,
+  };
 }

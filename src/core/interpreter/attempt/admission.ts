@@ -1,7 +1,8 @@
 import { writeMicro } from "../../amounts.ts";
 import type { Instance, Scope } from "../../history/run-state.ts";
 import { isBudgetAsked } from "../budget/budget-question.ts";
-import { computeCap, computeReservation } from "../budget/reservations.ts";
+import { countedMicro, explainUsed } from "../budget/paid-calls.ts";
+import { computeCap, computeReservation, isProbe } from "../budget/reservations.ts";
 import { findUsedUp } from "../budget/use-limits.ts";
 import { failScope } from "../flow/fail-scope.ts";
 import type { Turn } from "../turn.ts";
@@ -15,7 +16,9 @@ export function admitTask(turn: Turn, instance: Instance): void {
   if (blocked.size > 0) turn.hasRoom = true;
   else if (tryAdmit(turn, instance) === "decided") return;
   instance.phase = "blocked";
-  blocked.push(instance);
+  // What has begun is to end: money for its rest goes before money for other beginnings.
+  if (instance.costMicro > 0) blocked.unshift(instance);
+  else blocked.push(instance);
 }
 
 /** A place or money may have become free: waiting tasks are dispatched in their order. */
@@ -34,7 +37,7 @@ function tryAdmit(turn: Turn, instance: Instance): "decided" | "held" {
   const places = state.graph.graph.limits.maxInFlight;
   if (places !== undefined && state.tasksInFlight >= places) return "held";
   const own = instance.step.step.maxCostMicro;
-  if (own !== undefined && instance.costMicro >= own) {
+  if (own !== undefined && instance.costMicro + instance.lostMicro >= own) {
     const message = `"${instance.path}" has used up its own max_cost_usd.`;
     failInstance(turn, instance, { code: "STEP_BUDGET_EXCEEDED", message, seq: 0 }, { mayRetry: false });
     return "decided";
@@ -72,6 +75,8 @@ function dispatch(turn: Turn, instance: Instance, { reservedMicro, onlyReuse }: 
   instance.startedAt = state.now;
   forgetOldDeaths(instance, state.now);
   instance.reservedMicro = reservedMicro ?? 0;
+  instance.isProbe = reservedMicro !== undefined && isProbe(state.budget, instance);
+  if (instance.isProbe) state.budget.probing.add(instance.step.key);
   state.budget.reservedMicro += instance.reservedMicro;
   state.tasksInFlight += 1;
   state.budget.tries += 1;
@@ -81,12 +86,17 @@ function dispatch(turn: Turn, instance: Instance, { reservedMicro, onlyReuse }: 
 
 function stopForOwnBudget(turn: Turn, instance: Instance): void {
   const { budget } = turn.state;
-  const { limitMicro = 0, spentMicro } = budget;
-  const { path, tooLittleMicro } = instance;
-  if (tooLittleMicro !== undefined && spentMicro < limitMicro) {
-    const had = `it was promised ${writeMicro(tooLittleMicro)} of ${writeMicro(limitMicro)} and was not done`;
-    budget.exhausted ??= `The budget is too little for "${path}": ${had}; ${writeMicro(spentMicro)} is spent.`;
-  }
+  const { limitMicro = 0 } = budget;
+  const { path, tooLittleMicro, needsMicro } = instance;
+  const used = countedMicro(budget);
+  const had =
+    needsMicro !== undefined
+      ? `its next call may cost ${writeMicro(needsMicro)}`
+      : tooLittleMicro !== undefined
+        ? `it was promised ${writeMicro(tooLittleMicro)} of ${writeMicro(limitMicro)} and was not done`
+        : undefined;
+  if (had !== undefined && used < limitMicro)
+    budget.exhausted ??= `The budget is too little for "${path}": ${had}; ${explainUsed(budget)}.`;
   stopForBudget(turn, instance);
 }
 

@@ -1,6 +1,7 @@
 import type { CostReported, StepSucceeded } from "../../history/events.ts";
 import type { Instance } from "../../history/run-state.ts";
 import type { JsonObject } from "../../json.ts";
+import { closeCalls, hasCalls, loseCalls, settleCall } from "../budget/paid-calls.ts";
 import { bookOutcome } from "../budget/reservations.ts";
 import { countTokens } from "../budget/use-limits.ts";
 import type { Turn } from "../turn.ts";
@@ -14,6 +15,7 @@ export interface Cost {
 
 /** Money spent before the outcome is known moves from reserved to spent. */
 export function applyCostReported(turn: Turn, event: CostReported): void {
+  const taken = settleCall(turn, event);
   const instance = turn.state.active.get(event.path);
   if (instance?.attempt !== event.attempt || instance.phase !== "dispatched") {
     bookLate(turn, event);
@@ -23,7 +25,7 @@ export function applyCostReported(turn: Turn, event: CostReported): void {
   budget.spentMicro += event.costMicro;
   instance.costMicro += event.costMicro;
   instance.attemptCostMicro += event.costMicro;
-  const used = Math.min(event.costMicro, instance.reservedMicro);
+  const used = Math.min(taken, instance.reservedMicro);
   instance.reservedMicro -= used;
   budget.reservedMicro -= used;
 }
@@ -31,6 +33,7 @@ export function applyCostReported(turn: Turn, event: CostReported): void {
 /** The attempt is over: its whole cost is booked, its reservation returned, its place free. */
 export function bookAttempt(turn: Turn, instance: Instance, cost: Cost): void {
   const { budget } = turn.state;
+  closeBooked(turn, instance, cost);
   const total = cost.costMicro ?? 0;
   const rest = Math.max(0, total - instance.attemptCostMicro);
   budget.spentMicro += rest;
@@ -39,12 +42,23 @@ export function bookAttempt(turn: Turn, instance: Instance, cost: Cost): void {
   // Nothing was done.
   if (cost.reused === undefined) budget.tokens += countTokens(cost.usage);
   else budget.tries -= 1;
-  bookOutcome(budget, instance.step.key, Math.max(total, instance.attemptCostMicro));
+  // An attempt that went on from another one has cost what both have.
+  const whole = instance.failures === 0 ? instance.costMicro : Math.max(total, instance.attemptCostMicro);
+  bookOutcome(budget, instance.step.key, whole);
   release(turn, instance);
+}
+
+/** Without a known price the attempt's calls stay as unknown as they are; without calls on record nothing bounds its cost. */
+function closeBooked(turn: Turn, { path, attempt }: { path: string; attempt: number }, { unpriced }: Cost): void {
+  if (unpriced !== true) closeCalls(turn, path, attempt);
+  else if (!hasCalls(turn, path, attempt)) turn.state.budget.unbounded += 1;
 }
 
 export function release(turn: Turn, instance: Instance): void {
   const { state } = turn;
+  loseCalls(turn, instance.path, instance.attempt);
+  if (instance.isProbe) state.budget.probing.delete(instance.step.key);
+  instance.isProbe = false;
   state.budget.reservedMicro -= instance.reservedMicro;
   instance.reservedMicro = 0;
   instance.attemptCostMicro = 0;
@@ -72,6 +86,7 @@ export function bookLate(
     orphans.set(orphan, booked + total);
     return;
   }
+  closeBooked(turn, event, event);
   budget.spentMicro += Math.max(0, total - booked);
   budget.tokens += countTokens(event.usage);
   if (event.unpriced === true) budget.unpriced = true;

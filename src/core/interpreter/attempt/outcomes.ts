@@ -40,13 +40,14 @@ export function applyStepFailed(turn: Turn, event: StepFailed): void {
  * handling applies. It waits for more with all others, and if there is no more, the budget stops the run.
  */
 function goOnOutspent(turn: Turn, instance: Instance, event: StepFailed & { readonly outspent: Outspent }): void {
-  const { goesOn, promisedMicro } = event.outspent;
+  const { goesOn, promisedMicro, needsMicro } = event.outspent;
   const mayRepeat = goesOn || instance.step.step.atMostOnce !== true || event.effect === "none";
   if (!mayRepeat) {
     turn.state.budget.exhausted ??= `What was left for "${instance.path}" was too little, and it may not be repeated.`;
     return stopForBudget(turn, instance);
   }
   if (!goesOn) instance.tooLittleMicro = promisedMicro;
+  instance.needsMicro = needsMicro;
   instance.phase = "blocked";
   turn.work.push({ type: "redispatch", instance });
 }

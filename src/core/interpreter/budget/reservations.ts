@@ -1,29 +1,44 @@
 import type { Command } from "../../history/commands.ts";
 import type { Budget, Instance, RunState } from "../../history/run-state.ts";
 import type { Turn } from "../turn.ts";
-import { decideReservation, type ReservationDecision } from "./decide-reservation.ts";
+import { decideReservation, isUnknown, type ReservationDecision } from "./decide-reservation.ts";
+import { countedMicro } from "./paid-calls.ts";
 
 /** Computes what the next attempt may spend of the run's own budget. Undefined: there is none. */
 export function computeReservation(
   budget: Budget,
-  { step, tooLittleMicro }: Instance,
+  { step, tooLittleMicro, needsMicro }: Instance,
 ): ReservationDecision | undefined {
-  const { limitMicro, spentMicro, reservedMicro, window, maxSeenMicro } = budget;
+  const { limitMicro, reservedMicro, window, probing } = budget;
   if (limitMicro === undefined) return undefined;
   return decideReservation({
     limit: limitMicro,
-    used: spentMicro,
+    used: countedMicro(budget),
     reserved: reservedMicro,
     window,
-    seen: maxSeenMicro.get(step.key),
+    ...knownCosts(budget, step.key),
+    isProbed: probing.has(step.key),
     tooLittle: tooLittleMicro,
+    needs: needsMicro,
   });
 }
 
+/** True: the attempt that begins is the one that shows what its step costs. */
+export function isProbe(budget: Budget, { step, tooLittleMicro }: Instance): boolean {
+  return budget.limitMicro !== undefined && isUnknown({ ...knownCosts(budget, step.key), tooLittle: tooLittleMicro });
+}
+
+function knownCosts({ maxSeenMicro, expectedMicro }: Budget, step: string) {
+  return { seen: maxSeenMicro.get(step), expected: expectedMicro.get(step) };
+}
+
 /** Computes what one attempt may spend: its reservation, and no more than is left of the step's own limit. */
-export function computeCap({ step, costMicro }: Instance, reservedMicro: number | undefined): number | undefined {
+export function computeCap(
+  { step, costMicro, lostMicro }: Instance,
+  reservedMicro: number | undefined,
+): number | undefined {
   const own = step.step.maxCostMicro;
-  const ownLeft = own === undefined ? Number.POSITIVE_INFINITY : own - costMicro;
+  const ownLeft = own === undefined ? Number.POSITIVE_INFINITY : own - costMicro - lostMicro;
   const cap = Math.min(reservedMicro ?? Number.POSITIVE_INFINITY, ownLeft);
   return Number.isFinite(cap) ? cap : undefined;
 }
@@ -44,12 +59,14 @@ type StartTask = Extract<Command, { type: "startTask" }>;
  */
 export function reserveRemainder({ state, commands }: Turn): void {
   const { budget, blocked } = state;
-  if (budget.limitMicro === undefined || blocked.size > 0) return;
-  const free = budget.limitMicro - budget.spentMicro - budget.reservedMicro;
+  const waiting = blocked.peek();
+  // Who waits for a probe waits for its end, whatever it gets.
+  if (budget.limitMicro === undefined || (waiting !== undefined && !budget.probing.has(waiting.step.key))) return;
+  const free = budget.limitMicro - countedMicro(budget) - budget.reservedMicro;
   const started = commands.flatMap((command, index) => (isPaid(command) ? [{ command, index }] : []));
   if (free <= 0 || started.length === 0) return;
   const isAlone = state.tasksInFlight === started.length;
-  const takers = isAlone ? started : started.filter(({ command }) => isUnknown(state, command));
+  const takers = isAlone ? started : started.filter(({ command }) => hasUnknownCost(state, command));
   const share = takers.length === 0 ? 0 : Math.floor((isAlone ? free : free / 2) / takers.length);
   if (share === 0) return;
   for (const { command, index } of takers) commands[index] = give(state, command, share);
@@ -59,7 +76,7 @@ function isPaid(command: Command): command is StartTask {
   return command.type === "startTask" && command.instance.reservedMicro > 0;
 }
 
-function isUnknown({ budget }: RunState, { instance }: StartTask): boolean {
+function hasUnknownCost({ budget }: RunState, { instance }: StartTask): boolean {
   return !budget.maxSeenMicro.has(instance.step.key);
 }
 

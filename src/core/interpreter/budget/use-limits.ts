@@ -2,6 +2,7 @@ import type { UseLimits } from "../../graph/graph.ts";
 import type { Amounts } from "../../history/events.ts";
 import type { Budget, RunState } from "../../history/run-state.ts";
 import type { JsonObject } from "../../json.ts";
+import { countedMicro } from "./paid-calls.ts";
 
 /** How much of one limit of a run is used. Money in micro-dollars, time in milliseconds. */
 export interface LimitUse {
@@ -14,7 +15,7 @@ export interface LimitUse {
 export function limitUses({ budget, now, startedAt }: RunState): readonly LimitUse[] {
   const limits = budget.asks ?? toAmounts(budget.limitMicro, budget.uses);
   return [
-    ...limit("cost", limits.cost, budget.spentMicro),
+    ...limit("cost", limits.cost, countedMicro(budget)),
     ...limit("tokens", limits.tokens, budget.tokens),
     ...limit("tries", limits.tries, budget.tries),
     ...limit("duration", limits.duration, now - startedAt),

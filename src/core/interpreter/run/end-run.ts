@@ -1,5 +1,6 @@
 import { writeMicro } from "../../amounts.ts";
 import type { RunState, Scope } from "../../history/run-state.ts";
+import { explainUsed } from "../budget/paid-calls.ts";
 import { findUsedUp } from "../budget/use-limits.ts";
 import type { Turn } from "../turn.ts";
 
@@ -42,6 +43,5 @@ function explainBudget({ budget, now, startedAt }: RunState): string {
   const usedUp = findUsedUp(budget);
   if (usedUp?.of === "tokens") return `The run has used ${usedUp.used} tokens and may use ${usedUp.limit}.`;
   if (usedUp?.of === "tries") return `The run has made the ${usedUp.limit} tries of steps that it may make.`;
-  const { limitMicro = 0, spentMicro } = budget;
-  return `The budget of ${writeMicro(limitMicro)} does not allow another step; ${writeMicro(spentMicro)} is spent.`;
+  return `The budget of ${writeMicro(budget.limitMicro ?? 0)} does not allow another step; ${explainUsed(budget)}.`;
 }

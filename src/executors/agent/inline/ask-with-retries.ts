@@ -3,6 +3,7 @@ import { isJsonObject } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
 import type { Caller } from "../../capacity/capacity-pool.ts";
 import { readRetryAfterMs } from "../../capacity/throttle.ts";
+import type { Reserved } from "../../models/reserve-call.ts";
 import { sendInPool } from "../../models/send-in-pool.ts";
 import { streamTurn, type TurnCall, type TurnReply } from "../../models/stream-turn.ts";
 
@@ -13,6 +14,8 @@ export interface RetryOptions {
   readonly totalMs: number;
   /** Called for a failed try before the next one. */
   onFailure(failed: Failed, delayMs: number): void;
+  /** Puts a try on record before it is sent, with the most that it can cost. */
+  reserve(call: TurnCall): Promise<Reserved>;
   /** Called for each try, answered or not. */
   onReply(call: TurnCall, reply: TurnReply, startedAt: number): void;
 }
@@ -23,6 +26,11 @@ const MAX_DELAY_MS = 15_000;
 /** Failures that pass by themselves. Waiting keeps the turns that are already paid. */
 const PASSING: ReadonlySet<string> = new Set(["MODEL_RATE_LIMITED", "MODEL_UNAVAILABLE", "MODEL_UNREACHABLE"]);
 
+export type AskedReply =
+  /** What it cost is not settled. */
+  | (Extract<TurnReply, { ok: true }> & { readonly reserved: Extract<Reserved, { ok: true }> })
+  | Extract<TurnReply, { ok: false }>;
+
 /**
  * Asks, and again while the provider is overloaded, out of reach or breaks off: after the time that it names, else after
  * 0.5 s and then twice as long each time. One that wants more time than there is left is a failure, for the step's own
@@ -30,16 +38,20 @@ const PASSING: ReadonlySet<string> = new Set(["MODEL_RATE_LIMITED", "MODEL_UNAVA
  */
 export async function askWithRetries(
   call: (tries: number) => TurnCall,
-  { caller, totalMs, onFailure, onReply }: RetryOptions,
+  { caller, totalMs, onFailure, reserve, onReply }: RetryOptions,
   signal: AbortSignal,
-): Promise<TurnReply> {
+): Promise<AskedReply> {
   let waitedMs = 0;
   for (let tries = 0; ; tries += 1) {
     const asked = call(tries);
-    const send = async (onBegin: () => void) => {
+    const send = async (onBegin: () => void): Promise<AskedReply> => {
+      const reserved = await reserve(asked);
+      if (!reserved.ok) return reserved;
       const startedAt = Date.now();
-      const reply = await streamTurn({ ...asked, onBegin }, signal);
+      const reply = await streamTurn({ ...asked, settings: reserved.settings, onBegin }, signal);
       onReply(asked, reply, startedAt);
+      if (reply.ok) return { ...reply, reserved };
+      reserved.settle(reply.failed.costMicro);
       return reply;
     };
     const reply = await sendInPool({ model: asked.model, caller, send }, signal);

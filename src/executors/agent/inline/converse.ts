@@ -3,6 +3,7 @@ import type { Asks, Failed, Task } from "../../../ports/executor.ts";
 import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { CallOptions, ModelTool } from "../../models/language-model.ts";
+import { type Paid, reserveCall, settleAnswer, type TurnBefore, toOutspent } from "../../models/reserve-call.ts";
 import { Spending } from "../../models/spending.ts";
 import {
   type ModelTurn,
@@ -65,6 +66,9 @@ export async function converse(agent: ReadyAgent, signal: AbortSignal): Promise<
   }
 }
 
+/** Agents may take more turns, but seldom do. */
+const LIKELY_TURNS = 10;
+
 class Conversation {
   readonly #agent: ReadyAgent;
   readonly #spending: Spending;
@@ -75,6 +79,7 @@ class Conversation {
   /** Tries of this attempt that the model did not answer. */
   #lostTries = 0;
   #misfits = 0;
+  #before: TurnBefore | undefined;
   /** A tool has been called that may have changed something. */
   #hasActed = false;
 
@@ -122,14 +127,37 @@ class Conversation {
     if (limit !== undefined) return { ok: false, failed: limit };
     const reply = await askWithRetries((tries) => this.#toCall(turn, tries), this.#retryOptions(), signal);
     if (!reply.ok) return reply;
+    const { reserved } = reply;
+    const costMicro = this.#settle(reply.turn, reserved);
     for (const message of reply.warnings) this.#log({ type: "warning", message });
     const unique = withUniqueIds(reply.turn.parts, { turn, taken: this.#ids });
-    const said = { ...reply.turn, parts: unique.map((part) => withTarget(part, this.#agent.tools)) };
+    const said = { ...reply.turn, costMicro, parts: unique.map((part) => withTarget(part, this.#agent.tools)) };
     this.#spending.add(said);
     this.#logTurn(said, turn);
-    // Before the record: what is on record has been paid by then, whatever happens.
-    if (said.costMicro !== null && said.costMicro > 0) task.emit({ type: "cost", costMicro: said.costMicro });
+    if (said.ended === "cut" && reserved.isLowered) return { ok: false, failed: this.#toCutShort(reserved.needsMicro) };
     return { ok: true, said, keep: () => task.record(key, toTurnRecord(said)) };
+  }
+
+  #settle(turn: ModelTurn, reserved: Paid): number | null {
+    this.#before = { bytes: reserved.bytes, usage: turn.usage };
+    const answered = { ...turn, said: JSON.stringify(turn.parts) };
+    return settleAnswer(answered, reserved, (what) =>
+      this.#log({ type: "warning", message: `${this.#agent.model.id} ${what}` }),
+    );
+  }
+
+  /** The limit of the answer was what the budget still held. */
+  #toCutShort(needsMicro: number): Failed {
+    const { request, task } = this.#agent;
+    const message = `What is left of the budget was too little for an answer of the agent "${request.name}".`;
+    return toOutspent(message, { needsMicro, isOwn: this.#ownLeftMicro !== undefined && task.leftMicro === undefined });
+  }
+
+  get #ownLeftMicro(): number | undefined {
+    const { maxCostMicro } = this.#agent.request;
+    return maxCostMicro === undefined
+      ? undefined
+      : maxCostMicro - this.#paidBeforeMicro - (this.#spending.costMicro ?? maxCostMicro);
   }
 
   #toCall(turn: number, tries: number): TurnCall {
@@ -154,6 +182,16 @@ class Conversation {
     return {
       caller: this.#agent.task,
       totalMs: this.#agent.patienceMs,
+      reserve: (call: TurnCall) =>
+        reserveCall(
+          { ...call, content: { prompt: call.prompt, tools: call.tools } },
+          {
+            task: this.#agent.task,
+            ownLeftMicro: this.#ownLeftMicro,
+            calls: Math.min(this.#agent.request.maxTurns, LIKELY_TURNS),
+            before: this.#before,
+          },
+        ),
       onReply: ({ model }: TurnCall, reply: TurnReply, startedAt: number) => {
         const told = reply.ok
           ? { answeredBy: reply.turn.model, inputTokens: reply.turn.usage.input, outputTokens: reply.turn.usage.output }
@@ -163,7 +201,8 @@ class Conversation {
       },
       onFailure: (failed: Failed, delayMs: number) => {
         this.#lostTries += 1;
-        this.#spending.addCost(failed.costMicro);
+        // Of one that nobody knows the cost of, its reservation is on record.
+        this.#spending.addCost(failed.costMicro ?? 0);
         this.#log({ type: "warning", message: `${failed.message} It is asked again in ${delayMs / 1_000} s.` });
       },
     };
@@ -206,8 +245,6 @@ class Conversation {
     // A turn that ends the attempt is not kept: another attempt asks for it anew.
     const canRepair = read.violations !== undefined && this.#misfits < repairs && !isLast;
     const limit = canRepair ? this.#findLimit() : undefined;
-    // With more to spend it is asked again from here.
-    if (limit?.outspent !== undefined) await keep();
     if (!canRepair || limit !== undefined) return { ok: false, outcome: this.fail(limit ?? read.failed) };
     this.#misfits += 1;
     await keep();
@@ -218,20 +255,13 @@ class Conversation {
 
   /** A limit that is reached, before another turn is paid. */
   #findLimit(): Failed | undefined {
-    const { request, task } = this.#agent;
-    const { costMicro, tokens } = this.#spending;
+    const { request } = this.#agent;
+    const { tokens } = this.#spending;
     if (request.maxTotalTokens !== undefined && tokens.total >= request.maxTotalTokens) {
       const message = `The agent "${request.name}" has used ${tokens.total} of the ${request.maxTotalTokens} tokens that it may use.`;
       return toRefused("AGENT_TOKENS_EXHAUSTED", message);
     }
-    const own = request.maxCostMicro === undefined ? undefined : request.maxCostMicro - this.#paidBeforeMicro;
-    const limit = Math.min(own ?? Number.POSITIVE_INFINITY, task.maxCostMicro ?? Number.POSITIVE_INFINITY);
-    if (!Number.isFinite(limit) || (costMicro !== null && costMicro < limit)) return undefined;
-    const spent = costMicro === null ? "an unknown amount" : toUsd(costMicro);
-    const message = `The agent "${request.name}" has spent ${spent} of the ${toUsd(limit)} that it may spend, and was not done.`;
-    const isOwn = costMicro === null || (own !== undefined && costMicro >= own);
-    const outspent = isOwn ? {} : { outspent: { goesOn: true } };
-    return toFailed("STEP_BUDGET_EXCEEDED", { message, retryable: false, effect: "none", ...outspent });
+    return undefined;
   }
 
   #toExhausted(said: ModelTurn): Failed {
@@ -281,8 +311,4 @@ interface Act {
   readonly calls: readonly ToolCallPart[];
   readonly isLast: boolean;
   keep(): Promise<void>;
-}
-
-function toUsd(micro: number): string {
-  return `$${(micro / 1_000_000).toFixed(6).replace(/0{1,4}$/, "")}`;
 }

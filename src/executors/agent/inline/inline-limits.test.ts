@@ -24,11 +24,11 @@ describe("limits", () => {
   test("money: no turn begins that is not covered, and what was spent is kept", async () => {
     const world = await inlineWorld([call("read", {}, USED)], { tools: READ });
 
-    expect(await world.ask({}, { maxCostMicro: 10_000 })).toMatchObject({
+    expect(await world.ask({}, { maxCostMicro: 16_000 })).toMatchObject({
       code: "STEP_BUDGET_EXCEEDED",
       costMicro: 12_000,
-      message: expect.stringContaining("$0.012 of the $0.01"),
-      outspent: { goesOn: true },
+      message: expect.stringContaining("$0.004 is left"),
+      outspent: { goesOn: true, needsMicro: expect.any(Number) },
     });
     expect(world.requests).toHaveLength(2);
   });
@@ -37,7 +37,7 @@ describe("limits", () => {
     const world = await inlineWorld([call("read", {}, USED), call("read", {}, USED), say("Done.", USED)], {
       tools: READ,
     });
-    expect(await world.ask({}, { maxCostMicro: 10_000 })).toMatchObject({ costMicro: 12_000 });
+    expect(await world.ask({}, { maxCostMicro: 16_000 })).toMatchObject({ costMicro: 12_000 });
     expect(await world.ask({}, { maxCostMicro: 20_000, attempt: 2 })).toMatchObject({
       status: "succeeded",
       costMicro: 6_000,

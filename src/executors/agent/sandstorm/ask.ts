@@ -28,6 +28,13 @@ export interface Line {
 
 /** One query, from opening the connection to closing it. */
 export async function ask(input: AgentInput, line: Line, validate: Validate | undefined): Promise<Outcome> {
+  const settle = await line.task.reserve({ atMostMicro: line.task.leftMicro, payee: line.server.shownUrl });
+  const outcome = await query(input, line, validate);
+  settle(outcome.costMicro);
+  return outcome;
+}
+
+async function query(input: AgentInput, line: Line, validate: Validate | undefined): Promise<Outcome> {
   const response = await openQuery(input, line);
   if (response instanceof Error) return toUnopened(response, line);
   try {

@@ -31,18 +31,33 @@ export function createMockModel(asked: AskedStep, options: SimulationOptions): P
   };
 }
 
+/** The cost of the answer that the model would give now, in micro-dollars. `null`: unknown. */
+export async function costAhead(
+  asked: AskedStep,
+  script: SimulationOptions["script"],
+  content: string,
+): Promise<number | null> {
+  const question = { ...asked, schema: schemaOf(asked), prompt: content };
+  const turn = await simulateTurn(question, { script, wait: async () => {} }, NEVER);
+  return turn.ok ? turn.answer.spent.costMicro : turn.failed.costMicro;
+}
+
 async function answerCall(
   asked: AskedStep,
   options: SimulationOptions,
   { prompt, abortSignal = NEVER }: CallOptions,
 ): Promise<GenerateResult> {
-  const { format, schema = format === "json" || format === "yaml" ? ANYTHING : undefined } = asked;
+  const schema = schemaOf(asked);
   const compiled = schema === undefined ? undefined : await createSchemaValidators().compile(schema);
   const validate = compiled?.ok === true ? compiled.validate : undefined;
   const question = { ...asked, schema, validate, prompt: textOf(prompt) };
   const turn = await simulateTurn(question, options, abortSignal);
   if (!turn.ok) throw new KnownFailure(turn.failed);
   return toResult(turn.answer, asked);
+}
+
+function schemaOf({ format, schema }: AskedStep): JsonObject | undefined {
+  return schema ?? (format === "json" || format === "yaml" ? ANYTHING : undefined);
 }
 
 function textOf(prompt: CallOptions["prompt"]): string {

@@ -1,6 +1,7 @@
 import { AMOUNTS } from "../../../core/amounts.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import type { RunState } from "../../../core/history/run-state.ts";
+import { countedMicro } from "../../../core/interpreter/budget/paid-calls.ts";
 import type { Budget, BudgetUse } from "../../../ports/service/budgets.ts";
 import { addUse } from "./use-tracker.ts";
 
@@ -84,7 +85,7 @@ export class OwnAccount implements BudgetAccount {
 
   get used(): Amounts {
     const { budget, now, startedAt } = this.#state;
-    return { cost: budget.spentMicro, tokens: budget.tokens, tries: this.#tries, duration: now - startedAt };
+    return { cost: countedMicro(budget), tokens: budget.tokens, tries: this.#tries, duration: now - startedAt };
   }
 
   addTries(count: number): void {

@@ -32,6 +32,7 @@ export class BudgetGate {
   constructor(ledger: BudgetLedger, actions: GateActions) {
     this.#ledger = ledger;
     this.#actions = actions;
+    ledger.hasRoom = () => this.look();
   }
 
   /** False: nothing limits its run, and the gate has nothing to do with it. */
@@ -76,12 +77,21 @@ export class BudgetGate {
 
   #lookOnce(): void {
     const held = new Set<BudgetAccount>();
-    for (const task of [...this.#waiting]) {
+    for (const task of this.#inOrder()) {
       if (!this.#waiting.has(task)) continue;
       if (task.hasEnded || task.isAbandoned) this.#waiting.delete(task);
       else if (task.instance.scope.phase !== "open" || this.#ledger.isAsked(task.run)) this.#holdBack(task);
       else this.#decide(task, held);
     }
+  }
+
+  /** What has begun is to end: money for its rest goes before money for other beginnings. */
+  #inOrder(): readonly RunningTask[] {
+    const waiting = [...this.#waiting];
+    const hasBegun = ({ instance }: RunningTask) => instance.costMicro > 0;
+    return waiting.some(hasBegun)
+      ? [...waiting.filter(hasBegun), ...waiting.filter((task) => !hasBegun(task))]
+      : waiting;
   }
 
   #decide(task: RunningTask, held: Set<BudgetAccount>): void {

@@ -1,13 +1,14 @@
 import { AMOUNTS, isNear } from "../../../core/amounts.ts";
 import { isStorageFailure } from "../../../core/errors/is-storage-failure.ts";
-import type { Amounts, Event } from "../../../core/history/events.ts";
+import type { Amounts, CostReserved, Event } from "../../../core/history/events.ts";
 import { isBudgetAsked } from "../../../core/interpreter/budget/budget-question.ts";
+import { isUnknown } from "../../../core/interpreter/budget/decide-reservation.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Budget, Budgets, BudgetUse } from "../../../ports/service/budgets.ts";
 import type { LiveRun } from "../live-run.ts";
 import { type BudgetAccount, OwnAccount, SharedAccount } from "./budget-account.ts";
-import { decideReservations, type OfAttempt, PeakUse } from "./decide-reservations.ts";
+import { decideReservations, type OfAttempt, PeakUse, stepOf } from "./decide-reservations.ts";
 import { type Bound, givesTryBack, type PayingRun, toRunShares } from "./paying-run.ts";
 import { NOTHING, UseTracker } from "./use-tracker.ts";
 
@@ -16,6 +17,8 @@ export interface Applicant {
   readonly run: LiveRun;
   readonly path: string;
   readonly attempt: number;
+  /** It gives back what it will hardly need. */
+  limitLeft(leftMicro: number): void;
 }
 
 export type Admission =
@@ -45,7 +48,11 @@ export class BudgetLedger {
   readonly #payers = new Map<LiveRun, PayingRun>();
   readonly #accounts = new Map<string, SharedAccount>();
   readonly #seen = new PeakUse();
+  /** By step, the attempt that is to show what one costs. */
+  readonly #probes = new Map<string, Applicant>();
   records: Budgets | undefined;
+  /** Called when attempts that wait may begin. */
+  hasRoom: () => void = () => {};
 
   constructor(clock: Clock, near: (run: LiveRun, near: BudgetNear) => void, failed: (error: unknown) => void) {
     this.#clock = clock;
@@ -101,12 +108,29 @@ export class BudgetLedger {
     const begun = `${event.path}@${event.attempt}`;
     if (!payer.begun.has(begun) || event.type === "stepStarted") return;
     if (event.type === "costReported") return;
+    if (event.type === "costReserved") return this.#expect(run, event);
     this.#seen.note(run, event);
     if (!isOver(event)) return;
     payer.begun.delete(begun);
     if (!givesTryBack(event)) return;
     payer.own?.addTries(-1);
     this.#add(payer, this.#today(), { ...NOTHING, tries: -1 });
+  }
+
+  /** Others of its step need not wait any longer for its end. */
+  #expect(run: LiveRun, event: CostReserved): void {
+    this.#seen.expect(run, event);
+    const { expectedMicro, atMostMicro = 0, path, attempt } = event;
+    const probe = this.#probes.get(stepOf(run, path));
+    if (expectedMicro === undefined || probe?.run !== run || probe.path !== path || probe.attempt !== attempt) return;
+    this.#probes.delete(stepOf(run, path));
+    const needed = Math.max(expectedMicro, atMostMicro);
+    probe.limitLeft(needed);
+    for (const account of [this.#payers.get(run)?.own, ...this.#accounts.values()]) {
+      const share = account?.reserved.get(probe);
+      if (share?.cost !== undefined) account?.reserved.set(probe, { ...share, cost: Math.min(share.cost, needed) });
+    }
+    this.hasRoom();
   }
 
   #add({ run, budgets }: PayingRun, day: string, use: BudgetUse): void {
@@ -129,10 +153,15 @@ export class BudgetLedger {
     if (payer === undefined) return { kind: "go" };
     const accounts = this.#accountsOf(payer);
     const isHeld = accounts.some((account) => heldAccounts.has(account));
-    const wish = {
-      seen: this.#seen.of(applicant.run, applicant.path),
-      tooLittleMicro: applicant.run.state.active.get(applicant.path)?.tooLittleMicro,
-    };
+    const { run, path } = applicant;
+    const { tooLittleMicro, needsMicro } = run.state.active.get(path) ?? {};
+    const seen = this.#seen.of(run, path);
+    const expectedMicro = this.#seen.expectedOf(run, path);
+    const kind = stepOf(run, path);
+    const isProbe = isUnknown({ seen: seen?.cost, expected: expectedMicro, tooLittle: tooLittleMicro });
+    const isSoleKind = isProbe && this.#isSole(kind);
+    const isProbed = this.#probes.has(kind);
+    const wish = { seen, expectedMicro, isProbed, isSoleKind, tooLittleMicro, needsMicro };
     const shares = new Map<BudgetAccount, Amounts>();
     let mustWait = isHeld;
     for (const account of accounts) {
@@ -142,7 +171,16 @@ export class BudgetLedger {
       shares.set(account, found.share);
     }
     if (mustWait) return { kind: "hold", accounts };
+    if (isProbe) this.#probes.set(kind, applicant);
     return this.#go(applicant, shares);
+  }
+
+  /** Whether all attempts in flight are of one step. Asked once a step. */
+  #isSole(kind: string): boolean {
+    for (const { run } of this.#payers.values())
+      for (const { phase, path } of run.state.active.values())
+        if (phase === "dispatched" && stepOf(run, path) !== kind) return false;
+    return true;
   }
 
   /** For a shared budget only whether there is more than one: counting all runs for each task would be slow. */
@@ -174,6 +212,8 @@ export class BudgetLedger {
 
   /** Ends the reservations. */
   release(applicant: Applicant): void {
+    const step = stepOf(applicant.run, applicant.path);
+    if (this.#probes.get(step) === applicant) this.#probes.delete(step);
     const payer = this.#payers.get(applicant.run);
     payer?.own?.reserved.delete(applicant);
     for (const account of this.#accounts.values()) account.reserved.delete(applicant);

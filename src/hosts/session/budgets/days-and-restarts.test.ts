@@ -74,7 +74,7 @@ describe("a shared budget", () => {
     const { world, budgets } = newWorld({ plays: { a } });
     budgets.put({ ...DAILY, limits: { cost: 4 } });
     const started = await Promise.all(Array.from({ length: 5 }, () => world.start(toGraph([agentTask("a")]))));
-    await expect.poll(() => world.calls.length).toBe(4);
+    await expect.poll(() => world.calls.length).toBe(1);
     budgets.put({ ...DAILY, limits: { cost: 4_000 } });
     first.resolve();
     const runs = await Promise.all(started.map(({ id }) => world.host.settled(id)));
@@ -123,7 +123,7 @@ describe("a shared budget", () => {
     expect(world.calls).toHaveLength(3);
   });
 
-  test("promises a fourth again after a restart, when nothing is known of a step: never more than is left", async () => {
+  test("never promises more than is left after a restart, when nothing is known of a step", async () => {
     const all: Play = ({ maxCostMicro = 0 }) => succeed("x", maxCostMicro);
     const { world, budgets } = newWorld({ plays: { a: costs } });
     budgets.put({ ...DAILY, limits: { cost: 1_000 } });
@@ -134,7 +134,7 @@ describe("a shared budget", () => {
     await next.host.recover();
     const runs = await Promise.all([next.run(wide), next.run(wide), next.run(wide)]);
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(["budget_exceeded"]));
-    expect(next.calls[0]?.maxCostMicro).toBe(225);
+    expect(next.calls[0]?.maxCostMicro).toBe(900);
     expect(usedOn(budgets, "2026-01-02").cost).toBe(1_000);
   });
 });

@@ -1,6 +1,6 @@
 import { AMOUNTS } from "../../../core/amounts.ts";
-import type { Amounts, Event } from "../../../core/history/events.ts";
-import { decideReservation } from "../../../core/interpreter/budget/decide-reservation.ts";
+import type { Amounts, CostReserved, Event } from "../../../core/history/events.ts";
+import { type Amount, decideReservation } from "../../../core/interpreter/budget/decide-reservation.ts";
 import { countTokens } from "../../../core/interpreter/budget/use-limits.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { LiveRun } from "../live-run.ts";
@@ -10,8 +10,16 @@ import { type BudgetAccount, sumReserved } from "./budget-account.ts";
 interface Wish {
   /** The most that attempts of its step have used. */
   readonly seen: Amounts | undefined;
+  /** The likely cost of an attempt of its step, before one has ended. */
+  readonly expectedMicro: number | undefined;
+  /** An attempt in flight is to show what one of its step costs. */
+  readonly isProbed: boolean;
+  /** Its cost is not known, and all in flight are of its step: they wait for its end, whatever it gets. */
+  readonly isSoleKind: boolean;
   /** The reservation that was too little for the attempt before. */
   readonly tooLittleMicro: number | undefined;
+  /** The least that its next call needs. */
+  readonly needsMicro: number | undefined;
 }
 
 interface Reservations {
@@ -30,7 +38,8 @@ export function decideReservations(account: BudgetAccount, wish: Wish, tasks: nu
   const share: [string, number][] = [];
   let mustWait = false;
   // Only a run's own tasks use its own limits. A shared budget must leave room for tasks that come later.
-  const window = account.id === "run" || tasks === 1 ? Math.max(1, tasks) : Number.POSITIVE_INFINITY;
+  const isAlone = tasks === 1 || (wish.isSoleKind && sumReserved(account, "cost") === 0);
+  const window = isAlone ? 1 : account.id === "run" ? Math.max(1, tasks) : Number.POSITIVE_INFINITY;
   for (const of of AMOUNTS) {
     const limit = account.limits[of];
     if (limit === undefined) continue;
@@ -40,15 +49,21 @@ export function decideReservations(account: BudgetAccount, wish: Wish, tasks: nu
       if (used >= limit) exceeded.push(of);
       continue;
     }
-    const amount = { limit, used, reserved: sumReserved(account, of), window, seen: wish.seen?.[of] };
+    const reserved = sumReserved(account, of);
+    const amount = { limit, used, reserved, window, seen: wish.seen?.[of] };
     // Attempts can keep to a limit of money only, so an attempt with too little of it would be paid for nothing.
-    const ofMoney = of === "cost" ? { asks: account.onExceeded === "ask", tooLittle: wish.tooLittleMicro } : {};
+    const ofMoney = of === "cost" ? ofCost(account, wish) : {};
     const found = decideReservation({ ...amount, ...ofMoney });
     if (found.kind === "exceeded") exceeded.push(of);
     else if (found.kind === "hold") mustWait = true;
     else share.push([of, found.amount]);
   }
   return { exceeded, mustWait, share: Object.fromEntries(share) };
+}
+
+function ofCost({ onExceeded }: BudgetAccount, wish: Wish): Partial<Amount> {
+  const { expectedMicro: expected, isProbed, tooLittleMicro: tooLittle, needsMicro: needs } = wish;
+  return { asks: onExceeded === "ask", expected, isProbed, tooLittle, needs };
 }
 
 export type OfAttempt = Extract<Event, { readonly attempt: number }>;
@@ -65,6 +80,7 @@ interface Told {
  */
 export class PeakUse {
   readonly #byStep = new Map<string, Amounts>();
+  readonly #expected = new Map<string, number>();
 
   note(run: LiveRun, event: OfAttempt): void {
     if (!("costMicro" in event) && !("startedAt" in event)) return;
@@ -78,6 +94,16 @@ export class PeakUse {
     });
   }
 
+  expect(run: LiveRun, { path, expectedMicro }: CostReserved): void {
+    if (expectedMicro === undefined) return;
+    const step = stepOf(run, path);
+    this.#expected.set(step, Math.max(expectedMicro, this.#expected.get(step) ?? 0));
+  }
+
+  expectedOf(run: LiveRun, path: string): number | undefined {
+    return this.#expected.get(stepOf(run, path));
+  }
+
   /** The highest cost is also known to the run itself. */
   of(run: LiveRun, path: string): Amounts | undefined {
     const seen = this.#byStep.get(stepOf(run, path));
@@ -88,6 +114,6 @@ export class PeakUse {
 }
 
 /** The same for all items and visits of a step. */
-function stepOf({ state }: LiveRun, path: string): string {
+export function stepOf({ state }: LiveRun, path: string): string {
   return `${state.workflow} ${path.replaceAll(/\[\d+\]|#\d+|~retry\d+/g, "")}`;
 }

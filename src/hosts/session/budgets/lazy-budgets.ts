@@ -52,7 +52,8 @@ async function reconcileBudgets(budgets: Budgets, journal: Journal, graphs: Map<
     if (record === undefined || record === "ambiguous") budgets.close(run, []);
     else if (record.completedAt !== undefined || record.lastSeq !== upToSeq) {
       const tracker = new UseTracker();
-      await rebuildRun(journal, record, graphs, (state, event) => tracker.observe(state, event));
+      const { state } = await rebuildRun(journal, record, graphs, (at, event) => tracker.observe(at, event));
+      tracker.assume(state);
       const known = bound.flatMap((id) => budgets.find(id) ?? []);
       const shares = toRunShares(tracker, known, toIsoDay(record.createdAt));
       if (record.completedAt === undefined) budgets.note(run, shares, record.lastSeq);

@@ -1,5 +1,6 @@
 import type { Event } from "../../../core/history/events.ts";
 import type { RunState } from "../../../core/history/run-state.ts";
+import { countedMicro } from "../../../core/interpreter/budget/paid-calls.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
 import type { BudgetUse } from "../../../ports/service/budgets.ts";
 
@@ -20,19 +21,27 @@ export class UseTracker {
 
   /** Called after `event` was applied to `state`. Undefined: it has used nothing. */
   observe({ budget }: RunState, event: Event): Added | undefined {
-    const cost = budget.spentMicro - this.#cost;
+    const cost = countedMicro(budget) - this.#cost;
     const tokens = budget.tokens - this.#tokens;
     const tries = budget.tries - this.#tries;
     const unpriced = "unpriced" in event && event.unpriced === true;
     const duration = durationOf(event);
     if (cost === 0 && tokens === 0 && tries === 0 && duration === 0 && !unpriced) return undefined;
-    this.#cost = budget.spentMicro;
+    this.#cost = countedMicro(budget);
     this.#tokens = budget.tokens;
     this.#tries = budget.tries;
     const day = toIsoDay(event.at);
     const use = { cost, tokens, tries, duration, unpriced };
     this.#byDay.set(day, addUse(this.#byDay.get(day) ?? NOTHING, use));
     return { day, use };
+  }
+
+  /** After a rebuild: calls that were in flight when the process died may have cost what was reserved for them. */
+  assume({ budget, now }: RunState): void {
+    if (budget.openMicro === 0) return;
+    const day = toIsoDay(now);
+    this.#cost += budget.openMicro;
+    this.#byDay.set(day, addUse(this.#byDay.get(day) ?? NOTHING, { ...NOTHING, cost: budget.openMicro }));
   }
 
   get byDay(): ReadonlyMap<string, BudgetUse> {

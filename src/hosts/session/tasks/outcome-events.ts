@@ -114,7 +114,7 @@ function policiesOf({ decisions }: RunningTask): Pick<StepFailed, "policies"> {
 /** An attempt that has used up its step's own limit is an ordinary failure. */
 function outspentOf({ promisedMicro }: RunningTask, { outspent }: Failed): Pick<StepFailed, "outspent"> {
   if (outspent === undefined || promisedMicro === undefined) return {};
-  return { outspent: { promisedMicro, goesOn: outspent.goesOn } };
+  return { outspent: { ...outspent, promisedMicro } };
 }
 
 function costOf({ costMicro, usage }: Outcome | Asks): Pick<StepFailed, "costMicro" | "unpriced" | "usage"> {

@@ -1,3 +1,4 @@
+import { writeMicro } from "../../../core/amounts.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { TaskStep } from "../../../core/graph/graph.ts";
 import type { Policy, PolicyDecision } from "../../../core/graph/policy.ts";
@@ -6,7 +7,7 @@ import { viewOf } from "../../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { bindingPolicies } from "../../../core/policies/binding-policies.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { Progress, Task } from "../../../ports/executor.ts";
+import type { PaidCall, Progress, SettleCall, Task } from "../../../ports/executor.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import { filesOfTenant } from "../../tenant-files.ts";
 import type { LiveRun, StartNote } from "../live-run.ts";
@@ -60,6 +61,9 @@ export class RunningTask implements Task, StartNote {
   /** Budgets have yet to allow it. An outcome of an earlier run may be taken over without them. */
   awaitsBudget = false;
   reportedMicro = 0;
+  /** The most that calls may have cost whose cost nobody knows. */
+  #lostMicro = 0;
+  #calls = 0;
   log: Json[] | undefined;
   /** The policies that its output must satisfy. */
   readonly policies: readonly Policy[];
@@ -130,10 +134,57 @@ export class RunningTask implements Task, StartNote {
     return this.#maxCostMicro;
   }
 
+  /** The core may take back a part of the reservation that the attempt will hardly need. */
+  get leftMicro(): number | undefined {
+    const most = this.#maxCostMicro;
+    if (most === undefined) return undefined;
+    const left = most - this.reportedMicro - this.#lostMicro;
+    return this.run.state.budget.limitMicro === undefined ? left : Math.min(left, this.instance.reservedMicro);
+  }
+
+  async reserve({ atMostMicro, expectedMicro, payee }: PaidCall): Promise<SettleCall> {
+    const { run, path, attempt } = this;
+    const { clock } = this.#parts;
+    this.#refuseIfGone();
+    this.#calls += 1;
+    const of = { path, attempt, call: this.#calls };
+    run.apply({
+      type: "costReserved",
+      at: clock.now(),
+      ...of,
+      ...(atMostMicro === undefined ? {} : { atMostMicro }),
+      ...(expectedMicro === undefined ? {} : { expectedMicro }),
+    });
+    await run.durable();
+    return (costMicro) => {
+      if (this.isAbandoned) return;
+      const at = clock.now();
+      if (costMicro === null) {
+        this.#lostMicro += atMostMicro ?? 0;
+        return void run.apply({ type: "costReported", at, ...of, costMicro: 0, uncertain: true });
+      }
+      this.reportedMicro += costMicro;
+      run.apply({ type: "costReported", at, ...of, costMicro });
+      if (atMostMicro === undefined || costMicro <= atMostMicro) return;
+      const message = `${payee} took ${writeMicro(costMicro)} for a call that was to cost ${writeMicro(atMostMicro)} at most.`;
+      this.emit({ type: "log", event: { type: "warning", message } });
+    };
+  }
+
+  #refuseIfGone(): void {
+    if (!this.run.isDiscarded && !this.isAbandoned) return;
+    throw new PawlError("OWNER_GONE", { message: `"${this.path}" is no longer driven here.` });
+  }
+
   /** Its reservation, if a budget limits it more than the step's own limit does. */
   get promisedMicro(): number | undefined {
     const most = this.#maxCostMicro;
     return most !== undefined && most < this.#ownLeftMicro ? most : undefined;
+  }
+
+  /** What it may still spend is at most so much. */
+  limitLeft(leftMicro: number): void {
+    this.limitCost(this.reportedMicro + this.#lostMicro + leftMicro);
   }
 
   limitCost(maxCostMicro: number | undefined): void {
@@ -159,13 +210,8 @@ export class RunningTask implements Task, StartNote {
 
   emit(progress: Progress): void {
     const { run, path, attempt } = this;
-    const { clock, policies } = this.#parts;
+    const { policies } = this.#parts;
     if (this.isAbandoned) return;
-    if (progress.type === "cost") {
-      this.reportedMicro += progress.costMicro;
-      run.apply({ type: "costReported", at: clock.now(), path, attempt, costMicro: progress.costMicro });
-      return;
-    }
     if (progress.type === "capacity") return this.#noteWait(progress.isWaiting);
     if (progress.type === "call") return run.noteCall({ ...progress.call, path, attempt });
     if (progress.type === "live") return this.#showLive(progress.event);
@@ -218,7 +264,7 @@ export class RunningTask implements Task, StartNote {
     if (stored === "too large") {
       throw new PawlError("OUTPUT_TOO_LARGE", { message: `The record "${key}" of "${path}" is too large.` });
     }
-    if (run.isDiscarded) throw new PawlError("OWNER_GONE", { message: `"${path}" is no longer driven here.` });
+    this.#refuseIfGone();
     run.apply({ type: "stepRecorded", at: clock.now(), path, attempt, key }, stored.stored);
     await run.durable();
   }

@@ -19,6 +19,9 @@ export interface StepHistory {
   startedAt: number | undefined;
   costMicro: number;
   unpriced: boolean;
+  /** What its calls may have cost beside it whose cost is not known, and how many of them have no bound. */
+  uncertainMicro: number;
+  unbounded: number;
   usage: JsonObject;
   /** The event that holds the bound input of the latest attempt; 0: none. */
   inputSeq: number;
@@ -80,7 +83,9 @@ export class RunHistory {
     this.#began = [];
     this.#ended = [];
     this.#note(event);
+    const { openMicro, lostMicro, unbounded } = this.state.budget;
     refold(this.state, event);
+    this.#noteUncertain(event, { micro: openMicro + lostMicro, unbounded });
     this.#noteFailures();
     return { began: this.#began, ended: this.#ended.flatMap((instance) => this.#end(instance) ?? []) };
   }
@@ -99,6 +104,8 @@ export class RunHistory {
       startedAt: undefined,
       costMicro: 0,
       unpriced: false,
+      uncertainMicro: 0,
+      unbounded: 0,
       usage: {},
       inputSeq: 0,
       logSeq: 0,
@@ -179,6 +186,7 @@ export class RunHistory {
       case "stepHeld":
       case "limitRaised":
       case "limitNeared":
+      case "costReserved":
         return;
     }
   }
@@ -195,6 +203,15 @@ export class RunHistory {
     if (event.type === "stepFailed") history.attemptFailure = { code: event.code, message: event.message };
     if (event.type === "approvalAsked") history.questions += 1;
     if (event.policies !== undefined) history.decisions = [...history.decisions, ...event.policies];
+  }
+
+  /** An event changes what is known of the calls of its own step only. */
+  #noteUncertain(event: Event, before: { readonly micro: number; readonly unbounded: number }): void {
+    const { openMicro, lostMicro, unbounded } = this.state.budget;
+    const history = "path" in event ? this.steps.get(event.path) : undefined;
+    if (history === undefined) return;
+    history.uncertainMicro += openMicro + lostMicro - before.micro;
+    history.unbounded += unbounded - before.unbounded;
   }
 
   #noteFailures(): void {

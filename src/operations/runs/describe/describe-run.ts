@@ -3,12 +3,13 @@ import { collectOfHandle } from "../../../core/binding/values-needed.ts";
 import { ERRORS, isErrorCode } from "../../../core/errors/error-table.ts";
 import type { Handle } from "../../../core/history/run-state.ts";
 import { explainHeld, findHeld } from "../../../core/interpreter/attempt/crashes.ts";
+import { computeUncertain } from "../../../core/interpreter/budget/paid-calls.ts";
 import { resultOf } from "../../../core/interpreter/flow/end-scope.ts";
 import { runStatus } from "../../../core/interpreter/run-status.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
-import { toUsd } from "../../costs/micro-dollars.ts";
+import { boundedUsd, toUsd, toUsdAtMost } from "../../costs/micro-dollars.ts";
 import { describeLimits } from "../../costs/use-limits.ts";
 import type { ErrorDescription, RunDescription, RunHead, RunSummary, StepDescription } from "../run-schemas.ts";
 import { describeLineage } from "./describe-lineage.ts";
@@ -59,6 +60,7 @@ export function summarizeRun(record: RunRecord): RunSummary {
     dialect: record.dialect,
     status: record.status,
     total_cost_usd: toUsd(record.costMicro),
+    cost_usd_at_most: toUsdAtMost(record.costMicro, record.uncertainMicro),
     error: record.error === undefined ? null : describeRunError(record, record.error),
     parent_run_id: record.parentRunId ?? null,
     tenant_id: record.tenantId ?? null,
@@ -84,6 +86,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     ...summarizeRun(record),
     status: runStatus(state),
     total_cost_usd: toUsd(budget.spentMicro),
+    cost_usd_at_most: toUsdAtMost(budget.spentMicro, computeUncertain(budget)),
     ...(budget.unpriced ? { unpriced: true } : {}),
     usage: history.usage,
     ...(limits.length === 0 ? {} : { limits }),
@@ -163,6 +166,7 @@ function describeEntry(
     status,
     attempt: history === undefined ? 0 : triesOf(history),
     cost_usd: isUnpriced ? null : toUsd(history?.costMicro ?? 0),
+    cost_usd_at_most: history === undefined ? 0 : boundedUsd(history),
     ...(isUnpriced ? { unpriced: true } : {}),
     usage: history?.usage ?? {},
     duration_seconds: startedAt === undefined || endedAt === undefined ? null : (endedAt - startedAt) / 1000,

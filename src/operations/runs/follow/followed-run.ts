@@ -1,10 +1,11 @@
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Event } from "../../../core/history/events.ts";
 import { explainHeld } from "../../../core/interpreter/attempt/crashes.ts";
+import { computeUncertain } from "../../../core/interpreter/budget/paid-calls.ts";
 import { runStatus, waitsForOthers } from "../../../core/interpreter/run-status.ts";
 import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
 import type { EventRow, Journal, RunRecord } from "../../../ports/journal.ts";
-import { toUsd } from "../../costs/micro-dollars.ts";
+import { boundedUsd, toUsd, toUsdAtMost } from "../../costs/micro-dollars.ts";
 import { describeLimits, showLimit } from "../../costs/use-limits.ts";
 import { describeRun } from "../describe/describe-run.ts";
 import { RunHistory, type StepHistory } from "../describe/describe-run-history.ts";
@@ -63,10 +64,13 @@ export class FollowedRun {
 
   now(): RunNow {
     const { id: run_id } = this.#record;
-    if (this.#history === undefined) return { run_id, status: "queued", total_cost_usd: 0, at_rest: false };
+    if (this.#history === undefined)
+      return { run_id, status: "queued", total_cost_usd: 0, cost_usd_at_most: 0, at_rest: false };
     const { state } = this.#history;
     const at_rest = state.phase === "finished" || waitsForOthers(state);
-    return { run_id, status: runStatus(state), total_cost_usd: toUsd(state.budget.spentMicro), at_rest };
+    const { spentMicro } = state.budget;
+    const cost_usd_at_most = toUsdAtMost(spentMicro, computeUncertain(state.budget));
+    return { run_id, status: runStatus(state), total_cost_usd: toUsd(spentMicro), cost_usd_at_most, at_rest };
   }
 
   /** Reads what was written before this was called, a page of it at most. All who ask during one reading share the next. */
@@ -100,10 +104,11 @@ export class FollowedRun {
     const id = (n: number) => `${this.#lastSeq}.${RESULT_FROM + n}`;
     const record = await findRun({ records: async () => sources }, this.#record.id);
     const run = await describeRun(sources, record, { withPrompts: false });
-    const { run_id, status, total_cost_usd, outputs, error } = run;
+    const { run_id, status, total_cost_usd, cost_usd_at_most, outputs, error } = run;
     const isLarge = Buffer.byteLength(JSON.stringify(outputs)) > MAX_INLINE_BYTES;
     const shown = isLarge ? { outputs: null, outputs_ref: `/runs/${run_id}?prompts=false` } : { outputs };
-    const data = { run_id, status, total_cost_usd, ...shown, error: error === null ? null : { ...error } };
+    const costs = { total_cost_usd, cost_usd_at_most };
+    const data = { run_id, status, ...costs, ...shown, error: error === null ? null : { ...error } };
     return [
       ...(error === null
         ? []
@@ -169,6 +174,7 @@ function describeStep(step: StepHistory): StepNow {
     status,
     attempt: life.is === "live" ? life.instance.attempt : life.attempt,
     cost_usd: unpriced ? null : toUsd(costMicro),
+    cost_usd_at_most: boundedUsd(step),
     duration_seconds: life.is === "ended" && startedAt !== undefined ? (life.at - startedAt) / 1_000 : null,
     ...(isWrong && error !== undefined ? { error: { code: error.code, message: error.message } } : {}),
   };

@@ -20,6 +20,7 @@ export interface RunNow {
   readonly run_id: string;
   readonly status: RunStatus;
   readonly total_cost_usd: number;
+  readonly cost_usd_at_most: number | null;
   /** It has ended, or only a person or an event from outside makes it go on. */
   readonly at_rest: boolean;
 }
@@ -31,6 +32,7 @@ export interface StepNow {
   readonly status: StepStatus;
   readonly attempt: number;
   readonly cost_usd: number | null;
+  readonly cost_usd_at_most: number | null;
   readonly duration_seconds: number | null;
   readonly error?: { readonly code: string; readonly message: string };
 }

@@ -3,7 +3,7 @@ import { explainHeld } from "../../../../core/interpreter/attempt/crashes.ts";
 import { timerOf } from "../../../../core/interpreter/timers.ts";
 import { triesOf } from "../../../../operations/runs/describe/describe-run-history.ts";
 import type { StepStatus } from "../../../../operations/runs/run-schemas.ts";
-import { formatDuration, formatTime, formatUsd } from "../text/formats.ts";
+import { formatBudget, formatDuration, formatTime, formatUsd } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
 import { showWait } from "../text/show-wait.ts";
@@ -40,7 +40,7 @@ export function renderFrame(run: LiveRun, options: FrameOptions): string {
 function headSegments({ run, history, status }: LiveRun, now: number): Segment[] {
   const { state, finishedAt } = history;
   const elapsedMs = (finishedAt ?? now) - state.startedAt;
-  const usd = formatUsd(state.budget.spentMicro / 1_000_000, { unpriced: state.budget.unpriced });
+  const usd = formatBudget(state.budget);
   const hasBegun = state.phase !== "new";
   return [
     { text: sanitize(run.workflow_name), style: "bold" },

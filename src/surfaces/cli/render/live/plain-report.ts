@@ -3,7 +3,7 @@ import { timerOf } from "../../../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../../../core/iso-time.ts";
 import type { StepHistory } from "../../../../operations/runs/describe/describe-run-history.ts";
 import { statusOfEnd } from "../../../../operations/runs/describe/describe-run-steps.ts";
-import { formatDuration, formatUsd } from "../text/formats.ts";
+import { formatBudget, formatDuration, formatUsd } from "../text/formats.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
 import { showWait } from "../text/show-wait.ts";
 import type { LiveLine } from "./live-line.ts";
@@ -120,7 +120,7 @@ export class PlainReport {
     if (notice.type !== "event" || notice.event.type !== "runFinished") return [];
     const { status, code, message = "" } = notice.event;
     const { budget } = this.#run.history.state;
-    const usd = formatUsd(budget.spentMicro / 1_000_000, { unpriced: budget.unpriced });
+    const usd = formatBudget(budget);
     return [
       `run ${status.replaceAll("_", " ")}, ${usd}${code === undefined ? "" : `: ${sanitize(`${code} ${message}`)}`}`,
     ];

@@ -29,8 +29,10 @@ function detailOf(event: Event): string {
       return `${event.code} ${event.message} ${costOf(event)} ${policiesOf(event)}`.trimEnd();
     case "stepInterrupted":
       return event.holds === true ? `${event.cause} held` : event.cause;
+    case "costReserved":
+      return event.atMostMicro === undefined ? "" : `at most ${formatUsd(event.atMostMicro / 1_000_000)}`;
     case "costReported":
-      return costOf(event);
+      return event.uncertain === true ? "nobody knows what it cost" : costOf(event);
     case "stepRecorded":
       return event.key;
     case "callResolved":

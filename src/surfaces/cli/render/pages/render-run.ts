@@ -21,7 +21,7 @@ export function renderRun(run: RunDescription, options: PageOptions): string {
 }
 
 function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
-  const usd = formatUsd(run.total_cost_usd, { unpriced: run.unpriced === true });
+  const usd = formatUsd(run.total_cost_usd, { unpriced: run.unpriced === true, atMost: run.cost_usd_at_most });
   const facts: [string, string][] = [
     ["run", run.run_id],
     ["workflow", `${sanitize(run.workflow_name)} (${run.dialect})`],
@@ -72,7 +72,7 @@ function renderSteps(steps: readonly StepDescription[], { paint, width, now }: P
 }
 
 function stepRow(step: StepDescription, now: number): Segment[] {
-  const { path, status, duration_seconds, started_at, attempt, cost_usd, error } = step;
+  const { path, status, duration_seconds, started_at, attempt, cost_usd, cost_usd_at_most: atMost, error } = step;
   const isOpen = started_at !== null && duration_seconds === null;
   const ms = isOpen ? now - Date.parse(started_at) : (duration_seconds ?? 0) * 1000;
   return [
@@ -81,7 +81,7 @@ function stepRow(step: StepDescription, now: number): Segment[] {
     { text: status.replaceAll("_", " "), style: statusStyle(status) },
     { text: started_at === null ? "" : formatDuration(ms) },
     { text: attempt > 1 ? String(attempt) : "" },
-    { text: cost_usd === null ? "$?" : cost_usd === 0 ? "" : formatUsd(cost_usd) },
+    { text: cost_usd === 0 && atMost === 0 ? "" : formatUsd(cost_usd ?? 0, { unpriced: cost_usd === null, atMost }) },
     { text: error === null ? "" : sanitize(`${error.code} ${error.message}`), style: "red" },
   ];
 }

@@ -50,13 +50,13 @@ export function renderCosts(costs: Costs, options: PageOptions): string {
   const table = {
     empty: "",
     right: ["RUNS", "COST", "UNPRICED", "TOKENS IN", "TOKENS OUT"],
-    columns: ({ key, runs, cost_usd, unpriced_attempts: unpriced, input_tokens, output_tokens }: CostGroup) => ({
+    columns: ({ key, runs, cost_usd, cost_usd_at_most, unpriced_attempts: unpriced, ...tokens }: CostGroup) => ({
       [costs.by.toUpperCase()]: key ?? "-",
       RUNS: runs,
-      COST: { usd: cost_usd ?? 0, unpriced: unpriced > 0 },
+      COST: { usd: cost_usd ?? 0, unpriced: unpriced > 0, atMost: cost_usd_at_most },
       UNPRICED: unpriced === 0 ? "" : unpriced,
-      "TOKENS IN": input_tokens,
-      "TOKENS OUT": output_tokens,
+      "TOKENS IN": tokens.input_tokens,
+      "TOKENS OUT": tokens.output_tokens,
     }),
   };
   const rows = renderList(table, [...costs.items, { key: "total", ...costs.total }], options);

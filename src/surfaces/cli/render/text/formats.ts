@@ -1,3 +1,4 @@
+import type { Budget } from "../../../../core/history/run-state.ts";
 import type { RunLimitsDescription } from "../../../../operations/costs/use-limits.ts";
 
 /** `850 ms`, `12.3 s`, `3 min 02 s`, `2 h 05 min`, `3 d 04 h`. */
@@ -30,10 +31,19 @@ function twoDigits(value: number): string {
 }
 
 /** `$1.42`; below ten cents with what is needed to see something; `+?` where part of it has no known price. */
-export function formatUsd(usd: number, { unpriced = false } = {}): string {
-  if (usd === 0 && unpriced) return "$?";
-  const digits = usd === 0 || usd >= 0.1 ? 2 : 4;
-  return `$${usd.toFixed(digits)}${unpriced ? "+?" : ""}`;
+export function formatUsd(usd: number, { unpriced = false, atMost = usd as number | null } = {}): string {
+  if (usd === 0 && unpriced && (atMost === null || atMost === usd)) return "$?";
+  const most = atMost === null || atMost <= usd ? "" : ` (at most ${writeUsd(atMost)})`;
+  return `${writeUsd(usd)}${unpriced && most === "" ? "+?" : ""}${most}`;
+}
+
+/** Calls in flight are left out: what they may cost would come and go. */
+export function formatBudget({ spentMicro, lostMicro, unpriced }: Budget): string {
+  return formatUsd(spentMicro / 1_000_000, { unpriced, atMost: (spentMicro + lostMicro) / 1_000_000 });
+}
+
+function writeUsd(usd: number): string {
+  return `$${usd.toFixed(usd === 0 || usd >= 0.1 ? 2 : 4)}`;
 }
 
 /** `2000 tokens, 10 steps, then a person is asked`. */

@@ -100,7 +100,7 @@ describe("a budget that runs share", () => {
     const spent = runs.reduce((sum, { total_cost_usd: usd }) => sum + Number(usd), 0);
     expect(spent).toBeCloseTo(1, 9);
     expect(await usesOf(world, id)).toMatchObject([{ limit: 1, used: 1 }]);
-    expect(seen.every((cap) => cap !== undefined && cap <= 250_000)).toBe(true);
+    expect(seen.every((cap) => cap !== undefined && cap <= 1_000_000)).toBe(true);
   });
 
   test("of a tenant counts the tenant's runs alone, who can see it and not change it", async () => {

@@ -39,8 +39,22 @@ test("costs are summed by workflow, model and day; what has no price is not 0", 
   await run(world, "dear");
   await run(world, "strange");
   const day = new Date(world.world.clock.now()).toISOString().slice(0, 10);
-  const paid = { cost_usd: 0.5, unpriced_attempts: 0, input_tokens: 200, output_tokens: 20, runs: 2 };
-  const unpaid = { cost_usd: null, unpriced_attempts: 1, input_tokens: 100, output_tokens: 10, runs: 1 };
+  const paid = {
+    cost_usd: 0.5,
+    cost_usd_at_most: 0.5,
+    unpriced_attempts: 0,
+    input_tokens: 200,
+    output_tokens: 20,
+    runs: 2,
+  };
+  const unpaid = {
+    cost_usd: null,
+    cost_usd_at_most: null,
+    unpriced_attempts: 1,
+    input_tokens: 100,
+    output_tokens: 10,
+    runs: 1,
+  };
 
   expect(await costsOf(world, "by=workflow")).toMatchObject({
     items: [

@@ -25,7 +25,7 @@ describe("the end of a run", () => {
       workflow: "hello",
       status: "completed",
       outputs: expect.anything(),
-      costs: { total_usd: 0.0125, breakdown: [{ step_id: "work", cost_usd: 0.0125 }] },
+      costs: { total_usd: 0.0125, at_most_usd: 0.0125, breakdown: [{ step_id: "work", cost_usd: 0.0125 }] },
       duration_seconds: 0,
       timestamp: new Date(hooks.clock.now() - 500).toISOString(),
     });

@@ -1,0 +1,184 @@
+import type { Failed, SettleCall, Task } from "../../ports/executor.ts";
+import { toFailed } from "../output/failure.ts";
+import type { Model } from "./create-models.ts";
+import type { AskedStep, CallOptions } from "./language-model.ts";
+import type { TokenUsage } from "./price-call.ts";
+import { doubtUsage } from "./spending.ts";
+
+/** A call of a model that is about to be sent. */
+export interface PricedCall {
+  readonly model: Model;
+  readonly asked: AskedStep;
+  readonly settings: Partial<CallOptions>;
+  /** All that the provider is sent and charges for, as far as it is text. */
+  readonly content: unknown;
+}
+
+/** The turn before of the same conversation: what it held is the beginning of the next one. */
+export interface TurnBefore {
+  readonly bytes: number;
+  readonly usage: TokenUsage;
+}
+
+export interface Payer {
+  readonly task: Pick<Task, "reserve" | "leftMicro">;
+  /** What may be spent by a limit of the agent's own. */
+  readonly ownLeftMicro?: number | undefined;
+  /** How many calls a whole attempt is likely to make. */
+  readonly calls: number;
+  readonly before?: TurnBefore | undefined;
+}
+
+export type Paid = Extract<Reserved, { readonly ok: true }>;
+
+export type Reserved =
+  | {
+      readonly ok: true;
+      /** The call's settings, with the limit of its answer that the budget allows. */
+      readonly settings: Partial<CallOptions>;
+      /** The limit of the answer is lower than was asked for. */
+      readonly isLowered: boolean;
+      readonly bytes: number;
+      readonly atMostMicro: number | undefined;
+      /** Of a call whose answer was cut off at a lowered limit: what it needs the next time. */
+      readonly needsMicro: number;
+      readonly settle: SettleCall;
+    }
+  | { readonly ok: false; readonly failed: Failed };
+
+/** No model writes more in one answer. */
+const LONGEST_ANSWER = 128_000;
+/** Under a budget, where the definition sets no limit: most models refuse limits that are larger than what they can write. */
+const USUAL_ANSWER = 16_384;
+/** Less is not worth asking for. */
+const SHORTEST_ANSWER = 256;
+/** What providers add themselves: marks of roles, the explanation of how tools are called. */
+const ADDED_TOKENS = 1_000;
+
+/**
+ * Puts a call on record with the most that it can cost, before it is sent. The answer's limit is lowered to what the budget
+ * still holds. A call that does not fit is not sent: the failure says what it needs.
+ */
+export async function reserveCall(call: PricedCall, payer: Payer): Promise<Reserved> {
+  const { model, settings } = call;
+  const bytes = Buffer.byteLength(JSON.stringify(call.content));
+  const priced = await priceAnswers(call, { bytes, before: payer.before });
+  const left = lowest(payer.task.leftMicro, payer.ownLeftMicro);
+  const wanted = settings.maxOutputTokens ?? (left === undefined ? LONGEST_ANSWER : USUAL_ANSWER);
+  const wholeMicro = priced === undefined ? undefined : await priced(wanted);
+  const expectedMicro = wholeMicro === undefined ? undefined : wholeMicro * payer.calls;
+  const reserve = (atMostMicro: number | undefined) =>
+    payer.task.reserve({ atMostMicro, expectedMicro, payee: model.id });
+  if (left === undefined || priced === undefined || wholeMicro === undefined) {
+    const settle = await reserve(wholeMicro);
+    return { ok: true, settings, isLowered: false, bytes, atMostMicro: wholeMicro, needsMicro: 0, settle };
+  }
+  const fits = await findLongest(wanted, left, priced);
+  const shortest = Math.min(wanted, SHORTEST_ANSWER);
+  if (fits < shortest)
+    return { ok: false, failed: toUnaffordable(call, { left, needsMicro: await priced(shortest), payer }) };
+  const atMostMicro = await priced(fits);
+  return {
+    ok: true,
+    settings: { ...settings, maxOutputTokens: fits },
+    isLowered: fits < wanted,
+    bytes,
+    atMostMicro,
+    needsMicro: await priced(Math.min(wanted, 2 * fits)),
+    settle: await reserve(atMostMicro),
+  };
+}
+
+type PriceAnswer = (outputTokens: number) => Promise<number>;
+
+/** The most that the call costs with an answer of so many tokens. Undefined: its price is not known. */
+async function priceAnswers(
+  { model, asked, content }: PricedCall,
+  { bytes, before }: { readonly bytes: number; readonly before: TurnBefore | undefined },
+): Promise<PriceAnswer | undefined> {
+  if (model.costAhead !== undefined) {
+    const known = await model.costAhead(asked, JSON.stringify(content));
+    return known === null ? undefined : async () => known;
+  }
+  if (!(await model.hasPrice())) return undefined;
+  const input = mostTokens(bytes, before);
+  return async (output) => {
+    const plain = await model.priceMicro({ input, output, cacheRead: 0, cacheWrite: 0 });
+    // Anthropic takes more for what it keeps in its cache.
+    const kept =
+      model.kind === "anthropic" ? await model.priceMicro({ input, output, cacheRead: 0, cacheWrite: input }) : plain;
+    return Math.ceil(Math.max(plain ?? 0, kept ?? 0)) + 1;
+  };
+}
+
+/**
+ * A token is at least one byte. The provider has counted the conversation up to here, so that only what is new has to be taken at its
+ * worst.
+ */
+function mostTokens(bytes: number, before: TurnBefore | undefined): number {
+  const { input, output } = before?.usage ?? {};
+  if (before === undefined || input === undefined || output === undefined || bytes < before.bytes)
+    return bytes + ADDED_TOKENS;
+  return Math.min(bytes, input + output + (bytes - before.bytes)) + ADDED_TOKENS;
+}
+
+/** The longest answer, in tokens, that is paid for with `left`. */
+async function findLongest(wanted: number, left: number, price: PriceAnswer): Promise<number> {
+  if ((await price(wanted)) <= left) return wanted;
+  let fits = 0;
+  for (let tooLong = wanted; tooLong - fits > 1; ) {
+    const middle = Math.floor((fits + tooLong) / 2);
+    if ((await price(middle)) <= left) fits = middle;
+    else tooLong = middle;
+  }
+  return fits;
+}
+
+function lowest(...limits: readonly (number | undefined)[]): number | undefined {
+  const known = limits.filter((limit) => limit !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+interface Shortage {
+  readonly left: number;
+  readonly needsMicro: number;
+  readonly payer: Payer;
+}
+
+function toUnaffordable({ model }: PricedCall, { left, needsMicro, payer }: Shortage): Failed {
+  const message = `The next call of ${model.id} may cost ${toUsd(needsMicro)}, and ${toUsd(Math.max(0, left))} is left for it.`;
+  return toOutspent(message, { needsMicro, isOwn: left === payer.ownLeftMicro && left !== payer.task.leftMicro });
+}
+
+interface Answered {
+  readonly usage: TokenUsage;
+  readonly costMicro: number | null;
+  /** What the model has written. */
+  readonly said: string;
+}
+
+/**
+ * Settles a call that was answered, before the answer is on record: what is on record has been paid by then, whatever happens. Returns
+ * the cost that was booked; a provider whose numbers cannot be true is named.
+ */
+export function settleAnswer(
+  { usage, costMicro, said }: Answered,
+  { bytes, atMostMicro, settle }: Paid,
+  doubted: (what: string) => void,
+): number | null {
+  const doubt = doubtUsage(usage, { sent: bytes, said: Buffer.byteLength(said) });
+  const booked = doubt === undefined || atMostMicro === undefined ? costMicro : atMostMicro;
+  if (booked !== costMicro) doubted(`${doubt}. The call is booked as if it had cost the most.`);
+  settle(booked);
+  return booked;
+}
+
+/** The attempt goes on from here if the budget has more. A limit of the agent's own is final. */
+export function toOutspent(message: string, { needsMicro, isOwn }: { needsMicro: number; isOwn: boolean }): Failed {
+  const outspent = isOwn ? {} : { outspent: { goesOn: true, needsMicro } };
+  return toFailed("STEP_BUDGET_EXCEEDED", { message, retryable: false, effect: "none", ...outspent });
+}
+
+function toUsd(micro: number): string {
+  return `$${(micro / 1_000_000).toFixed(6).replace(/0{1,4}$/, "")}`;
+}
