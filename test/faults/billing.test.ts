@@ -116,7 +116,9 @@ test.each([true, false])("with a dollar, three agents of 30 cents end (shared bu
     breaks: 0,
   };
   // Six turns of 5 cents: about 3,300 tokens each.
-  const { records, bill, lives } = await play(schedule, { planOf: () => ({ turns: 6, outputTokens: 3_200, bytesPerToken: 4 }) });
+  const { records, bill, lives } = await play(schedule, {
+    planOf: () => ({ turns: 6, outputTokens: 3_200, bytesPerToken: 4 }),
+  });
   const run = records[0] as RunRecord;
   const events = await lives.journal.readEvents(run.no, { afterSeq: 0, limit: 10_000 });
   expect(run.status).toBe("budget_exceeded");
