@@ -73,7 +73,9 @@ interface Turn {
 type Reply = { readonly ok: true; readonly answer: ModelAnswer } | { readonly ok: false; readonly failed: Failed };
 
 /** `reserved`: what it cost is not settled. */
-type Asked = (Extract<Reply, { readonly ok: true }> & { readonly reserved: Paid }) | Extract<Reply, { readonly ok: false }>;
+type Asked =
+  | (Extract<Reply, { readonly ok: true }> & { readonly reserved: Paid })
+  | Extract<Reply, { readonly ok: false }>;
 
 /** A turn on record is not asked for again. */
 async function takeTurn({ conversation, messages, turn, spending }: Turn, signal: AbortSignal): Promise<Reply> {
