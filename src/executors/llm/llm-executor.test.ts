@@ -216,7 +216,7 @@ describe("prompts", () => {
 
   test("a prompt that cannot be rendered asks nobody", async () => {
     const { run, requests } = await world([say("x")]);
-    expect(await run({ prompt: "Hi\n{{ nmae }}", input: { name: 1 } })).toMatchObject({
+    expect(await run({ prompt: "Hi\n{{ nmae }}", strict: true, input: { name: 1 } })).toMatchObject({
       code: "PROMPT_INVALID",
       retryable: false,
       effect: "none",

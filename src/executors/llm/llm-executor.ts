@@ -82,5 +82,6 @@ function begin(
 }
 
 async function renderPrompt(prompt: LlmPrompt, prompts: PromptRenderer): Promise<string> {
-  return prompt.kind === "text" ? prompt.text : prompts.render(prompt.template, prompt.input);
+  if (prompt.kind === "text") return prompt.text;
+  return prompts.render(prompt.template, prompt.input, { isStrict: prompt.isStrict });
 }

@@ -12,12 +12,18 @@ export interface LlmRequest {
 }
 
 export type LlmPrompt =
-  | { readonly kind: "template"; readonly template: string; readonly input: JsonObject }
+  | {
+      readonly kind: "template";
+      readonly template: string;
+      readonly input: JsonObject;
+      /** What has no value is an error. */
+      readonly isStrict: boolean;
+    }
   /** Bound by the dialect: what looks like a template in it came with a value. */
   | { readonly kind: "text"; readonly text: string };
 
 /**
- * Reads a bound task input: `{prompt | promptTemplate, model?, parameters?, outputFormat?, outputSchema?, input?}`, where a
+ * Reads a bound task input: `{prompt | promptTemplate, model?, parameters?, outputFormat?, outputSchema?, strict?, input?}`, where a
  * prompt is a template if there is an `input` to put into it. Throws `FILE_NOT_FOUND` where the prompt file is not pinned.
  */
 export function readLlmRequest(input: Json, settings: JsonObject): LlmRequest {
@@ -50,7 +56,8 @@ function readPrompt(input: JsonObject, file: JsonObject | undefined): LlmPrompt 
   if (typeof text !== "string") throw new TypeError("an llm task needs a `prompt` or a `promptTemplate`");
   const values = input["input"];
   if (file === undefined && values === undefined) return { kind: "text", text };
-  return { kind: "template", template: text, input: readObject(values) };
+  const isStrict = read(input, file, "strict") === true;
+  return { kind: "template", template: text, input: readObject(values), isStrict };
 }
 
 /** Reads a value of the step, else of its prompt file. */

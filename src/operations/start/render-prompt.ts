@@ -34,7 +34,8 @@ export async function renderPrompt(
 ): Promise<RenderedPrompt> {
   const { template, settings } = await findPrompt(app, request);
   try {
-    return { text: await (await app.prompts()).render(template, request.input), settings };
+    const isStrict = settings["strict"] === true;
+    return { text: await (await app.prompts()).render(template, request.input, { isStrict }), settings };
   } catch (error) {
     throw withFrame(error, template);
   }

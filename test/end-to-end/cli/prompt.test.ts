@@ -42,7 +42,7 @@ describe("pawl prompt render", () => {
     const render = (...args: readonly string[]) => pawl(["prompt", "render", ...args], { cwd });
     expect(await render("prompts/rate.yaml", "-i", 'ticket={"id": 1}')).toMatchObject({
       code: 0,
-      stdout: 'Rate this ticket:\n{"id":1}\n',
+      stdout: 'Rate this ticket:\n{"id": 1}\n',
     });
     expect(await render("rate:rate", "-i", "ticket=x")).toMatchObject({ stdout: 'Rate this ticket:\n"x"\n' });
     expect(await render("workflows/rate.yaml:greet", "-i", "name=Ada")).toMatchObject({ stdout: "Greet Ada.\n" });
@@ -128,7 +128,7 @@ describe("a step that asks a model", () => {
       outputs: { urgency: "high" },
       // Haiku 4.5, 20 tokens in and 10 out, paid twice: the call that was cut off cost nothing that anyone knows of.
       total_cost_usd: 0.00014,
-      steps: [{ input_prompt: 'Rate this ticket:\n{"text":"Help"}', usage: { calls: 2, input_tokens: 40 } }],
+      steps: [{ input_prompt: 'Rate this ticket:\n{"text": "Help"}', usage: { calls: 2, input_tokens: 40 } }],
     });
     expect(stdout).not.toContain("sk-test-123456");
   });

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { anything, jsonSchema } from "../../shape/containers.ts";
 import { optional, required } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
-import { choice, text } from "../../shape/scalars.ts";
+import { choice, flag, text } from "../../shape/scalars.ts";
 import { type DialectRules, to } from "../../shape/shape.ts";
 import { toJson } from "../../source/yaml-node.ts";
 
@@ -30,6 +30,9 @@ const parameters = object(
   { open: true },
 );
 
+export const STRICT =
+  "Whether a value that is missing is an error wherever the template uses it. Otherwise it is empty, as in Jinja2.";
+
 const asked = text({
   pattern: "\\S",
   wrong: () => ({ message: "`template` is empty.", remedy: EXAMPLE }),
@@ -52,6 +55,7 @@ export const promptFile = object(
       "What the model is asked, in Jinja: `Hello {{ name }}`. Names are those of the step's input.",
       { missing: { message: "A prompt file needs `template`, the text that the model is asked.", remedy: EXAMPLE } },
     ),
+    strict: optional(flag(), STRICT, { otherwise: "`false`" }),
     outputFormat: optional(choice(["json", "text", "xml", "yaml"]), "What the answer is read as.", {
       otherwise: "`json` where there is an `outputSchema`, else `text`",
     }),

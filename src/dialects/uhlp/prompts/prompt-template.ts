@@ -20,6 +20,8 @@ export interface PromptTemplate {
   readonly parameters?: JsonObject;
   /** Jinja. */
   readonly template: string;
+  /** A value that is missing is an error wherever the template uses it. */
+  readonly strict?: boolean;
   readonly outputFormat?: "json" | "text" | "xml" | "yaml";
   readonly outputSchema?: JsonObject;
 }
@@ -66,12 +68,13 @@ async function readTemplate(root: YamlMap, reader: Reader): Promise<PromptTempla
   if (read !== undefined) await checkSyntax(read.template, reader.problems);
   await checkLater(reader);
   if (read === undefined) return undefined;
-  const { description, model, parameters, template, outputFormat, outputSchema } = read;
+  const { description, model, parameters, template, strict, outputFormat, outputSchema } = read;
   return {
     description: description?.value,
     model: model?.value,
     parameters,
     template: template.value,
+    strict,
     outputFormat,
     ...(outputSchema === undefined ? {} : { outputSchema }),
   };

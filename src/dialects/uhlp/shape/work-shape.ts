@@ -6,6 +6,7 @@ import { choice, flag, integer, text } from "../../shape/scalars.ts";
 import { type Reader, type ReadOf, type Text, to } from "../../shape/shape.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import { toJson } from "../../source/yaml-node.ts";
+import { STRICT } from "../prompts/prompt-shape.ts";
 import { taking } from "./step-fields.ts";
 import { filled } from "./texts.ts";
 
@@ -106,6 +107,7 @@ const writtenModel = object(
     ),
     model: optional(filled(), "`provider:model`, or an alias of the configuration."),
     parameters: optional(json, "Settings of the model, e.g. `temperature`, `maxTokens`."),
+    strict: optional(flag(), STRICT, { otherwise: "`false`" }),
     outputFormat: optional(choice(["json", "text", "xml", "yaml"]), "What the answer is read as.", {
       otherwise: "`json` where there is an `outputSchema`, else `text`",
     }),
@@ -137,12 +139,13 @@ const model = to(
     to(writtenModel, (read): ModelTarget => read),
   ),
   (read, { problems, later }) => {
-    const { promptTemplate, prompt, model: name, parameters, outputFormat, outputSchema, params } = read;
+    const { promptTemplate, prompt, model: name, parameters, strict, outputFormat, outputSchema, params } = read;
     if (promptTemplate !== undefined && !checkPath(promptTemplate, problems)) return undefined;
     if (prompt !== undefined) later.push({ kind: "prompt", text: prompt });
     const options: JsonObject = {
       ...(name === undefined ? {} : { model: name.value }),
       ...(parameters === undefined ? {} : { parameters }),
+      ...(strict === undefined ? {} : { strict }),
       ...(outputFormat === undefined ? {} : { outputFormat }),
       ...(outputSchema === undefined ? {} : { outputSchema }),
     };

@@ -1,0 +1,51 @@
+import { filters } from "./filters/filters.ts";
+import { Meter } from "./meter.ts";
+import { Expressions } from "./render/expressions.ts";
+import { globals } from "./render/globals.ts";
+import { InputNames, Scope } from "./render/scope.ts";
+import { Statements } from "./render/statements.ts";
+import type { Template } from "./syntax/nodes.ts";
+import { parseTemplate } from "./syntax/parse-template.ts";
+import { TemplateError } from "./template-error.ts";
+import { tests } from "./tests.ts";
+import type { Input } from "./values/from-json.ts";
+
+export interface RenderOptions {
+  /** A value that is missing is an error wherever it is used, but for `is defined` and `default`. */
+  readonly isStrict: boolean;
+  /** What the template may do: see `Meter`. */
+  readonly steps: number;
+  /** Characters of the text that comes out. */
+  readonly maxLength: number;
+  readonly random: () => number;
+}
+
+/** Reads a template. Throws a `TemplateError`. */
+export function readTemplate(source: string): Template {
+  return parseTemplate(source, { filters, tests });
+}
+
+/**
+ * Renders a template as Jinja2 3.1 does, in bounded time and memory. What is put in is never expanded again. Throws a
+ * `TemplateError` with the place.
+ */
+export function renderTemplate(
+  template: Template,
+  input: { readonly [name: string]: Input },
+  { isStrict, steps, maxLength, random }: RenderOptions,
+): string {
+  const root = new InputNames(input, globals);
+  const expressions = new Expressions({ meter: new Meter(steps), isStrict, random, names: root.names });
+  try {
+    return new Statements(template, expressions, new Scope(root), maxLength).render();
+  } catch (error) {
+    throw placed(error, expressions.at);
+  }
+}
+
+function placed(error: unknown, at: number): unknown {
+  if (error instanceof RangeError)
+    return new TemplateError("limit", "it needs more memory than it may have, or is nested too deeply", { at });
+  if (!(error instanceof TemplateError) || error.at !== undefined) return error;
+  return new TemplateError(error.kind, error.message, { at, missing: error.missing });
+}
