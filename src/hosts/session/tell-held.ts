@@ -10,7 +10,7 @@ export interface ToldHeld extends HeldStep {
 }
 
 /** A dead letter that is there as long as the step is held. */
-export interface HeldLetter extends HeldStep {
+interface HeldLetter extends HeldStep {
   readonly isHeld: true;
 }
 

@@ -1,5 +1,3 @@
-import { appendFileSync } from "node:fs";
-import { join } from "node:path";
 import { isJsonObject } from "../../../src/core/json.ts";
 import type { Executor } from "../../../src/ports/executor.ts";
 import { holdsSteps } from "../../../src/ports/journal.ts";
@@ -15,14 +13,12 @@ import { FastClock } from "./fast-clock.ts";
 const [dataDir = "", text = "{}", seenAt = ""] = process.argv.slice(2);
 const wanted = JSON.parse(text) as CrashRuns;
 const clock = new FastClock(wanted.timesFaster ?? 1);
-const log = join(dataDir, "begun.txt");
 let isTold = false;
 
 const executor: Executor = {
   recordsInput: false,
-  run: ({ runId, path, input }) =>
+  run: ({ path, input }) =>
     new Promise((resolve) => {
-      appendFileSync(log, `${runId} ${path}\n`);
       if (!isTold) process.stdout.write("working\n");
       isTold = true;
       const { ms = 0, kills = false } = isJsonObject(input) ? input : {};

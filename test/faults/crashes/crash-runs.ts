@@ -2,7 +2,7 @@ import type { Graph } from "../../../src/core/graph/graph.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { literal, path, task, toGraph } from "../graphs.ts";
 
-/** What the processes of a crash test are to do. */
+/** The task of the processes of a crash test. */
 export interface CrashRuns {
   /** Each run is a fan-out of so many items. */
   readonly items: number;

@@ -1,7 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
@@ -57,14 +55,6 @@ async function driveOnce(
   if (code !== 0) throw new Error(`The process ended with ${code}: ${await complaints}`);
   const last = (await said).trimEnd().split("\n").at(-1) ?? "";
   return (JSON.parse(last) as { ends: string[] }).ends;
-}
-
-/** How often each step was begun, by run and path. */
-export function readBegun(dataDir: string): ReadonlyMap<string, number> {
-  const begun = new Map<string, number>();
-  for (const line of readFileSync(join(dataDir, "begun.txt"), "utf8").trimEnd().split("\n"))
-    begun.set(line, (begun.get(line) ?? 0) + 1);
-  return begun;
 }
 
 export async function readEvents(dataDir: string, runId: string): Promise<readonly Event[]> {

@@ -3,7 +3,7 @@ import type { Death, Instance, RunState } from "../../history/run-state.ts";
 import { leavePlace, returnToPlace, takePlace } from "../flow/window.ts";
 import type { Turn } from "../turn.ts";
 
-/** Whoever has worked for longer when the process dies is not what kills it. */
+/** An attempt that has worked for longer when the process dies is not what kills it. */
 const YOUNG_MS = 60_000;
 /** Older deaths are forgotten. */
 const WINDOW_MS = 10 * 60_000;
@@ -63,7 +63,7 @@ export function clearDeaths(instance: Instance): void {
   instance.uncheckedDeaths = 0;
 }
 
-/** What follows from a death of the process with the attempt in flight. */
+/** Decides what follows from a death of the process with the attempt in flight. */
 export function judgeDeath(instance: Instance, event: StepInterrupted): "goes on" | "is held" | "is poison" {
   if (event.hasBegun === false) return "goes on";
   if (event.diedAt === undefined) {
