@@ -29,6 +29,11 @@ export function isSuspect({ deaths }: Pick<Instance, "deaths">): boolean {
   return deaths.length >= SUSPECT_DEATHS;
 }
 
+/** It waits for its turn: nothing of the attempt in flight has begun. */
+export function awaitsTurn(instance: Instance): boolean {
+  return instance.phase === "dispatched" && instance.begun === "unknown" && isSuspect(instance);
+}
+
 /** How much speaks against a suspect. A death beside no other one weighs twice. */
 export function suspicionOf({ deaths }: Pick<Instance, "deaths">): number {
   return deaths.length + countAlone(deaths);
@@ -36,11 +41,11 @@ export function suspicionOf({ deaths }: Pick<Instance, "deaths">): number {
 
 /** A death of the process, for one attempt that was in flight. */
 export function toInterrupted(instance: Instance, death: DeathOfProcess): StepInterrupted {
-  const { path, attempt, begun, startedAt } = instance;
+  const { path, attempt, startedAt } = instance;
   const { at, diedAt } = death;
   const interrupted = { type: "stepInterrupted", at, path, attempt, cause: "crash", diedAt } as const;
   // The start of a suspect is durable before it begins; that of others may be missing.
-  if (isSuspect(instance) && begun === "unknown") return { ...interrupted, hasBegun: false };
+  if (awaitsTurn(instance)) return { ...interrupted, hasBegun: false };
   const counts = diedAt - startedAt < YOUNG_MS && !death.runsElsewhere(instance);
   if (!counts) return interrupted;
   const holds = countAlone(addDeath(instance, diedAt)) >= CULPRIT_DEATHS;

@@ -69,6 +69,21 @@ test("whoever goes on after a question has not failed: that is no other try", ()
   expect(frame(run, teller)[1]).toContain("try 2");
 });
 
+test("whoever was in flight at deaths of the process says that it waits for its turn, and in the end that it is held", () => {
+  const { run, teller } = begin(toGraph([agentTask("ask")]));
+  teller.start({});
+  const die = (attempt: number, more: object = {}) => {
+    const death = { type: "stepInterrupted", at: teller.now, path: "ask", attempt, cause: "crash" } as const;
+    teller.tell({ ...death, diedAt: teller.now, counts: true, ...more });
+  };
+  for (const attempt of [1, 2, 3]) die(attempt);
+  expect(frame(run, teller)[1]).toContain("paused: in flight when the process died 3 times");
+  teller.tell({ type: "stepStarted", at: teller.now, path: "ask", attempt: 4, isAlone: true });
+  expect(frame(run, teller)[1]).not.toContain("paused");
+  die(4, { holds: true });
+  expect(frame(run, teller)[1]).toMatch(/^◷ ask .* held: in flight when the process died 4 times/);
+});
+
 test("what runs inside a step stands below it, indented, with as many instances as there will be", () => {
   const fetch = { ...agentTask("fetch"), catch: { kind: "dag", steps: [agentTask("plan-b")] } } as const;
   const { run, teller } = begin(

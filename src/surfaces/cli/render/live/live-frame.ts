@@ -1,12 +1,12 @@
 import { type Instance, SINGLE_ITEM } from "../../../../core/history/run-state.ts";
-import { explainHeld } from "../../../../core/interpreter/attempt/crashes.ts";
+import { awaitsTurn } from "../../../../core/interpreter/attempt/crashes.ts";
 import { timerOf } from "../../../../core/interpreter/timers.ts";
 import { triesOf } from "../../../../operations/runs/describe/describe-run-history.ts";
 import type { StepStatus } from "../../../../operations/runs/run-schemas.ts";
 import { formatBudget, formatDuration, formatTime, formatUsd } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
-import { showWait } from "../text/show-wait.ts";
+import { showSuspect, showWait } from "../text/show-wait.ts";
 import { statusSign, statusStyle } from "../text/status-sign.ts";
 import { padEnd, renderSegments, type Segment, truncate, widthOf } from "../text/text-width.ts";
 import type { LiveLine } from "./live-line.ts";
@@ -188,9 +188,9 @@ function detailSegments(run: LiveRun, line: LiveLine, status: StepStatus, now: n
     case "awaiting_approval":
       return waitSegments(run, line, status, now);
     case "running":
-      return line.lastFailure === undefined || !line.count.isFanOut ? [] : failureSegments(run, line, status, now);
+      return runningSegments(run, line, status, now);
     case "held":
-      return heldSegments(line);
+      return suspectSegments(findLive(line, "held"));
     case "pending":
     case "completed":
     case "skipped":
@@ -199,9 +199,15 @@ function detailSegments(run: LiveRun, line: LiveLine, status: StepStatus, now: n
   }
 }
 
-function heldSegments(line: LiveLine): Segment[] {
-  const instance = findLive(line, "held");
-  return instance === undefined ? [] : [{ text: `  ${sanitize(explainHeld(instance).message)}`, style: "red" }];
+function runningSegments(run: LiveRun, line: LiveLine, status: StepStatus, now: number): Segment[] {
+  const suspect = someLive(line, awaitsTurn);
+  if (suspect !== undefined) return suspectSegments(suspect);
+  return line.lastFailure === undefined || !line.count.isFanOut ? [] : failureSegments(run, line, status, now);
+}
+
+function suspectSegments(instance: Instance | undefined): Segment[] {
+  if (instance === undefined) return [];
+  return [{ text: `  ${showSuspect(instance)}`, style: instance.phase === "held" ? "red" : "yellow" }];
 }
 
 function failureSegments(run: LiveRun, line: LiveLine, status: StepStatus, now: number): Segment[] {
@@ -231,6 +237,10 @@ function signalOf({ signal }: Instance): string {
 }
 
 function findLive(line: LiveLine, phase: Instance["phase"]): Instance | undefined {
-  for (const { life } of line.live) if (life.is === "live" && life.instance.phase === phase) return life.instance;
+  return someLive(line, (instance) => instance.phase === phase);
+}
+
+function someLive(line: LiveLine, isWanted: (instance: Instance) => boolean): Instance | undefined {
+  for (const { life } of line.live) if (life.is === "live" && isWanted(life.instance)) return life.instance;
   return undefined;
 }

@@ -1,11 +1,12 @@
 import type { Event, StepFailed } from "../../../../core/history/events.ts";
+import { awaitsTurn } from "../../../../core/interpreter/attempt/crashes.ts";
 import { timerOf } from "../../../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../../../core/iso-time.ts";
 import type { StepHistory } from "../../../../operations/runs/describe/describe-run-history.ts";
 import { statusOfEnd } from "../../../../operations/runs/describe/describe-run-steps.ts";
 import { formatBudget, formatDuration, formatUsd } from "../text/formats.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
-import { showWait } from "../text/show-wait.ts";
+import { showSuspect, showWait } from "../text/show-wait.ts";
 import type { LiveLine } from "./live-line.ts";
 import type { LiveNotice, LiveRun } from "./live-run.ts";
 
@@ -19,6 +20,7 @@ export class PlainReport {
   readonly #told = new Map<LiveLine, number>();
 
   readonly #toldWaits = new Set<string>();
+  #hasToldSuspects = false;
 
   constructor(run: LiveRun) {
     this.#run = run;
@@ -31,6 +33,7 @@ export class PlainReport {
       ...ended.flatMap((history) => this.#tellEnd(history)),
       ...began.flatMap((history) => this.#tellStart(history)),
       ...this.#tellRun(notice),
+      ...this.#tellDeath(notice),
       ...this.#tellWaits(),
     ];
     return lines.map((line) => `[${this.#elapsed()}] ${line}`);
@@ -124,6 +127,18 @@ export class PlainReport {
     return [
       `run ${status.replaceAll("_", " ")}, ${usd}${code === undefined ? "" : `: ${sanitize(`${code} ${message}`)}`}`,
     ];
+  }
+
+  /** Suspects once, since there may be very many. */
+  #tellDeath(notice: LiveNotice): string[] {
+    if (notice.type !== "event" || notice.event.type !== "stepInterrupted") return [];
+    const instance = this.#run.history.state.active.get(notice.event.path);
+    if (instance === undefined) return [];
+    const path = showPath(instance.path);
+    const isHeld = instance.phase === "held";
+    if (!isHeld && (this.#hasToldSuspects || !awaitsTurn(instance))) return [];
+    this.#hasToldSuspects = true;
+    return [`${path} ${showSuspect(instance)}`];
   }
 
   #isOneOfMany(history: StepHistory): boolean {

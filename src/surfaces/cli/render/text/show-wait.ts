@@ -1,6 +1,12 @@
+import type { Instance } from "../../../../core/history/run-state.ts";
 import type { ShownWait } from "../live/live-run.ts";
 import { formatTime } from "./formats.ts";
 import { sanitize } from "./sanitize.ts";
+
+/** Why a step waits that was in flight when the process died, or is held. */
+export function showSuspect({ phase, deaths }: Pick<Instance, "phase" | "deaths">): string {
+  return `${phase === "held" ? "held" : "paused"}: in flight when the process died ${deaths.length} times`;
+}
 
 /** What calls of a run wait for, in one line. */
 export function showWait({ pool, inFlight, width, waiting, closedUntil }: ShownWait, now: number): string {
