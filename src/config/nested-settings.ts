@@ -31,6 +31,7 @@ export const mcpServerSchema = z.object({
   timeout_ms: milliseconds.optional(),
   routing_weight: z.coerce.number().optional(),
   exclude: z.array(z.string()).optional(),
+  required: z.boolean().optional(),
   start: z.enum(["lazy", "eager"]).optional(),
 });
 

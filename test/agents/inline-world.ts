@@ -8,7 +8,7 @@ import { createInlineExecutor, type InlineOptions } from "../../src/executors/ag
 import { createModels } from "../../src/executors/models/create-models.ts";
 import type { ModelsOptions, ProviderKind } from "../../src/executors/models/models-options.ts";
 import type { Asks, Executor, Outcome, Progress, Task } from "../../src/ports/executor.ts";
-import type { AgentTool, ToolboxRequest, ToolCallResult } from "../../src/ports/tools/agent-toolbox.ts";
+import type { AgentTool, MissingServer, ToolboxRequest, ToolCallResult } from "../../src/ports/tools/agent-toolbox.ts";
 import { SqliteConversations } from "../../src/storage/sqlite/service/sqlite-conversations.ts";
 import { type FakeModelOptions, startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import type { SaidReply } from "../fakes/model-server/model-reply.ts";
@@ -34,7 +34,7 @@ interface InlineWorld {
 interface Given extends Partial<Omit<InlineOptions, "models" | "toolbox" | "builtIns">> {
   readonly tools?: readonly AgentTool[];
   readonly builtIns?: readonly AgentTool[];
-  readonly missing?: readonly { readonly server: string; readonly reason: string }[];
+  readonly missing?: readonly MissingServer[];
   readonly models?: Partial<ModelsOptions>;
 }
 

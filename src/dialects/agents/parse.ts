@@ -159,6 +159,7 @@ const SERVER_SETTINGS = [
   "timeout_ms",
   "routing_weight",
   "exclude",
+  "required",
   "start",
   "protocol",
   "tools",

@@ -42,7 +42,13 @@ test("files are started by their ending, and one that is missing is named", asyn
   const { toolbox } = openToolbox();
   const { missing } = await toolbox.offer({ servers, folder }, NEVER);
   expect(missing).toEqual([
-    { server: "missing.py", reason: expect.stringContaining(`there is no file ${join(folder, "missing.py")}`) },
+    {
+      server: "missing.py",
+      failed: expect.objectContaining({
+        message: expect.stringContaining(`there is no file ${join(folder, "missing.py")}`),
+      }),
+      isOptional: false,
+    },
   ]);
 });
 
@@ -136,7 +142,7 @@ test("a server that dies at once each time is left alone for longer and longer, 
   writeFileSync(join(folder, "dying.sh"), "echo x >> starts; exit 3\n");
   const { toolbox } = openToolbox();
   const servers = { dying: { server_path: "dying.sh", cwd: "." } };
-  const reason = async () => (await toolbox.offer({ servers, folder }, NEVER)).missing[0]?.reason;
+  const reason = async () => (await toolbox.offer({ servers, folder }, NEVER)).missing[0]?.failed.message;
   await expect.poll(reason).toMatch(/exit code 3.*failed \d+ times.*tried again in \d+ s/s);
   expect(await toolbox.states()).toMatchObject([{ state: "waiting", restarts: 0, nextTryAt: expect.any(Number) }]);
   const countStarts = () => readFileSync(join(folder, "starts"), "utf8").length / 2;

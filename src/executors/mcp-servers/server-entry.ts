@@ -29,6 +29,8 @@ export interface ServerSettings {
   readonly routing_weight?: number | undefined;
   /** Names that agents neither see nor may call; they may end with `*`. */
   readonly exclude?: readonly string[] | undefined;
+  /** False: an agent that names it does without it where it cannot be reached. */
+  readonly required?: boolean | undefined;
   /** `eager`: connected at the start and held. Default: when it is first needed. */
   readonly start?: "lazy" | "eager" | undefined;
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { Failed } from "../executor.ts";
 
 /** Tools of MCP servers, as an agent sees and calls them. */
 export interface AgentToolbox {
@@ -30,10 +31,17 @@ export interface ToolboxRequest {
 export interface ToolboxOffer {
   /** Those of the first server first, each server's by name: equal servers, equal order. */
   readonly tools: readonly AgentTool[];
-  /** `reason`: a sentence that names the server. */
-  readonly missing: readonly { readonly server: string; readonly reason: string }[];
+  readonly missing: readonly MissingServer[];
   /** Describes what was left out, e.g. a tool with an invalid schema, for the log. */
   readonly warnings: readonly string[];
+}
+
+export interface MissingServer {
+  readonly server: string;
+  /** The failure of an agent that cannot do without it; its message names the server. */
+  readonly failed: Failed;
+  /** Its entry says `required: false`. */
+  readonly isOptional: boolean;
 }
 
 export interface AgentTool {

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { anyMap, list } from "../../shape/containers.ts";
 import { ignored, optional } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
-import { choice, number, text } from "../../shape/scalars.ts";
+import { choice, flag, number, text } from "../../shape/scalars.ts";
 import { type ReadOf, type Shape, to } from "../../shape/shape.ts";
 import { toJson } from "../../source/yaml-node.ts";
 import { names, plain, texts } from "./parts.ts";
@@ -91,6 +91,10 @@ export function server(msPerUnit: 1 | 1_000) {
         "Which server goes first where several have a tool.",
       ),
       exclude: optional(nameTexts, "Its tools that nobody gets."),
+      required: optional(
+        flag(),
+        "`false`: agents that name it do without it where it cannot be reached. Default `true`.",
+      ),
       start: optional(plain(choice(["lazy", "eager"])), "When it is started: as it is needed, or at once."),
       protocol: optional(plain(choice(["auto", "legacy", "2026-07-28"])), "The version of MCP that it speaks."),
       tools: optional(plain(to(anyMap(), (node) => toJson(node) as JsonObject)), "Settings of single tools."),

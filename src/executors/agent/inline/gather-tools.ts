@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
-import type { Task } from "../../../ports/executor.ts";
-import type { AgentTool, AgentToolbox, ToolboxOffer } from "../../../ports/tools/agent-toolbox.ts";
+import type { Failed, Task } from "../../../ports/executor.ts";
+import type { AgentTool, AgentToolbox, MissingServer, ToolboxOffer } from "../../../ports/tools/agent-toolbox.ts";
 import type { BuiltInTools } from "../../../ports/tools/built-in-tools.ts";
 import { BUILT_INS, isBuiltIn } from "../../models/built-ins.ts";
 import type { Model } from "../../models/create-models.ts";
@@ -30,14 +30,16 @@ const QUALIFIED = /^[A-Za-z0-9_-]{1,64}$/;
 export async function gatherTools(
   { request, task, model, sources }: { request: AgentRequest; task: Task; model: Model; sources: ToolSources },
   signal: AbortSignal,
-): Promise<GatheredTools> {
+): Promise<GatheredTools | Failed> {
   const notes: string[] = [];
   const names = request.builtIns.filter((name) => name !== WEB_SEARCH);
   const builtIn = names.length === 0 ? [] : await offerBuiltIns(request, { names, task, sources }, signal);
   if (names.length > 0 && builtIn.length === 0)
     notes.push(`Built-in tools that were asked for are not there: ${names.join(", ")}.`);
   const offer = await offerServed(request, { task, sources }, signal);
-  notes.push(...offer.missing.map(({ reason }) => reason), ...offer.warnings);
+  const required = findRequired(request, offer);
+  if (required !== undefined) return toUnequipped(request, required);
+  notes.push(...offer.missing.map(({ failed }) => failed.message), ...offer.warnings);
   const served = offer.tools;
   const allowed = served.filter((tool) => request.allow === undefined || namesTool(request.allow, tool));
   const known = served.map((tool) => tool.name);
@@ -48,6 +50,22 @@ export async function gatherTools(
     providers: request.builtIns.includes(WEB_SEARCH) ? findWebSearch(model, notes) : [],
     notes,
   };
+}
+
+/**
+ * The server that the agent cannot do without: one that it names, or any where all of them are gone. A step's tool without a server's
+ * name may be one that only other agents have.
+ */
+function findRequired({ allow, clients }: AgentRequest, { missing, tools }: ToolboxOffer): MissingServer | undefined {
+  const needed = missing.filter(({ isOptional }) => !isOptional);
+  if (allow !== undefined) return needed.find(({ server }) => allow.some((name) => name.startsWith(`${server}.`)));
+  return clients !== undefined || tools.length === 0 ? needed[0] : undefined;
+}
+
+/** An agent without its tools would make its answer up. */
+function toUnequipped({ name }: AgentRequest, { server, failed }: MissingServer): Failed {
+  const advice = `Where the agent can do without it, say \`required: false\` in the entry of "${server}".`;
+  return { ...failed, message: `The agent "${name}" needs the MCP server "${server}". ${failed.message} ${advice}` };
 }
 
 interface Asking {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { call, calls, inlineWorld, say, tool } from "../../../../test/agents/inline-world.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Asks, Outcome } from "../../../ports/executor.ts";
+import { toFailed } from "../../output/failure.ts";
 
 const MODELS = ["anthropic:claude-haiku-4-5", "openai:gpt-5-mini", "google:gemini-2.5-flash", "local:llama3.2:3b"];
 const CITY = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
@@ -109,6 +110,26 @@ describe("what the model does wrong is told to it, and no tool is called", () =>
       expect(called).toEqual([]);
     });
   }
+
+  test("a server that the agent names and nobody reaches is a failure before anything is paid", async () => {
+    const failed = toFailed("MCP_UNREACHABLE", { message: "It is down.", retryable: true, effect: "none" });
+    const gone = (isOptional: boolean) => ({ missing: [{ server: "search", failed, isOptional }] });
+    const named = { mcp_servers: ["search"], clients: ["search"] };
+    const world = await inlineWorld([say("I made it up.")], gone(false));
+    expect(await world.ask(named)).toMatchObject({
+      code: "MCP_UNREACHABLE",
+      retryable: true,
+      message: expect.stringMatching(/needs the MCP server "search".*It is down.*required: false/),
+    });
+    // All servers that there are: an agent that names none cannot have meant to do without any.
+    expect(await world.ask({})).toMatchObject({ code: "MCP_UNREACHABLE" });
+    expect(world.requests).toHaveLength(0);
+
+    const others = await inlineWorld([say("Fine.")], { ...gone(false), tools: [tool("look", () => "x")] });
+    expect(await others.ask({})).toMatchObject({ status: "succeeded" });
+    const optional = await inlineWorld([say("Fine.")], gone(true));
+    expect(await optional.ask(named)).toMatchObject({ status: "succeeded" });
+  });
 
   test("a tool that the agent may not use is neither shown nor called", async () => {
     const secret = tool("secret", () => String(called.push("secret")));

@@ -78,7 +78,9 @@ async function prepare(
   if (hasBudget && !(await model.hasPrice())) return toUnpriced(model);
   signal.throwIfAborted();
 
-  const { tools, providers, notes } = await gatherTools({ request, task, model, sources: options }, signal);
+  const gathered = await gatherTools({ request, task, model, sources: options }, signal);
+  if ("status" in gathered) return gathered;
+  const { tools, providers, notes } = gathered;
   const system = systemOf(request);
   const names = tools.map(({ name }) => name);
   task.emit({

@@ -36,14 +36,17 @@ test("a server that is not there is told of, and the others are offered", async 
     gone: { command: "/no/such/program" },
     unset: { url: `http://127.0.0.1:1/${variable("NO_SUCH_NAME")}` },
     odd: { command: 7 },
+    spare: { command: "/no/such/program", required: false },
   };
-  const offer = await toolbox.offer({ servers, clients: ["fake", "gone", "unset", "odd", "fakes"] }, NEVER);
+  const offer = await toolbox.offer({ servers, clients: ["fake", "gone", "unset", "odd", "spare", "fakes"] }, NEVER);
   expect(namesIn(offer)).toEqual(["alpha"]);
-  expect(Object.fromEntries(offer.missing.map(({ server, reason }) => [server, reason]))).toEqual({
-    gone: expect.stringContaining("ENOENT"),
-    unset: expect.stringContaining("NO_SUCH_NAME"),
-    odd: expect.stringContaining("command"),
-    fakes: 'No MCP server is called "fakes". Did you mean `fake`?',
+  const told = offer.missing.map(({ server, failed, isOptional }) => [server, [failed.message, isOptional]]);
+  expect(Object.fromEntries(told)).toEqual({
+    gone: [expect.stringContaining("ENOENT"), false],
+    unset: [expect.stringContaining("NO_SUCH_NAME"), false],
+    odd: [expect.stringContaining("command"), false],
+    spare: [expect.stringContaining("ENOENT"), true],
+    fakes: ['No MCP server is called "fakes". Did you mean `fake`?', false],
   });
 });
 

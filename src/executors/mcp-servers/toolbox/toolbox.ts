@@ -4,11 +4,13 @@ import type {
   AgentTool,
   AgentToolbox,
   AgentToolCall,
+  MissingServer,
   ToolboxOffer,
   ToolboxRequest,
   ToolCallResult,
   ToolServerState,
 } from "../../../ports/tools/agent-toolbox.ts";
+import { toRefused } from "../../output/failure.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import type { SchemaValidators } from "../../output/schema-validators.ts";
 import { McpFailure } from "../mcp-failure.ts";
@@ -102,8 +104,8 @@ export class McpToolbox implements AgentToolbox {
   }
 
   async #list(servers: McpServers, server: string, signal: AbortSignal): Promise<ListedServer> {
+    const { settings } = (await servers.entries()).get(server) ?? { settings: { problem: "it is gone" } };
     try {
-      const { settings } = (await servers.entries()).get(server) ?? { settings: { problem: "it is gone" } };
       const { routing_weight: weight = 1, exclude = [] } = "problem" in settings ? {} : settings;
       const { tools, warnings } = await keepUsable(await servers.list(server, signal), this.#options.validators);
       return {
@@ -113,7 +115,8 @@ export class McpToolbox implements AgentToolbox {
       };
     } catch (failure) {
       if (!(failure instanceof McpFailure) || signal.aborted) throw failure;
-      return { tools: [], missing: [{ server, reason: failure.message }], warnings: [] };
+      const isOptional = !("problem" in settings) && settings.required === false;
+      return { tools: [], missing: [{ server, failed: failure.failed, isOptional }], warnings: [] };
     }
   }
 
@@ -171,7 +174,10 @@ interface ListedServer {
 }
 
 /** In the order of the configuration, whatever the order of `clients`. */
-async function chooseServers(servers: McpServers, clients: readonly string[] | undefined) {
+async function chooseServers(
+  servers: McpServers,
+  clients: readonly string[] | undefined,
+): Promise<{ readonly known: readonly string[]; readonly missing: readonly MissingServer[] }> {
   if (clients?.length === 0) return { known: [], missing: [] };
   try {
     const names = await servers.names();
@@ -180,13 +186,14 @@ async function chooseServers(servers: McpServers, clients: readonly string[] | u
       known: clients === undefined ? names : names.filter((name) => clients.includes(name)),
       missing: unknown.map((server) => ({
         server,
-        reason: `No MCP server is called "${server}". ${describeKnown(server, names)}`,
+        failed: toRefused("MCP_SERVER_UNKNOWN", `No MCP server is called "${server}". ${describeKnown(server, names)}`),
+        isOptional: false,
       })),
     };
   } catch (error) {
     // The file that names them cannot be read.
-    const reason = error instanceof Error ? error.message : String(error);
-    return { known: [], missing: (clients ?? ["*"]).map((server) => ({ server, reason })) };
+    const failed = toRefused("MCP_SERVER_INVALID", error instanceof Error ? error.message : String(error));
+    return { known: [], missing: (clients ?? ["*"]).map((server) => ({ server, failed, isOptional: false })) };
   }
 }
 
