@@ -32,6 +32,7 @@ table
     return stripTags(html);
   })
   .add("xmlattr", { autospace: true }, (value, given, rendering) => {
+    if (value instanceof Undefined) throw value.fault();
     if (!(value instanceof Dict)) throw wrong(`'${typeName(value)}' object has no attribute 'items'`);
     const parts: string[] = [];
     for (const [key, item] of value.entries.values()) {

@@ -4,7 +4,7 @@ import { toFloat } from "../values/arithmetic.ts";
 import { toNumeric } from "../values/compare.ts";
 import { escapeChar, integerText, toRepr, toText } from "../values/print.ts";
 import { sliceText, textLength } from "../values/text.ts";
-import { Dict, isText, Tuple, typeName, Undefined, type Value } from "../values/value.ts";
+import { Dict, isText, Range, Tuple, typeName, Undefined, type Value } from "../values/value.ts";
 import { formatFloat } from "./decimal.ts";
 
 const SPECIFIER = /%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?(.)?/gsu;
@@ -65,8 +65,12 @@ class GivenValues {
   }
 
   assertAllUsed(): void {
-    const isMap = this.#values instanceof Dict || Array.isArray(this.#values);
-    if (!isMap && this.#used < this.#list.length) throw wrong("not all arguments converted during string formatting");
+    const values = this.#values;
+    // Python lets pass what it could look names up in.
+    const mayHaveNames =
+      values instanceof Dict || values instanceof Range || values instanceof Undefined || Array.isArray(values);
+    if (!mayHaveNames && this.#used < this.#list.length)
+      throw wrong("not all arguments converted during string formatting");
   }
 }
 
