@@ -48,6 +48,8 @@ export interface NeededFile {
   readonly path: string;
   /** The step that names it. */
   readonly at: Place;
+  /** The names that the step gives to the prompt. */
+  readonly names?: readonly string[];
 }
 
 /** Defaults for definitions, and facts about their surroundings. */

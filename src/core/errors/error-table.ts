@@ -406,6 +406,11 @@ export const ERRORS = {
     1,
   ),
   OUTPUT_CUT: row("The answer was cut off at the token limit.", "Raise `max_tokens`, or ask for less.", 1),
+  PROMPT_NAME_UNFILLED: row(
+    "A prompt reads a name that its step does not give it.",
+    "Give it in `inputMapping`, or write `| default('...')`.",
+    3,
+  ),
   PROMPT_INVALID: row(
     "The prompt template cannot be rendered.",
     "Correct the place named; `| default('...')` stands in for a value that may be missing.",

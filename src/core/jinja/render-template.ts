@@ -1,3 +1,4 @@
+import type { TemplateFault } from "../errors/template-fault.ts";
 import { filters } from "./filters/filters.ts";
 import { Meter } from "./meter.ts";
 import { Expressions } from "./render/expressions.ts";
@@ -23,6 +24,20 @@ export interface RenderOptions {
 /** Reads a template. Throws a `TemplateError`. */
 export function readTemplate(source: string): Template {
   return parseTemplate(source, { filters, tests });
+}
+
+/** The names that the template reads and nobody fills, if it is given these. Those that it tests first may be missing. */
+export function findUnfilled({ reads, source }: Template, given: readonly string[]): readonly UnfilledName[] {
+  const unfilled = [...reads].filter(([name]) => !given.includes(name) && !globals.has(name));
+  return unfilled.map(([name, at]) => {
+    const error = new TemplateError("undefined", `nothing fills \`${name}\``, { at, length: name.length });
+    return { name, fault: error.toFault(source) };
+  });
+}
+
+export interface UnfilledName {
+  readonly name: string;
+  readonly fault: TemplateFault;
 }
 
 /**

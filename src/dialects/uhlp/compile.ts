@@ -6,7 +6,8 @@ import { placeOfFault } from "../source/place-in-scalar.ts";
 import type { YamlMap } from "../source/yaml-node.ts";
 import { lowerWorkflow } from "./lower/lower.ts";
 import type { LowerContext } from "./lower/lower-context.ts";
-import { findTemplateFault } from "./prompts/check-template.ts";
+import { namesGiven } from "./lower/lower-work.ts";
+import { findTemplateFault, findUnfilledNames, remedyForUnfilled } from "./prompts/check-template.ts";
 import { blocksOf, type Level, type StepDefinition, toLevel } from "./shape/step-shape.ts";
 import { rules } from "./shape/texts.ts";
 import { workflow as shape } from "./shape/workflow-shape.ts";
@@ -47,6 +48,7 @@ export async function compileUhlp(
   const graph = lowerWorkflow(workflow, level, lowering);
   await checkLater(reader);
   await checkPrompts(reader);
+  await checkNames(steps, reader);
   if (graph === undefined || problems.hasErrors) return { problems: problems.toArray() };
   return { graph, files: lowering.files, problems: problems.toArray() };
 }
@@ -57,6 +59,20 @@ function listSteps({ steps }: Level): readonly StepDefinition[] {
     step,
     ...blocksOf(step.body).flatMap((block) => (block.kind === "written" ? listSteps(block.level) : [])),
   ]);
+}
+
+/** Of the prompts that are written in the file itself. Those of prompt files are checked when these are read. */
+async function checkNames(steps: readonly StepDefinition[], { source, problems }: Reader): Promise<void> {
+  for (const { body } of steps) {
+    const prompt = body?.type === "llm" ? body.target?.prompt : undefined;
+    if (body?.type !== "llm" || prompt === undefined) continue;
+    const given = namesGiven(body);
+    for (const { name, fault } of await findUnfilledNames(prompt.value, given)) {
+      const at = placeOfFault(prompt, fault, source) ?? prompt.at;
+      const message = `The prompt reads \`${name}\`, which nothing fills.`;
+      problems.warning({ code: "PROMPT_NAME_UNFILLED", at, message, remedy: remedyForUnfilled(name, given) });
+    }
+  }
 }
 
 async function checkPrompts({ later, source, problems }: Reader): Promise<void> {

@@ -90,3 +90,23 @@ test("files are looked for in the application, around workflows/, and beside the
   ]);
   expect(foldersOf("/x/flow.yaml", "/x")).toEqual(["/x"]);
 });
+
+test("a name that a prompt reads and its step does not give is a warning at the step", async () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "app", "rate.yaml"), "template: |\n  Rate {{ title }}\n  {{ tikcet }}\n");
+  const file = { kind: "prompt" as const, path: "rate.yaml", at: { line: 2, column: 1 }, names: ["title", "ticket"] };
+  const { graph, problems } = await pinFiles(GRAPH, {
+    text: "a\nb\n",
+    files: [file, file],
+    folders: [join(folder, "app")],
+  });
+  expect(graph?.settings["prompts"]).toHaveProperty(["rate.yaml"]);
+  expect(problems).toMatchObject([
+    {
+      code: "PROMPT_NAME_UNFILLED",
+      severity: "warning",
+      place: { line: 2 },
+      remedy: expect.stringContaining("`ticket`"),
+    },
+  ]);
+});

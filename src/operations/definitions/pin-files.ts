@@ -47,7 +47,10 @@ export async function pinFiles(graph: Graph, wanted: FilesToPin): Promise<Pinned
     } else {
       const prompt = await parsePrompt(file.path, read.text);
       problems.push(...prompt.problems);
-      if (prompt.template !== undefined) prompts.push([file.path, prompt.template]);
+      if (prompt.template === undefined) continue;
+      prompts.push([file.path, prompt.template]);
+      const uses = files.filter(({ path, kind }) => path === file.path && kind === "prompt");
+      problems.push(...(await findUnfilled(prompt.template.template, uses)).map((problem) => show(problem, text)));
     }
   }
   if (problems.some(({ severity }) => severity === "error")) return { problems };
@@ -139,6 +142,27 @@ async function parsePrompt(path: string, text: string) {
     ...(template === undefined ? {} : { template: { ...template } }),
     problems: problems.map((problem) => show(problem, text)),
   };
+}
+
+/** Names that the template reads and a step that uses it does not give, each told once. */
+async function findUnfilled(template: string, uses: readonly NeededFile[]): Promise<readonly Problem[]> {
+  const { findUnfilledNames, remedyForUnfilled } = await import("../../dialects/uhlp/prompts/check-template.ts");
+  const problems = new Map<string, Problem>();
+  for (const { path, at, names } of uses) {
+    if (names === undefined) continue;
+    for (const { name, fault } of await findUnfilledNames(template, names)) {
+      const message = `${path} reads \`${name}\` (line ${fault.line} of the template), which the step does not give it.`;
+      const remedy = remedyForUnfilled(name, names);
+      problems.set(`${at.line} ${name}`, {
+        code: "PROMPT_NAME_UNFILLED",
+        severity: "warning",
+        message,
+        remedy,
+        place: at,
+      });
+    }
+  }
+  return [...problems.values()];
 }
 
 function faultAt({ at }: NeededFile, { code, message }: Fault, folder: string | undefined): Problem {

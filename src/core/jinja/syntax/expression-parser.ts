@@ -10,12 +10,19 @@ export class ExpressionParser extends OperandParser {
     const { at } = this.tokens.current;
     let result = this.parseWithoutIf();
     while (this.tokens.skipWord("if")) {
-      const test = this.parseWithoutIf();
+      const test = this.parseTested(() => this.parseWithoutIf());
       const otherwise = this.tokens.skipWord("else") ? this.parse() : undefined;
       result = { kind: "condition", at, test, chosen: result, otherwise };
       this.unknown.length = known;
     }
     return result;
+  }
+
+  /** What a condition reads may be missing. */
+  parseTested(parse: () => Expression): Expression {
+    const { part, names } = this.tokens.namesOf(parse);
+    for (const name of names) this.tokens.settled.add(name);
+    return part;
   }
 
   parseWithoutIf(): Expression {

@@ -123,4 +123,6 @@ export interface Template {
   readonly source: string;
   readonly body: readonly Statement[];
   readonly blocks: ReadonlyMap<string, readonly Statement[]>;
+  /** Names that the template needs to be given, with the first place of each; globals are among them. */
+  readonly reads: ReadonlyMap<string, number>;
 }

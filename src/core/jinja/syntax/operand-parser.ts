@@ -36,10 +36,10 @@ export abstract class OperandParser {
     const { tokens } = this;
     const { kind, text, at } = tokens.current;
     if (kind === "name") {
-      tokens.next();
+      const name = tokens.next();
       const constant = CONSTANTS.get(text);
       if (constant !== undefined) return { kind: "constant", at, value: constant };
-      tokens.names.add(text);
+      tokens.noteRead(name);
       return { kind: "name", at, name: text };
     }
     if (kind === "string") return { kind: "constant", at, value: this.#parseText() };
@@ -107,6 +107,7 @@ export abstract class OperandParser {
       const name = tokens.expectName();
       const full = this.#parseDotted(name.text);
       if (!this.#known.filters.has(full)) this.unknown.push(tokens.error(`filter ${full} is unknown`, name));
+      if (result?.kind === "name" && (full === "default" || full === "d")) tokens.settled.add(result.name);
       const args = tokens.isOperator("(") ? this.parseArguments() : NO_ARGUMENTS;
       result = { kind: "filter", at: name.at, name: full, value: result, args };
     } while (tokens.skipOperator("|"));
@@ -153,6 +154,7 @@ export abstract class OperandParser {
     const name = tokens.expectName();
     const full = this.#parseDotted(name.text);
     if (!this.#known.tests.has(full)) this.unknown.push(tokens.error(`test ${full} is unknown`, name));
+    if (value.kind === "name") tokens.settled.add(value.name);
     const args = this.#parseTestArguments();
     const test: Expression = { kind: "test", at: name.at, name: full, value, args };
     return isNegated ? { kind: "not", at, operand: test } : test;

@@ -5,6 +5,8 @@ import type { TokenReader } from "./token-reader.ts";
 import type { Token } from "./tokens.ts";
 
 const SPECIAL = ["true", "True", "false", "False", "none", "None"];
+/** Names that a template has without being given them. Globals are not among them. */
+const OWN_NAMES = new Set(["loop", "self", "super", "caller", "varargs", "kwargs"]);
 const ENDINGS = /^(?:end\w+|elif|else)$/;
 
 /** Tags, and the text between them. */
@@ -23,7 +25,9 @@ export class StatementParser {
     const body = this.#parseBody([]);
     const [unknown] = this.#expressions.unknown;
     if (unknown !== undefined) throw unknown;
-    return { source, body, blocks: this.#blocks };
+    const { reads, settled } = this.#tokens;
+    const unsettled = new Map([...reads].filter(([name]) => !settled.has(name) && !OWN_NAMES.has(name)));
+    return { source, body, blocks: this.#blocks, reads: unsettled };
   }
 
   /** Up to one of the words, which is the next token then. */
@@ -127,7 +131,9 @@ export class StatementParser {
     const known = this.#expressions.unknown.length;
     const branches: { test: Expression; body: Statement[] }[] = [];
     do {
-      const test = this.#expressions.parseTuple({ item: () => this.#expressions.parseWithoutIf() });
+      const test = this.#expressions.parseTested(() =>
+        this.#expressions.parseTuple({ item: () => this.#expressions.parseWithoutIf() }),
+      );
       branches.push({ test, body: this.#parseBranch(tag, "elif", "else", "endif") });
     } while (tokens.skipWord("elif"));
     const otherwise = tokens.skipWord("else") ? this.#parseBranch(tag, "endif") : [];
@@ -165,14 +171,11 @@ export class StatementParser {
   }
 
   #parseMacro(name: string, parameters: readonly Parameter[], tag: Token): MacroDefinition {
-    const outer = this.#tokens.names;
     const loops = this.#loops;
-    const uses = new Set<string>();
-    this.#tokens.names = uses;
     this.#loops = 0;
-    const body = this.#parseBlock(tag);
+    const { part: body, names: uses } = this.#tokens.namesOf(() => this.#parseBlock(tag));
     this.#loops = loops;
-    this.#tokens.names = new Set([...outer, ...uses]);
+    this.#tokens.settled.add(name);
     return { name, parameters, body, uses };
   }
 
@@ -251,6 +254,7 @@ export class StatementParser {
   #parseName(): Token {
     const name = this.#tokens.expectName();
     if (SPECIAL.includes(name.text)) throw this.#tokens.error(`\`${name.text}\` cannot be assigned`, name);
+    this.#tokens.settled.add(name.text);
     return name;
   }
 }

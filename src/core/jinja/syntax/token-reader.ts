@@ -3,8 +3,11 @@ import { describeToken, type Token, type TokenKind } from "./tokens.ts";
 
 /** Goes through the tokens of a template, and says what is wrong with them. */
 export class TokenReader {
-  /** Names that were read since the set was put here. */
-  names = new Set<string>();
+  /** The names that the template reads, with the first place of each. */
+  readonly reads = new Map<string, number>();
+  /** Names that the template makes itself, or that it expects to be missing. */
+  readonly settled = new Set<string>();
+  #names = new Set<string>();
   readonly #tokens: readonly Token[];
   #index = 0;
 
@@ -14,6 +17,21 @@ export class TokenReader {
 
   get current(): Token {
     return this.#tokens[this.#index] ?? { kind: "end", text: "", at: 0, length: 0 };
+  }
+
+  noteRead({ text, at }: Token): void {
+    this.#names.add(text);
+    if (!this.reads.has(text)) this.reads.set(text, at);
+  }
+
+  /** The names that are read by a part of the template. */
+  namesOf<Part>(parse: () => Part): { readonly part: Part; readonly names: ReadonlySet<string> } {
+    const outer = this.#names;
+    const names = new Set<string>();
+    this.#names = names;
+    const part = parse();
+    this.#names = new Set([...outer, ...names]);
+    return { part, names };
   }
 
   next(): Token {

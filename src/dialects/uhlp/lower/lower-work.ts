@@ -54,8 +54,8 @@ function lowerModel(body: WorkOf<"llm">, scope: ValueScope): Doing {
   const { target } = body;
   if (target === undefined) return UNREADABLE;
   const { prompt, promptTemplate, options } = target;
-  if (promptTemplate !== undefined) needFile("prompt", promptTemplate, scope);
-  const input = withFixed({ prompt, promptTemplate: promptTemplate?.value, ...options }, [
+  if (promptTemplate !== undefined) needFile("prompt", promptTemplate, scope, namesGiven(body));
+  const input = withFixed({ prompt: prompt?.value, promptTemplate: promptTemplate?.value, ...options }, [
     "input",
     inputsOf(body, scope),
   ]);
@@ -89,6 +89,16 @@ function withFixed(
   return toObject([...Object.entries(fixed).map(([name, value]) => [name, literalIfAny(value)] as const), ...computed]);
 }
 
-function needFile(kind: NeededFile["kind"], { value, at }: Text, { context }: ValueScope): void {
-  context.files.push({ kind, path: value, at: context.problems.source.place(at) });
+/** The names of a step's input. */
+export function namesGiven({ params, inputMapping, target }: WorkBody): readonly string[] {
+  return [params ?? target?.params, inputMapping].flatMap((map) => [...(map?.entries.keys() ?? [])]);
+}
+
+function needFile(
+  kind: NeededFile["kind"],
+  { value, at }: Text,
+  { context }: ValueScope,
+  names?: readonly string[],
+): void {
+  context.files.push({ kind, path: value, at: context.problems.source.place(at), ...(names && { names }) });
 }

@@ -1,5 +1,7 @@
 import type { TemplateFault } from "../../../core/errors/template-fault.ts";
+import type { UnfilledName } from "../../../core/jinja/render-template.ts";
 import { TemplateError } from "../../../core/jinja/template-error.ts";
+import { suggest } from "../../did-you-mean.ts";
 
 /** Finds the first mistake of a Jinja template; nothing is rendered. Loads the language when first asked. */
 export async function findTemplateFault(template: string): Promise<TemplateFault | undefined> {
@@ -11,4 +13,21 @@ export async function findTemplateFault(template: string): Promise<TemplateFault
     if (error instanceof TemplateError) return error.toFault(template);
     throw error;
   }
+}
+
+/** Finds what a template reads and its step does not give it. A template with mistakes reads nothing. */
+export async function findUnfilledNames(template: string, given: readonly string[]): Promise<readonly UnfilledName[]> {
+  const { findUnfilled, readTemplate } = await import("../../../core/jinja/render-template.ts");
+  try {
+    return findUnfilled(readTemplate(template), given);
+  } catch (error) {
+    if (error instanceof TemplateError) return [];
+    throw error;
+  }
+}
+
+/** What to do about a name that nothing fills. */
+export function remedyForUnfilled(name: string, given: readonly string[]): string {
+  const hint = suggest(name, given);
+  return hint ?? `Give it in \`inputMapping\`, or write \`{{ ${name} | default('...') }}\`.`;
 }

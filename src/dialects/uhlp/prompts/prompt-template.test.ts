@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { renderProblem } from "../../render-problem.ts";
 import { toJsonSchema } from "../../shape/json-schema.ts";
+import { findUnfilledNames } from "./check-template.ts";
 import { promptFile, promptRules } from "./prompt-shape.ts";
 import { parsePromptTemplate } from "./prompt-template.ts";
 
@@ -172,4 +173,21 @@ describe("what is wrong is shown with its place", () => {
     for (const template of hostile) await parsePromptTemplate({ text: JSON.stringify({ template }) });
     expect((await parsePromptTemplate({ text: "template: '{{ ok }}'" })).problems).toEqual([]);
   });
+});
+
+describe("names that nothing fills", () => {
+  const table: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+    ["Hi {{ nmae }} from {{ city }}", ["name", "city"], ["1:7 nmae"]],
+    ["Hi\n{{ a.b }} {{ a }}", [], ["2:4 a"]],
+    ["{{ a | default('x') }}{{ b is defined }}{% if c %}{{ c }}{% endif %}{{ d if d }}", [], []],
+    ["{% for x in [1] %}{{ x }}{{ loop.index }}{% endfor %}{% set y = 1 %}{{ y }}{{ range(2) }}", [], []],
+    ["{% macro m(a) %}{{ a }}{{ z }}{{ caller() }}{% endmacro %}{{ m(1) }}", [], ["1:27 z"]],
+    ["{{ a", [], []],
+  ];
+  for (const [template, given, expected] of table) {
+    test(template, async () => {
+      const found = await findUnfilledNames(template, given);
+      expect(found.map(({ name, fault }) => `${fault.line}:${fault.column} ${name}`)).toEqual(expected);
+    });
+  }
 });

@@ -149,7 +149,7 @@ const model = to(
       ...(outputFormat === undefined ? {} : { outputFormat }),
       ...(outputSchema === undefined ? {} : { outputSchema }),
     };
-    return { promptTemplate, prompt: prompt?.value, options, params };
+    return { promptTemplate, prompt, options, params };
   },
 );
 
