@@ -36,9 +36,11 @@ export function watchAgentsRun(graph: Graph, tell: (news: AgentsNews) => void): 
   };
 }
 
+const ASIDES: ReadonlySet<string> = new Set(["stepLogged", "costReserved", "costReported"]);
+
 /** Stands in front of the outcome that it comes with. */
 function isAside(notice: RunNotice): boolean {
-  return notice.type === "event" && (notice.event.type === "stepLogged" || notice.event.type === "costReported");
+  return notice.type === "event" && ASIDES.has(notice.event.type);
 }
 
 function pathOf(notice: RunNotice): string | undefined {
@@ -82,7 +84,8 @@ function progressNews(
   if (!isJsonObject(event)) return [];
   const { type, text, message } = event;
   if (kind === "live") {
-    if (typeof text !== "string") return [];
+    // Other events have texts too: the result of a tool is nobody's words.
+    if (type !== "text" || typeof text !== "string") return [];
     streaming.add(path);
     return [news("text", step, { text })];
   }

@@ -79,8 +79,13 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const hasEnded = state.phase === "finished";
   const outputs = hasEnded && root !== undefined && options.withOutputs !== false ? resultOf(root) : 0;
   const inputHandle = root?.frame.inputHandle ?? 0;
-  const values = await readHandles(reading, [inputHandle, outputs]);
-  const failure = hasEnded && ending?.code !== undefined ? { ...ending, code: ending.code } : findHeld(state);
+  const stuck = ending?.code === "NO_TRANSITION" ? findLast(reading) : 0;
+  const values = await readHandles(reading, [inputHandle, outputs, stuck]);
+  const cause = stuck === 0 ? "" : ` Its output: ${toExcerpt(loadHandle(stuck, values))}`;
+  const failure =
+    hasEnded && ending?.code !== undefined
+      ? { ...ending, code: ending.code, message: `${ending.message ?? ending.code}${cause}` }
+      : findHeld(state);
   const awaited = hasEnded ? [] : [...state.waiters.keys()];
   return {
     ...summarizeRun(record),
@@ -97,6 +102,19 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     input_data: loadHandle(inputHandle, values),
     outputs: loadHandle(outputs, values),
   };
+}
+
+/** The output of the step that ended last. */
+function findLast({ history }: RunReading): Handle {
+  const ended = [...history.steps.values()].flatMap(({ life }) => (life.is === "ended" ? [life] : []));
+  return ended.at(-1)?.handle ?? 0;
+}
+
+const EXCERPT_CHARS = 600;
+
+function toExcerpt(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length <= EXCERPT_CHARS ? text : `${text.slice(0, EXCERPT_CHARS)}...`;
 }
 
 /** Outputs may be as large as 16 MiB each: only so many are in memory at once. */

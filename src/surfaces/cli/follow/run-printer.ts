@@ -82,7 +82,9 @@ async function openLivePrinter(voice: Voice): Promise<RunPrinter> {
 }
 
 /** At a terminal as a table, where they are one. Programs get JSON on stdout, and people beside them the table on stderr. */
-function printOutputs({ run_id: runId, outputs }: RunHead): void {
+function printOutputs({ run_id: runId, outputs, error }: RunHead): void {
+  // A run that ended early has nothing to say: `null` would be taken for its answer.
+  if (outputs === null && error !== null) return;
   const { stdout, stderr } = process;
   const stream = stdout.isTTY === true ? stdout : stderr;
   const table = renderOutputs(outputs, { paint: paintFor(stream), width: stream.isTTY ? stream.columns : undefined });
