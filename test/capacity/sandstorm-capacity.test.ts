@@ -12,7 +12,8 @@ test("200 items on a server with 20 places all complete, though no step is retri
 });
 
 test("500 items on 20 places take at most 1.15 times the ideal 25 waves, and at most 5 % of the calls are refused", async () => {
-  const { world, places } = await sandstormWorld({ holdMs: 400 });
+  // Long enough that a busy machine does not matter.
+  const { world, places } = await sandstormWorld({ holdMs: 700 });
   const begin = performance.now();
   const run = await world.run(await fanOut(), items(500));
   const ratio = (performance.now() - begin) / places.idealMs;
@@ -25,10 +26,10 @@ test("500 items on 20 places take at most 1.15 times the ideal 25 waves, and at 
 
 test("a server that says nothing before the answer is filled as well", async () => {
   const { world, places } = await sandstormWorld({ holdMs: 100, isSilent: true });
-  const run = await world.run(await fanOut(), items(300));
+  const run = await world.run(await fanOut(), items(500));
 
   expect(run.status).toBe("completed");
-  expect([places.taken.length, places.most]).toEqual([300, 20]);
+  expect([places.taken.length, places.most]).toEqual([500, 20]);
   expect(places.refusedShare).toBeLessThanOrEqual(0.05);
 });
 
@@ -60,8 +61,9 @@ test("two runs of 500 have at least 45 % of the places each, and a run of 5 behi
   await until(() => places.taken.length > 40);
   const second = await world.start(graph, items(500, "b"));
   await until(() => places.taken.some(({ by }) => by.startsWith("b")));
-  const from = places.taken.length + 40;
-  await until(() => places.taken.length > from + 200);
+  // Once each has its share.
+  const from = places.taken.length + 60;
+  await until(() => places.taken.length >= from + 400);
 
   const small = await world.start(graph, items(5, "c"));
   const asked = performance.now();
@@ -69,8 +71,7 @@ test("two runs of 500 have at least 45 % of the places each, and a run of 5 behi
   const begun = places.taken.filter(({ by }) => by.startsWith("c")).map(({ atMs }) => atMs - asked);
   expect(Math.max(...begun)).toBeLessThan(2 * holdMs);
 
-  const held = places.taken.slice(from, from + 200).flatMap(({ beside }) => beside);
-  const share = held.filter((by) => by.startsWith("a")).length / held.length;
+  const share = places.taken.slice(from, from + 400).filter(({ by }) => by.startsWith("a")).length / 400;
   expect(share).toBeGreaterThanOrEqual(0.45);
   expect(share).toBeLessThanOrEqual(0.55);
   const ends = await Promise.all([first, second].map(({ id }) => world.host.settled(id)));

@@ -6,8 +6,8 @@ export class Places {
   readonly #holdMs: number;
   readonly #inUse: string[] = [];
   /** Of each request that got a place, in this order. */
-  readonly taken: { readonly by: string; readonly atMs: number; readonly beside: readonly string[] }[] = [];
-  refused = 0;
+  readonly taken: { readonly by: string; readonly atMs: number }[] = [];
+  readonly refusedAt: number[] = [];
   most = 0;
   /** All places together, as measured. */
   heldMs = 0;
@@ -19,12 +19,12 @@ export class Places {
 
   take(by: string): boolean {
     if (this.#inUse.length >= this.#count) {
-      this.refused += 1;
+      this.refusedAt.push(performance.now());
       return false;
     }
     this.#inUse.push(by);
     this.most = Math.max(this.most, this.#inUse.length);
-    this.taken.push({ by, atMs: performance.now(), beside: [...this.#inUse] });
+    this.taken.push({ by, atMs: performance.now() });
     return true;
   }
 
@@ -34,6 +34,10 @@ export class Places {
     await delay(this.#holdMs);
     this.heldMs += performance.now() - begin;
     this.#inUse.splice(this.#inUse.indexOf(by), 1);
+  }
+
+  get refused(): number {
+    return this.refusedAt.length;
   }
 
   /** Of all requests. */

@@ -10,6 +10,8 @@ interface SimulatedServerOptions {
   readonly retryAfter?: string | undefined;
   /** The answer of a refusal. */
   readonly reason?: string;
+  /** The answer begins when the work is done. */
+  readonly isSilent?: boolean;
   /** How long a place stays in use after its answer. */
   readonly freesLateMs?: number;
   readonly patienceMs?: number;
@@ -124,7 +126,7 @@ export class SimulatedServer {
   }
 
   async #work(pool: CapacityPool, runId: string, accepted: () => void): Promise<Failed | undefined> {
-    const { holdMs = 1_000, freesLateMs = 0 } = this.#options;
+    const { holdMs = 1_000, freesLateMs = 0, isSilent = false } = this.#options;
     this.sentAt.push(this.clock.now());
     const { inFlight, width } = pool.state;
     this.mostBeyondWidth = Math.max(this.mostBeyondWidth, inFlight - width);
@@ -135,7 +137,7 @@ export class SimulatedServer {
     this.most = Math.max(this.most, this.#inUse);
     this.mostLately = Math.max(this.mostLately, this.#inUse);
     await this.#wait(WAY_MS);
-    accepted();
+    if (!isSilent) accepted();
     const overloaded = await this.#hold(holdMs);
     if (freesLateMs === 0) this.#inUse -= 1;
     else this.clock.wakeAt(this.clock.now() + freesLateMs, () => this.#free());
@@ -171,10 +173,11 @@ export class SimulatedServer {
     return new Promise((resolve) => this.clock.wakeAt(this.clock.now() + ms, resolve));
   }
 
-  /** Until every call is over, or for so long. */
-  async runToEnd(ms: number): Promise<void> {
-    const until = this.clock.now() + ms;
-    while (!this.pool.isIdle && this.clock.now() < until) await this.run(1_000);
+  /** Until every call is over, or for so long. Returns how long it took. */
+  async runToEnd(ms: number): Promise<number> {
+    const begin = this.clock.now();
+    while (!this.pool.isIdle && this.clock.now() < begin + ms) await this.run(50);
+    return this.clock.now() - begin;
   }
 
   async run(ms: number): Promise<void> {

@@ -175,7 +175,7 @@ export class CapacityPool {
     const now = this.#now();
     this.#refused += 1;
     const inFlight = this.#inFlight - 1;
-    this.#width.refused(call, { inFlight, now, retryAfterMs });
+    this.#width.refused(call, { now, retryAfterMs });
     this.#closure.refused({ failed, retryAfterMs, inFlight }, now);
     this.#end(waiter, call);
     if (this.#failWhereGivenUp()) return true;
@@ -210,12 +210,12 @@ export class CapacityPool {
     const now = this.#now();
     const { ceiling } = this.#options;
     while (this.#line.size > 0 && now >= this.#closure.until && ceiling?.hasRoom !== false) {
-      const taken = this.#inFlight + this.#cooling;
-      const waiter = this.#width.allows(taken, now) ? this.#line.take(now) : undefined;
+      const taken = { inFlight: this.#inFlight, cooling: this.#cooling, now };
+      const waiter = this.#width.allows(taken) ? this.#line.take(now) : undefined;
       if (waiter === undefined) break;
       this.#inFlight += 1;
       ceiling?.took();
-      waiter.go(this.#width.sent(taken));
+      waiter.go(this.#width.sent(taken.inFlight + taken.cooling));
     }
     this.#lookAgain(now);
   }

@@ -10,8 +10,6 @@ export interface SentCall {
 }
 
 export interface Refusal {
-  /** Other calls that are in flight now. */
-  readonly inFlight: number;
   readonly now: number;
   readonly retryAfterMs: number | undefined;
 }
@@ -21,16 +19,18 @@ const PROBE_AFTER_MS = 5_000;
 const MAX_PROBE_AFTER_MS = 300_000;
 /** A probe that is refused closes the pool for the server's `Retry-After`: this keeps that to a tenth of the time. */
 const PROBE_AFTER_RETRIES = 10;
+/** A server that refuses so large a part of what it held before, a quarter, can do less now. */
+const MANY = 4;
 const MAX_DOUBLINGS = 4;
-const LATE_FREE_MS = 20;
-const MAX_LATE_FREE_MS = 160;
+const LATE_FREE_MS = 10;
+const MAX_LATE_FREE_MS = 40;
 
 /**
  * Finds out how many calls a server takes at once. The width grows by one for each call that is taken in, until one is
  * refused: what is in flight then is the limit, and the width stays there. From time to time one call more probes whether
- * the limit is still true, ever more rarely, and the width grows again if it is taken. The width is halved, once for all
- * calls that are on their way, by an overload, a time-out, or a `Retry-After` where it has not grown: then the server
- * limits something else than the calls at once.
+ * the limit is still true, ever more rarely, and the width grows again if it is taken. A refusal of as many calls as it
+ * has taken before lowers the width, many of them halve it, and so do an overload and a time-out. Calls that were on
+ * their way together are one signal.
  */
 export class CapacityWidth {
   readonly #max: number;
@@ -41,7 +41,10 @@ export class CapacityWidth {
   /** The most calls that it has worked on at once in this round. */
   #held = 0;
   #round = 0;
-  #foundLimit = false;
+  /** To this width refusals of calls that were sent before may bring it. */
+  #least = 1;
+  #hasHalved = false;
+  #refusedInWave = 0;
   #isProbing = false;
   #settledAt = 0;
   #acceptedSince = 0;
@@ -59,11 +62,11 @@ export class CapacityWidth {
     return this.#width;
   }
 
-  /** Whether one more call may be sent. */
-  allows(inFlight: number, now: number): boolean {
-    if (inFlight < this.#width) return true;
+  /** Whether one more call may be sent. `cooling`: places that may not be free yet. */
+  allows({ inFlight, cooling, now }: { readonly inFlight: number; readonly cooling: number; readonly now: number }) {
+    if (inFlight + cooling < this.#width) return true;
     const at = this.probeAt;
-    return at !== undefined && now >= at && inFlight === this.#width;
+    return at !== undefined && now >= at && inFlight === this.#width && cooling === 0;
   }
 
   /** When a probe is due. */
@@ -86,7 +89,7 @@ export class CapacityWidth {
   accepted(call: SentCall): void {
     if (call.isAccepted) return;
     this.#accept(call);
-    // Others may have ended while a probe was on its way: then it proves nothing.
+    // A probe alone proves nothing: others may have ended while it was on its way.
     this.#grow(call, this.#working);
   }
 
@@ -106,31 +109,33 @@ export class CapacityWidth {
   #grow(call: SentCall, held: number): void {
     if (call.round !== this.#round) return;
     this.#held = Math.max(this.#held, held);
-    if (call.isProbe && this.#held > this.#width) {
+    if (this.#held > this.#width) {
       this.#isGrowing = true;
       this.#failedProbes = 0;
     }
     if (this.#isGrowing && this.#width < Math.min(this.#max, 2 * this.#held)) this.#width += 1;
   }
 
-  refused(call: SentCall, refusal: Refusal): void {
-    const { inFlight, now, retryAfterMs } = refusal;
-    if (call.round !== this.#round) {
-      // It was sent before the refusal that has been heard, and tells the same limit more exactly.
-      if (this.#foundLimit) this.#width = Math.max(1, Math.min(this.#width, Math.max(inFlight, this.#width - 1)));
-      return;
-    }
-    const isNews = this.#isGrowing || call.isProbe;
+  refused(call: SentCall, { now, retryAfterMs }: Refusal): void {
+    const limit = Math.max(1, Math.min(this.#width, call.position - 1));
+    if (call.round !== this.#round) return this.#noteSameWave(limit, now);
+    const isGrowth = this.#isGrowing || call.isProbe;
     this.#retryAfterMs = retryAfterMs ?? 0;
-    const lateFreeMs = retryAfterMs === undefined ? MAX_LATE_FREE_MS : LATE_FREE_MS;
-    if (!isNews && inFlight + 1 >= this.#width && this.lateFreeMs < lateFreeMs) {
-      this.lateFreeMs = this.lateFreeMs === 0 ? LATE_FREE_MS : MAX_LATE_FREE_MS;
-      return this.#beginRound(false);
-    }
-    if (!isNews && retryAfterMs !== undefined) return this.#halve(now);
-    this.#settle(Math.max(1, Math.min(this.#max, call.isProbe ? Math.min(this.#width, inFlight) : inFlight)), now);
     this.#failedProbes = call.isProbe ? this.#failedProbes + 1 : 0;
-    this.#beginRound(true);
+    if (isGrowth) return this.#settle(limit, { least: 1, now });
+    const isFreedLate = call.position >= this.#width && this.lateFreeMs < MAX_LATE_FREE_MS;
+    this.lateFreeMs = !isFreedLate ? 0 : this.lateFreeMs === 0 ? LATE_FREE_MS : MAX_LATE_FREE_MS;
+    // A server that closes for a while at each refusal is not tried like that again.
+    if (isFreedLate && retryAfterMs === undefined) return this.#beginRound(this.#width);
+    const half = Math.max(1, Math.floor(this.#width / 2));
+    this.#settle(Math.max(half, limit), { least: half, now });
+  }
+
+  /** The call was sent before the refusal that has been heard: together they tell the limit more exactly. */
+  #noteSameWave(limit: number, now: number): void {
+    this.#refusedInWave += 1;
+    this.#width = Math.max(this.#least, limit);
+    if (this.#least > 1 && this.#refusedInWave * MANY > this.#width) this.#halve(now);
   }
 
   /** The server is overloaded, or has not answered in time. */
@@ -144,21 +149,26 @@ export class CapacityWidth {
   }
 
   #halve(now: number): void {
-    this.#settle(Math.max(1, Math.floor(this.#width / 2)), now);
+    if (this.#hasHalved) return;
     this.#failedProbes = 0;
-    this.#beginRound(false);
+    const half = Math.max(1, Math.floor(this.#width / 2));
+    this.#settle(half, { least: half, now });
+    this.#hasHalved = true;
   }
 
-  #settle(width: number, now: number): void {
+  #settle(width: number, { least, now }: { readonly least: number; readonly now: number }): void {
     this.#width = width;
     this.#isGrowing = false;
     this.#settledAt = now;
     this.#acceptedSince = 0;
+    this.#beginRound(least);
   }
 
-  #beginRound(foundLimit: boolean): void {
+  #beginRound(least: number): void {
     this.#round += 1;
-    this.#foundLimit = foundLimit;
+    this.#least = least;
+    this.#hasHalved = false;
+    this.#refusedInWave = 0;
     this.#held = 0;
   }
 }
