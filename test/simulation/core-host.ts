@@ -313,9 +313,8 @@ export class CoreHost {
     const key = `${path}@${attempt}`;
     const outcome = this.#internal(1, () => {
       if (!this.#running.delete(key)) return;
-      const others = [...this.state.active.values()].filter((other) => other.begun !== "unknown" && isSuspect(other));
-      const started = { type: "stepStarted", at: this.now, path, attempt } as const;
-      this.apply(others.length === 0 ? { ...started, isAlone: true } : started);
+      const others = [...this.state.active.values()].filter((other) => other.begun && isSuspect(other));
+      this.apply({ type: "stepStarted", at: this.now, path, attempt, flight: others.length + 1 });
       // The process may have died of it.
       if (this.state.active.get(path) === instance) this.#startTask(command);
     });

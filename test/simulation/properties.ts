@@ -247,7 +247,7 @@ function checkDeaths(host: CoreHost): void {
     const start = host.events.findLast(
       ({ event: { type, ...of } }) => type === "stepStarted" && isSame(of, event),
     )?.event;
-    const count = (alone.get(event.path) ?? 0) + (start?.type === "stepStarted" && start.isAlone === true ? 1 : 0);
+    const count = (alone.get(event.path) ?? 0) + (start?.type === "stepStarted" && start.flight === 1 ? 1 : 0);
     if (count > 2) throw new Error(`${event.path} goes on after ${count} deaths alone`);
     alone.set(event.path, count);
   }

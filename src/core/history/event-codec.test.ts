@@ -23,7 +23,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
   },
   runHeld: { type: "runHeld", at: 1, decided: [] },
   runResumed: { type: "runResumed", at: 1, releases: true, decided: [] },
-  stepStarted: { type: "stepStarted", ...step, isAlone: true, decided: ["d"] },
+  stepStarted: { type: "stepStarted", ...step, flight: 4, decided: ["d"] },
   stepSucceeded: {
     type: "stepSucceeded",
     ...step,

@@ -82,9 +82,9 @@ type InColumns = "type" | "path" | "attempt" | "at" | "costMicro";
 type InBody<E extends Event> = Record<Exclude<keyof E, InColumns>, unknown>;
 
 function encodeStepStarted(event: StepStarted): StoredEvent {
-  const { type, path, attempt, at, isAlone, decided } = event;
-  const rest = { isAlone, decided } satisfies InBody<StepStarted>;
-  const isPlain = isAlone === undefined && decided === undefined;
+  const { type, path, attempt, at, flight, decided } = event;
+  const rest = { flight, decided } satisfies InBody<StepStarted>;
+  const isPlain = flight === undefined && decided === undefined;
   return { type, path, attempt, at, costMicro: null, body: isPlain ? null : toBody(type, rest) };
 }
 

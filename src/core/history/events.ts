@@ -83,8 +83,8 @@ export interface StepStarted extends EventCommon {
   readonly type: "stepStarted";
   readonly path: string;
   readonly attempt: number;
-  /** A suspect begins while no other one is in flight. */
-  readonly isAlone?: true;
+  /** A suspect: how many of them begin together. */
+  readonly flight?: number;
 }
 
 /** Value: the output. */

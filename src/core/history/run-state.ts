@@ -271,8 +271,10 @@ export interface Instance {
   deaths: readonly Death[];
   /** All of them, in a journal of the time when the third one failed the attempt. */
   uncheckedDeaths: number;
-  /** Whether the start of the attempt in flight is on record. `alone`: it is that of a suspect beside no other one. */
-  begun: "unknown" | "yes" | "alone";
+  /** The start of the attempt in flight is on record. */
+  begun: boolean;
+  /** How many suspects began together with it; 0: it is none. */
+  flight: number;
   generation: number;
   /** The cost of all attempts. `attemptCostMicro`: of the one in flight, as far as it is known. */
   costMicro: number;
@@ -304,8 +306,8 @@ export interface Instance {
 /** The process died with an attempt in flight. */
 export interface Death {
   readonly at: number;
-  /** No other suspect was in flight. */
-  readonly wasAlone: boolean;
+  /** How many suspects had begun together; 0: all were in flight that there were. */
+  readonly flight: number;
 }
 
 export interface Question {

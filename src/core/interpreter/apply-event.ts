@@ -26,7 +26,8 @@ export function applyEvent(turn: Turn, event: Event): void {
     case "stepStarted": {
       const instance = turn.state.active.get(event.path);
       if (instance?.phase !== "dispatched" || instance.attempt !== event.attempt) return;
-      instance.begun = event.isAlone === true ? "alone" : "yes";
+      instance.begun = true;
+      instance.flight = event.flight ?? 0;
       instance.startedAt = event.at;
       return;
     }

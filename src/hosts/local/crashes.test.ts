@@ -167,3 +167,25 @@ async function findCulprit(graph: ReturnType<typeof toGraph>, culprit: number): 
   }
   throw new Error("The culprit is not found.");
 }
+
+test("many steps that all take the process down are held one after another, and the process is spared the others", async () => {
+  const clock = new FakeClock();
+  let isDead = false;
+  const plays: Record<string, Play> = {
+    a: () => new Promise(() => clock.wakeAt(clock.now() + 1_000, () => (isDead = true))),
+  };
+  let world = new World({ clock, plays });
+  const { id } = await world.start(
+    toGraph([task("a", { each: { list: literal([...Array(16).keys()]), maxConcurrent: 16 } })]),
+  );
+  let deaths = 0;
+  for (; deaths < 200 && (await world.recordOf(id)).status !== "waiting"; deaths += 1) {
+    for (let second = 0; second < 120 && !isDead; second += 1) await clock.advance(1_000);
+    isDead = false;
+    world = world.next({ plays });
+    await world.host.recover();
+    await clock.advance(0);
+  }
+  expect(await world.recordOf(id)).toMatchObject({ status: "waiting", error: { code: "POISON" } });
+  expect(deaths).toBeLessThan(100);
+});

@@ -31,12 +31,17 @@ export function isSuspect({ deaths }: Pick<Instance, "deaths">): boolean {
 
 /** It waits for its turn: nothing of the attempt in flight has begun. */
 export function awaitsTurn(instance: Instance): boolean {
-  return instance.phase === "dispatched" && instance.begun === "unknown" && isSuspect(instance);
+  return instance.phase === "dispatched" && !instance.begun && isSuspect(instance);
 }
 
 /** How much speaks against a suspect. A death beside no other one weighs twice. */
 export function suspicionOf({ deaths }: Pick<Instance, "deaths">): number {
   return deaths.length + countAlone(deaths);
+}
+
+/** The smallest flight in which a suspect has died. */
+export function smallestFlightOf({ deaths }: Pick<Instance, "deaths">): number {
+  return deaths.reduce((least, { flight }) => (flight > 0 ? Math.min(least, flight) : least), Number.POSITIVE_INFINITY);
 }
 
 /** A death of the process, for one attempt that was in flight. */
@@ -52,13 +57,14 @@ export function toInterrupted(instance: Instance, death: DeathOfProcess): StepIn
   return holds ? { ...interrupted, counts, holds } : { ...interrupted, counts };
 }
 
-function addDeath({ deaths, begun }: Instance, at: number): readonly Death[] {
-  return [...deaths.filter((death) => death.at > at - WINDOW_MS), { at, wasAlone: begun === "alone" }];
+function addDeath({ deaths, flight }: Instance, at: number): readonly Death[] {
+  return [...deaths.filter((death) => death.at > at - WINDOW_MS), { at, flight }];
 }
 
 /** An attempt is about to begin: what speaks against it is what is not older than the window. */
 export function forgetOldDeaths(instance: Instance, now: number): void {
-  instance.begun = "unknown";
+  instance.begun = false;
+  instance.flight = 0;
   if (instance.deaths.length > 0) instance.deaths = instance.deaths.filter(({ at }) => at > now - WINDOW_MS);
 }
 
@@ -127,5 +133,5 @@ export function explainHeld({ path, deaths }: Instance): HeldStep {
 }
 
 function countAlone(deaths: Instance["deaths"]): number {
-  return deaths.reduce((count, { wasAlone }) => count + (wasAlone ? 1 : 0), 0);
+  return deaths.reduce((count, { flight }) => count + (flight === 1 ? 1 : 0), 0);
 }

@@ -1,4 +1,5 @@
-import { SUSPECT_DEATHS, suspicionOf } from "../../../core/interpreter/attempt/crashes.ts";
+import type { Instance } from "../../../core/history/run-state.ts";
+import { SUSPECT_DEATHS, smallestFlightOf, suspicionOf } from "../../../core/interpreter/attempt/crashes.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { RunningTask } from "./running-task.ts";
 
@@ -11,14 +12,15 @@ const ONE_BY_ONE = 4;
 
 interface Waiting {
   readonly task: RunningTask;
-  begin(isAlone: boolean): void;
+  begin(flight: number): void;
 }
 
 /**
  * Lets the suspects of all runs of this process go on in halves, after a pause that grows with each death. Those against whom
- * least speaks go first. If others are left they go together, since they have not killed the process; else half of them goes.
- * So deaths that nobody here has caused single nobody out, and the one that kills is alone in the end. A start is durable
- * before the work begins, so that the next death counts only against those that had begun.
+ * least speaks go first. If others are left they go together, since they have not killed the process; else half of them goes,
+ * and never more than half of those with whom one of them has died before, so that many that kill are told apart too. A few deaths
+ * that nobody here has caused single nobody out, and the one that kills is alone in the end. A start is durable before the work
+ * begins, so that the next death counts only against those that had begun.
  */
 export class SuspectFlights {
   readonly #clock: Clock;
@@ -33,24 +35,23 @@ export class SuspectFlights {
 
   /** Resolves when the task's turn has come and its start is durable, or when it was told to stop. */
   async take(task: RunningTask): Promise<void> {
-    const isAlone = await this.#turn(task);
-    if (isAlone === undefined || task.hasEnded) return;
+    const flight = await this.#turn(task);
+    if (flight === undefined || task.hasEnded) return;
     const { run, path, attempt, startValue } = task;
-    const started = { type: "stepStarted", at: this.#clock.now(), path, attempt } as const;
-    run.apply(isAlone ? { ...started, isAlone } : started, startValue);
+    run.apply({ type: "stepStarted", at: this.#clock.now(), path, attempt, flight }, startValue);
     await run.durable();
   }
 
   /** Undefined: it was told to stop. */
-  #turn(task: RunningTask): Promise<boolean | undefined> {
+  #turn(task: RunningTask): Promise<number | undefined> {
     const { signal } = task.controller;
     if (signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const waiting: Waiting = {
         task,
-        begin: (isAlone) => {
+        begin: (flight) => {
           signal.removeEventListener("abort", leave);
-          resolve(isAlone);
+          resolve(flight);
         },
       };
       const leave = () => {
@@ -74,10 +75,10 @@ export class SuspectFlights {
       this.#stopAlarm = this.#clock.wakeAt(at, () => this.#look());
       return;
     }
-    for (const waiting of next) this.#start(waiting, next.length === 1);
+    for (const waiting of next) this.#start(waiting, next.length);
   }
 
-  #start(waiting: Waiting, isAlone: boolean): void {
+  #start(waiting: Waiting, flight: number): void {
     const { task } = waiting;
     this.#waiting.delete(waiting);
     this.#flying.add(task);
@@ -86,7 +87,7 @@ export class SuspectFlights {
       stopClock();
       this.#land(task);
     };
-    waiting.begin(isAlone);
+    waiting.begin(flight);
   }
 
   #land(task: RunningTask): void {
@@ -95,10 +96,20 @@ export class SuspectFlights {
 }
 
 function chooseNext(waiting: readonly Waiting[]): readonly Waiting[] {
-  const least = Math.min(...waiting.map(({ task }) => suspicionOf(task.instance)));
+  const least = leastOf(waiting, suspicionOf);
   const group = waiting.filter(({ task }) => suspicionOf(task.instance) === least);
   if (group.length < waiting.length) return group;
-  return group.slice(0, group.length <= ONE_BY_ONE ? 1 : Math.ceil(group.length / 2));
+  const smallest = leastOf(group, smallestFlightOf);
+  const before = group.filter(({ task }) => smallestFlightOf(task.instance) === smallest);
+  return before.slice(0, halfOf(Math.min(group.length, smallest)));
+}
+
+function leastOf(waiting: readonly Waiting[], read: (instance: Instance) => number): number {
+  return waiting.reduce((least, { task }) => Math.min(least, read(task.instance)), Number.POSITIVE_INFINITY);
+}
+
+function halfOf(count: number): number {
+  return count <= ONE_BY_ONE ? 1 : Math.ceil(count / 2);
 }
 
 /** The pause is the longer the more deaths there were: 1 s, 2 s, 4 s, at most a minute. */

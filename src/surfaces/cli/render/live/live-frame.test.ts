@@ -78,7 +78,7 @@ test("whoever was in flight at deaths of the process says that it waits for its 
   };
   for (const attempt of [1, 2, 3]) die(attempt);
   expect(frame(run, teller)[1]).toContain("paused: in flight when the process died 3 times");
-  teller.tell({ type: "stepStarted", at: teller.now, path: "ask", attempt: 4, isAlone: true });
+  teller.tell({ type: "stepStarted", at: teller.now, path: "ask", attempt: 4, flight: 1 });
   expect(frame(run, teller)[1]).not.toContain("paused");
   die(4, { holds: true });
   expect(frame(run, teller)[1]).toMatch(/^◷ ask .* held: in flight when the process died 4 times/);
