@@ -32,7 +32,10 @@ test("what a server's runs wait for is in `runs show`, also for another process,
   const cwd = application({ "many.yaml": MANY, "input.json": JSON.stringify(items(12)) });
   const env = { SANDSTORM_URL: server.url, PAWL_CAPACITY__LIMITS: JSON.stringify({ [`${server.url}/`]: 2 }) };
   const served = await startServer([], { cwd, env });
-  const started = await pawl(["run", "many.yaml", "--input", "input.json", "--detach"], { cwd, env });
+  const run = ["run", "many.yaml", "--input", "input.json", "--detach"];
+  const refused = await pawl([...run, "--priority", "11"], { cwd, env });
+  expect(refused.stderr).toContain("It must be a whole number from -10 to 10.");
+  const started = await pawl([...run, "--priority", "-2"], { cwd, env });
   const [, runId = ""] = /([0-9a-f-]{36})/.exec(started.stdout + started.stderr) ?? [];
   await vi.waitFor(() => expect(places.taken.length).toBe(2), PATIENT);
 

@@ -78,6 +78,20 @@ test("two runs of 500 have at least 45 % of the places each, and a run of 5 behi
   expect(ends.map(({ status }) => status)).toEqual(["completed", "completed"]);
 });
 
+test("a run with a higher priority gets the next places, whatever waits", async () => {
+  const { world, places } = await sandstormWorld({ places: 4, holdMs: 50 });
+  const graph = await fanOut();
+  const first = await world.start(graph, items(60, "a"));
+  await until(() => places.taken.length >= 8);
+  const urgent = await world.start(graph, items(12, "b"), { options: { priority: 5 } });
+  await until(() => places.taken.some(({ by }) => by.startsWith("b")));
+  const from = places.taken.findIndex(({ by }) => by.startsWith("b"));
+  expect((await world.host.settled(urgent.id)).status).toBe("completed");
+
+  expect(places.taken.slice(from, from + 12).every(({ by }) => by.startsWith("b"))).toBe(true);
+  expect((await world.host.settled(first.id)).status).toBe("completed");
+});
+
 test("a run that is cancelled while its items wait ends at once, and the places go to others", async () => {
   const { world, places, capacity } = await sandstormWorld({ places: 2, holdMs: 100 });
   const graph = await fanOut();

@@ -38,6 +38,8 @@ export interface RunRequest {
   readonly uses?: UseLimits;
   /** The reaction to a used-up limit. Absent: the definition's, else the run stops. */
   readonly onExceeded?: "stop" | "ask";
+  /** Its calls to servers go before those of runs with a lower one. Absent: 0. */
+  readonly priority?: number;
   readonly callbackUrl?: string;
   /** Asks a person for what the input lacks. Absent: nobody can be asked. */
   askFor?(missing: readonly MissingInput[]): Promise<JsonObject>;
@@ -82,10 +84,10 @@ export interface Startable extends ReferredDefinition {
 export async function prepareStart(
   app: Application,
   startable: Startable,
-  request: Pick<RunRequest, "folder" | "agent" | "maxCostUsd" | "uses" | "onExceeded" | "callbackUrl">,
+  request: Pick<RunRequest, "folder" | "agent" | "maxCostUsd" | "uses" | "onExceeded" | "priority" | "callbackUrl">,
 ): Promise<PreparedRun> {
   const { file, input, startAt, onlyStep: step, runId } = startable;
-  const { maxCostUsd, uses, callbackUrl } = request;
+  const { maxCostUsd, uses, priority = 0, callbackUrl } = request;
   const definition = narrowDefinition(startable.definition, { startAt, onlyStep: step });
   const options: JsonObject = {
     ...(await decideAgent(app, definition.graph, request)),
@@ -94,6 +96,7 @@ export async function prepareStart(
     ...(definition.graph.settings["part"] === undefined ? {} : { select: definition.graph.settings["part"] }),
     ...(startAt === undefined ? {} : { start_at: startAt }),
     ...(step === undefined ? {} : { only_step: step }),
+    ...(priority === 0 ? {} : { priority }),
     ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
   };
   const ofDefinition = definition.graph.limits;

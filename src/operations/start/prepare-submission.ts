@@ -26,6 +26,7 @@ export interface Submission {
   readonly maxCostUsd?: number;
   readonly uses?: UseLimits;
   readonly onExceeded?: "stop" | "ask";
+  readonly priority?: number;
   /** The provider of agent steps, by name. Scripts are files, which a client cannot name. */
   readonly agent?: "sandstorm" | "inline" | "simulated";
   readonly runId?: string;
@@ -36,7 +37,7 @@ export interface Submission {
  * `DEFINITION_INVALID`, `INPUT_INVALID`, `AGENT_NOT_CONFIGURED`.
  */
 export async function prepareSubmission(app: Application, submission: Submission): Promise<PreparedRun> {
-  const { agent, maxCostUsd, uses, onExceeded, callbackUrl, callbackHeaders, runId } = submission;
+  const { agent, maxCostUsd, uses, onExceeded, priority, callbackUrl, callbackHeaders, runId } = submission;
   const startable = { ...(await toStartable(app, submission)), runId };
   const prepared = await prepareStart(app, startable, {
     folder: app.appDir,
@@ -44,6 +45,7 @@ export async function prepareSubmission(app: Application, submission: Submission
     maxCostUsd,
     uses,
     onExceeded,
+    priority,
     callbackUrl,
   });
   if (callbackHeaders === undefined) return prepared;

@@ -28,6 +28,14 @@ const limitsSchema = z.strictObject({
     .describe("`ask`: an approval asks to raise the limit, and the run goes on after it."),
 });
 
+const prioritySchema = z
+  .number()
+  .int()
+  .min(-10)
+  .max(10)
+  .optional()
+  .describe("Where calls of several runs wait for one server, the highest goes first. Absent: 0.");
+
 /** Both spellings of what two generations of clients send. */
 export const submissionSchema = z
   .strictObject({
@@ -46,6 +54,7 @@ export const submissionSchema = z
     max_cost_usd: z.number().positive().max(1_000_000).optional().describe("The run stops when this much is spent."),
     limits: limitsSchema.optional().describe("What the run may use."),
     agent: z.enum(["sandstorm", "inline", "simulated"]).optional().describe("Who answers agent steps."),
+    priority: prioritySchema,
     idempotency_key: idempotencyKey,
   })
   .refine((body) => (body.workflow === undefined) !== (body.workflow_name === undefined), {

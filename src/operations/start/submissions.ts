@@ -62,6 +62,7 @@ const wished = {
     .default(600)
     .describe("How long to wait; the run goes on after that."),
   max_cost_usd: submissionSchema.shape.max_cost_usd,
+  priority: submissionSchema.shape.priority,
   idempotency_key: idempotencyKey,
 };
 
@@ -115,8 +116,8 @@ async function start(
   what: Pick<Submission, "workflow" | "version">,
   rest: z.output<z.ZodObject<typeof wished>>,
 ) {
-  const { input_data: input, max_cost_usd: maxCostUsd, idempotency_key: idempotencyKey } = rest;
-  const request = toRunRequest(app, { ...what, input, maxCostUsd });
+  const { input_data: input, max_cost_usd: maxCostUsd, priority, idempotency_key: idempotencyKey } = rest;
+  const request = toRunRequest(app, { ...what, input, maxCostUsd, priority });
   return describeSubmitted(await submissions.start(app, { ...request, idempotencyKey }));
 }
 
@@ -140,6 +141,7 @@ function toSubmission(body: Omit<SubmissionBody, "idempotency_key">): Submission
     maxCostUsd: body.max_cost_usd ?? limits.max_cost_usd,
     uses: toUseLimits(limits),
     onExceeded: limits.on_exceeded,
+    priority: body.priority,
     agent,
   };
 }

@@ -19,6 +19,7 @@ export interface RunOptions extends CommonOptions {
   readonly maxSteps?: number;
   readonly maxSeconds?: number;
   readonly onExceeded?: "stop" | "ask";
+  readonly priority?: number;
   readonly detach?: true;
 }
 
@@ -49,6 +50,7 @@ export async function run(
     agent: options.agent,
     uses,
     onExceeded: options.onExceeded,
+    priority: options.priority,
     maxCostUsd: options.maxCost,
     ...(format === "text" && isInteractive() ? { askFor } : {}),
   }).catch((error: unknown) => {

@@ -28,6 +28,7 @@ export async function run(parts: RemoteParts, workflow: string, options: RunOpti
   const submission = {
     ...(await toSubmission(client, workflow, options)),
     ...toLimits(options),
+    priority: options.priority,
     // Sent again after an answer that was lost, it starts nothing twice.
     idempotency_key: randomUUID(),
   };
@@ -99,8 +100,8 @@ async function runRequest(
   { workflow, file }: { readonly workflow: string; readonly file: string },
   options: RunOptions,
 ): Promise<number> {
-  const { i, input, agent, maxCost, maxTokens, maxSteps, maxSeconds, onExceeded, detach } = options;
-  const others = { i, input, agent, maxCost, maxTokens, maxSteps, maxSeconds, onExceeded, detach };
+  const { i, input, agent, maxCost, maxTokens, maxSteps, maxSeconds, onExceeded, priority, detach } = options;
+  const others = { i, input, agent, maxCost, maxTokens, maxSteps, maxSeconds, onExceeded, priority, detach };
   const beside = Object.entries(others)
     .filter(([, value]) => value !== undefined)
     .map(([name]) => toFlag(name));

@@ -4,7 +4,7 @@ import type { PlanOptions } from "../commands/plan.ts";
 import type { RunOptions } from "../commands/run.ts";
 import type { ServeOptions } from "../commands/serve.ts";
 import { collect, withCommon } from "./common-options.ts";
-import { toAmount, toPort, toWhole } from "./option-values.ts";
+import { toAmount, toPort, toPriority, toWhole } from "./option-values.ts";
 import type { Perform } from "./perform.ts";
 
 /** Verbs that start work: `run`, `plan`, `step`, `serve`. */
@@ -20,6 +20,7 @@ export function addRun(program: Command, perform: Perform): void {
     .option("--max-steps <n>", "stop after so many tries of steps", toWhole)
     .option("--max-seconds <n>", "stop when it takes longer, waiting included", toWhole)
     .addOption(new Option("--on-exceeded <what>", "at a limit: stop, or ask a person").choices(["stop", "ask"]))
+    .option("--priority <n>", "-10 to 10: where runs wait for one server, the highest goes first", toPriority)
     .option("--detach", "run it in the background and print its id")
     .action(async (workflow: string, options: RunOptions) => {
       await perform(

@@ -12,6 +12,12 @@ export function toWhole(text: string): number {
   throw new InvalidArgumentError("It must be a whole number, 0 or more.");
 }
 
+export function toPriority(text: string): number {
+  const priority = Number(text);
+  if (/^-?\d+$/.test(text) && Math.abs(priority) <= 10) return priority;
+  throw new InvalidArgumentError("It must be a whole number from -10 to 10.");
+}
+
 export function toPort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
