@@ -1,6 +1,8 @@
 import { TemplateError } from "./template-error.ts";
 
 const CHARACTERS_PER_STEP = 32;
+const COMPARED_PER_STEP = 1_000;
+const SHORT_SEARCH = 32;
 const LONGEST_TEXT = 16_000_000;
 
 /**
@@ -24,6 +26,13 @@ export class Meter {
   spendJoin(length: number): void {
     this.spend(length / CHARACTERS_PER_STEP / 16);
     if (length > LONGEST_TEXT) throw new TemplateError("limit", `a text has more than ${LONGEST_TEXT} characters`);
+  }
+
+  /** Pays for looking for a text in another. Where they resemble each other, that takes time with the product of the two. */
+  spendSearch(text: string, wanted: string): void {
+    this.spendText(text.length);
+    const isLong = wanted.length > SHORT_SEARCH && wanted.length <= text.length;
+    if (isLong) this.spend((text.length * wanted.length) / COMPARED_PER_STEP);
   }
 
   /** Pays for a text that is read or made. */

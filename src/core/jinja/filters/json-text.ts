@@ -65,6 +65,7 @@ class JsonWriter {
   ): string {
     if (this.#around.includes(value)) throw wrong("a value that holds itself cannot be written as JSON");
     this.#around.push(value);
+    this.#meter.spend(this.#around.length / 32);
     const inner = line + (this.#step ?? "");
     const parts = write(inner);
     this.#around.pop();

@@ -10,7 +10,7 @@ const table = new FunctionTable();
 export const numberFilters = table.functions;
 
 const INTEGER = /^([-+]?)(?:0([xXoObB])_?)?([\da-zA-Z]+(?:_[\da-zA-Z]+)*)$/;
-const FLOAT = /^[-+]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][-+]?\d+(?:_\d+)*)?$/;
+const FLOAT = /^[-+]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:[eE][-+]?\d+(?:_\d+)*)?$/;
 const SPECIAL = /^([-+]?)(?:(inf(?:inity)?)|nan)$/i;
 const RADIX: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 };
 const UNITS = ["k", "M", "G", "T", "P", "E", "Z", "Y"];

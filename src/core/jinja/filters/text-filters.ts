@@ -50,7 +50,9 @@ table
   .add("string", {}, (value, _, { meter }) => (value instanceof Markup ? value : toText(value, meter)))
   .add("trim", { chars: null }, (value, given, { meter }) => {
     const chars = given.optionalText("chars");
-    const isStripped = chars === undefined ? undefined : (char: string) => chars.includes(char);
+    meter.spendText((chars?.length ?? 0) * 8);
+    const stripped = new Set(chars);
+    const isStripped = chars === undefined ? undefined : (char: string) => stripped.has(char);
     const text = toText(value, meter);
     meter.spendText(text.length * 4);
     return keepKind(value, stripStart(stripEnd(text, isStripped), isStripped));

@@ -7,7 +7,7 @@ import { sliceText, textLength } from "../values/text.ts";
 import { Dict, isText, Range, Tuple, typeName, Undefined, type Value } from "../values/value.ts";
 import { formatFloat } from "./decimal.ts";
 
-const SPECIFIER = /%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?(.)?/gsu;
+const SPECIFIER = /%(?:\(([^()]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?(.)?/gsu;
 
 /** `"%s is %05.1f" % values`. `print` is how texts are put in; HTML escapes them. */
 export function formatPercent(template: string, values: Value, meter: Meter, print = toText): string {

@@ -25,16 +25,24 @@ export function addSearchMethods(table: FunctionTable): FunctionTable {
       rendering.meter.spendText(text.length);
       return apply(text, given, rendering);
     });
-  add("split", SPLIT, (text, given, { meter }) => paid(split(text, given), meter));
-  add("rsplit", SPLIT, (text, given, { meter }) => paid(splitFromEnd(text, given), meter));
+  add("split", SPLIT, (text, given, { meter }) => {
+    meter.spendSearch(text, separator(given) ?? "");
+    return paid(split(text, given), meter);
+  });
+  add("rsplit", SPLIT, (text, given, { meter }) => {
+    meter.spendSearch(text, separator(given) ?? "");
+    return paid(splitFromEnd(text, given), meter);
+  });
   add("splitlines", { keepends: false }, (text, given, { meter }) =>
     paid(splitLines(text, given.isTrue("keepends")), meter),
   );
-  add("partition", { sep: REQUIRED }, (text, given) => {
+  add("partition", { sep: REQUIRED }, (text, given, { meter }) => {
+    meter.spendSearch(text, given.text("sep"));
     const at = text.indexOf(separator(given) ?? "");
     return new Tuple(at < 0 ? [text, "", ""] : cutAround(text, at, given));
   });
-  add("rpartition", { sep: REQUIRED }, (text, given) => {
+  add("rpartition", { sep: REQUIRED }, (text, given, { meter }) => {
+    meter.spendSearch(text, given.text("sep"));
     const at = text.lastIndexOf(separator(given) ?? "");
     return new Tuple(at < 0 ? ["", "", text] : cutAround(text, at, given));
   });
@@ -44,13 +52,14 @@ export function addSearchMethods(table: FunctionTable): FunctionTable {
   add("endswith", { suffix: REQUIRED, ...WITHIN }, (text, given) =>
     alternatives(given, "suffix").some((suffix) => within(text, given).part.endsWith(suffix)),
   );
-  add("find", { sub: REQUIRED, ...WITHIN }, (text, given) => find(text, given, "indexOf"));
-  add("rfind", { sub: REQUIRED, ...WITHIN }, (text, given) => find(text, given, "lastIndexOf"));
-  add("index", { sub: REQUIRED, ...WITHIN }, (text, given) => expectFound(find(text, given, "indexOf")));
-  add("rindex", { sub: REQUIRED, ...WITHIN }, (text, given) => expectFound(find(text, given, "lastIndexOf")));
-  add("count", { sub: REQUIRED, ...WITHIN }, (text, given) => {
+  add("find", { sub: REQUIRED, ...WITHIN }, (text, given, to) => find(text, given, "indexOf", to));
+  add("rfind", { sub: REQUIRED, ...WITHIN }, (text, given, to) => find(text, given, "lastIndexOf", to));
+  add("index", { sub: REQUIRED, ...WITHIN }, (text, given, to) => expectFound(find(text, given, "indexOf", to)));
+  add("rindex", { sub: REQUIRED, ...WITHIN }, (text, given, to) => expectFound(find(text, given, "lastIndexOf", to)));
+  add("count", { sub: REQUIRED, ...WITHIN }, (text, given, { meter }) => {
     const { part } = within(text, given);
     const sub = given.text("sub");
+    meter.spendSearch(part, sub);
     return BigInt(sub === "" ? textLength(part) + 1 : part.split(sub).length - 1);
   });
   return table;
@@ -134,8 +143,9 @@ function within(text: string, given: Given): Part {
   return { part: sliceText(text, from, Math.max(from, place(end ?? length))), start: from };
 }
 
-function find(text: string, given: Given, method: "indexOf" | "lastIndexOf"): bigint {
+function find(text: string, given: Given, method: "indexOf" | "lastIndexOf", { meter }: Rendering): bigint {
   const { part, start } = within(text, given);
+  meter.spendSearch(part, given.text("sub"));
   const at = part[method](given.text("sub"));
   return at < 0 ? -1n : BigInt(start + toPosition(part, at));
 }

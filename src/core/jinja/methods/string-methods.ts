@@ -41,9 +41,9 @@ for (const [name, strip] of [
   ["lstrip", stripStart],
   ["rstrip", stripEnd],
 ] as const satisfies readonly (readonly [string, typeof stripStart])[])
-  add(name, { chars: null }, (text, given, { meter }) => {
-    meter.spendText(text.length * 4);
-    return strip(text, toStripped(given));
+  add(name, { chars: null }, (text, given, rendering) => {
+    rendering.meter.spendText(text.length * 4);
+    return strip(text, toStripped(given, rendering));
   });
 add("center", { width: REQUIRED, fillchar: " " }, (text, given, { meter }) =>
   center(text, given.size("width"), toFill(given), meter),
@@ -97,6 +97,7 @@ add("translate", { table: REQUIRED }, (text, given, { meter }) => {
 });
 add("format_map", { mapping: REQUIRED }, (text, given, rendering) => {
   const map = given.value("mapping");
+  if (map instanceof Dict) rendering.meter.spend(map.size);
   const named = new Map(map instanceof Dict ? map.names().map((name) => [name, map.getText(name) ?? null]) : []);
   return formatBraces(text, { positional: [], named }, rendering);
 });
@@ -126,9 +127,11 @@ export function isUpper(text: string): boolean {
   return text.toUpperCase() === text && text.toLowerCase() !== text;
 }
 
-function toStripped(given: Given): ((char: string) => boolean) | undefined {
+function toStripped(given: Given, { meter }: Rendering): ((char: string) => boolean) | undefined {
   const chars = given.optionalText("chars");
-  return chars === undefined ? undefined : (char) => chars.includes(char);
+  meter.spendText((chars?.length ?? 0) * 8);
+  const stripped = new Set(chars);
+  return chars === undefined ? undefined : (char) => stripped.has(char);
 }
 
 function toFill(given: Given): string {

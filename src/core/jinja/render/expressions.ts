@@ -171,6 +171,7 @@ export class Expressions implements Rendering {
     if (map !== undefined) {
       const more = this.evaluate(map, scope);
       if (!(more instanceof Dict)) throw wrong(`argument after ** must be a mapping, not ${typeName(more)}`);
+      this.meter.spend(more.size);
       for (const name of more.names()) byName.set(name, more.getText(name) ?? null);
     }
     return { positional: values, named: byName };

@@ -57,7 +57,7 @@ export function compare(left: Value, right: Value, operator: Order, meter: Meter
   const [a, b] = [toNumeric(left), toNumeric(right)];
   if (a !== undefined && b !== undefined) return holds(a < b ? -1 : a > b ? 1 : a <= b ? 0 : Number.NaN, operator);
   if (isText(left) && isText(right)) {
-    meter.spendText(Math.min(plain(left).length, plain(right).length));
+    meter.spendText(plain(left).length + plain(right).length);
     return holds(compareTexts(plain(left), plain(right)), operator);
   }
   const [x, y] = [listOf(left), listOf(right)];
@@ -97,7 +97,7 @@ export function contains(container: Value, value: Value, meter: Meter): boolean 
   if (isText(container)) {
     if (value instanceof Undefined) throw value.fault();
     if (!isText(value)) throw wrong(`'in <string>' requires string as left operand, not ${typeName(value)}`);
-    meter.spendText(plain(container).length);
+    meter.spendSearch(plain(container), plain(value));
     return plain(container).includes(plain(value));
   }
   if (container instanceof Dict) return container.entries.has(toKey(value, meter));

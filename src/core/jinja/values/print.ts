@@ -132,6 +132,7 @@ class Printer {
   #within(value: Value, again: string, print: () => string): string {
     if (this.#around.includes(value)) return again;
     this.#around.push(value);
+    this.#meter.spend(this.#around.length / 32);
     const text = print();
     this.#around.pop();
     return text;

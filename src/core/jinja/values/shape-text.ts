@@ -41,6 +41,7 @@ export function center(text: string, width: number, fill: string, meter: Meter):
 
 /** Replaces the first `count` places, or all of them. */
 export function replaceText(text: string, from: string, to: string, count: number, meter: Meter): string {
+  meter.spendSearch(text, from);
   const parts = from === "" ? ["", ...text, ""] : text.split(from);
   const places = count < 0 ? parts.length - 1 : Math.min(count, parts.length - 1);
   meter.spend(parts.length);

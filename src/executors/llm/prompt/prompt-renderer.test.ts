@@ -189,6 +189,15 @@ describe("hostile templates and values", () => {
     "{% set ns = namespace(x=3) %}{% for i in range(90) %}{% set ns.x = ns.x * ns.x %}{% endfor %}{{ ns.x }}",
     "{% set l = [1] %}{% for i in l %}{{ l.append(i) }}{% endfor %}",
     "{% for i in range(10 ** 6) %}{% set x = big | title %}{% endfor %}",
+    // Searches, patterns and stripping that take time with the product of two texts.
+    "{% for i in range(10 ** 6) %}{% set x = ('a' * 5000 ~ 'b' ~ 'a' * 5000) in big %}{% endfor %}",
+    "{% for i in range(10 ** 6) %}{% set x = big.rfind('b' ~ 'a' * 30) %}{% endfor %}",
+    "{% for i in range(10 ** 6) %}{% set x = big | trim('b' * 90000 ~ 'a') %}{% endfor %}",
+    "{{ ('%(' * 400000) | format(1) }}",
+    "{{ ('{a' * 400000).format() }}",
+    "{{ ('1' * 400000 ~ 'x') | float + nothing }}",
+    "{{ (('((((((((((' * 100 ~ 'a))))))))))') * 5000) | urlize }}",
+    "{{ ('a-' * 2000000) | wordwrap(20) }}",
   ];
   for (const template of exhausting) {
     test(`${template.slice(0, 100)} is refused soon`, async () => {
