@@ -105,6 +105,19 @@ test("a run that is cancelled while its items wait ends at once, and the places 
   expect(capacity.pools()).toMatchObject([{ inFlight: 0, waiting: 0 }]);
 });
 
+test("a step that may run only once and waits when the process parks is sent by the next one", async () => {
+  const { world, places, capacity } = await sandstormWorld({ places: 2, holdMs: 200 });
+  const run = await world.start(await fanOut({ at_most_once: true }), items(8));
+  await until(() => capacity.pools()[0]?.waiting === 6);
+  await world.host.park(new AbortController().signal);
+  expect(places.taken.length).toBeLessThan(8);
+
+  const next = world.next();
+  await next.host.recover();
+  expect((await next.host.settled(run.id)).status).toBe("completed");
+  expect(places.taken.length).toBe(8);
+});
+
 test("those who watch a run are told what its items wait for, and so is whoever asks", async () => {
   const { world, capacity, server } = await sandstormWorld({ places: 2, holdMs: 100 });
   const run = await world.start(await fanOut(), items(20));

@@ -183,12 +183,13 @@ export class OutcomeRecorder {
       : maskProjection(projection, (text) => this.#parts.writer.mask(text));
   }
 
-  /** The attempt is given back on purpose: it is paid for, and neither failed nor done. */
-  #park({ run, path, attempt, reportedMicro }: RunningTask, { costMicro }: Failed): void {
+  /** The attempt is given back on purpose: it is paid for, and neither failed nor done. One without an effect may be repeated. */
+  #park({ run, path, attempt, reportedMicro }: RunningTask, { costMicro, effect }: Failed): void {
     const at = this.#parts.clock.now();
     const rest = (costMicro ?? 0) - reportedMicro;
     if (rest > 0) run.apply({ type: "costReported", at, path, attempt, costMicro: rest });
-    run.apply({ type: "stepInterrupted", at, path, attempt, cause: "parked" });
+    const begun = effect === "none" ? ({ hasBegun: false } as const) : {};
+    run.apply({ type: "stepInterrupted", at, path, attempt, cause: "parked", ...begun });
   }
 
   #projectionValues({ run, instance }: RunningTask): Values | Promise<Values> {
