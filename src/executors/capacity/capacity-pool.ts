@@ -1,16 +1,13 @@
-import { toIsoTime } from "../../core/iso-time.ts";
 import type { CapacityWait, PoolState } from "../../ports/capacity.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Failed, Task } from "../../ports/executor.ts";
 import { toInterrupted } from "../output/failure.ts";
+import { type Caller, CapacityNotes } from "./capacity-notes.ts";
 import { CapacityWidth, type SentCall } from "./capacity-width.ts";
 import { Closure } from "./closure.ts";
 import type { SharedCeiling } from "./shared-ceiling.ts";
 import { readThrottle } from "./throttle.ts";
 import { WaitingLine } from "./waiting-line.ts";
-
-/** The task that a call is made for. */
-export type Caller = Pick<Task, "runId" | "tenantId" | "priority" | "emit">;
 
 /** A call that can be sent again where the server refuses it. */
 export interface PooledCall<Reply> {
@@ -44,8 +41,6 @@ type Place = { readonly waiter: Waiter; readonly call: SentCall };
 
 /** A refusal comes sooner, so a call without one is being worked on. */
 const SILENT_ACCEPT_MS = 2_000;
-const FIRST_NOTE_MS = 100;
-const NOTE_EVERY_MS = 1_000;
 
 /**
  * The calls to one server from all runs of the process: as many at once as it takes, in a fair order. A call that the server
@@ -61,12 +56,13 @@ export class CapacityPool {
   #cooling = 0;
   #refused = 0;
   #stopTimer: (() => void) | undefined;
-  #stopNotes: (() => void) | undefined;
+  readonly #notes: CapacityNotes;
 
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#width = new CapacityWidth(options.max);
     this.#closure = new Closure(options.patienceMs);
+    this.#notes = new CapacityNotes(options.clock, { line: this.#line, stateOf: () => this.state });
     options.ceiling?.add(this);
   }
 
@@ -124,11 +120,11 @@ export class CapacityPool {
     };
     signal.addEventListener("abort", stop, { once: true });
     caller.emit({ type: "capacity", isWaiting: true });
-    this.#noteSoon();
+    this.#notes.soon();
     const turn = await promise;
     signal.removeEventListener("abort", stop);
     caller.emit({ type: "capacity", isWaiting: false });
-    if (this.#line.waitingOf(runId) === 0) this.#note(waiter, 0);
+    if (this.#line.waitingOf(runId) === 0) this.#notes.tell(caller, 0);
     return turn;
   }
 
@@ -236,24 +232,6 @@ export class CapacityPool {
     for (const waiter of this.#line.takeAll()) waiter.fail(failed);
     this.#lookAgain(now);
     return true;
-  }
-
-  #noteSoon(): void {
-    if (this.#stopNotes !== undefined) return;
-    const noteAll = () => {
-      this.#stopNotes = undefined;
-      for (const { first, waiting } of this.#line.heads()) this.#note(first, waiting);
-      if (this.#line.size > 0) this.#stopNotes = this.#options.clock.wakeAt(this.#now() + NOTE_EVERY_MS, noteAll);
-    };
-    this.#stopNotes = this.#options.clock.wakeAt(this.#now() + FIRST_NOTE_MS, noteAll);
-  }
-
-  /** Tells those who watch the run: once for all of its calls that wait. */
-  #note({ caller }: Waiter, waiting: number): void {
-    const { name, width, inFlight, closedUntil } = this.state;
-    const closed_until = closedUntil === undefined ? null : toIsoTime(closedUntil);
-    const event = { type: "capacity", pool: name, in_flight: inFlight, width, waiting, closed_until };
-    caller.emit({ type: "live", event });
   }
 
   #now(): number {

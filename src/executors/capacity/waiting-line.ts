@@ -106,11 +106,11 @@ export class WaitingLine<Member extends LineMember> {
   }
 
   /** The first of each run that waits, with the number of calls of the run that do. */
-  *heads(): Generator<{ readonly runId: string; readonly first: Member; readonly waiting: number }> {
+  *heads(): Generator<{ readonly first: Member; readonly waiting: number }> {
     for (const { runs } of this.#priorities.values()) {
-      for (const { runId, waiting } of runs.values()) {
+      for (const { waiting } of runs.values()) {
         const [first] = waiting;
-        if (first !== undefined) yield { runId, first, waiting: waiting.length };
+        if (first !== undefined) yield { first, waiting: waiting.length };
       }
     }
   }

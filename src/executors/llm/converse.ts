@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../ports/executor.ts";
-import type { Caller } from "../capacity/capacity-pool.ts";
+import type { Caller } from "../capacity/capacity-notes.ts";
 import { askModel, type Message, type ModelAnswer, type ModelCall } from "../models/ask-model.ts";
 import type { CallParameters } from "../models/call-parameters.ts";
 import type { Model } from "../models/create-models.ts";
