@@ -9,7 +9,7 @@ import { type ListedOperation, loadOperations } from "../src/operations/operatio
 import { buildProgram } from "../src/surfaces/cli/program.ts";
 
 /** Of every verb, or of nearly every one. */
-const COMMON: ReadonlySet<string> = new Set(["--app", "--data", "--url", "--api-key", "--json", "--help"]);
+const COMMON: ReadonlySet<string> = new Set(["--app", "--data", "--lenient", "--url", "--api-key", "--json", "--help"]);
 
 const operations = await loadOperations();
 const program = await buildProgram(

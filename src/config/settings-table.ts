@@ -18,6 +18,13 @@ export const SETTINGS = {
       says: "`power`: a finished step survives a power cut. `process`: it survives a crash of the process.",
     },
   },
+  definitions: {
+    lenient: {
+      is: "flag",
+      default: false,
+      says: "Likely misspellings in definitions are warnings, not errors: what they name stays as it is written.",
+    },
+  },
   limits: {
     max_output_bytes: { is: "bytes", default: 16 * MIB, says: "The largest output of a step." },
     max_rows_per_commit: { is: "count", default: 500, says: "The most rows that one commit writes." },

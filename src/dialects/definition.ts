@@ -58,6 +58,8 @@ export interface LoadOptions {
   readonly maxSteps?: number;
   /** Names of environment variables that the configuration lets terminal workflows read. */
   readonly envAllowed?: readonly string[];
+  /** Likely misspellings are warnings. Default: errors. */
+  readonly isLenient?: boolean;
   /** Agent steps are answered in this process, with no tools but those that they list. */
   readonly hasInlineAgents?: boolean;
   /** Whether reports can be printed as PDF. Absent: nothing is said of it. */

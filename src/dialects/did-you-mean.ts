@@ -20,6 +20,12 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return meant === undefined ? undefined : `Did you mean \`${meant}\`?`;
 }
 
+/** The word is most likely a candidate, misspelt: two letters at most make the difference. */
+export function isMisspelt(word: string, candidates: Iterable<string>): boolean {
+  const meant = didYouMean(word, candidates);
+  return meant !== undefined && distance(word.toLowerCase(), meant.toLowerCase()) <= 2;
+}
+
 const LONGEST_WORD = 60;
 /** One wrong letter in two is no resemblance. */
 const SHORTEST_WORD = 3;

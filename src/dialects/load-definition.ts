@@ -15,7 +15,7 @@ import { unwrapSaved } from "./terminal/unwrap-saved.ts";
 /** Compiles a definition of any dialect. Never throws on bad input: everything that is wrong is a problem with its place. */
 export async function loadDefinition(definition: Definition, options: LoadOptions = {}): Promise<Compiled> {
   if (isAgentFile(definition)) return loadAgentFile(definition, options);
-  const problems = new ProblemList(definition);
+  const problems = new ProblemList(definition, options);
   const written = readYaml(problems);
   if (written === undefined && isJsonFile(definition)) return { problems: inWordsOfJson(definition, problems) };
   const root = written?.kind === "map" ? unwrapSaved(written) : written;

@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode } from "../core/errors/error-table.ts";
 import type { Problem } from "../core/errors/problem.ts";
 import type { Definition } from "./definition.ts";
+import { isMisspelt } from "./did-you-mean.ts";
 import { type Range, SourceText } from "./source/source-text.ts";
 
 export interface Finding {
@@ -21,8 +22,11 @@ export class ProblemList {
   #errors = 0;
   #warnings = 0;
 
-  constructor(definition: Definition) {
+  readonly #isLenient: boolean;
+
+  constructor(definition: Definition, { isLenient = false }: { readonly isLenient?: boolean } = {}) {
     this.source = new SourceText(definition);
+    this.#isLenient = isLenient;
   }
 
   get hasErrors(): boolean {
@@ -42,6 +46,18 @@ export class ProblemList {
   warning(finding: Finding): void {
     this.#warnings += 1;
     if (this.#warnings <= MAX_PER_SEVERITY) this.#add("warning", finding);
+  }
+
+  /** A likely misspelling: the text means something as it stands, and hardly what was meant. */
+  slip(finding: Finding): void {
+    if (this.#isLenient) this.warning(finding);
+    else this.error(finding);
+  }
+
+  /** A name that is not known: a slip where a known one is close, else only worth a word. */
+  unknown(name: string, known: Iterable<string>, finding: Finding): void {
+    if (isMisspelt(name, known)) this.slip(finding);
+    else this.warning(finding);
   }
 
   /** In the order of their places. */

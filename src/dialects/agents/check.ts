@@ -54,7 +54,7 @@ function checkServers({ name, clients }: AgentDefinition, { servers }: AgentsFil
     if (known.includes(client.name)) continue;
     const message = `Agent '${toExcerpt(name)}' names the client '${toExcerpt(client.name)}', which the file does not have.`;
     const remedy = suggest(client.name, known) ?? "Add it to `clients`, or remove the name.";
-    problems.warning({ code: "MCP_SERVER_UNKNOWN", at: client.at, message, remedy });
+    problems.slip({ code: "MCP_SERVER_UNKNOWN", at: client.at, message, remedy });
   }
 }
 

@@ -163,8 +163,9 @@ class Collector {
 
   #reportUnknown(key: string, at: Range): void {
     const message = `\`${toExcerpt(key)}\` means nothing in a file of agents and is ignored.`;
-    const remedy = suggest(key, [...COLLECTIONS.keys(), MIXED]);
-    this.#reader?.problems.warning({ code: "UNKNOWN_KEY", at, message, remedy });
+    const known = [...COLLECTIONS.keys(), MIXED];
+    const remedy = suggest(key, known);
+    this.#reader?.problems.unknown(key, known, { code: "UNKNOWN_KEY", at, message, remedy });
   }
 }
 

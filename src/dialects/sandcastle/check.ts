@@ -119,7 +119,7 @@ function suggestInputNames(workflow: Workflow, { domainOf }: ItemDomains, proble
       const remedy = name === undefined || declared.has(String(name)) ? undefined : suggest(String(name), declared);
       if (remedy === undefined) continue;
       const message = `\`${toExcerpt(written)}\`: \`input_schema\` does not declare \`${toExcerpt(String(name))}\`.`;
-      problems.warning({ code: "EXPRESSION_INVALID", at: { start, end }, message, remedy });
+      problems.slip({ code: "EXPRESSION_INVALID", at: { start, end }, message, remedy });
     }
   }
 }

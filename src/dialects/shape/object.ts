@@ -130,7 +130,13 @@ function reportUnknown(key: string, at: Range, { owner, rules, names, reader }: 
   const { elsewhere = {} } = rules;
   const remedy = Object.hasOwn(elsewhere, key) ? elsewhere[key] : suggest(key, names);
   if (isError) reader.refuse({ code: "UNKNOWN_KEY", at, message, remedy });
-  else reader.problems.warning({ code: "UNKNOWN_KEY", at, message, remedy });
+  else
+    reader.problems.unknown(key, Object.hasOwn(elsewhere, key) ? [] : names, {
+      code: "UNKNOWN_KEY",
+      at,
+      message,
+      remedy,
+    });
 }
 
 function checkSomeOf(

@@ -162,7 +162,7 @@ function checkParams({ tool, params, at: action }: Action, problems: ProblemList
   for (const [name, { key: at }] of params.at.entries) {
     if (known.includes(name)) continue;
     const message = `\`${toExcerpt(name)}\` is no parameter of \`${tool}\`.`;
-    problems.warning({ code: "UNKNOWN_KEY", at, message, remedy: suggest(name, known) });
+    problems.unknown(name, known, { code: "UNKNOWN_KEY", at, message, remedy: suggest(name, known) });
   }
   for (const name of required) {
     if (params.at.entries.has(name)) continue;

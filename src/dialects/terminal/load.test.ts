@@ -266,8 +266,8 @@ describe("a definition", () => {
     ],
     [
       "an unknown parameter",
-      broken((s) => Object.assign(s["open"] ?? {}, { action: { tool: "open_terminal", params: { shel: "sh" } } })),
-      'warning UNKNOWN_KEY at <"shel": "sh">: `shel` is no parameter of `open_terminal`.',
+      broken((s) => Object.assign(s["open"] ?? {}, { action: { tool: "open_terminal", params: { flavour: "x" } } })),
+      'warning UNKNOWN_KEY at <"flavour": "x">: `flavour` is no parameter of `open_terminal`.',
     ],
     [
       "a parameter that the tool would miss",
@@ -285,6 +285,15 @@ describe("a definition", () => {
     const { graph, shown } = await load(definition);
     expect(shown).toEqual([expected]);
     expect(graph).toBeDefined();
+  });
+
+  test("with a misspelt parameter has an error", async () => {
+    const params = { shel: "sh" };
+    const { graph, shown } = await load(
+      broken((s) => Object.assign(s["open"] ?? {}, { action: { tool: "open_terminal", params } })),
+    );
+    expect(shown).toEqual(['error UNKNOWN_KEY at <"shel": "sh">: `shel` is no parameter of `open_terminal`.']);
+    expect(graph).toBeUndefined();
   });
 
   test("may be named like what every object has", async () => {

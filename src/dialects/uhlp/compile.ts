@@ -70,7 +70,12 @@ async function checkNames(steps: readonly StepDefinition[], { source, problems }
     for (const { name, fault } of await findUnfilledNames(prompt.value, given)) {
       const at = placeOfFault(prompt, fault, source) ?? prompt.at;
       const message = `The prompt reads \`${name}\`, which nothing fills.`;
-      problems.warning({ code: "PROMPT_NAME_UNFILLED", at, message, remedy: remedyForUnfilled(name, given) });
+      problems.unknown(name, given, {
+        code: "PROMPT_NAME_UNFILLED",
+        at,
+        message,
+        remedy: remedyForUnfilled(name, given),
+      });
     }
   }
 }

@@ -32,6 +32,8 @@ export interface TextOrigin {
   readonly maxSteps?: number;
   /** Environment variables that terminal workflows may read; none where it is absent. */
   readonly envAllowed?: readonly string[];
+  /** Likely misspellings are warnings. Default: errors. */
+  readonly isLenient?: boolean;
   /** Agent steps are answered in this process: what they could not do there is warned about. */
   readonly hasInlineAgents?: boolean;
   /** Whether reports can be printed as PDF. Absent: nothing is said of it. */
@@ -80,11 +82,20 @@ export async function checkWholeText(text: string, origin: TextOrigin): Promise<
 }
 
 function load(text: string, origin: TextOrigin, selection: Pick<LoadOptions, "select">): Promise<Compiled> {
-  const { source, maxSteps, envAllowed = [], hasInlineAgents = false, hasChromium = () => true, around } = origin;
+  const {
+    source,
+    maxSteps,
+    envAllowed = [],
+    isLenient = false,
+    hasInlineAgents = false,
+    hasChromium = () => true,
+    around,
+  } = origin;
   const definition = { text, ...(source === undefined ? {} : { file: source }) };
   return loadDefinition(definition, {
     ...(maxSteps === undefined ? {} : { maxSteps }),
     envAllowed,
+    isLenient,
     hasInlineAgents,
     hasChromium,
     ...around,
@@ -98,7 +109,7 @@ function show(problems: readonly Problem[], text: string): readonly ShownProblem
 
 async function finish(
   text: string,
-  { source, folders, read }: TextOrigin,
+  { source, folders, read, isLenient }: TextOrigin,
   { graph, problems, files }: Compiled,
 ): Promise<DefinitionReport> {
   const inconsistent = graph === undefined ? [] : checkGraph(graph).map((problem) => toProblem(problem, graph));
@@ -108,6 +119,7 @@ async function finish(
     text,
     files: files ?? [],
     folders,
+    ...(isLenient === undefined ? {} : { isLenient }),
     ...(read === undefined ? {} : { read }),
   });
   const all = [...shown, ...pinned.problems];

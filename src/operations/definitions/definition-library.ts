@@ -27,6 +27,7 @@ interface LibraryPlaces {
   readonly appDir: string;
   readonly maxSteps: number;
   readonly envAllowed?: readonly string[];
+  readonly isLenient?: boolean;
   readonly agentsFile?: string;
 }
 

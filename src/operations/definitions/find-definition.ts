@@ -16,6 +16,7 @@ export interface DefinitionPlaces {
   readonly appDir: string;
   readonly maxSteps?: number;
   readonly envAllowed?: readonly string[];
+  readonly isLenient?: boolean;
   readonly agentsFile?: string;
   readonly library?: RegistryPlaces["library"];
   readonly findSaved?: NamedPlaces["findSaved"];
@@ -100,8 +101,9 @@ async function readDefinition(
 }
 
 function originOf(file: string, source: string, places: DefinitionPlaces): TextOrigin {
-  const { appDir, maxSteps, envAllowed = [] } = places;
-  return { source, folders: foldersOf(file, appDir), envAllowed, around: surroundingsOf(places, file), maxSteps };
+  const { appDir, maxSteps, envAllowed = [], isLenient = false } = places;
+  const around = surroundingsOf(places, file);
+  return { source, folders: foldersOf(file, appDir), envAllowed, isLenient, around, maxSteps };
 }
 
 async function findByName(name: string, places: DefinitionPlaces): Promise<ReferredDefinition> {
@@ -117,8 +119,8 @@ async function findByName(name: string, places: DefinitionPlaces): Promise<Refer
     });
   }
   if (named.in === "storage") {
-    const { maxSteps, envAllowed } = places;
-    const loading = { maxSteps, envAllowed };
+    const { maxSteps, envAllowed, isLenient = false } = places;
+    const loading = { maxSteps, envAllowed, isLenient };
     return { definition: await compileText(named.stored.text, { source: name, folders: [], ...loading }) };
   }
   const { file, report } = named.registered;

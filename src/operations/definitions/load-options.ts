@@ -7,6 +7,8 @@ export interface ConfiguredOptions {
   readonly maxSteps: number;
   /** Environment variables that terminal workflows may read. */
   readonly envAllowed: readonly string[];
+  /** Likely misspellings are warnings. */
+  readonly isLenient: boolean;
   /** Whether reports can be printed as PDF. */
   hasChromium(): boolean;
   /** Relative to the application. Absent: `agents.json`, where there is one. */
@@ -19,6 +21,7 @@ export function loadOptionsOf({ settings, env }: Pick<Config, "settings" | "env"
     maxSteps: settings.uhlp.max_steps,
     hasChromium: () => findChromium({ settings, env }) !== undefined,
     envAllowed: settings.terminal.env_allow ?? [],
+    isLenient: settings.definitions.lenient,
     agentsFile,
   };
 }

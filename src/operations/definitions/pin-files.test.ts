@@ -91,15 +91,15 @@ test("files are looked for in the application, around workflows/, and beside the
   expect(foldersOf("/x/flow.yaml", "/x")).toEqual(["/x"]);
 });
 
-test("a name that a prompt reads and its step does not give is a warning at the step", async () => {
+test("a name that a prompt reads and its step does not give is a problem at the step: an error where it is misspelt", async () => {
   const folder = newFolder();
   writeFileSync(join(folder, "app", "rate.yaml"), "template: |\n  Rate {{ title }}\n  {{ tikcet }}\n");
   const file = { kind: "prompt" as const, path: "rate.yaml", at: { line: 2, column: 1 }, names: ["title", "ticket"] };
-  const { graph, problems } = await pinFiles(GRAPH, {
-    text: "a\nb\n",
-    files: [file, file],
-    folders: [join(folder, "app")],
-  });
+  const wanted = { text: "a\nb\n", files: [file, file], folders: [join(folder, "app")] };
+  const strict = await pinFiles(GRAPH, wanted);
+  expect(strict.graph).toBeUndefined();
+  expect(strict.problems).toMatchObject([{ code: "PROMPT_NAME_UNFILLED", severity: "error" }]);
+  const { graph, problems } = await pinFiles(GRAPH, { ...wanted, isLenient: true });
   expect(graph?.settings["prompts"]).toHaveProperty(["rate.yaml"]);
   expect(problems).toMatchObject([
     {

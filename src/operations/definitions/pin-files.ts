@@ -6,6 +6,7 @@ import type { Problem } from "../../core/errors/problem.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { Json } from "../../core/json.ts";
 import type { NeededFile } from "../../dialects/definition.ts";
+import { isMisspelt } from "../../dialects/did-you-mean.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { ShownProblem } from "../../hosts/compiled-definition.ts";
 import { refuseOutOfFiles } from "./read-text-file.ts";
@@ -15,6 +16,8 @@ export interface FilesToPin {
   readonly text: string;
   readonly files: readonly NeededFile[];
   readonly folders: readonly string[];
+  /** Likely misspellings are warnings. */
+  readonly isLenient?: boolean;
   /** Instead of the folders: where the definition itself comes from. Rejects where a file cannot be had. */
   read?(path: string): Promise<string>;
 }
@@ -45,12 +48,14 @@ export async function pinFiles(graph: Graph, wanted: FilesToPin): Promise<Pinned
     } else if (file.kind === "script") {
       scripts.push([file.path, read.text]);
     } else {
-      const prompt = await parsePrompt(file.path, read.text);
+      const prompt = await parsePrompt(file.path, read.text, wanted);
       problems.push(...prompt.problems);
       if (prompt.template === undefined) continue;
       prompts.push([file.path, prompt.template]);
       const uses = files.filter(({ path, kind }) => path === file.path && kind === "prompt");
-      problems.push(...(await findUnfilled(prompt.template.template, uses)).map((problem) => show(problem, text)));
+      problems.push(
+        ...(await findUnfilled(prompt.template.template, uses, wanted)).map((problem) => show(problem, text)),
+      );
     }
   }
   if (problems.some(({ severity }) => severity === "error")) return { problems };
@@ -135,9 +140,9 @@ function outside(path: string): { readonly fault: Fault } {
   return { fault: { code: "FILE_OUTSIDE", message: `${path} leads out of the application's folder.` } };
 }
 
-async function parsePrompt(path: string, text: string) {
+async function parsePrompt(path: string, text: string, { isLenient }: FilesToPin) {
   const { parsePromptTemplate } = await import("../../dialects/uhlp/prompts/prompt-template.ts");
-  const { template, problems } = await parsePromptTemplate({ text, file: path });
+  const { template, problems } = await parsePromptTemplate({ text, file: path }, { isLenient });
   return {
     ...(template === undefined ? {} : { template: { ...template } }),
     problems: problems.map((problem) => show(problem, text)),
@@ -145,7 +150,11 @@ async function parsePrompt(path: string, text: string) {
 }
 
 /** Names that the template reads and a step that uses it does not give, each told once. */
-async function findUnfilled(template: string, uses: readonly NeededFile[]): Promise<readonly Problem[]> {
+async function findUnfilled(
+  template: string,
+  uses: readonly NeededFile[],
+  { isLenient = false }: FilesToPin,
+): Promise<readonly Problem[]> {
   const { findUnfilledNames, remedyForUnfilled } = await import("../../dialects/uhlp/prompts/check-template.ts");
   const problems = new Map<string, Problem>();
   for (const { path, at, names } of uses) {
@@ -155,7 +164,7 @@ async function findUnfilled(template: string, uses: readonly NeededFile[]): Prom
       const remedy = remedyForUnfilled(name, names);
       problems.set(`${at.line} ${name}`, {
         code: "PROMPT_NAME_UNFILLED",
-        severity: "warning",
+        severity: !isLenient && isMisspelt(name, names) ? "error" : "warning",
         message,
         remedy,
         place: at,

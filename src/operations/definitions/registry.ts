@@ -32,6 +32,7 @@ export interface RegisteredFile {
 export interface RegistryPlaces extends FilePlaces {
   readonly maxSteps?: number;
   readonly envAllowed?: readonly string[];
+  readonly isLenient?: boolean;
   /** A cache of all definitions. Without it they are read and compiled for every question. */
   readonly library?: { list(): readonly RegisteredDefinition[] } | undefined;
 }
@@ -65,11 +66,12 @@ export async function findRegistered(
 }
 
 export async function toRegistered(text: string, file: string, places: RegistryPlaces): Promise<RegisteredFile> {
-  const { appDir, maxSteps, envAllowed = [] } = places;
+  const { appDir, maxSteps, envAllowed = [], isLenient = false } = places;
   const { definitions, parts, isValid, problems } = await checkWholeText(text, {
     source: file,
     folders: foldersOf(file, appDir),
     envAllowed,
+    isLenient,
     around: surroundingsOf(places, file),
     maxSteps,
   });

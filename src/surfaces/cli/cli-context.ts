@@ -32,6 +32,8 @@ export interface CommonOptions {
   /** The server that does the command. Absent: PAWL_URL, or this machine. */
   readonly url?: string;
   readonly apiKey?: string;
+  /** Likely misspellings in definitions are warnings. */
+  readonly lenient?: true;
   readonly json?: true;
   readonly jsonLines?: true;
 }

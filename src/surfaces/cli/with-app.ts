@@ -41,9 +41,10 @@ export function toOpenOptions(options: CommonOptions, voice: Voice): Parameters<
   };
 }
 
-function toFlags({ data, web }: CommonOptions): Parameters<OpenApp>[0]["flags"] {
+function toFlags({ data, web, lenient }: CommonOptions): Parameters<OpenApp>[0]["flags"] {
   return {
     ...(data === undefined ? {} : { "data.dir": { value: resolve(data), flag: "--data" } }),
+    ...(lenient === undefined ? {} : { "definitions.lenient": { value: "true", flag: "--lenient" } }),
     ...(web === undefined ? {} : { "terminal.web_enabled": { value: "true", flag: "--web" } }),
   };
 }

@@ -249,9 +249,11 @@ test("a stored webhook is mentioned", async () => {
   expect(stderr).toContain("1 webhook is stored and will be delivered by `pawl serve`.");
 });
 
-test("a run tells what is doubtful in its definition, and still goes", async () => {
+test("a likely misspelling stops a run before it begins, unless that is allowed", async () => {
   const cwd = application({ ...FILES, "doubtful.yaml": `${QUESTION.trimEnd()}\n    max_concurent: 3\n` });
-  const { code, stdout, stderr } = await pawl(["run", "doubtful.yaml", ...AGENT, "--json"], { cwd });
+  const strict = await pawl(["run", "doubtful.yaml", ...AGENT], { cwd });
+  expect(strict).toMatchObject({ code: 3, stderr: expect.stringContaining("Did you mean `max_concurrent`?") });
+  const { code, stdout, stderr } = await pawl(["run", "doubtful.yaml", ...AGENT, "--json", "--lenient"], { cwd });
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { data: { status: "completed" } }]);
   expect(stderr).toMatch(/doubtful\.yaml:\d+:5 warning UNKNOWN_KEY `max_concurent`/);
   expect(stderr).toContain("Did you mean `max_concurrent`?");

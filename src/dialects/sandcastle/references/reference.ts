@@ -1,3 +1,4 @@
+import { didYouMean, isMisspelt } from "../../did-you-mean.ts";
 /** The meaning of `{...}` or of a bare path. */
 export type Reference =
   /** `_item` and `_index` of a fan-out arrive here too, as the first of `path`. */
@@ -34,9 +35,13 @@ export function correctReference(text: string): string | undefined {
   if (trimmed !== text && parseReference(trimmed) !== undefined) return trimmed;
   const [root = "", ...rest] = text.split(".");
   if (rest.length === 0 || rest.some((part) => !PATH_PART.test(part))) return undefined;
-  const known = NEAR_ROOTS.get(root.toLowerCase()) ?? root;
+  const known = NEAR_ROOTS.get(root.toLowerCase()) ?? didYouMean(root, ["input", "steps"]) ?? root;
+  const [step, output = "", ...path] = rest;
+  const isSlip = isMisspelt(output, ["output"]);
   const corrected =
-    known === "steps" && rest[1] !== "output" ? ["steps", rest[0], "output", ...rest.slice(1)] : [known, ...rest];
+    known === "steps" && output !== "output"
+      ? ["steps", step, "output", ...(isSlip ? path : rest.slice(1))]
+      : [known, ...rest];
   const result = corrected.join(".");
   return result !== text && parseReference(result) !== undefined ? result : undefined;
 }

@@ -67,7 +67,10 @@ function readBraces(
   const corrected = correctReference(inner);
   if (corrected !== undefined) {
     const message = `\`${toExcerpt(written)}\` names nothing and stays in the text as it is.`;
-    context.problems.warning({ code: "EXPRESSION_INVALID", at, message, remedy: `Did you mean \`{${corrected}}\`?` });
+    const finding = { code: "EXPRESSION_INVALID", at, message, remedy: `Did you mean \`{${corrected}}\`?` } as const;
+    // With blanks around it the text may be an example of another language.
+    if (inner.trim() === inner) context.problems.slip(finding);
+    else context.problems.warning(finding);
   }
   return undefined;
 }

@@ -63,8 +63,10 @@ outputSchema:
     expect(problems).toMatchObject([{ code: "PROMPT_INVALID", place: { line: 3, column: 13, endColumn: 15 } }]);
   });
 
-  test("with an unknown key is read, with a warning", async () => {
-    const { template, problems } = await parsePromptTemplate({ text: "template: Hi\noutputFromat: json" });
+  test("with a misspelt key is refused, or read with a warning", async () => {
+    const text = "template: Hi\noutputFromat: json";
+    expect((await parsePromptTemplate({ text })).problems).toMatchObject([{ severity: "error", code: "UNKNOWN_KEY" }]);
+    const { template, problems } = await parsePromptTemplate({ text }, { isLenient: true });
     expect(template).toEqual({ template: "Hi" });
     expect(problems).toMatchObject([
       { severity: "warning", code: "UNKNOWN_KEY", remedy: "Did you mean `outputFormat`?" },

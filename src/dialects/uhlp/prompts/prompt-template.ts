@@ -1,7 +1,7 @@
 import type { Problem } from "../../../core/errors/problem.ts";
 import type { TemplateFault } from "../../../core/errors/template-fault.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import type { Definition } from "../../definition.ts";
+import type { Definition, LoadOptions } from "../../definition.ts";
 import { ProblemList } from "../../problem-list.ts";
 import { checkLater } from "../../shape/check-later.ts";
 import { Reader, type Text, TOP } from "../../shape/shape.ts";
@@ -35,8 +35,9 @@ const BARE = /\.(?:j2|jinja2?|md|txt|prompt)$/i;
  */
 export async function parsePromptTemplate(
   definition: Definition,
+  options: Pick<LoadOptions, "isLenient"> = {},
 ): Promise<{ readonly template?: PromptTemplate; readonly problems: readonly Problem[] }> {
-  const problems = new ProblemList(definition);
+  const problems = new ProblemList(definition, options);
   if (definition.file !== undefined && BARE.test(definition.file)) return readBare(problems);
   const root = readYaml(problems);
   if (root?.kind === "map") {

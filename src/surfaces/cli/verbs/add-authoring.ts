@@ -59,6 +59,7 @@ export function addDev(program: Command, openApp: OpenApp, exitWith: (code: numb
     .description("serve while you work on the application: settings are read again too")
     .option("--app <dir>", "the application", ".")
     .option("--data <dir>", "where runs are kept (default: .pawl in the application)")
+    .option("--lenient", "take likely misspellings in definitions as they are written, with a warning")
     .option("--host <address>", "where to listen: 127.0.0.1, localhost or ::1")
     .option("--port <n>", "0 picks a free one", toPort)
     .option("--web", "let people watch terminals in a browser (terminal.web_enabled)")

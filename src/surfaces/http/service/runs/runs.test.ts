@@ -63,11 +63,14 @@ describe("POST /workflows/run", () => {
   });
 
   test("tells what is doubtful in the definition", async () => {
-    const doubtful = `${TWO_STEPS.trimEnd()}\n    max_concurent: 3\n`;
+    const doubtful = `${TWO_STEPS.trimEnd()}\n    colour: red\n`;
     const { warnings } = await dataOf(newWorld().post("/workflows/run", { workflow: doubtful }));
-    expect(warnings).toMatchObject([
-      { code: "UNKNOWN_KEY", severity: "warning", remedy: "Did you mean `max_concurrent`?" },
-    ]);
+    expect(warnings).toMatchObject([{ code: "UNKNOWN_KEY", severity: "warning" }]);
+    const misspelt = `${TWO_STEPS.trimEnd()}\n    max_concurent: 3\n`;
+    const refused = newWorld().post("/workflows/run", { workflow: misspelt });
+    expect(await (await refused).json()).toMatchObject({
+      error: { code: "DEFINITION_INVALID", details: { problems: [{ remedy: "Did you mean `max_concurrent`?" }] } },
+    });
   });
 
   test.each([
