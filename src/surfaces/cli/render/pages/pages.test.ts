@@ -83,15 +83,45 @@ test("in a narrow terminal a run has a short id, so that its workflow can be see
   expect(line?.length).toBeLessThanOrEqual(40);
 });
 
-test("the page of a run shows its facts, its steps, and at last what went wrong", () => {
+test("the page of a run shows its facts, then what went wrong, then its steps", () => {
   const page = renderRun({ ...run, steps: run.steps.map((step) => ({ ...step, input_prompt: null })) }, { paint, now });
 
   expect(page).toContain("workflow  lead-enrichment (sandcastle)");
   expect(page).toContain("tokens    1200 in, 80 out");
   expect(page).toMatch(/✓ {2}scrape\[3\] {2}completed {2}12\.5 s {4}2 {2}\$0\.25/);
   expect(page).toMatch(/✗ {2}tell .* \$\? {2}TIMEOUT Too slow\./);
-  expect(page.split("\n").slice(-2)).toEqual(["error TIMEOUT Too slow.", "  remedy: Raise `timeout`."]);
+  expect(page).toContain(
+    [
+      "tokens    1200 in, 80 out",
+      "",
+      "error TIMEOUT Too slow.",
+      "  remedy: Raise `timeout`.",
+      "",
+      "failed    tell: TIMEOUT Too slow.",
+      "",
+      "   STEP",
+    ].join("\n"),
+  );
   expect(page).not.toContain("Scrape");
+});
+
+test("the page of a run names ten of the steps that failed or are held, and counts the others", () => {
+  const error = { code: "POISON", message: "It kills.", remedy: "" };
+  const steps = Array.from({ length: 13 }, (_, item) => ({
+    ...step,
+    path: `scrape[${item}]`,
+    status: item === 1 ? ("completed" as const) : ("held" as const),
+    error: item === 1 ? null : error,
+  }));
+
+  const [, failures] = renderRun({ ...run, error: null, steps }, { paint, now }).split("\n\n");
+
+  expect(failures?.split("\n")).toHaveLength(11);
+  expect(failures?.split("\n").slice(0, 2)).toEqual([
+    "held      scrape[0]: POISON It kills.",
+    "held      scrape[2]: POISON It kills.",
+  ]);
+  expect(failures).toMatch(/\nheld {6}scrape\[10\]: POISON It kills\.\nand 2 more$/);
 });
 
 test("prompts are shown on demand, with their lines", () => {

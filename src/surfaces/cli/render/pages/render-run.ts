@@ -9,14 +9,18 @@ import { renderTable } from "../text/table.ts";
 import type { Segment } from "../text/text-width.ts";
 import { renderError } from "./render-error.ts";
 
-/** The page of `pawl runs show`, with the prompts and the artifacts that were asked for. */
+/** The page of `pawl runs show`: first what went wrong, then everything, with the prompts and artifacts that were asked for. */
 export function renderRun(run: RunDescription, options: PageOptions): string {
-  const parts = [renderHead(run, options), renderSteps(run.steps, options)];
-  const violations = run.steps.flatMap((step) => renderViolations(step, options.paint));
+  const { paint } = options;
+  const parts = [renderHead(run, options)];
+  if (run.error !== null) parts.push(renderError(run.error, paint));
+  const failures = renderFailures(run.steps, paint);
+  if (failures.length > 0) parts.push(failures.join("\n"));
+  parts.push(renderSteps(run.steps, options));
+  const violations = run.steps.flatMap((step) => renderViolations(step, paint));
   if (violations.length > 0) parts.push(violations.join("\n"));
   if (run.artifacts !== undefined && run.artifacts.length > 0) parts.push(renderArtifacts(run.artifacts));
-  parts.push(...run.steps.flatMap((step) => renderPrompt(step, options.paint)));
-  if (run.error !== null) parts.push(renderError(run.error, options.paint));
+  parts.push(...run.steps.flatMap((step) => renderPrompt(step, paint)));
   return parts.join("\n\n");
 }
 
@@ -47,6 +51,18 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
     facts.push(["waits", paint("yellow", showWait({ pool, inFlight, width, waiting, closedUntil }, now))]);
   }
   return facts.map(([name, value]) => `${paint("dim", name.padEnd(10))}${value}`).join("\n");
+}
+
+const FAILURES_SHOWN = 10;
+
+/** One line for each step that failed or is held. Beyond some of them the table has the others. */
+function renderFailures(steps: readonly StepDescription[], paint: Paint): string[] {
+  const failed = steps.filter(({ status }) => status === "failed" || status === "held");
+  const lines = failed.slice(0, FAILURES_SHOWN).map(({ path, status, error }) => {
+    const why = error === null ? "" : `: ${sanitize(`${error.code} ${error.message}`)}`;
+    return `${paint(statusStyle(status), status.padEnd(10))}${showPath(path)}${why}`;
+  });
+  return failed.length <= FAILURES_SHOWN ? lines : [...lines, `and ${failed.length - FAILURES_SHOWN} more`];
 }
 
 /** One line for each, to be given to `pawl storage get`. */
