@@ -24,6 +24,12 @@ export function parseStepPath(path: string): { readonly stepId: string; readonly
   return { stepId: unescapeId(match?.[1] ?? last), item: match?.[2] === undefined ? null : Number(match[2]) };
 }
 
+/** The step that a try, a `catch` or a `finally` belongs to: these exist only because of what came before them. */
+export function outsideOfSides(path: string): string {
+  const side = path.indexOf("~");
+  return side === -1 ? path : path.slice(0, side);
+}
+
 // Surrogates come as pairs (the regex has the u flag), so that this cannot fail on one half.
 function encode(char: string): string {
   const code = char.codePointAt(0) ?? 0;

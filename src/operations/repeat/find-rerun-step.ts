@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { outsideOfSides } from "../../core/graph/step-path.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 import type { RunReading } from "../runs/describe/describe-run-reading.ts";
 import { type StepEntry, stepsInOrder } from "../runs/describe/describe-run-steps.ts";
@@ -20,12 +21,6 @@ function firstToRepeat({ history, record }: RunReading): string {
     if (status !== "completed" && status !== "failed") return outsideOfSides(path);
   }
   return "";
-}
-
-/** Tries, `catch` and `finally` exist only because of what came before them. */
-function outsideOfSides(path: string): string {
-  const side = path.indexOf("~");
-  return side === -1 ? path : path.slice(0, side);
 }
 
 function findStep({ history, record }: RunReading, wanted: string): string {

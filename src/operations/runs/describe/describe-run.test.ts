@@ -127,6 +127,21 @@ test("a failed step has an error with a remedy, and what depends on it is skippe
   expect(steps[1]).toMatchObject({ path: "tell", status: "skipped", attempt: 0, started_at: null });
 });
 
+test("the remedies of a failed run name it and its step, and how to go on from there", async () => {
+  const world = new World((task) => (task.path === "ask[1]" ? fail("AGENT_FAILED") : succeed("ok")));
+  const each = { list: input("companies"), maxConcurrent: 5 };
+  const run = await world.run(dag([{ ...agentTask("ask", {}), each }]), { companies: ["a", "b"] });
+
+  const { error, steps } = await describeRun(world, run);
+
+  const log = `See its log with \`pawl runs logs ${run.id} 'ask[1]'\`.`;
+  expect(error?.remedy).toBe(`${log} Go on from there with \`pawl runs rerun ${run.id} --from 'ask[1]'\`.`);
+  expect(steps[1]?.error?.remedy).toBe(log);
+  expect(summarizeRun(run).error?.remedy).toBe(
+    `See its log with \`pawl runs logs ${run.id}\`. Go on from there with \`pawl runs rerun ${run.id}\`.`,
+  );
+});
+
 test("items whose condition is false are rows with the status skipped", async () => {
   const world = new World(() => succeed("ok"));
   const isLarge: Expr = { op: "compare", by: ">", left: item("size"), right: literal(10) };

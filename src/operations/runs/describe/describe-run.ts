@@ -1,6 +1,5 @@
 import { loadHandle, type Values } from "../../../core/binding/bind.ts";
 import { collectOfHandle } from "../../../core/binding/values-needed.ts";
-import { ERRORS, isErrorCode } from "../../../core/errors/error-table.ts";
 import type { Handle } from "../../../core/history/run-state.ts";
 import { explainHeld, findHeld } from "../../../core/interpreter/attempt/crashes.ts";
 import { computeUncertain } from "../../../core/interpreter/budget/paid-calls.ts";
@@ -12,6 +11,7 @@ import type { RunRecord } from "../../../ports/journal.ts";
 import { boundedUsd, toUsd, toUsdAtMost } from "../../costs/micro-dollars.ts";
 import { describeLimits } from "../../costs/use-limits.ts";
 import type { ErrorDescription, RunDescription, RunHead, RunSummary, StepDescription } from "../run-schemas.ts";
+import { describeEnd, describeError, describeHold } from "./describe-error.ts";
 import { describeLineage } from "./describe-lineage.ts";
 import { triesOf } from "./describe-run-history.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
@@ -54,6 +54,7 @@ export function shortenRun(run: RunDescription): readonly object[] {
 
 /** A run as a list shows it: from its record alone. */
 export function summarizeRun(record: RunRecord): RunSummary {
+  const describe = record.completedAt === undefined ? describeHold : describeEnd;
   return {
     run_id: record.id,
     workflow_name: record.workflow,
@@ -61,7 +62,7 @@ export function summarizeRun(record: RunRecord): RunSummary {
     status: record.status,
     total_cost_usd: toUsd(record.costMicro),
     cost_usd_at_most: toUsdAtMost(record.costMicro, record.uncertainMicro),
-    error: record.error === undefined ? null : describeRunError(record, record.error),
+    error: record.error === undefined ? null : describe(record.error, { runId: record.id }),
     parent_run_id: record.parentRunId ?? null,
     tenant_id: record.tenantId ?? null,
     created_at: toIsoTime(record.createdAt),
@@ -82,10 +83,6 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const stuck = ending?.code === "NO_TRANSITION" ? findLast(reading) : 0;
   const values = await readHandles(reading, [inputHandle, outputs, stuck]);
   const cause = stuck === 0 ? "" : ` Its output: ${toExcerpt(loadHandle(stuck, values))}`;
-  const failure =
-    hasEnded && ending?.code !== undefined
-      ? { ...ending, code: ending.code, message: `${ending.message ?? ending.code}${cause}` }
-      : findHeld(state);
   const awaited = hasEnded ? [] : [...state.waiters.keys()];
   return {
     ...summarizeRun(record),
@@ -96,12 +93,26 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     usage: history.usage,
     ...(limits.length === 0 ? {} : { limits }),
     ...(awaited.length === 0 ? {} : { awaited_events: awaited }),
-    error: failure === undefined ? null : describeRunError(record, failure, hasEnded),
+    error: errorOfRun(reading, cause),
     started_at: root === undefined ? null : toIsoTime(state.startedAt),
     completed_at: toTime(history.finishedAt),
     input_data: loadHandle(inputHandle, values),
     outputs: loadHandle(outputs, values),
   };
+}
+
+/** Why it has ended so, or why steps of it are held. */
+function errorOfRun({ record, history }: RunReading, cause: string): ErrorDescription | null {
+  const { state, failures } = history;
+  const { ending } = state;
+  if (state.phase !== "finished") {
+    const held = findHeld(state);
+    return held === undefined ? null : describeHold(held, { runId: record.id });
+  }
+  if (ending?.code === undefined) return null;
+  const { code, message = code } = ending;
+  const failed = [...failures].find(([, failure]) => failure.code === code && failure.message === message);
+  return describeEnd({ code, message: `${message}${cause}` }, { runId: record.id, path: failed?.[0] });
 }
 
 /** The output of the step that ended last. */
@@ -132,21 +143,6 @@ async function* describeSteps(reading: RunReading, options: DescribeOptions = {}
   yield* await describeSlice(reading, slice, options);
 }
 
-/** Of a run that goes on: why steps of it are held. */
-function describeRunError(
-  { id, completedAt }: RunRecord,
-  error: Parameters<typeof describeError>[0],
-  hasEnded = completedAt !== undefined,
-): ErrorDescription {
-  const described = describeError(error);
-  return hasEnded ? described : { ...described, remedy: `Look at its work, then: pawl runs resume ${id}` };
-}
-
-function describeError(error: { readonly code: string; readonly message?: string | undefined }): ErrorDescription {
-  const { code, message = code } = error;
-  return { code, message, remedy: isErrorCode(code) ? ERRORS[code].remedy : ERRORS.AGENT_FAILED.remedy };
-}
-
 async function describeSlice(
   reading: RunReading,
   entries: readonly StepEntry[],
@@ -169,10 +165,7 @@ async function describeSlice(
   }));
 }
 
-function describeEntry(
-  entry: StepEntry,
-  { history: run }: RunReading,
-): Omit<StepDescription, "input_prompt" | "output_data"> {
+function describeEntry(entry: StepEntry, reading: RunReading): Omit<StepDescription, "input_prompt" | "output_data"> {
   const { path, step, item, status, history } = entry;
   const isUnpriced = history?.unpriced === true;
   const startedAt = startOf(entry);
@@ -188,7 +181,7 @@ function describeEntry(
     ...(isUnpriced ? { unpriced: true } : {}),
     usage: history?.usage ?? {},
     duration_seconds: startedAt === undefined || endedAt === undefined ? null : (endedAt - startedAt) / 1000,
-    error: errorOf(entry, run),
+    error: errorOf(entry, reading),
     ...(history === undefined || history.decisions.length === 0 ? {} : { violations: history.decisions }),
     started_at: toTime(startedAt),
     completed_at: toTime(endedAt),
@@ -204,11 +197,12 @@ function startOf({ history, step }: StepEntry): number | undefined {
 }
 
 /** Why it is held, why it failed for good, or why the attempt before failed. */
-function errorOf({ path, status, history }: StepEntry, run: RunReading["history"]): ErrorDescription | null {
-  if (status === "held" && history?.life.is === "live") return describeError(explainHeld(history.life.instance));
+function errorOf({ path, status, history }: StepEntry, { record, history: run }: RunReading): ErrorDescription | null {
+  const place = { runId: record.id, path };
+  if (status === "held" && history?.life.is === "live") return describeError(explainHeld(history.life.instance), place);
   if (status !== "failed" && status !== "retrying") return null;
   const failure = run.failures.get(path) ?? history?.attemptFailure;
-  return failure === undefined ? null : describeError(failure);
+  return failure === undefined ? null : describeError(failure, place);
 }
 
 function outputOf({ status, history }: StepEntry): Handle {

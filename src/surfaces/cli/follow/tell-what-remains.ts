@@ -1,6 +1,7 @@
 import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
 import { placeOf } from "../../../operations/approvals/place-of.ts";
 import type { RunHead } from "../../../operations/runs/run-schemas.ts";
+import { shellWord } from "../../../operations/shell-word.ts";
 import type { RunCaller } from "../caller.ts";
 import { tell } from "../print.ts";
 import { shortId } from "../render/text/formats.ts";
@@ -34,14 +35,9 @@ function tellEvents(runId: string, events: readonly string[]): void {
   if (events.length === 0) tell("The run waits for an event.");
   for (const event of events.slice(0, MAX_SHOWN)) {
     tell(`The run waits for the event ${sanitize(event)}`);
-    tell(`  pawl runs signal ${shortId(runId)} ${quote(event)}`);
+    tell(`  pawl runs signal ${shortId(runId)} ${shellWord(sanitize(event))}`);
   }
   if (events.length > MAX_SHOWN) tell(`  ... and ${events.length - MAX_SHOWN} more events.`);
-}
-
-/** As a shell takes it for one word. */
-function quote(event: string): string {
-  return /^[\w:./-]+$/.test(event) ? event : `'${sanitize(event).replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function tellWebhooks(count: number): void {

@@ -2,6 +2,7 @@ import type { OpenApproval } from "../../../../operations/approvals/describe-run
 import { placeOf } from "../../../../operations/approvals/place-of.ts";
 import type { DeadLetter, DeadLetterList } from "../../../../operations/dead-letters/list-dead-letters.ts";
 import type { Violation } from "../../../../operations/runs/violations.ts";
+import { shellWord } from "../../../../operations/shell-word.ts";
 import { formatTime } from "../text/formats.ts";
 import type { PageOptions } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
@@ -27,15 +28,10 @@ function renderApproval(approval: OpenApproval, { paint, now }: PageOptions): st
     `  since ${formatTime(Date.parse(since), now)}${limit}`,
   ];
   if (shown !== null) lines.push(`  ${truncate(sanitize(JSON.stringify(shown)), SHOWN_COLUMNS)}`);
-  const address = quote(`${run_id}:${placeOf(approval)}`);
+  const address = shellWord(`${run_id}:${placeOf(approval)}`);
   lines.push(paint("dim", `  pawl approve ${address}   or   pawl reject ${address}`));
   if (allow_edit) lines.push(paint("dim", "  The data may be edited on approval."));
   return lines.join("\n");
-}
-
-/** Paths hold brackets, which shells read as patterns. */
-function quote(address: string): string {
-  return /^[\w:./@-]+$/.test(address) ? address : `'${address.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** What failed for good, and where to look. */

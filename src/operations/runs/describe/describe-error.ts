@@ -1,0 +1,41 @@
+import { ERRORS, isErrorCode } from "../../../core/errors/error-table.ts";
+import { outsideOfSides } from "../../../core/graph/step-path.ts";
+import { shellWord } from "../../shell-word.ts";
+import type { ErrorDescription } from "../run-schemas.ts";
+
+export interface ErrorPlace {
+  readonly runId: string;
+  /** The step that failed. Absent: the run as a whole, or nobody knows. */
+  readonly path?: string | undefined;
+}
+
+interface Failure {
+  readonly code: string;
+  readonly message?: string | undefined;
+}
+
+/** The remedy names the run and the step, so that it can be typed as it is. */
+export function describeError({ code, message = code }: Failure, { runId, path }: ErrorPlace): ErrorDescription {
+  const { remedy } = ERRORS[isErrorCode(code) ? code : "AGENT_FAILED"];
+  const step = path === undefined ? "" : ` ${shellWord(path)}`;
+  const named = remedy.replace(/`pawl runs [^`]+`/g, (command) =>
+    command.replace(/ (ID|RUN)\b/, ` ${runId}`).replace(/ STEP\b/, () => step),
+  );
+  return { code, message, remedy: named };
+}
+
+/** The error of a run that has ended: its remedy also says how to go on from there. */
+export function describeEnd(failure: Failure, place: ErrorPlace): ErrorDescription {
+  const described = describeError(failure, place);
+  if (described.remedy.includes("`pawl runs rerun ")) return described;
+  const from = place.path === undefined ? "" : ` --from ${shellWord(outsideOfSides(place.path))}`;
+  return {
+    ...described,
+    remedy: `${described.remedy} Go on from there with \`pawl runs rerun ${place.runId}${from}\`.`,
+  };
+}
+
+/** The error of a run that goes on: why steps of it are held. */
+export function describeHold(failure: Failure, { runId }: ErrorPlace): ErrorDescription {
+  return { ...describeError(failure, { runId }), remedy: `Look at its work, then: pawl runs resume ${runId}` };
+}
