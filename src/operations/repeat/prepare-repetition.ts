@@ -16,6 +16,7 @@ import { findRun } from "../runs/find-run.ts";
 import { readRunStarted } from "../runs/read-run-started.ts";
 import { checkInput, checkPayload } from "../start/input/check-input.ts";
 import { fillDirectories } from "../start/input/fill-directories.ts";
+import { refuseMisspelt } from "../start/input/refuse-misspelt.ts";
 import type { PreparedRun } from "../start/prepare-run.ts";
 import { compareWithSource } from "./compare-with-source.ts";
 import { compileStart } from "./compile-start.ts";
@@ -210,6 +211,7 @@ async function changeInput(
   { graph, sealed, change: given }: InputChange,
 ): Promise<JsonObject> {
   if (Object.keys(given).length === 0) return input;
+  refuseMisspelt(given, graph.input);
   const change = await fillDirectories(app, given, { graph });
   const hidden = sealed === undefined ? [] : (JSON.parse((await app.secrets()).open(sealed)) as SecretLeaf[]);
   const isRequest = graph.dialect === "uhlp" && isJsonObject(input["requestData"]);

@@ -19,6 +19,7 @@ import { fillDirectories } from "./input/fill-directories.ts";
 import { type GivenInput, gatherInput } from "./input/gather-input.ts";
 import { readMessage } from "./input/read-message.ts";
 import { readRequestedRun } from "./input/read-requested-run.ts";
+import { refuseMisspelt } from "./input/refuse-misspelt.ts";
 import { toRunInput } from "./input/to-run-input.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
 
@@ -126,7 +127,10 @@ async function readAskedFor(app: Application, found: ReferredDefinition, request
   const given: GivenInput = { pairs: inputPairs, folder, ...(inputFile === undefined ? {} : { file: inputFile }) };
   const { graph } = found.definition;
   if (step !== undefined) return { ...found, onlyStep: step, input: await gatherInput(given, undefined) };
-  const gathered = readMessage(await gatherInput(given, graph.input.schema), graph);
+  const written = await gatherInput(given, graph.input.schema);
+  // Before a person is asked for the name that was meant.
+  refuseMisspelt(written, graph.input);
+  const gathered = readMessage(written, graph);
   const missing = request.askFor === undefined ? [] : listMissing(gathered, graph.input);
   const asked = missing.length === 0 ? {} : await request.askFor?.(missing);
   const filled = await fillDirectories(app, { ...gathered, ...asked }, { graph, standsIn: folder });

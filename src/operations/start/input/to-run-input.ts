@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts"
 import type { JsonSchemaChecker } from "../../../dialects/json-schema-checker.ts";
 import { checkInput, checkPayload } from "./check-input.ts";
 import { readMessage } from "./read-message.ts";
+import { refuseMisspelt } from "./refuse-misspelt.ts";
 
 /** The input of a UHLP workflow. */
 export interface RequestInput {
@@ -18,6 +19,7 @@ export interface RequestInput {
  * the form that the dialect reads. Throws `INPUT_INVALID`.
  */
 export async function toRunInput(given: JsonObject, graph: Graph, checker?: JsonSchemaChecker): Promise<JsonObject> {
+  refuseMisspelt(given, graph.input);
   const input = await checkInput(readMessage(given, graph), graph.input, checker);
   return graph.dialect === "uhlp" ? { requestData: { source: "internal", payload: input }, context: {} } : input;
 }
@@ -41,8 +43,10 @@ export async function toRequestInput(
 }
 
 async function toPlainInput(payload: Json, graph: Graph, checker?: JsonSchemaChecker): Promise<JsonObject> {
-  if (isJsonObject(payload)) return checkInput(readMessage(payload, graph), graph.input, checker);
-  throw new PawlError("INPUT_INVALID", { message: "The input of a workflow is an object." });
+  if (!isJsonObject(payload))
+    throw new PawlError("INPUT_INVALID", { message: "The input of a workflow is an object." });
+  refuseMisspelt(payload, graph.input);
+  return checkInput(readMessage(payload, graph), graph.input, checker);
 }
 
 const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
