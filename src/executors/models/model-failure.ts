@@ -38,13 +38,14 @@ export function toStreamFailure(error: unknown, modelId: string): Failed {
     const refusal = { message, status: statusCode, retryAfter: undefined, body: "", cause: undefined };
     return { ...toRefusal(refusal, modelId), costMicro: null };
   }
-  const reason = codesOf(error) || shorten(message);
-  return toBrokenOff(`The answer of ${modelId} broke off (${reason}).`);
+  const reason = codesOf(error);
+  return toBrokenOff(`The answer of ${modelId} broke off (${reason || shorten(message)}).`, reason);
 }
 
 /** The provider may be charging for what it has said, so what it costs is unknown. */
-function toBrokenOff(message: string): Failed {
-  return toFailed("MODEL_UNREACHABLE", { message, retryable: true, effect: "none", costMicro: null });
+function toBrokenOff(message: string, reason: string): Failed {
+  const details = { reason: reason || "broken off" };
+  return toFailed("MODEL_UNREACHABLE", { message, retryable: true, effect: "none", costMicro: null, details });
 }
 
 /** The host stopped the attempt while the model was thinking. */
@@ -76,6 +77,8 @@ function toDefect(error: unknown): Failed {
 /** The SDK's error of a failed request. It is told by its name, since importing its class would load the whole SDK. */
 interface CallError {
   readonly message: string;
+  /** Absent: nobody knows which server was asked. */
+  readonly host?: string | undefined;
   readonly status: number | undefined;
   readonly retryAfter: string | undefined;
   readonly body: string;
@@ -84,13 +87,15 @@ interface CallError {
 
 function readCallError(error: unknown): CallError | undefined {
   if (!(error instanceof Error) || error.name !== "AI_APICallError") return undefined;
-  const { statusCode, responseHeaders, responseBody } = error as Error & {
+  const { url, statusCode, responseHeaders, responseBody } = error as Error & {
+    url?: string;
     statusCode?: number;
     responseHeaders?: Readonly<Record<string, string>>;
     responseBody?: unknown;
   };
   return {
     message: error.message,
+    host: url === undefined ? undefined : URL.parse(url)?.host,
     status: statusCode,
     retryAfter: responseHeaders?.["retry-after"],
     // Mostly the text, but some providers put the parsed document there.
@@ -102,7 +107,7 @@ function readCallError(error: unknown): CallError | undefined {
 // Nothing was sent. After any other break the provider may be answering, and charging.
 const NEVER_SENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/;
 
-function toUnreached({ message, cause }: CallError, modelId: string): Failed {
+function toUnreached({ message, host, cause }: CallError, modelId: string): Failed {
   const reason = codesOf(cause);
   const wasSent = !NEVER_SENT.test(reason);
   const said = `The provider of ${modelId} ${wasSent ? "broke off" : "cannot be reached"} (${reason || shorten(message)}).`;
@@ -111,6 +116,7 @@ function toUnreached({ message, cause }: CallError, modelId: string): Failed {
     retryable: true,
     effect: "none",
     costMicro: wasSent ? null : 0,
+    details: { reason: reason || "no answer", ...(host === undefined ? {} : { host }) },
   });
 }
 
@@ -124,10 +130,11 @@ function codesOf(error: unknown): string {
   return [...new Set(codes)].join(", ");
 }
 
-function toRefusal({ message, status = 0, retryAfter, body }: CallError, modelId: string): Failed {
+function toRefusal({ message, host, status = 0, retryAfter, body }: CallError, modelId: string): Failed {
   const { code, does, retryable } = isTooLong(status, `${message} ${body}`) ? TOO_LONG : meaningOf(status);
   const details: JsonObject = {
     status,
+    ...(host === undefined ? {} : { host }),
     model: modelId,
     answer: shorten(body),
     ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),

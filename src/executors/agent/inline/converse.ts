@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from "../../../core/json.ts";
+import { toIsoTime } from "../../../core/iso-time.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Asks, Failed, Task } from "../../../ports/executor.ts";
 import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
 import type { Model } from "../../models/create-models.ts";
@@ -204,6 +205,7 @@ class Conversation {
         // Of one that nobody knows the cost of, its reservation is on record.
         this.#spending.addCost(failed.costMicro ?? 0);
         this.#log({ type: "warning", message: `${failed.message} It is asked again in ${delayMs / 1_000} s.` });
+        this.#show(toRetryEvent(failed, { modelId: this.#agent.model.id, delayMs }));
       },
     };
   }
@@ -299,6 +301,15 @@ class Conversation {
   #log(event: Json): void {
     this.#agent.task.emit({ type: "log", event });
   }
+}
+
+/** Without the provider's own words, which may quote the conversation. */
+function toRetryEvent(
+  { code, details }: Failed,
+  { modelId, delayMs }: { readonly modelId: string; readonly delayMs: number },
+): JsonObject {
+  const { host = modelId, reason, status } = isJsonObject(details) ? details : {};
+  return { type: "retry", host, cause: String(reason ?? status ?? code), again_at: toIsoTime(Date.now() + delayMs) };
 }
 
 type Taken =

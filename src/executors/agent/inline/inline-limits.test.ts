@@ -99,6 +99,20 @@ describe("a provider in trouble", () => {
     });
   }
 
+  test("whoever watches is told the server, the cause and when it is asked again", async () => {
+    const world = await inlineWorld(
+      [{ do: "refuse", status: 529, headers: { "retry-after": "0" } }, say("Done.")],
+      patient,
+    );
+
+    await world.ask({});
+
+    const told = world.progress.flatMap((each) => (each.type === "live" ? [each.event] : []));
+    expect(told.filter(({ type }) => type === "retry")).toEqual([
+      { type: "retry", host: expect.stringMatching(/^127\.0\.0\.1:\d+$/), cause: "529", again_at: expect.any(String) },
+    ]);
+  });
+
   test("one that wants more time than there is fails for the step's retry policy, and the next attempt goes on", async () => {
     const late = { do: "refuse", status: 429, headers: { "retry-after": "3600" } } as const;
     const world = await inlineWorld([call("read"), late, say("Done.")], patient);

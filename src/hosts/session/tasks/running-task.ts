@@ -245,8 +245,8 @@ export class RunningTask implements Task, StartNote {
   #showLive(event: JsonObject): void {
     const { run, path, attempt } = this;
     if (!run.isWatched) return;
-    // Text that comes in pieces cannot be searched. Nothing of the output is in what is said of the capacity.
-    if (event["type"] !== "capacity" && this.#parts.policies.redacts(this)) return;
+    // Text that comes in pieces cannot be searched. Nothing of the output is in what is said of servers.
+    if (event["type"] !== "capacity" && event["type"] !== "retry" && this.#parts.policies.redacts(this)) return;
     this.live ??= new LiveText({ whole: this.#mask, text: this.#parts.maskPieces() }, (shown) =>
       run.notify({ type: "live", path, attempt, event: shown }),
     );

@@ -187,6 +187,17 @@ test("what calls of the run wait for is shown until none waits", () => {
   expect(frame(run, teller).at(-1)).toBe("● ask  0 ms");
 });
 
+test("a call of a step that is sent again is shown on its line until the step goes on", () => {
+  const { run, teller } = begin(toGraph([agentTask("ask")]));
+  teller.start({});
+  const again_at = new Date(teller.now + 4_000).toISOString();
+  const tell = (event: JsonObject) => run.apply({ type: "live", path: "ask", attempt: 1, event });
+  tell({ type: "retry", host: "api.anthropic.com", cause: "ENOTFOUND", again_at });
+  expect(frame(run, teller)[1]).toBe("● ask  0 ms  api.anthropic.com: ENOTFOUND, again in 4.0 s");
+  tell({ type: "text", text: "Ra" });
+  expect(frame(run, teller)[1]).toBe("● ask  0 ms");
+});
+
 test("when nothing can be written the picture says so", () => {
   const { run, teller } = begin(toGraph([agentTask("ask")]));
   teller.start({});

@@ -6,11 +6,11 @@ import type { StepStatus } from "../../../../operations/runs/run-schemas.ts";
 import { formatBudget, formatDuration, formatTime, formatUsd } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
-import { showSuspect, showWait } from "../text/show-wait.ts";
+import { showRetry, showSuspect, showWait } from "../text/show-wait.ts";
 import { statusSign, statusStyle } from "../text/status-sign.ts";
 import { padEnd, renderSegments, type Segment, truncate, widthOf } from "../text/text-width.ts";
 import type { LiveLine } from "./live-line.ts";
-import type { LiveRun, ShownWait } from "./live-run.ts";
+import type { LiveRun, ShownRetry, ShownWait } from "./live-run.ts";
 
 interface FrameSize {
   readonly columns: number;
@@ -202,7 +202,17 @@ function detailSegments(run: LiveRun, line: LiveLine, status: StepStatus, now: n
 function runningSegments(run: LiveRun, line: LiveLine, status: StepStatus, now: number): Segment[] {
   const suspect = someLive(line, awaitsTurn);
   if (suspect !== undefined) return suspectSegments(suspect);
+  const retry = run.retries.size === 0 ? undefined : findRetry(run, line);
+  if (retry !== undefined) return [{ text: `  ${showRetry(retry, now)}`, style: "yellow" }];
   return line.lastFailure === undefined || !line.count.isFanOut ? [] : failureSegments(run, line, status, now);
+}
+
+function findRetry({ retries }: LiveRun, { live }: LiveLine): ShownRetry | undefined {
+  for (const { path } of live) {
+    const retry = retries.get(path);
+    if (retry !== undefined) return retry;
+  }
+  return undefined;
 }
 
 function suspectSegments(instance: Instance | undefined): Segment[] {

@@ -38,6 +38,14 @@ export interface ShownWait {
   readonly closedUntil: number | undefined;
 }
 
+/** A call that has failed and is sent again. */
+export interface ShownRetry {
+  readonly host: string;
+  readonly cause: string;
+  /** Milliseconds since the epoch. */
+  readonly againAt: number;
+}
+
 const UNCHANGED: HistoryChange = { began: [], ended: [] };
 
 /**
@@ -53,6 +61,8 @@ export class LiveRun {
   readonly #linesOf = new Map<Scope, readonly LiveLine[]>();
   /** By the name of the pool. */
   readonly waits = new Map<string, ShownWait>();
+  /** By the path of the step whose call it is. */
+  readonly retries = new Map<string, ShownRetry>();
   isParked = false;
   isLost = false;
   stalled: { readonly code: string; readonly message: string } | undefined;
@@ -84,8 +94,11 @@ export class LiveRun {
         return UNCHANGED;
       case "live":
         this.#noteWait(notice.event);
+        this.#noteRetry(notice.path, notice.event);
         return UNCHANGED;
       case "dispatched":
+        this.retries.delete(notice.path);
+        return UNCHANGED;
       case "progress":
         return UNCHANGED;
     }
@@ -100,6 +113,15 @@ export class LiveRun {
     const closedUntil = typeof until === "string" ? Date.parse(until) : undefined;
     const counts = { inFlight: Number(inFlight), width: Number(width), waiting: Number(waiting) };
     this.waits.set(name, { pool: name, ...counts, closedUntil });
+  }
+
+  /** Whatever else the step does: its call has been answered. */
+  #noteRetry(path: string, event: Json): void {
+    if (!isJsonObject(event) || event["type"] === "capacity") return;
+    this.retries.delete(path);
+    if (event["type"] !== "retry") return;
+    const { host, cause, again_at: againAt } = event;
+    this.retries.set(path, { host: String(host), cause: String(cause), againAt: Date.parse(String(againAt)) });
   }
 
   lineOf({ scope, step }: Pick<Instance, "scope" | "step">): LiveLine | undefined {
@@ -135,6 +157,7 @@ export class LiveRun {
   }
 
   #end(ended: StepHistory): void {
+    this.retries.delete(ended.path);
     const line = this.lineOf(ended);
     if (line === undefined) return;
     line.end(ended);

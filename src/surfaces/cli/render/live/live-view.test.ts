@@ -51,6 +51,16 @@ test("that calls wait for a server is told once, until none waits", () => {
   ]);
 });
 
+test("that a call is sent again is told, with the server and the cause", () => {
+  const { teller, lines, view } = begin(toGraph([agentTask("ask")]));
+  teller.start({});
+  const retry = { type: "retry", host: "api.anthropic.com", cause: "ENOTFOUND", again_at: "2020-01-01T00:00:00.000Z" };
+  for (const event of [retry, { type: "text", text: "Ra" }])
+    view.notice({ type: "live", path: "ask", attempt: 1, event });
+
+  expect(lines.slice(2)).toEqual(["[    0 ms] ask api.anthropic.com: ENOTFOUND, asked again"]);
+});
+
 test("up to twenty items are told one by one", () => {
   const { teller, lines } = begin(toGraph([fanOut]));
   teller.start({ list: new Array(20).fill(0) });

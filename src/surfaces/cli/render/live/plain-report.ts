@@ -2,11 +2,12 @@ import type { Event, StepFailed } from "../../../../core/history/events.ts";
 import { awaitsTurn } from "../../../../core/interpreter/attempt/crashes.ts";
 import { timerOf } from "../../../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../../../core/iso-time.ts";
+import { isJsonObject } from "../../../../core/json.ts";
 import type { StepHistory } from "../../../../operations/runs/describe/describe-run-history.ts";
 import { statusOfEnd } from "../../../../operations/runs/describe/describe-run-steps.ts";
 import { formatBudget, formatDuration, formatUsd } from "../text/formats.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
-import { showSuspect, showWait } from "../text/show-wait.ts";
+import { showRetry, showSuspect, showWait } from "../text/show-wait.ts";
 import type { LiveLine } from "./live-line.ts";
 import type { LiveNotice, LiveRun } from "./live-run.ts";
 
@@ -35,6 +36,7 @@ export class PlainReport {
       ...this.#tellRun(notice),
       ...this.#tellDeath(notice),
       ...this.#tellWaits(),
+      ...this.#tellRetry(notice),
     ];
     return lines.map((line) => `[${this.#elapsed()}] ${line}`);
   }
@@ -48,6 +50,14 @@ export class PlainReport {
       this.#toldWaits.add(wait.pool);
       return [showWait(wait, history.state.now)];
     });
+  }
+
+  #tellRetry(notice: LiveNotice): string[] {
+    if (notice.type !== "live" || !isJsonObject(notice.event) || notice.event["type"] !== "retry") return [];
+    const retry = this.#run.retries.get(notice.path);
+    const history = this.#run.history.steps.get(notice.path);
+    if (retry === undefined || history === undefined || this.#isOneOfMany(history)) return [];
+    return [`${showPath(notice.path)} ${showRetry(retry, Date.now())}`];
   }
 
   #tellStart(history: StepHistory): string[] {

@@ -1,6 +1,6 @@
 import type { Instance } from "../../../../core/history/run-state.ts";
-import type { ShownWait } from "../live/live-run.ts";
-import { formatTime } from "./formats.ts";
+import type { ShownRetry, ShownWait } from "../live/live-run.ts";
+import { formatDuration, formatTime } from "./formats.ts";
 import { sanitize } from "./sanitize.ts";
 
 /** Why a step waits that was in flight when the process died, or is held. */
@@ -13,4 +13,10 @@ export function showWait({ pool, inFlight, width, waiting, closedUntil }: ShownW
   const isClosed = closedUntil !== undefined && closedUntil > now;
   const until = isClosed ? `, nothing is sent before ${formatTime(closedUntil, now)}` : "";
   return `waiting for capacity: ${inFlight} of ${width} at ${sanitize(pool)}, ${waiting} waiting${until}`;
+}
+
+/** A server that has failed a call, which is sent again. */
+export function showRetry({ host, cause, againAt }: ShownRetry, now: number): string {
+  const again = againAt > now ? `again in ${formatDuration(againAt - now)}` : "asked again";
+  return `${sanitize(host)}: ${sanitize(cause)}, ${again}`;
 }
