@@ -79,11 +79,11 @@ async function play(schedule: Schedule, more: Partial<BillingOptions> = {}) {
   return { bill, records, atMostMicro, lives };
 }
 
-// 40 schedules take about ten seconds; `PAWL_TEST_ROUNDS=25` plays a thousand.
+// 60 schedules take about six seconds; `PAWL_TEST_ROUNDS=17` plays a thousand.
 test("no schedule of agents, deaths and broken answers is billed more than its budget, or more than the books say at most", async () => {
   let exceeded = 0;
   let completed = 0;
-  for (let seed = 1; seed <= rounds(40); seed += 1) {
+  for (let seed = 1; seed <= rounds(60); seed += 1) {
     const schedule = drawSchedule(seed);
     const { bill, records, atMostMicro } = await play(schedule);
     const { messages: _, ...shown } = schedule;
@@ -99,8 +99,8 @@ test("no schedule of agents, deaths and broken answers is billed more than its b
     exceeded += stopped;
     completed += records.length - stopped;
   }
-  expect(exceeded).toBeGreaterThan(10);
-  expect(completed).toBeGreaterThan(10);
+  expect(exceeded).toBeGreaterThan(5);
+  expect(completed).toBeGreaterThan(5);
 }, 3_600_000);
 
 test.each([true, false])("with a dollar, three agents of 30 cents end (shared budget: %s)", async (isShared) => {

@@ -3,6 +3,7 @@ import type { Model } from "../../../src/executors/models/create-models.ts";
 import type { Budgets } from "../../../src/ports/service/budgets.ts";
 import type { AgentTool } from "../../../src/ports/tools/agent-toolbox.ts";
 import { toGraph } from "../../fakes/direct-graph.ts";
+import { FakeClock } from "../../fakes/fake-clock.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 import { journalWith, World } from "../world.ts";
 
@@ -50,9 +51,12 @@ export function createAgent(model: Model) {
   });
 }
 
+const LONG_MS = 3_600_000;
+
 /** Processes that follow one another on one journal. */
 export class Lives {
   readonly journal = new MemoryJournal();
+  readonly #clock = new FakeClock();
   readonly #budgets: Budgets | undefined;
   readonly #executor: ReturnType<typeof createAgent>;
 
@@ -72,8 +76,11 @@ export class Lives {
       return new Promise(() => {});
     });
     const budgets = this.#budgets;
+    // The deaths lie so far apart that nothing is suspected of them: suspects wait, and here no time passes by itself.
+    this.#clock.jump(LONG_MS);
     const world = new World({
       journal,
+      clock: this.#clock,
       host: {
         findExecutor: async () => this.#executor,
         ...(budgets === undefined ? {} : { openBudgets: async () => budgets }),
