@@ -57,7 +57,7 @@ export function declaredNames(workflow: Workflow): ReadonlySet<string> {
   return new Set(workflow.input.declared);
 }
 
-function usesItem(use: ItemUse): boolean {
+export function usesItem(use: ItemUse): boolean {
   return use.whole || use.fields.length > 0;
 }
 

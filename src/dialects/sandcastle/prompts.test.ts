@@ -73,6 +73,16 @@ describe("outputs of direct dependencies that the prompt does not mention", () =
     expect(prompt).toBe('Use 1.\n\nContext from previous steps:\n[b]: {"y": 2}');
   });
 
+  test("are not appended where they are the list of the fan-out, unless the prompt reads nothing of an item", async () => {
+    const over = (prompt: string) =>
+      `name: x\nsteps:\n  - {id: a, prompt: A.}\n  - {id: c, depends_on: [a], parallel_over: steps.a.output.list, prompt: '${prompt}'}\n`;
+    const steps = { a: { list: [{ site: "x.org" }] } };
+    expect(await renderPrompt(over("Read {input._item.site}."), { steps, item: { site: "x.org" } })).toBe(
+      "Read x.org.",
+    );
+    expect(await renderPrompt(over("Read them."), { steps, item: { site: "x.org" } })).toContain("[a]: ");
+  });
+
   test("are appended as `null` where the step was skipped", async () => {
     expect(await renderPrompt(text, { steps: { a: { x: 1 }, b: null } })).toContain("[b]: null");
   });

@@ -1,6 +1,7 @@
 import type { Expr, TextPart } from "../../../core/expressions/expr.ts";
 import type { Each, Step, Wait } from "../../../core/graph/graph.ts";
 import { literal, outputOf } from "../../build-expr.ts";
+import { findItemUse, usesItem } from "../items.ts";
 import type { AgentBody, ApprovalBody, StepDefinition, WaitBody } from "../parse-step.ts";
 import { slotsOf, type Template } from "../references/template.ts";
 import { type LowerContext, lowerCall, lowerCommon } from "./lower-common.ts";
@@ -48,9 +49,9 @@ function lowerAttempts({
   return { retry, timeoutMs, ...(atMostOnce ? { atMostOnce } : {}) };
 }
 
-function lowerAgent(step: StepDefinition, body: AgentBody, scope: ExprScope, { workflow }: LowerContext): Expr {
+function lowerAgent(step: StepDefinition, body: AgentBody, scope: ExprScope, context: LowerContext): Expr {
   const { call, appendsContext } = body;
-  const added = appendsContext ? missingContext(step, call.prompt, workflow.steps) : [];
+  const added = appendsContext ? missingContext(step, call.prompt, context) : [];
   return lowerCall(call, joinParts([...lowerParts(call.prompt, scope), ...added]));
 }
 
@@ -79,12 +80,17 @@ function lowerWait(wait: WaitBody, scope: ExprScope): Wait {
 
 /**
  * The text that is added to a prompt: the outputs of direct dependencies that it does not mention. Many real files rely on it.
- * A pause has nothing to tell and is left out; an output of null is shown as `null`.
+ * A pause has nothing to tell and is left out; an output of null is shown as `null`. The list of a fan-out whose items are read counts
+ * as mentioned: each item would be sent all of it.
  */
-function missingContext(step: StepDefinition, prompt: Template, steps: readonly StepDefinition[]): readonly TextPart[] {
-  const mentioned = new Set(
-    slotsOf(prompt).map(({ reference }) => (reference.to === "step" ? reference.step : undefined)),
-  );
+function missingContext(
+  step: StepDefinition,
+  prompt: Template,
+  { workflow: { steps }, declared }: LowerContext,
+): readonly TextPart[] {
+  const references = slotsOf(prompt).map(({ reference }) => reference);
+  if (step.fanOut !== undefined && usesItem(findItemUse(step, declared))) references.push(step.fanOut.list.reference);
+  const mentioned = new Set(references.map((reference) => (reference.to === "step" ? reference.step : undefined)));
   const silent = new Set(steps.filter(isPause).map(({ id }) => id));
   const missing = new Set(step.dependsOn.map(({ id }) => id).filter((id) => !mentioned.has(id) && !silent.has(id)));
   if (missing.size === 0) return [];
