@@ -183,7 +183,9 @@ export const workKinds = {
         "The script, and the function in it. In short: `path/file.py#function` or `path/file.py:function`; the language follows from the ending.",
       ),
     },
-    { says: "Runs a function of a script in a sandbox: the input goes in as JSON, what it returns is the output." },
+    {
+      says: "Runs a function of a script in a sandbox: the input goes in as JSON, what it returns is the output. Parameters of a Python function that are named like keys of the input get their values; the only one, else, or one called `input`, gets all of it.",
+    },
   ),
   llm: object(
     {

@@ -60,7 +60,8 @@ def arguments_for(function, value):
     takes_rest, takes_any = bool(code.co_flags & 8), bool(code.co_flags & 4)
     if not names and not keyword_only and not takes_rest:
         return ((value,), {}) if takes_any else ((), {})
-    if len(names) == 1 and not keyword_only and not takes_rest or names[:1] == ("input",):
+    is_named = isinstance(value, dict) and names[:1] and names[0] in value
+    if names[:1] == ("input",) or len(names) == 1 and not keyword_only and not takes_rest and not is_named:
         return (value,), {}
     required = [*names[:len(names) - len(function.__defaults__ or ())], *(name for name in keyword_only if name not in (function.__kwdefaults__ or {}))]
     fields = value if isinstance(value, dict) else {}
