@@ -74,9 +74,10 @@ export interface PaidCall {
 
 /**
  * The cost of a call, in integer micro-dollars. `null`: nobody knows, and it may have cost as much as was reserved. The cost of the
- * outcome is the total, this included.
+ * outcome is the total, this included. `doubted`: what the payee says cannot be true, so that the call may have cost more, up to what was
+ * reserved.
  */
-export type SettleCall = (costMicro: number | null) => void;
+export type SettleCall = (costMicro: number | null, doubted?: "doubted") => void;
 
 export type Progress =
   | { readonly type: "log"; readonly event: Json }

@@ -126,7 +126,7 @@ test.each([true, false])("with a dollar, three agents of 30 cents end (shared bu
   expect(bill.billedMicro).toBeLessThanOrEqual(1_000_000);
 });
 
-test("a provider whose numbers cannot be true is named, and booked as if each call had cost the most", async () => {
+test("a provider whose numbers cannot be true is named, and budgets count its calls as if each had cost the most", async () => {
   const messages = Array.from({ length: 20 }, (_, n) => `agent ${n} ${"word ".repeat(4_000)}`);
   const schedule: Schedule = {
     seed: 1,

@@ -205,7 +205,7 @@ export interface CostReported extends EventCommon {
   readonly costMicro: number;
   /** The reserved call that has cost it. */
   readonly call?: number;
-  /** Nobody knows what the call has cost: it may be as much as was reserved for it. */
+  /** Nobody knows what the call has cost: at least `costMicro`, and it may be as much as was reserved for it. */
   readonly uncertain?: true;
 }
 

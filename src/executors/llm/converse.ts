@@ -95,10 +95,10 @@ async function takeTurn({ conversation, messages, turn, spending }: Turn, signal
     return reply;
   }
   const { reserved } = reply;
-  const costMicro = settleAnswer({ ...reply.answer, said: reply.answer.text }, reserved, (what) =>
+  settleAnswer({ ...reply.answer, said: reply.answer.text }, reserved, (what) =>
     warn(conversation, `${conversation.model.id} ${what}`),
   );
-  const answer = { ...reply.answer, costMicro };
+  const { answer } = reply;
   const tokens = { inputTokens: answer.usage.input, outputTokens: answer.usage.output };
   task.emit({ type: "call", call: { ...called, ...tokens } });
   spending.add(answer);

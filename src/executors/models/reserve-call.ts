@@ -158,19 +158,18 @@ interface Answered {
 }
 
 /**
- * Settles a call that was answered, before the answer is on record: what is on record has been paid by then, whatever happens. Returns
- * the cost that was booked; a provider whose numbers cannot be true is named.
+ * Settles a call that was answered, before the answer is on record: what is on record has been paid by then, whatever happens. A provider
+ * whose numbers cannot be true is named, and false comes back.
  */
 export function settleAnswer(
   { usage, costMicro, said }: Answered,
-  { bytes, atMostMicro, settle }: Paid,
+  { bytes, settle }: Paid,
   doubted: (what: string) => void,
-): number | null {
+): boolean {
   const doubt = doubtUsage(usage, { sent: bytes, said: Buffer.byteLength(said) });
-  const booked = doubt === undefined || atMostMicro === undefined ? costMicro : atMostMicro;
-  if (booked !== costMicro) doubted(`${doubt}. The call is booked as if it had cost the most.`);
-  settle(booked);
-  return booked;
+  if (doubt !== undefined) doubted(`${doubt}. Budgets count the call as if it had cost the most.`);
+  settle(costMicro, doubt === undefined ? undefined : "doubted");
+  return doubt === undefined;
 }
 
 /** The attempt goes on from here if the budget has more. A limit of the agent's own is final. */

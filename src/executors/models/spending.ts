@@ -54,9 +54,9 @@ export class Spending {
 }
 
 /** More bytes than a token stands for, in any text that a model reads or writes. */
-const LONGEST_TOKEN = 64;
+const LONGEST_TOKEN = 256;
 /** Shorter texts say too little. */
-const SHORTEST_DOUBT = 4_096;
+const SHORTEST_DOUBT = 16_384;
 
 /** Says what cannot be true of the numbers that a provider has given. Undefined: they can. */
 export function doubtUsage(

@@ -50,8 +50,19 @@ export function settleCall({ state }: Turn, { path, attempt, call, uncertain, co
     return costMicro;
   }
   lose(state, path, paid);
-  paid.is = "unknown";
-  return paid.atMostMicro ?? 0;
+  const { atMostMicro } = paid;
+  if (atMostMicro === undefined) {
+    paid.is = "unknown";
+    return costMicro;
+  }
+  // A part of the bound is known: the rest stays in doubt.
+  forget(state, { key, path, call, paid });
+  const rest: PaidCall = { atMostMicro: Math.max(0, atMostMicro - costMicro), is: "open" };
+  state.paidCalls.set(key, (state.paidCalls.get(key) ?? new Map<number, PaidCall>()).set(call, rest));
+  state.budget.openMicro += rest.atMostMicro ?? 0;
+  lose(state, path, rest);
+  rest.is = "unknown";
+  return Math.max(atMostMicro, costMicro);
 }
 
 /** The attempt has told its whole cost, if late. The calls of which it has said that nobody knows are not part of it. */

@@ -129,22 +129,22 @@ class Conversation {
     const reply = await askWithRetries((tries) => this.#toCall(turn, tries), this.#retryOptions(), signal);
     if (!reply.ok) return reply;
     const { reserved } = reply;
-    const costMicro = this.#settle(reply.turn, reserved);
+    this.#settle(reply.turn, reserved);
     for (const message of reply.warnings) this.#log({ type: "warning", message });
     const unique = withUniqueIds(reply.turn.parts, { turn, taken: this.#ids });
-    const said = { ...reply.turn, costMicro, parts: unique.map((part) => withTarget(part, this.#agent.tools)) };
+    const said = { ...reply.turn, parts: unique.map((part) => withTarget(part, this.#agent.tools)) };
     this.#spending.add(said);
     this.#logTurn(said, turn);
     if (said.ended === "cut" && reserved.isLowered) return { ok: false, failed: this.#toCutShort(reserved.needsMicro) };
     return { ok: true, said, keep: () => task.record(key, toTurnRecord(said)) };
   }
 
-  #settle(turn: ModelTurn, reserved: Paid): number | null {
-    this.#before = { bytes: reserved.bytes, usage: turn.usage };
+  #settle(turn: ModelTurn, reserved: Paid): void {
     const answered = { ...turn, said: JSON.stringify(turn.parts) };
-    return settleAnswer(answered, reserved, (what) =>
+    const isTrusted = settleAnswer(answered, reserved, (what) =>
       this.#log({ type: "warning", message: `${this.#agent.model.id} ${what}` }),
     );
+    this.#before = isTrusted ? { bytes: reserved.bytes, usage: turn.usage } : undefined;
   }
 
   /** The limit of the answer was what the budget still held. */

@@ -156,14 +156,15 @@ export class RunningTask implements Task, StartNote {
       ...(expectedMicro === undefined ? {} : { expectedMicro }),
     });
     await run.durable();
-    return (costMicro) => {
+    return (told, doubted) => {
       if (this.isAbandoned) return;
       const at = clock.now();
-      if (costMicro === null) {
-        this.#lostMicro += atMostMicro ?? 0;
-        return void run.apply({ type: "costReported", at, ...of, costMicro: 0, uncertain: true });
-      }
+      const costMicro = told ?? 0;
       this.reportedMicro += costMicro;
+      if (told === null || doubted !== undefined) {
+        this.#lostMicro += Math.max(0, (atMostMicro ?? 0) - costMicro);
+        return void run.apply({ type: "costReported", at, ...of, costMicro, uncertain: true });
+      }
       run.apply({ type: "costReported", at, ...of, costMicro });
       if (atMostMicro === undefined || costMicro <= atMostMicro) return;
       const message = `${payee} took ${writeMicro(costMicro)} for a call that was to cost ${writeMicro(atMostMicro)} at most.`;
