@@ -2,6 +2,7 @@ import { findChromium } from "../../config/find-chromium.ts";
 import type { Config } from "../../config/load-config.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { failExecutor } from "../../executors/fail-executor.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
 import type { Executor } from "../../ports/executor.ts";
 import { once } from "../once.ts";
@@ -39,6 +40,7 @@ export function createFindExecutor({ config, mask, tools, work, terminals, agent
     if (kind === "terminal") return terminals.executor();
     if (kind === "csv") return csv();
     if (kind === "report") return report();
+    if (kind === "fail") return failExecutor;
     throw new PawlError("EXECUTOR_UNKNOWN", { message: `Steps of the kind \`${kind}\` arrive in a later version.` });
   };
 }

@@ -3,6 +3,7 @@ import { fail, type Play, succeed, World } from "../../../test/faults/world.ts";
 import { compileSteps } from "../../../test/simulation/uhlp.ts";
 import { liftControls } from "../../core/graph/lift-controls.ts";
 import type { Json } from "../../core/json.ts";
+import { failExecutor } from "../../executors/fail-executor.ts";
 
 /** Runs the steps on the real host, in memory; the paths that reached the executor, and how it ended. */
 async function runOnHost(yaml: string, plays: { readonly [stepId: string]: Play }, payload: Json = {}) {
@@ -109,4 +110,37 @@ test("split, parallel and merge bring what they promise", async () => {
   const echo: Play = ({ input }) => succeed(argumentsOf(input) ?? null);
   const { inputs } = await runOnHost(yaml, { x: echo, y: echo, large: echo }, [{ n: 1 }, { n: 3 }]);
   expect(inputs["r"]).toEqual({ all: [{ small: [{ n: 1 }] }, { large: [{ n: 3 }] }] });
+});
+
+const reallyFail: Play = (task, signal) => failExecutor.run(task, signal);
+
+test.each([
+  "code: ORDER_REFUSED, message: \"join(['No ', trigger.payload.name], '')\"",
+  "inputMapping: { code: \"'ORDER_REFUSED'\", message: \"'No tea'\" }",
+  "target: { code: ORDER_REFUSED, message: No tea }",
+])("fail ends the run as failed with its code and message: %s", async (keys) => {
+  const yaml = `steps:\n  f: { type: control, subtype: fail, ${keys} }\n`;
+  const { status, error } = await runOnHost(yaml, { f: reallyFail }, { name: "tea" });
+  expect(status).toBe("failed");
+  expect(error).toMatchObject({ code: "ORDER_REFUSED", message: "No tea" });
+});
+
+test("fail without a message says which step it was", async () => {
+  const yaml = `steps:\n  f: { type: control, subtype: fail, code: NO, message: trigger.payload.nowhere }\n`;
+  const { error } = await runOnHost(yaml, { f: reallyFail });
+  expect(error).toMatchObject({ code: "NO", message: '"f" ends the flow as failed.' });
+});
+
+test("fail in a block fails the block, and catch reads its details", async () => {
+  const yaml = `steps:
+  t:
+    type: control
+    subtype: try
+    body: { type: control, subtype: fail, code: NO, message: "'because'", details: { n: trigger.payload.n } }
+    catch: { type: mcp, target: t, inputMapping: { code: error.code, why: error.message, n: error.details.n } }
+    end: true
+`;
+  const { inputs, status } = await runOnHost(yaml, { body: reallyFail }, { n: 1 });
+  expect(inputs["catch"]).toEqual({ code: "NO", why: "because", n: 1 });
+  expect(status).toBe("completed");
 });

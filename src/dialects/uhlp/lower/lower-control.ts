@@ -16,6 +16,8 @@ export function lowerControl(step: StepDefinition, body: ControlBody, scope: Val
   switch (body.subtype) {
     case "formatResponse":
       return lowerResponse(body, scope);
+    case "fail":
+      return lowerFail(body, scope);
     case "loop":
       return lowerLoop(step, body, scope, planBlock);
     case "parallel":
@@ -45,6 +47,16 @@ function lowerResponse({ resultType, data, inputMapping }: ControlOf<"formatResp
     ["data", orNull(lowerValue(data ?? inputMapping, { ...scope, takesPlainText: true }))],
   ]);
   return { kind: scope.flow.owners.length === 0 ? "respond" : "set", value };
+}
+
+/** In a block it fails the block: the steps around may answer for it. */
+function lowerFail({ code, message, details }: ControlOf<"fail">, scope: ValueScope): Doing {
+  const input = toObject([
+    ["code", literal(code ?? "")],
+    ["message", lowerValue(message, { ...scope, takesPlainText: true })],
+    ["details", details && lowerValue(details, { ...scope, takesPlainText: true })],
+  ]);
+  return { kind: "task", executor: "fail", input };
 }
 
 /** Real files write it there as well, as they write texts in expressions: in quotes of its own. */

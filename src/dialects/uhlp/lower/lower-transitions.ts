@@ -1,7 +1,7 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Transition } from "../../../core/graph/graph.ts";
 import type { ProblemList } from "../../problem-list.ts";
-import { type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
+import { endsFlow, type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
 import type { TransitionDefinition } from "../shape/transition-shape.ts";
 import { type FlowPlan, findTarget, type Target } from "./flow-plan.ts";
 import type { FlowScope, LowerContext } from "./lower-context.ts";
@@ -100,7 +100,7 @@ function reportIdle(transitions: readonly TransitionDefinition[], problems: Prob
 }
 
 function reportNoEnd({ id, at, body, isFaulty }: StepDefinition, { problems }: LowerContext): void {
-  if (isFaulty || body === undefined || subtypeOf(body) === "formatResponse") return;
+  if (isFaulty || body === undefined || endsFlow(subtypeOf(body))) return;
   const message = `\`${id}\` says neither what follows when it succeeds nor that the workflow ends there.`;
   problems.error({ code: "KEY_MISSING", at, message, remedy: "Add `end: true`, or a transition to the next step." });
 }

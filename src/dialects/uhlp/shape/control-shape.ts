@@ -97,6 +97,22 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
       },
       { says: "Shapes the result of the workflow and ends it. It needs no transitions." },
     ),
+    fail: object(
+      {
+        code: expected(failureCode, "The error code with which the run ends: capitals, digits and `_`.", {
+          ...mapped("code"),
+          missing: lacks("The step has no code.", "Add `code`, for example `ORDER_REFUSED`."),
+        }),
+        message: optional(expression, "What went wrong: an expression that gives a text.", mapped("message")),
+        details: optional(expression, "More about it: an expression, or a map or list of expressions.", {
+          ...mapped("details"),
+        }),
+        inputMapping: optional(mapping, "May hold `code`, `message` and `details`."),
+      },
+      {
+        says: "Ends the workflow as failed, with this error. It needs no transitions. In a block it fails the block, which `catch`, `continueOnError` and `onFailure` of the control step answer.",
+      },
+    ),
     loop: object(
       {
         ...listed,
@@ -243,6 +259,11 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
     ),
   };
 }
+
+/** Real files write texts in quotes of their own, as in expressions. */
+const failureCode = to(text({ pattern: "^'?[A-Z][A-Z0-9_]{0,63}'?$", examples: ["ORDER_REFUSED"] }), ({ value }) =>
+  value.replaceAll("'", ""),
+);
 
 const RESULT_TYPES = ["generic", "httpResponse", "error", "workflowStep"];
 const resultType = to(text({ pattern: `^'?(${RESULT_TYPES.join("|")})'?$`, examples: RESULT_TYPES }), ({ value }) =>

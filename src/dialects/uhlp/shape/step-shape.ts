@@ -187,14 +187,18 @@ function toWays(body: StepBody, problems: Reader["problems"]) {
   const ways = toTransitions(body.transitions, end, problems);
   if (!("subtype" in body)) return ways;
   if (body.subtype === "branch") return [...leadOn("success", [...(body.branches ?? []), body.default]), ...ways];
-  return body.subtype === "formatResponse" ? reportIdle(ways, problems) : ways;
+  return endsFlow(body.subtype) ? reportIdle(body.subtype, ways, problems) : ways;
 }
 
-/** A response ends everything, whatever stands beside it. */
-function reportIdle(ways: readonly TransitionDefinition[], problems: Reader["problems"]): readonly [] {
+/** Such a step ends its flow, whatever stands beside it. */
+export function endsFlow(subtype: ControlBody["subtype"] | undefined): boolean {
+  return subtype === "formatResponse" || subtype === "fail";
+}
+
+function reportIdle(subtype: string, ways: readonly TransitionDefinition[], problems: Reader["problems"]): readonly [] {
   for (const { to, at } of ways) {
     if (to === "end") continue;
-    const message = "`formatResponse` ends here; this transition is never taken.";
+    const message = `\`${subtype}\` ends here; this transition is never taken.`;
     problems.warning({ code: "TRANSITION_IDLE", at, message });
   }
   return [];
