@@ -16,7 +16,7 @@ export function countedMicro({ spentMicro, lostMicro }: Budget): number {
 /** For messages: `$0.30 is spent, and $0.05 more may be: ...` */
 export function explainUsed({ spentMicro, lostMicro }: Budget): string {
   const spent = `${writeMicro(spentMicro)} is spent`;
-  return lostMicro === 0 ? spent : `${spent}, and up to ${writeMicro(lostMicro)} more on calls that were cut off`;
+  return lostMicro === 0 ? spent : `${spent}, and up to ${writeMicro(lostMicro)} more on calls whose cost nobody knows`;
 }
 
 export function applyCostReserved(turn: Turn, { path, attempt, call, atMostMicro, expectedMicro }: CostReserved): void {
