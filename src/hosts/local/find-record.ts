@@ -9,6 +9,18 @@ export async function findRecord(journal: Journal, runId: string): Promise<RunRe
   return record;
 }
 
+/** Throws `RUN_ID_TAKEN` where there is a run of this id, if only in memory. */
+export async function refuseTaken(
+  journal: Journal,
+  runId: string,
+  runs: { byId(runId: string): unknown },
+): Promise<void> {
+  const known = await journal.findRun(runId);
+  const isTaken =
+    runs.byId(runId) !== undefined || (known !== undefined && known !== "ambiguous" && known.id === runId);
+  if (isTaken) throw new PawlError("RUN_ID_TAKEN", { message: `There is already a run "${runId}".` });
+}
+
 /** The record of a run that must exist. */
 export async function readRecord(journal: Journal, no: RunNo): Promise<RunRecord> {
   const record = await journal.readRun(no);

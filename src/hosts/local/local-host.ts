@@ -18,14 +18,14 @@ import { EngineSteps } from "../session/steps/engine-steps.ts";
 import { TaskRunner } from "../session/task-runner.ts";
 import { toStoredValue } from "../session/values/stored-value.ts";
 import { deleteRun, RerunGuard } from "./delete-run.ts";
-import { findRecord } from "./find-record.ts";
+import { findRecord, refuseTaken } from "./find-record.ts";
 import { type HostParts, openHostParts, STALL_RETRY_MS } from "./host-parts.ts";
 import { LoadedRuns } from "./loaded-runs.ts";
 import type { LocalHostOptions } from "./local-host-options.ts";
 import { Outbox } from "./outbox.ts";
 import { RunRequests } from "./run-requests.ts";
 import { RunTimers } from "./run-timers.ts";
-import { RunWatchers } from "./run-watchers.ts";
+import { RunWatchers, stallNotice } from "./run-watchers.ts";
 import { isSettled, SettledRuns } from "./settled-runs.ts";
 import { WakeUps } from "./wake-ups.ts";
 
@@ -123,7 +123,8 @@ export class LocalHost implements RunHost {
 
   async startRun(start: RunStart): Promise<RunRecord> {
     this.#refuseWhenParking();
-    if (start.runId !== undefined && start.hasNewId !== true) await this.#refuseTaken(start.runId);
+    if (start.runId !== undefined && start.hasNewId !== true)
+      await refuseTaken(this.#options.journal, start.runId, this.#runs);
     const release = start.lineage === undefined ? undefined : this.#reruns.begin(start.lineage.run);
     try {
       const run = await this.#begin(start);
@@ -317,15 +318,4 @@ export class LocalHost implements RunHost {
   #refuseWhenParking(): void {
     if (this.#isParking) throw new PawlError("OWNER_GONE", { message: "This process is parking its runs." });
   }
-
-  async #refuseTaken(runId: string): Promise<void> {
-    const known = await this.#options.journal.findRun(runId);
-    const isTaken =
-      this.#runs.byId(runId) !== undefined || (known !== undefined && known !== "ambiguous" && known.id === runId);
-    if (isTaken) throw new PawlError("RUN_ID_TAKEN", { message: `There is already a run "${runId}".` });
-  }
-}
-
-function stallNotice(error: PawlError | undefined): RunNotice {
-  return error === undefined ? { type: "unstalled" } : { type: "stalled", code: error.code, message: error.message };
 }

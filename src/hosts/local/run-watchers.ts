@@ -1,6 +1,12 @@
+import type { PawlError } from "../../core/errors/pawl-error.ts";
 import type { RunNotice } from "../run-host.ts";
 
 type Listen = (notice: RunNotice) => void;
+
+/** Tells watchers that nothing can be written, or that it goes on. */
+export function stallNotice(error: PawlError | undefined): RunNotice {
+  return error === undefined ? { type: "unstalled" } : { type: "stalled", code: error.code, message: error.message };
+}
 
 /** The watchers of each run. A listener that throws harms neither the run nor other listeners. */
 export class RunWatchers {

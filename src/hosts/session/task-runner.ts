@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { bind, type Values } from "../../core/binding/bind.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import type { Command } from "../../core/history/commands.ts";
@@ -14,6 +13,7 @@ import type { LiveRun } from "./live-run.ts";
 import { OutcomeRecorder, type OutcomeRecorderParts } from "./outcome-recorder.ts";
 import { answeredKey, readAnswered } from "./policies/policy-answer.ts";
 import { mayReuse, reuseOutcome } from "./reuse/reuse.ts";
+import { InputHash } from "./tasks/input-hash.ts";
 import { stoppedOutcome, toFailed } from "./tasks/outcome-events.ts";
 import { RunExecutors } from "./tasks/run-executors.ts";
 import { RunningTask, type Stop, type TaskParts } from "./tasks/running-task.ts";
@@ -45,8 +45,7 @@ export class TaskRunner {
   readonly #executors: RunExecutors;
   readonly #suspects: SuspectFlights;
   #idle: (() => void)[] = [];
-  /** The last input: loops and fan-outs often ask the same again, and hashing is expensive right after a commit. */
-  #hashed = { text: "", hash: "" };
+  readonly #inputHash = new InputHash();
 
   constructor(parts: TaskRunnerParts) {
     this.#parts = parts;
@@ -95,7 +94,7 @@ export class TaskRunner {
     if (task.isAbandoned) return;
     const { run, step, instance } = task;
     task.input = bind({ state: run.state, from, values }, step.input) ?? null;
-    task.inputHash = this.#hashOf(JSON.stringify(task.input));
+    task.inputHash = this.#inputHash.of(JSON.stringify(task.input));
     const answered = answeredKey(task);
     if (answered !== undefined) return this.#goOnAsAnswered(task, answered);
     const reused = reuseOutcome(run.reusable, instance, task.inputHash);
@@ -105,13 +104,6 @@ export class TaskRunner {
       run.apply({ ...event, at: this.#parts.clock.now(), attempt: task.attempt }, value);
       this.#end(task);
     });
-  }
-
-  #hashOf(text: string): string {
-    if (text !== this.#hashed.text) {
-      this.#hashed = { text, hash: hash("sha256", text, "base64url").slice(0, 22) };
-    }
-    return this.#hashed.hash;
   }
 
   /** A person has decided about the output that a policy has held back: nothing is done again. */
