@@ -37,6 +37,8 @@ export interface Task {
   readonly input: Json;
   /** The graph's `settings`. */
   readonly settings: JsonObject;
+  /** A JSON Schema of what other steps read of the output, for answers that are made up. Undefined: nothing in particular. */
+  readonly inferredSchema?: JsonObject | undefined;
   /** Integer micro-dollars that this attempt may spend at most, for providers that take a limit. */
   readonly maxCostMicro?: number | undefined;
   readonly timeoutMs?: number | undefined;

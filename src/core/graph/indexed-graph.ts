@@ -1,6 +1,7 @@
 import type { Expr } from "../expressions/expr.ts";
 import { walkPaths } from "../expressions/walk-paths.ts";
-import { isJsonObject } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../json.ts";
+import { inferAnswerSchemas } from "./answer-schemas.ts";
 import type { Flow, Graph, Step, Transition } from "./graph.ts";
 import { type Shape, SINGLE } from "./shape.ts";
 import { orderSteps } from "./step-order.ts";
@@ -12,6 +13,8 @@ export interface IndexedGraph {
   readonly hash: string;
   readonly graph: Graph;
   readonly root: IndexedFlow;
+  /** What a made-up output of the step should look like, as a JSON Schema. Computed at the first call. */
+  answerSchemaOf(step: Step): JsonObject | undefined;
 }
 
 export interface IndexedFlow {
@@ -49,7 +52,12 @@ const NO_ORDER: ReturnType<typeof orderSteps> = { after: [], dependents: [], ord
 export function indexGraph(graph: Graph, hash: string): IndexedGraph {
   const read = new Set<string>();
   collectReadSteps(graph.flow, read);
-  return { hash, graph, root: indexFlow(graph.flow, "", read) };
+  let schemas: ReadonlyMap<Step, JsonObject> | undefined;
+  const answerSchemaOf = (step: Step) => {
+    schemas ??= inferAnswerSchemas(graph);
+    return schemas.get(step);
+  };
+  return { hash, graph, root: indexFlow(graph.flow, "", read), answerSchemaOf };
 }
 
 /** Names of steps in paths, wherever in the flow they stand. */

@@ -13,8 +13,8 @@ export interface SimulatedOptions extends SimulationOptions {
 }
 
 /**
- * Answers agent steps without any agent: as scripted, else with a plain answer in the shape of the step's output schema.
- * For demos and for tests of workflows; never chosen unless it is named.
+ * Answers agent steps without any agent: as scripted, else with a plain answer in the shape of the step's output schema, or
+ * without one in the shape that other steps read. For demos and for tests of workflows; never chosen unless it is named.
  */
 export function createSimulatedExecutor(options: SimulatedOptions = {}): Executor<Outcome> {
   const validators = options.validators ?? createSchemaValidators();
@@ -29,7 +29,8 @@ export function createSimulatedExecutor(options: SimulatedOptions = {}): Executo
       const validate = compiled?.validate;
       const { stepId, path, attempt } = task;
       try {
-        const question = { stepId, path, attempt, prompt, model, schema, validate };
+        const inferred = request.answersAs === "step" ? task.inferredSchema : undefined;
+        const question = { stepId, path, attempt, prompt, model, schema: schema ?? inferred, validate };
         const turn = await simulateTurn(question, options, signal);
         if (!turn.ok) return turn.failed;
         return turn.answer.calls.length > 0 ? toToolless() : conclude(turn.answer, { task, request, validate });

@@ -126,6 +126,10 @@ export class RunningTask implements Task, StartNote {
     return this.instance.scope.frame.graph.graph.settings;
   }
 
+  get inferredSchema(): JsonObject | undefined {
+    return this.instance.scope.frame.graph.answerSchemaOf(this.step);
+  }
+
   get traceParent(): string | undefined {
     return this.run.traceParentOf(this.path, this.attempt);
   }
