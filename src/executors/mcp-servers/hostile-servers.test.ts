@@ -65,7 +65,7 @@ test("tools that are none are left out with a warning, the others are offered in
   }
   expect(offer.warnings).toHaveLength(7);
   const { description } = toolIn(offer, "strange_words");
-  expect(description).toMatch(/^Deletes \[2J {3}nothing\nx+ \[cut\]$/);
+  expect(description).toMatch(/^Deletes +nothing\nx+ \[cut\]$/);
   expect(description.length).toBeLessThan(8_100);
   expect(toolIn(offer, "untyped").inputSchema).toEqual({ type: "object", properties: { a: { type: "string" } } });
 });
@@ -115,6 +115,22 @@ for (const [tool, why] of [
     expect(result).toMatchObject({ isError: true, outcomeUnknown: true, text: expect.stringContaining(why) });
     await expect.poll(() => isAlive(pid)).toBe(false);
     expect(await pidOf(offer)).not.toBe(pid);
+  });
+}
+
+for (const [tool, args, why] of [
+  ["nest", { levels: 5_000 }, "The result of `fake.nest` is nested too deeply: more than 500 levels."],
+  ["huge", { bytes: 100_000_000 }, "a message of more than 16 MiB"],
+  ["structured_bytes", { bytes: 100_000_000 }, "a message of more than 16 MiB"],
+  ["wrong_structure", {}, "does not fit its own schema. Do not rely on it:\n- /sum must be number"],
+  ["no_structure", {}, "- the result has no structured content\n\n4"],
+] as const) {
+  test(`a result that cannot be used is an answer: ${tool}`, async () => {
+    const { toolbox } = openToolbox();
+    const offer = await toolbox.offer({ servers: { fake: fakeSettings() } }, NEVER);
+    const result = await toolIn(offer, tool).call(args, CALL, NEVER);
+    expect(result).toMatchObject({ isError: true, text: expect.stringContaining(why) });
+    expect(await toolIn(offer, "say").call({ text: "here" }, CALL, NEVER)).toMatchObject({ text: "here" });
   });
 }
 

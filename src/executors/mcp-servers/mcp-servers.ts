@@ -6,6 +6,7 @@ import type { ServerCall, ToolProgress } from "./connection.ts";
 import type { ManagedServer } from "./managed-server.ts";
 import { refusal, untilStopped } from "./mcp-failure.ts";
 import { resolveServer, type ServerAddress, type Surroundings } from "./resolve-server.ts";
+import { checkDepth } from "./result-check.ts";
 import { isToolAllowed, type ServerEntry } from "./server-entry.ts";
 import type { ServerPool } from "./server-pool.ts";
 import type { ServerTool, ToolList } from "./server-tool.ts";
@@ -95,7 +96,9 @@ export class McpServers {
       onProgress: limitProgress((progress) => request.onProgress?.(progress)),
     };
     return await managed.use(async (connection) => {
-      return { tool, result: await connection.call(call, signal), redactor: connection.redactor };
+      const result = await connection.call(call, signal);
+      checkDepth(tool, result);
+      return { tool, result, redactor: connection.redactor };
     }, signal);
   }
 

@@ -1,10 +1,11 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Outcome, Task } from "../../ports/executor.ts";
 import type { McpServers, ToolAnswer } from "../mcp-servers/mcp-servers.ts";
-import { checkArguments, type ServerTool, toDetails } from "../mcp-servers/server-tool.ts";
+import { findResultFlaws } from "../mcp-servers/result-check.ts";
+import { checkArguments, toDetails } from "../mcp-servers/server-tool.ts";
 import { toFailed } from "../output/failure.ts";
 import { redactOutcome } from "../output/redact.ts";
-import { describeViolations, type SchemaValidators, type SchemaViolation } from "../output/schema-validators.ts";
+import { describeViolations, type SchemaValidators } from "../output/schema-validators.ts";
 import type { McpInput } from "./mcp-input.ts";
 import { readError, readResult } from "./read-result.ts";
 
@@ -76,10 +77,8 @@ async function toOutcome(
     });
   }
   const { output, files } = readResult(result);
-  const violations = await findFlaws(tool, result.structuredContent === undefined ? undefined : output, {
-    task,
-    validators,
-  });
+  const warn = (message: string) => task.emit({ type: "log", event: { type: "warning", message } });
+  const violations = await findResultFlaws(tool, result, { validators, warn });
   if (violations.length === 0)
     return { status: "succeeded", output, costMicro: 0, ...(files.length > 0 ? { files } : {}) };
   const message = `The result of \`${tool.server}.${tool.name}\` does not fit its own schema: ${describeViolations(violations)}.`;
@@ -91,18 +90,4 @@ async function toOutcome(
     costMicro: 0,
     details: toDetails(violations),
   });
-}
-
-async function findFlaws(
-  { name, outputSchema }: ServerTool,
-  structured: ReturnType<typeof readResult>["output"] | undefined,
-  { task, validators }: { readonly task: Task; readonly validators: SchemaValidators },
-): Promise<readonly SchemaViolation[]> {
-  if (outputSchema === undefined) return [];
-  if (structured === undefined) return [{ path: "", message: "it has no structured content" }];
-  const schema = await validators.compile(outputSchema);
-  if (schema.ok) return schema.validate(structured);
-  const message = `The output schema of ${name} cannot be used: ${schema.message}`;
-  task.emit({ type: "log", event: { type: "warning", message } });
-  return [];
 }

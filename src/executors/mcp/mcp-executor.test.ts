@@ -94,6 +94,14 @@ test("a result that does not fit the tool's own schema is a failure after the fa
   }
 });
 
+test("a result that nests too deeply is a failure after the fact", async () => {
+  expect(await run({ tool: "fake.nest", arguments: { levels: 5_000 } })).toMatchObject({
+    code: "MCP_RESULT_INVALID",
+    message: "The result of `fake.nest` is nested too deeply: more than 500 levels.",
+    effect: "done",
+  });
+});
+
 test("arguments are checked before the call; what has a default may be left out", async () => {
   expect(await run({ tool: "fake.add", arguments: { a: "two" } })).toMatchObject({
     code: "MCP_ARGUMENTS_INVALID",

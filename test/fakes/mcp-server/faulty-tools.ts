@@ -54,6 +54,11 @@ export const FAULTY_TOOLS: Readonly<Record<string, FaultyTool>> = {
     definition: { inputSchema: ANY },
     run: async ({ bytes, of = "x" }) => text(filled(String(of), Number(bytes))),
   },
+  nest: { definition: { inputSchema: ANY }, run: nest },
+  structured_bytes: {
+    definition: { inputSchema: ANY },
+    run: async ({ bytes }) => ({ content: [], structuredContent: { x: filled("x", Number(bytes)) } }),
+  },
   fail: {
     definition: { inputSchema: ANY },
     run: async () => ({
@@ -90,6 +95,14 @@ function text(said: string): CallToolResult {
 
 function filled(part: string, length: number): string {
   return part.repeat(Math.ceil(length / part.length)).slice(0, length);
+}
+
+/** Structured content that nests so deep. The SDK cannot write it, so it goes to stdout as it is. */
+async function nest({ levels }: Arguments, { mcpReq }: ServerContext): Promise<CallToolResult> {
+  const value = `${"[".repeat(Number(levels))}${"]".repeat(Number(levels))}`;
+  const id = JSON.stringify(mcpReq.id);
+  process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"in":${value}}}}\n`);
+  return await new Promise<never>(() => undefined);
 }
 
 function structured(value: Readonly<Record<string, unknown>>): CallToolResult {

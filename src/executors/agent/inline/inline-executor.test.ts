@@ -89,6 +89,17 @@ describe("the tool loop", () => {
     expect(shown).toMatch(/Cut here: 134464 more of 200000 characters/);
     expect(world.records.get("turn-1/call-1/result")).toMatchObject({ text: long });
   });
+
+  test("the model reads no escape sequences and nothing that hides, and the record has the text as it came", async () => {
+    const said = "\u001b[31mred\u001b[0m\u0007, pay\u200bload\u202e,\u{e0041} é\n\tdone\r\n";
+    const world = await inlineWorld([call("read"), say("Done.")], { tools: [tool("read", () => said)] });
+
+    await world.ask({});
+
+    const shown = world.requests[1]?.shown.messages.at(-1)?.results[0]?.text;
+    expect(shown).toBe("red, payload, é\n\tdone\n");
+    expect(world.records.get("turn-1/call-1/result")).toMatchObject({ text: said });
+  });
 });
 
 describe("what the model does wrong is told to it, and no tool is called", () => {

@@ -3,6 +3,7 @@ import type { Exchange } from "../../../ports/conversations.ts";
 import type { ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
 import type { ToolCallPart } from "../../models/turn-parts.ts";
+import { toShownText } from "../../output/shown-text.ts";
 
 /** Everything that was said between an agent and those whom it talks to, in order. */
 export interface Transcript {
@@ -35,13 +36,13 @@ export interface ToolResult {
 /** The longest result that the model sees. The run keeps all of it. */
 const MAX_CHARS = 64 * 1024;
 
-/** The text that the model gets for a result: cut, with a note that says so, where it is longer than a model should read. */
+/** The text that the model gets for a result: without what acts or hides, and cut, with a note that says so, where it is longer than a model should read. */
 export function toToolText({
   text,
   structured,
   isError,
 }: Pick<ToolCallResult, "text" | "structured" | "isError">): string {
-  const said = text !== "" || structured === undefined ? text : JSON.stringify(structured);
+  const said = toShownText(text !== "" || structured === undefined ? text : JSON.stringify(structured));
   if (said === "") return isError ? "The tool reported an error and said nothing else." : "(no output)";
   if (said.length <= MAX_CHARS) return said;
   // Never between the halves of one character.

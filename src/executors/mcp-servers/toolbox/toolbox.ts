@@ -12,9 +12,11 @@ import type {
 } from "../../../ports/tools/agent-toolbox.ts";
 import { toRefused } from "../../output/failure.ts";
 import { describeKnown } from "../../output/near-names.ts";
-import type { SchemaValidators } from "../../output/schema-validators.ts";
+import { listViolations, type SchemaValidators } from "../../output/schema-validators.ts";
+import { toShownText } from "../../output/shown-text.ts";
 import { McpFailure } from "../mcp-failure.ts";
 import type { McpServers, ToolAnswer, ToolRequest } from "../mcp-servers.ts";
+import { findResultFlaws } from "../result-check.ts";
 import { isNamedIn } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
 import { checkArguments, keepUsable, type ServerTool } from "../server-tool.ts";
@@ -126,7 +128,7 @@ export class McpToolbox implements AgentToolbox {
       ...names,
       server: tool.server,
       tool: tool.name,
-      description: toShownText(tool.description ?? tool.title ?? ""),
+      description: toDescription(tool),
       inputSchema,
       isRepeatable: tool.isRepeatable,
       call: (args, call, signal) =>
@@ -153,7 +155,10 @@ export class McpToolbox implements AgentToolbox {
       },
     };
     try {
-      return toResult(await servers.call(request, signal));
+      const answer = await servers.call(request, signal);
+      const flaws =
+        answer.result.isError === true ? [] : await findResultFlaws(answer.tool, answer.result, this.#options);
+      return toResult(answer, answer.redactor.text(listViolations(flaws, "the result")));
     } catch (failure) {
       if (failure instanceof McpFailure) return toFailedResult(failure);
       throw failure;
@@ -197,10 +202,13 @@ async function chooseServers(
   }
 }
 
-function toResult({ result, redactor }: ToolAnswer): ToolCallResult {
+const UNFIT = "The tool has done its work, but its result does not fit its own schema. Do not rely on it:";
+
+function toResult({ result, redactor }: ToolAnswer, flaws: string): ToolCallResult {
   const structured = result.structuredContent as Json | undefined;
-  const text = redactor.text(describeContent(result));
-  const isError = result.isError === true;
+  const said = redactor.text(describeContent(result));
+  const text = flaws === "" ? said : `${UNFIT}\n${flaws}\n\n${said}`;
+  const isError = result.isError === true || flaws !== "";
   return {
     isError,
     text: isError && text.trim() === "" ? "The tool reported an error without a message." : text,
@@ -224,10 +232,7 @@ function toFailedResult({ failed }: McpFailure): ToolCallResult {
   };
 }
 
-/** Without what could act on a terminal or hide from whoever reads it. */
-function toShownText(text: string): string {
-  const shown = text
-    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, (char) => ("\n\t".includes(char) ? char : " "))
-    .toWellFormed();
+function toDescription({ description, title }: ServerTool): string {
+  const shown = toShownText(description ?? title ?? "");
   return shown.length <= MAX_DESCRIPTION_CHARS ? shown : `${shown.slice(0, MAX_DESCRIPTION_CHARS)} [cut]`;
 }

@@ -1,0 +1,23 @@
+const ESC = "\u001b";
+const BEL = "\u0007";
+// No pattern can match a part again after it has failed there: a text that is made to be slow takes one pass, too.
+const TERMINAL_STRING = new RegExp(
+  `(?:${ESC}[\\]PX^_]|[\u0090\u0098\u009d-\u009f])[^${BEL}${ESC}\u0080-\u009f]*(?:${BEL}|${ESC}\\\\|\u009c)`,
+  "g",
+);
+const TERMINAL_SEQUENCE = new RegExp(`(?:${ESC}\\[|\u009b)[0-?]*[ -/]*[@-~]|${ESC}[ -/]*[0-~]`, "g");
+const LINE_END = /\r\n?|[\v\f\u0085]/g;
+const UNSEEN = /(?![\n\t])[\p{Cc}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+
+/**
+ * A stranger's text without what could act on a terminal or hide from whoever reads it: ANSI sequences, control characters
+ * but newline and tab, and characters that nobody sees (zero-width, bidi overrides, tags). Signs that join emoji go too.
+ */
+export function toShownText(text: string): string {
+  return text
+    .replace(TERMINAL_STRING, "")
+    .replace(TERMINAL_SEQUENCE, "")
+    .replace(LINE_END, "\n")
+    .replace(UNSEEN, "")
+    .toWellFormed();
+}
