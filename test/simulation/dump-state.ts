@@ -73,12 +73,13 @@ function dumpStep(step: StepState): unknown {
 }
 
 function dumpInstance(instance: Instance): unknown {
-  const { scope, step, child, outcome, records, ...rest } = instance;
+  const { scope, step, child, tried, outcome, records, ...rest } = instance;
   return {
     ...rest,
     scope: scope.path,
     step: step.key,
     child: child === undefined ? null : dumpScope(child),
+    tried: tried === undefined ? null : dumpScope(tried),
     outcome: outcome === undefined ? null : JSON.stringify(outcome),
     records: [...(records ?? [])],
   };

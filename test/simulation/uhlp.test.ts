@@ -549,6 +549,43 @@ describe("try", () => {
     expect(pathsOf(host).at(-1)).toContain("~finally/clean");
   });
 
+  const reading = (more = "") => `steps:
+  t: { type: control, subtype: try, body: a, catch: mend, finally: clean${more}, transitions: { onSuccess: r } }
+  a: { ${work}, transitions: { onSuccess: b } }
+  b: { ${work}, transitions: [{ condition: "step.output == 'on'", nextStep: c }, { end: true }] }
+  c: { ${work} }
+  mend: { ${work}, inputMapping: { a: steps.a.output.id, why: steps.b.output.error.code, c: "coalesce(steps.c.output, 'none')" }, transitions: [{ condition: steps.a.output.id == 7, nextStep: seven }, { end: true }] }
+  seven: { ${work}, inputMapping: { a: steps.a.output, was: steps.mend.output } }
+  clean: { ${work}, inputMapping: { a: steps.a.output.id, c: steps.c.output }, transitions: [{ condition: defined(steps.c.output), nextStep: late }, { end: true }] }
+  late: { ${work} }
+  r: { type: control, subtype: formatResponse, data: steps.t.output }
+`;
+
+  test("`catch` and `finally` read the outputs of the steps that were tried, in inputs and conditions", async () => {
+    const host = await runSteps(reading(), {
+      tasks: { a: { output: { id: 7 } }, b: fails("BAD"), mend: { output: "m" } },
+    });
+    expect(inputOf(host, "t#1~catch/mend#1")).toMatchObject({ arguments: { a: 7, why: "BAD", c: "none" } });
+    expect(dataOf(host)).toEqual({ seven: { a: { id: 7 }, was: "m" } });
+    expect(inputOf(host, "t#1~finally/clean#1")).toMatchObject({ arguments: { a: 7 } });
+    expect(pathsOf(host).at(-1)).toContain("~finally/clean");
+  });
+
+  test("`finally` reads them after a success as well", async () => {
+    const host = await runSteps(reading(), {
+      tasks: { a: { output: { id: 1 } }, b: { output: "on" }, c: { output: "x" } },
+    });
+    expect(inputOf(host, "t#1~finally/clean#1")).toMatchObject({ arguments: { a: 1, c: "x" } });
+    expect(pathsOf(host).at(-1)).toContain("~finally/late");
+  });
+
+  test("of several tries, the last one is read", async () => {
+    const host = await runSteps(reading(", retryPolicy: { maxAttempts: 2, jitter: 0 }"), {
+      tasks: { a: [{ output: { id: 1 } }, { output: { id: 2 } }], b: fails("BAD") },
+    });
+    expect(inputOf(host, "t#1~catch/mend#1")).toMatchObject({ arguments: { a: 2 } });
+  });
+
   test("the block is tried again before `catch` runs", async () => {
     const host = await runSteps(yaml(", retryPolicy: { maxAttempts: 2, jitter: 0 }"), {
       tasks: { b: [fails("BAD"), { output: "second" }] },

@@ -1,7 +1,7 @@
 import type { Expr, PathExpr } from "../expressions/expr.ts";
 import { childrenOf, walkPaths } from "../expressions/walk-paths.ts";
 import type { Flow, Graph, Step } from "./graph.ts";
-import { homeOf, type Names } from "./lift-controls.ts";
+import { homeOf, type Names, namesIn } from "./lift-controls.ts";
 import { type Shape, SINGLE, widestShape } from "./shape.ts";
 import { orderSteps } from "./step-order.ts";
 import { flowsInside } from "./steps-within.ts";
@@ -34,7 +34,7 @@ interface View {
 
 function checkFlow(flow: Flow, around: Around, problems: GraphProblem[]): void {
   const shape = widestShape(flow);
-  const names: Names = { steps: new Map(flow.steps.map((step) => [step.id, step])), outer: around.names };
+  const names = namesIn(flow, around.names);
   for (const [index, step] of flow.steps.entries()) {
     const path = around.path === "" ? step.id : `${around.path}/${step.id}`;
     const each = flow.steps[shape[index] ?? SINGLE]?.each;
@@ -42,10 +42,19 @@ function checkFlow(flow: Flow, around: Around, problems: GraphProblem[]): void {
     const inner: Names = list === undefined ? names : { ...names, list };
     const view: View = { flow, shape, step: index, names: inner, path, outer: around.outer };
     checkStep(step, { view, names, problems });
-    for (const { flow: nested, suffix } of flowsInside(step))
-      checkFlow(nested, { path: `${path}${suffix}`, outer: view, names: inner }, problems);
+    for (const { flow: nested, suffix, tried } of flowsInside(step)) {
+      const outer = tried === undefined ? view : viewOfTried(tried, view);
+      checkFlow(nested, { path: `${path}${suffix}`, outer, names: outer.names }, problems);
+    }
   }
 }
+
+function viewOfTried(flow: Flow, outer: View): View {
+  return { ...outer, flow, shape: widestShape(flow), step: NO_STEP, names: namesIn(flow, outer.names), outer };
+}
+
+/** All of the flow has ended. */
+const NO_STEP = -1;
 
 function checkStep(
   step: Step,

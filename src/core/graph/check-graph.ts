@@ -101,8 +101,10 @@ class Checker {
     }
     if (retry !== undefined) this.#checkRetry(retry, path);
     for (const [what, expr] of exprsOf(step)) this.checkExpr(expr, what, path, place.outer);
-    for (const { flow, suffix } of flowsInside(step))
-      this.checkFlow(flow, { path: `${path}${suffix}`, depth: place.depth + 1, outer: place.outer });
+    for (const { flow, suffix, tried } of flowsInside(step)) {
+      const outer = tried === undefined ? place.outer : [...place.outer, new Set(tried.steps.map(({ id }) => id))];
+      this.checkFlow(flow, { path: `${path}${suffix}`, depth: place.depth + 1, outer });
+    }
   }
 
   #checkRetry({ maxAttempts, initialMs, maxMs, jitter }: NonNullable<Step["retry"]>, path: string): void {

@@ -133,9 +133,9 @@ interface StepCommon {
   readonly timeoutMs?: number;
   /** The effect of a final failure on the flow. Default `abort`. */
   readonly onFailure?: "abort" | "skip" | "continue";
-  /** Runs on a final failure, sees `error`; if it succeeds, its output becomes the step's. */
+  /** Runs on a final failure, sees `error` and the steps of a machine that has failed; if it succeeds, its output becomes the step's. */
   readonly catch?: Flow;
-  /** Runs after the step whatever happened, also on cancel. */
+  /** Runs after the step whatever happened, also on cancel. Sees the steps of a machine. */
   readonly finally?: Flow;
   /** Never tried again while its effect is unknown. */
   readonly atMostOnce?: boolean;

@@ -5,6 +5,7 @@ import { mapChildren, walkPaths } from "../expressions/walk-paths.ts";
 import type { Json } from "../json.ts";
 import type { Each, Flow, Graph, Step, Transition } from "./graph.ts";
 import { widestShape } from "./shape.ts";
+import { triedOf } from "./steps-within.ts";
 
 /**
  * Makes control decidable without values: whatever a condition, a list length or a transition reads of an output is
@@ -32,6 +33,10 @@ export interface Names {
   readonly list?: { readonly expr: Expr; readonly from: Names; readonly coerce: boolean };
 }
 
+export function namesIn(flow: Flow, outer: Names | undefined): Names {
+  return { steps: new Map(flow.steps.map((step) => [step.id, step])), outer };
+}
+
 type Source = Step | typeof INPUT;
 
 class Lifter {
@@ -45,7 +50,7 @@ class Lifter {
   }
 
   liftFlow(flow: Flow, outer: Names | undefined): Flow {
-    const names: Names = { steps: new Map(flow.steps.map((step) => [step.id, step])), outer };
+    const names = namesIn(flow, outer);
     const shape = widestShape(flow);
     const lists = shape.map((origin) => flow.steps[origin]?.each);
     return { ...flow, steps: flow.steps.map((step, index) => this.#liftStep(step, names, lists[index])) } as Flow;
@@ -74,6 +79,8 @@ class Lifter {
       domain === undefined
         ? names
         : { ...names, list: { expr: domain.list, from: names, coerce: domain.coerce === true } };
+    const tried = triedOf(step);
+    const beside = tried === undefined ? inner : namesIn(tried, inner);
     const lifted = {
       ...step,
       ...(each === undefined ? {} : { each: this.#liftEach(each, names) }),
@@ -82,8 +89,8 @@ class Lifter {
         ? {}
         : { transitions: step.transitions.map((transition) => this.#liftTransition(transition, inner, step)) }),
       ...(step.kind === "flow" ? { flow: this.liftFlow(step.flow, inner) } : {}),
-      ...(step.catch === undefined ? {} : { catch: this.liftFlow(step.catch, inner) }),
-      ...(step.finally === undefined ? {} : { finally: this.liftFlow(step.finally, inner) }),
+      ...(step.catch === undefined ? {} : { catch: this.liftFlow(step.catch, beside) }),
+      ...(step.finally === undefined ? {} : { finally: this.liftFlow(step.finally, beside) }),
     } as Step;
     this.#originals.set(lifted, step);
     return lifted;

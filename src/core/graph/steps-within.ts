@@ -1,11 +1,25 @@
-import type { Flow, Step } from "./graph.ts";
+import type { Flow, MachineFlow, Step } from "./graph.ts";
 
-/** The flows inside a step, each with what stands behind the step's key in the keys of its steps. */
-export function flowsInside(step: Step): readonly { readonly flow: Flow; readonly suffix: string }[] {
+interface InnerFlow {
+  readonly flow: Flow;
+  /** It stands behind the step's key in the keys of the flow's steps. */
+  readonly suffix: string;
+  /** The flow whose steps this one reads as if they were around it. */
+  readonly tried?: MachineFlow | undefined;
+}
+
+/** A `catch` and a `finally` read the steps that have run one after the other before them. */
+export function triedOf(step: Step): MachineFlow | undefined {
+  return step.kind === "flow" && step.flow.kind === "machine" ? step.flow : undefined;
+}
+
+/** The flows inside a step. */
+export function flowsInside(step: Step): readonly InnerFlow[] {
+  const tried = triedOf(step);
   return [
     ...(step.kind === "flow" ? [{ flow: step.flow, suffix: "" }] : []),
-    ...(step.catch === undefined ? [] : [{ flow: step.catch, suffix: "~catch" }]),
-    ...(step.finally === undefined ? [] : [{ flow: step.finally, suffix: "~finally" }]),
+    ...(step.catch === undefined ? [] : [{ flow: step.catch, suffix: "~catch", tried }]),
+    ...(step.finally === undefined ? [] : [{ flow: step.finally, suffix: "~finally", tried }]),
   ];
 }
 

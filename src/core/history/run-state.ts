@@ -291,6 +291,8 @@ export interface Instance {
   startedAt: number;
   /** The scope of a nested flow, call, catch or finally. */
   child: Scope | undefined;
+  /** The latest try that has ended, for the steps of `catch` and `finally`, which read what its steps have given. */
+  tried: Scope | undefined;
   failure: Failure | undefined;
   /** The outcome, while it is projected or `finally` runs. */
   outcome: InstanceOutcome | undefined;

@@ -33,9 +33,22 @@ export function seeStep(from: Viewpoint, id: string): SeenStep | undefined {
   while (view !== undefined) {
     const index = view.scope.flow.indexOf.get(id);
     if (index !== undefined) return seeInScope(view, index);
+    const tried = triedBeside(view.scope);
+    const triedIndex = tried?.flow.indexOf.get(id);
+    if (tried !== undefined && triedIndex !== undefined)
+      return seeInScope({ scope: tried, step: NO_STEP, item: SINGLE_ITEM }, triedIndex);
     view = outward(view);
   }
   return undefined;
+}
+
+const NO_STEP = -1;
+
+/** For a `catch` or a `finally`: the try before it, where its steps ran one after the other. */
+function triedBeside({ role, parent }: Scope): Scope | undefined {
+  if (role !== "catch" && role !== "finally") return undefined;
+  const tried = parent?.tried;
+  return tried?.flow.flow.kind === "machine" && tried.frame === parent?.scope.frame ? tried : undefined;
 }
 
 /** The viewpoint of the instance around this scope; none across the border of a call. */

@@ -144,3 +144,25 @@ test("fail in a block fails the block, and catch reads its details", async () =>
   expect(inputs["catch"]).toEqual({ code: "NO", why: "because", n: 1 });
   expect(status).toBe("completed");
 });
+
+test("catch reads the steps of its try, in inputs and in conditions on full values", async () => {
+  const yaml = `steps:
+  t:
+    type: control
+    subtype: try
+    body: { startAt: a, steps: { a: { type: mcp, target: t, transitions: { onSuccess: b } }, b: { type: mcp, target: t } } }
+    catch:
+      startAt: c
+      steps:
+        c: { type: mcp, target: t, inputMapping: { a: steps.a.output, b: steps.b.output.error.details }, transitions: [{ condition: error.details.n == steps.a.output.n, nextStep: d }, { end: true }] }
+        d: { type: mcp, target: t, inputMapping: { n: steps.a.output.n } }
+    end: true
+`;
+  const { inputs, status, defects } = await runOnHost(yaml, {
+    a: () => succeed({ n: 3 }),
+    b: () => fail("BAD", { details: { n: 3 } }),
+  });
+  expect(inputs).toMatchObject({ c: { a: { n: 3 }, b: { n: 3 } }, d: { n: 3 } });
+  expect(status).toBe("completed");
+  expect(defects).toEqual([]);
+});

@@ -19,6 +19,7 @@ export function endScope(turn: Turn, scope: Scope): void {
     passLossesOn(turn, scope);
     return endFinally(turn, parent, scope.failure);
   }
+  if (scope.role === "body") parent.tried = scope;
   stopTimer(turn, timerOf(parent, "timeout"));
   if (!hasSucceeded) return endFailed(turn, parent, scope);
   passLossesOn(turn, scope);

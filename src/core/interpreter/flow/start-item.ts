@@ -54,6 +54,7 @@ export function startItem(turn: Turn, scope: Scope, step: number, item: number):
     needsMicro: undefined,
     startedAt: 0,
     child: undefined,
+    tried: undefined,
     failure: undefined,
     outcome: undefined,
     askedSeq: 0,

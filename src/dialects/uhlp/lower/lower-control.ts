@@ -127,9 +127,11 @@ function lowerInstant(until: YamlScalar, scope: ValueScope): Expr {
 }
 
 function lowerTry(step: StepDefinition, body: ControlOf<"try">, scope: ValueScope, planBlock: PlanBlock): Doing {
-  const tried = body.body && planBlock(body.body, step, scope.flow)?.lower({});
-  const caught = body.catch && planBlock(body.catch, step, scope.flow)?.lower({ allowsError: true });
-  const last = body.finally && planBlock(body.finally, step, scope.flow)?.lower({});
-  if (tried === undefined) return UNREADABLE;
-  return { ...attemptsOf(body), kind: "flow", flow: tried, catch: caught, finally: last };
+  const tried = body.body && planBlock(body.body, step, scope.flow);
+  const visible = new Set([...scope.flow.visible, ...(tried?.ids ?? [])]);
+  const flow = tried?.lower({});
+  const caught = body.catch && planBlock(body.catch, step, scope.flow)?.lower({ visible, allowsError: true });
+  const last = body.finally && planBlock(body.finally, step, scope.flow)?.lower({ visible });
+  if (flow === undefined) return UNREADABLE;
+  return { ...attemptsOf(body), kind: "flow", flow, catch: caught, finally: last };
 }

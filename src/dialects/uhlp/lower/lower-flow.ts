@@ -41,8 +41,10 @@ function blockPlanner(context: LowerContext): PlanBlock {
     if (isTooLarge(context, owner.at) || isTooDeep(owner, scope, context)) return undefined;
     const plan = planBlock(block, scope.level, [...scope.owners, owner], context);
     if (plan === undefined) return undefined;
-    const [only, ...others] = plan.members.keys();
+    const ids = [...plan.members.keys()];
+    const [only, ...others] = ids;
     return {
+      ids,
       onlyId: others.length === 0 ? only : undefined,
       lower: (inner) => lowerPlan(plan, { ...scope, ...inner }, context),
     };

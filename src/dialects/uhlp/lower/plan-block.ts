@@ -6,7 +6,9 @@ import type { FlowScope } from "./lower-context.ts";
 export interface PlannedBlock {
   /** The id of its step where it has only one. */
   readonly onlyId: string | undefined;
-  lower(inner: Partial<Pick<FlowScope, "locals" | "allowsError" | "fanOuts">>): MachineFlow;
+  /** The ids of its steps. */
+  readonly ids: readonly string[];
+  lower(inner: Partial<Pick<FlowScope, "visible" | "locals" | "allowsError" | "fanOuts">>): MachineFlow;
 }
 
 /** Undefined: the block has no beginning, which has been reported. */

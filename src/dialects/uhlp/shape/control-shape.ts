@@ -246,11 +246,11 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
         body: body("What is tried."),
         catch: optional(
           blockAs("catch"),
-          "Runs where the body fails. `error.code`, `error.message` and `error.details` say why.",
+          "Runs where the body fails. `error.code`, `error.message` and `error.details` say why. It reads the outputs of the steps of the body.",
         ),
         finally: optional(
           blockAs("finally"),
-          "Runs at the end, whatever happened. Its output counts for nothing; its failure does.",
+          "Runs at the end, whatever happened. Its output counts for nothing; its failure does. It reads the outputs of the steps of the body.",
         ),
         ...shaping,
         ...attempting,
