@@ -12,6 +12,8 @@ export interface LowerContext {
   readonly targets: Targets;
   /** Agents that were lowered before: steps of the same agent share its settings. */
   readonly agents: Map<AgentDefinition, JsonObject>;
+  /** The word of the workflow that is lowered, or of one around it. It wins over those of the agents. */
+  readonly includesHistory?: boolean | undefined;
 }
 
 /** The surroundings of a workflow. */
@@ -28,9 +30,10 @@ interface Around {
  */
 export function lowerWorkflow(
   workflow: WorkflowDefinition,
-  context: LowerContext,
+  surrounding: LowerContext,
   around: Around = OUTERMOST,
 ): DagFlow {
+  const context = { ...surrounding, includesHistory: workflow.includesHistory ?? surrounding.includesHistory };
   return workflow.kind === "linear" ? lowerSequence(workflow, context, around) : lowerGraph(workflow, context, around);
 }
 
@@ -169,10 +172,10 @@ function toTask(agent: AgentDefinition, { id, place, message, number }: TaskPlan
   };
 }
 
-function settingsOf(agent: AgentDefinition, { agents, models }: LowerContext): JsonObject {
+function settingsOf(agent: AgentDefinition, { agents, models, includesHistory }: LowerContext): JsonObject {
   const settings = agents.get(agent) ?? lowerAgent(agent, models);
   agents.set(agent, settings);
-  return settings;
+  return includesHistory === undefined ? settings : { ...settings, include_history: includesHistory };
 }
 
 /**

@@ -47,6 +47,37 @@ test("what one agent says is what the next is asked", async () => {
   expect(output).toEqual({ final_message: "B(A(Hi))", status: "completed" });
 });
 
+test("a workflow's word of history wins over its agents', and the inner one over the outer; an agent keeps its temperature", async () => {
+  const heard: unknown[] = [];
+  const answer: Play = ({ input }) => {
+    const { name, include_history, temperature } = (input as JsonObject)["agent"] as JsonObject;
+    heard.push([name, include_history, temperature]);
+    return succeed({ text: "" });
+  };
+  const file: JsonObject = {
+    llms: [{ name: "cool", type: "llm", temperature: 0.1 }],
+    agents: [
+      { name: "A", llm_config_id: "cool" },
+      { name: "B", include_history: true, temperature: 0.9 },
+    ],
+    workflows: [
+      { name: "Inner", steps: ["A"], include_history: "False" },
+      { name: "W", steps: ["A", "B", "Inner"], include_history: true },
+      { name: "Own", steps: ["A", "B"] },
+    ],
+  };
+  const plays = { A: answer, B: answer, "A (2)": answer };
+  await ask({ file, select: "W", plays });
+  await ask({ file, select: "Own", plays });
+  expect(heard).toEqual([
+    ["A", true, 0.1],
+    ["B", true, 0.9],
+    ["A", false, 0.1],
+    ["A", undefined, 0.1],
+    ["B", true, 0.9],
+  ]);
+});
+
 test("an agent may stand twice in a sequence", async () => {
   const { asked } = await ask({ file: { agents, workflows: [{ name: "W", steps: ["A", "B", "A"] }] } });
   expect(asked.map(([, message]) => message)).toEqual(["Hi", "A(Hi)", "B(A(Hi))"]);

@@ -203,13 +203,18 @@ function toSequence(read: ReadOf<typeof linear>, named: Named, reader: Reader) {
   return { ...toCommon(read, named, reader), kind: "linear", steps: read.steps ?? [] } as const;
 }
 
-type ReadCommon = Pick<ReadOf<typeof linear>, "description" | "max_cost_usd" | "timeout">;
+type ReadCommon = Pick<ReadOf<typeof linear>, "description" | "include_history" | "max_cost_usd" | "timeout">;
 
-function toCommon({ description, max_cost_usd: costUsd, timeout }: ReadCommon, named: Named, { source }: Reader) {
+function toCommon(
+  { description, include_history: includesHistory, max_cost_usd: costUsd, timeout }: ReadCommon,
+  named: Named,
+  { source }: Reader,
+) {
   return {
     ...named,
     description: description?.value,
     place: source.place(named.at),
+    includesHistory,
     maxCostMicro: costUsd === undefined ? undefined : Math.round(costUsd * 1_000_000),
     timeoutMs: timeout === undefined ? undefined : Math.max(1, Math.round(timeout * 1_000)),
   };

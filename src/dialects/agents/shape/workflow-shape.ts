@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { anything, list } from "../../shape/containers.ts";
 import { ignored, optional } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
-import { choice, text } from "../../shape/scalars.ts";
+import { choice, flag, text } from "../../shape/scalars.ts";
 import { type Shape, to } from "../../shape/shape.ts";
 import { describeNode, type YamlMap, type YamlNode } from "../../source/yaml-node.ts";
 import type { EdgeDefinition, Named, NodeDefinition, StepDefinition } from "../agents-file.ts";
@@ -112,6 +112,7 @@ const common = {
   name: ignored("read with the component."),
   description: optional(text(), "For people."),
   type: optional(text(), "What the component is: `workflow`, `linear_workflow`, `graph_workflow`."),
+  include_history: optional(flag(), "Instead of what its agents say of `include_history`, for all of them."),
   max_cost_usd: optional(cost, "What a run may cost, in US dollars."),
   timeout: optional(seconds, "Seconds that a run may take."),
 };
