@@ -512,6 +512,27 @@ describe("subworkflow", () => {
   });
 });
 
+describe("failOnError", () => {
+  const child = (resultType: string) =>
+    `steps:\n  r: { type: control, subtype: formatResponse, resultType: ${resultType}, data: { code: "'NO'", message: "'why'" } }\n`;
+  const parent = `steps:
+  s: { type: control, subtype: subworkflow, workflowId: child, failOnError: true, transitions: [{ condition: step.output.error.code == 'NO', nextStep: b }, { nextStep: c }] }
+  b: { ${work}, inputMapping: { output: steps.s.output }, end: true }
+  c: { ${work}, inputMapping: { output: steps.s.output }, end: true }
+`;
+
+  test("makes a failure of an answer that is an error, and of no other", async () => {
+    const fine = await runSteps(parent, { callable: { child: await compileSteps(child("generic")) } });
+    expect(inputOf(fine, "c#1")).toMatchObject({ arguments: { output: { resultType: "generic" } } });
+    const failed = await runSteps(parent, {
+      callable: { child: await compileSteps(child("error")) },
+      tasks: { refused: fails("NO") },
+    });
+    expect(inputOf(failed, "s#1/refused#1")).toMatchObject({ code: "NO", message: "why" });
+    expect(inputOf(failed, "b#1")).toMatchObject({ arguments: { output: { error: { code: "NO" } } } });
+  });
+});
+
 describe("try", () => {
   const yaml = (more = "") => `steps:
   t: { type: control, subtype: try, body: a, catch: mend, finally: clean${more}, transitions: { onSuccess: r } }

@@ -1,11 +1,12 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import { toMilliseconds } from "../../../core/expressions/to-milliseconds.ts";
-import type { Wait } from "../../../core/graph/graph.ts";
-import { call, literal, toObject } from "../../build-expr.ts";
+import type { Step, Transition, Wait } from "../../../core/graph/graph.ts";
+import { call, isEqualTo, literal, output, outputOf, toObject } from "../../build-expr.ts";
 import type { YamlMap, YamlScalar } from "../../source/yaml-node.ts";
 import { toSources } from "../shape/control-shape.ts";
 import type { ControlBody, ControlOf, StepDefinition } from "../shape/step-shape.ts";
 import { attemptsOf, type Doing, effortOf, UNREADABLE } from "./doing.ts";
+import { freeId } from "./lower-context.ts";
 import { lowerLoop, lowerParallel } from "./lower-fan-out.ts";
 import { lowerSplit } from "./lower-split.ts";
 import { lowerInputs, lowerName, lowerValue, type ValueScope } from "./lower-value.ts";
@@ -30,11 +31,8 @@ export function lowerControl(step: StepDefinition, body: ControlBody, scope: Val
       return { kind: "set", value: lowerMerge(body, scope) };
     case "wait":
       return { kind: "wait", wait: lowerWait(body, scope) };
-    case "subworkflow": {
-      if (body.workflowId === undefined) return UNREADABLE;
-      const input = lowerInputs(body, scope);
-      return { ...effortOf(body), kind: "call", workflow: lowerName(body.workflowId.at, scope), input };
-    }
+    case "subworkflow":
+      return lowerCall(body, scope);
     case "try":
       return lowerTry(step, body, scope, planBlock);
   }
@@ -124,6 +122,31 @@ function lowerInstant(until: YamlScalar, scope: ValueScope): Expr {
     scope.context.problems.error({ code: "VALUE_INVALID", at: until, message, remedy: "Write it in ISO 8601." });
   }
   return literal(text);
+}
+
+function lowerCall(body: ControlOf<"subworkflow">, scope: ValueScope): Doing {
+  if (body.workflowId === undefined) return UNREADABLE;
+  const workflow = lowerName(body.workflowId.at, scope);
+  const call: Doing = { ...effortOf(body), kind: "call", workflow, input: lowerInputs(body, scope) };
+  return body.failOnError ? failOnError(call, scope) : call;
+}
+
+/** A flow of the call, and of a step that fails where the called workflow has answered with an error. */
+function failOnError(called: Doing, { context }: ValueScope): Doing {
+  const id = freeId("called", context);
+  const refused = freeId("refused", context);
+  const answer = (...path: readonly string[]): Expr => ({ ...outputOf(id, ...path), readsJson: true });
+  const input = toObject(["code", "message", "details"].map((name) => [name, answer("data", name)] as const));
+  const isError = isEqualTo(output("resultType"), literal("error"));
+  const transitions: readonly Transition[] = [
+    { on: "success", when: isError, to: refused },
+    { on: "success", to: { end: "success" } },
+  ];
+  const steps: readonly Step[] = [
+    { ...called, id, transitions },
+    { id: refused, kind: "task", executor: "fail", input },
+  ];
+  return { kind: "flow", flow: { kind: "machine", start: id, steps } };
 }
 
 function lowerTry(step: StepDefinition, body: ControlOf<"try">, scope: ValueScope, planBlock: PlanBlock): Doing {

@@ -234,6 +234,11 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
           also: ["workflow"],
           missing: lacks("The step names no workflow.", "Add `workflowId`: a name or a file."),
         }),
+        failOnError: withDefault(
+          flag(),
+          false,
+          "The step fails with the code, message and details that the called workflow has answered with, where its `resultType` is `error`.",
+        ),
         ...taking,
         ...shaping,
         ...attempting,
