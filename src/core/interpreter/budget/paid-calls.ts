@@ -20,12 +20,8 @@ export function explainUsed({ spentMicro, lostMicro }: Budget): string {
 }
 
 export function applyCostReserved(turn: Turn, { path, attempt, call, atMostMicro, expectedMicro }: CostReserved): void {
-  const { paidCalls, budget, active, blocked } = turn.state;
-  const key = keyOf(path, attempt);
-  const calls = paidCalls.get(key) ?? new Map<number, PaidCall>();
-  paidCalls.set(key, calls.set(call, { atMostMicro, is: "open" }));
-  if (atMostMicro === undefined) budget.unbounded += 1;
-  else budget.openMicro += atMostMicro;
+  const { budget, active, blocked } = turn.state;
+  keep(turn.state, { key: keyOf(path, attempt), path, call, paid: { atMostMicro, is: "open" } });
   const instance = active.get(path);
   if (instance?.attempt !== attempt || expectedMicro === undefined) return;
   const { expectedMicro: known, probing } = budget;
@@ -45,24 +41,13 @@ export function settleCall({ state }: Turn, { path, attempt, call, uncertain, co
   const key = keyOf(path, attempt);
   const paid = call === undefined ? undefined : state.paidCalls.get(key)?.get(call);
   if (call === undefined || paid === undefined) return costMicro;
-  if (uncertain !== true) {
-    forget(state, { key, path, call, paid });
-    return costMicro;
-  }
-  lose(state, path, paid);
-  const { atMostMicro } = paid;
-  if (atMostMicro === undefined) {
-    paid.is = "unknown";
-    return costMicro;
-  }
-  // A part of the bound is known: the rest stays in doubt.
   forget(state, { key, path, call, paid });
-  const rest: PaidCall = { atMostMicro: Math.max(0, atMostMicro - costMicro), is: "open" };
-  state.paidCalls.set(key, (state.paidCalls.get(key) ?? new Map<number, PaidCall>()).set(call, rest));
-  state.budget.openMicro += rest.atMostMicro ?? 0;
-  lose(state, path, rest);
-  rest.is = "unknown";
-  return Math.max(atMostMicro, costMicro);
+  if (uncertain !== true) return costMicro;
+  // A part of the bound may be known: the rest stays in doubt.
+  const { atMostMicro } = paid;
+  const rest = atMostMicro === undefined ? undefined : Math.max(0, atMostMicro - costMicro);
+  keep(state, { key, path, call, paid: { atMostMicro: rest, is: "unknown" } });
+  return Math.max(atMostMicro ?? 0, costMicro);
 }
 
 /** The attempt has told its whole cost, if late. The calls of which it has said that nobody knows are not part of it. */
@@ -81,14 +66,11 @@ export function hasCalls({ state }: Turn, path: string, attempt: number): boolea
   return state.paidCalls.has(keyOf(path, attempt));
 }
 
-function lose({ budget, active }: RunState, path: string, paid: PaidCall): void {
+function lose(state: RunState, path: string, paid: PaidCall): void {
   if (paid.is !== "open") return;
+  count(state, path, paid, -1);
   paid.is = "lost";
-  const { atMostMicro = 0 } = paid;
-  budget.openMicro -= atMostMicro;
-  budget.lostMicro += atMostMicro;
-  const instance = active.get(path);
-  if (instance !== undefined) instance.lostMicro += atMostMicro;
+  count(state, path, paid, 1);
 }
 
 interface Found {
@@ -98,18 +80,28 @@ interface Found {
   readonly paid: PaidCall;
 }
 
-function forget({ budget, active, paidCalls }: RunState, { key, path, call, paid }: Found): void {
-  const { atMostMicro = 0 } = paid;
-  if (paid.atMostMicro === undefined) budget.unbounded -= 1;
-  if (paid.is === "open") budget.openMicro -= atMostMicro;
-  else {
-    budget.lostMicro -= atMostMicro;
-    const instance = active.get(path);
-    if (instance !== undefined) instance.lostMicro -= atMostMicro;
-  }
-  const calls = paidCalls.get(key);
+function keep(state: RunState, { key, path, call, paid }: Found): void {
+  const calls = state.paidCalls.get(key) ?? new Map<number, PaidCall>();
+  state.paidCalls.set(key, calls.set(call, paid));
+  count(state, path, paid, 1);
+}
+
+function forget(state: RunState, { key, path, call, paid }: Found): void {
+  count(state, path, paid, -1);
+  const calls = state.paidCalls.get(key);
   calls?.delete(call);
-  if (calls?.size === 0) paidCalls.delete(key);
+  if (calls?.size === 0) state.paidCalls.delete(key);
+}
+
+/** Adds a call to the sums that it belongs to, or takes it out of them. */
+function count({ budget, active }: RunState, path: string, { atMostMicro, is }: PaidCall, times: 1 | -1): void {
+  if (atMostMicro === undefined) budget.unbounded += times;
+  else if (is === "open") budget.openMicro += times * atMostMicro;
+  else {
+    budget.lostMicro += times * atMostMicro;
+    const instance = active.get(path);
+    if (instance !== undefined) instance.lostMicro += times * atMostMicro;
+  }
 }
 
 function keyOf(path: string, attempt: number): string {

@@ -87,11 +87,8 @@ export class BudgetGate {
 
   /** What has begun is to end: money for its rest goes before money for other beginnings. */
   #inOrder(): readonly RunningTask[] {
-    const waiting = [...this.#waiting];
-    const hasBegun = ({ instance }: RunningTask) => instance.costMicro > 0;
-    return waiting.some(hasBegun)
-      ? [...waiting.filter(hasBegun), ...waiting.filter((task) => !hasBegun(task))]
-      : waiting;
+    const hasBegun = ({ instance }: RunningTask) => Number(instance.costMicro > 0);
+    return [...this.#waiting].sort((a, b) => hasBegun(b) - hasBegun(a));
   }
 
   #decide(task: RunningTask, held: Set<BudgetAccount>): void {
