@@ -159,8 +159,8 @@ export class BudgetLedger {
     const expectedMicro = this.#seen.expectedOf(run, path);
     const kind = stepOf(run, path);
     const isProbe = isUnknown({ seen: seen?.cost, expected: expectedMicro, tooLittle: tooLittleMicro });
-    const isSoleKind = isProbe && this.#isSole(kind);
     const isProbed = this.#probes.has(kind);
+    const isSoleKind = isProbe && !isProbed && this.#isSole(kind);
     const wish = { seen, expectedMicro, isProbed, isSoleKind, tooLittleMicro, needsMicro };
     const shares = new Map<BudgetAccount, Amounts>();
     let mustWait = isHeld;

@@ -81,6 +81,20 @@ describe("a shared budget", () => {
     expect(runs.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => "completed"));
   });
 
+  test("of tokens does not hold back attempts of one step as one of money does", async () => {
+    const first = Promise.withResolvers<void>();
+    const a: Play = async (task, signal) => {
+      await first.promise;
+      return costs(task, signal);
+    };
+    const { world, budgets } = newWorld({ plays: { a } });
+    budgets.put({ ...DAILY, limits: { tokens: 4_000 } });
+    const started = await Promise.all(Array.from({ length: 4 }, () => world.start(toGraph([agentTask("a")]))));
+    await expect.poll(() => world.calls.length).toBe(4);
+    first.resolve();
+    await Promise.all(started.map(({ id }) => world.host.settled(id)));
+  });
+
   test("that somebody has raised meanwhile is not raised by a yes as well", async () => {
     const { world, budgets } = newWorld();
     budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });

@@ -38,8 +38,7 @@ export function decideReservations(account: BudgetAccount, wish: Wish, tasks: nu
   const share: [string, number][] = [];
   let mustWait = false;
   // Only a run's own tasks use its own limits. A shared budget must leave room for tasks that come later.
-  const isAlone = tasks === 1 || (wish.isSoleKind && sumReserved(account, "cost") === 0);
-  const window = isAlone ? 1 : account.id === "run" ? Math.max(1, tasks) : Number.POSITIVE_INFINITY;
+  const window = account.id === "run" || tasks === 1 ? Math.max(1, tasks) : Number.POSITIVE_INFINITY;
   for (const of of AMOUNTS) {
     const limit = account.limits[of];
     if (limit === undefined) continue;
@@ -61,9 +60,10 @@ export function decideReservations(account: BudgetAccount, wish: Wish, tasks: nu
   return { exceeded, mustWait, share: Object.fromEntries(share) };
 }
 
-function ofCost({ onExceeded }: BudgetAccount, wish: Wish): Partial<Amount> {
+function ofCost(account: BudgetAccount, wish: Wish): Partial<Amount> {
   const { expectedMicro: expected, isProbed, tooLittleMicro: tooLittle, needsMicro: needs } = wish;
-  return { asks: onExceeded === "ask", expected, isProbed, tooLittle, needs };
+  const mayTakeAll = wish.isSoleKind && sumReserved(account, "cost") === 0;
+  return { asks: account.onExceeded === "ask", expected, isProbed, tooLittle, needs, ...(mayTakeAll && { window: 1 }) };
 }
 
 export type OfAttempt = Extract<Event, { readonly attempt: number }>;
