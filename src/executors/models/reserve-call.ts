@@ -40,6 +40,8 @@ export type Reserved =
       readonly isLowered: boolean;
       readonly bytes: number;
       readonly atMostMicro: number | undefined;
+      /** What lowers it is the agent's own limit. */
+      readonly isOwn: boolean;
       /** Of a call whose answer was cut off at a lowered limit: what it needs the next time. */
       readonly needsMicro: number;
       readonly settle: SettleCall;
@@ -64,6 +66,7 @@ export async function reserveCall(call: PricedCall, payer: Payer): Promise<Reser
   const bytes = Buffer.byteLength(JSON.stringify(call.content));
   const priced = await priceAnswers(call, { bytes, before: payer.before });
   const left = lowest(payer.task.leftMicro, payer.ownLeftMicro);
+  const isOwn = left === payer.ownLeftMicro && left !== payer.task.leftMicro;
   const wanted = settings.maxOutputTokens ?? (left === undefined ? LONGEST_ANSWER : USUAL_ANSWER);
   const wholeMicro = priced === undefined ? undefined : await priced(wanted);
   const expectedMicro = wholeMicro === undefined ? undefined : wholeMicro * payer.calls;
@@ -71,17 +74,18 @@ export async function reserveCall(call: PricedCall, payer: Payer): Promise<Reser
     payer.task.reserve({ atMostMicro, expectedMicro, payee: model.id });
   if (left === undefined || priced === undefined || wholeMicro === undefined) {
     const settle = await reserve(wholeMicro);
-    return { ok: true, settings, isLowered: false, bytes, atMostMicro: wholeMicro, needsMicro: 0, settle };
+    return { ok: true, settings, isLowered: false, isOwn, bytes, atMostMicro: wholeMicro, needsMicro: 0, settle };
   }
   const fits = await findLongest(wanted, left, priced);
   const shortest = Math.min(wanted, SHORTEST_ANSWER);
   if (fits < shortest)
-    return { ok: false, failed: toUnaffordable(call, { left, needsMicro: await priced(shortest), payer }) };
+    return { ok: false, failed: toUnaffordable(call, { left, needsMicro: await priced(shortest), isOwn }) };
   const atMostMicro = await priced(fits);
   return {
     ok: true,
     settings: { ...settings, maxOutputTokens: fits },
     isLowered: fits < wanted,
+    isOwn,
     bytes,
     atMostMicro,
     needsMicro: await priced(Math.min(wanted, 2 * fits)),
@@ -142,12 +146,12 @@ function lowest(...limits: readonly (number | undefined)[]): number | undefined 
 interface Shortage {
   readonly left: number;
   readonly needsMicro: number;
-  readonly payer: Payer;
+  readonly isOwn: boolean;
 }
 
-function toUnaffordable({ model }: PricedCall, { left, needsMicro, payer }: Shortage): Failed {
+function toUnaffordable({ model }: PricedCall, { left, needsMicro, isOwn }: Shortage): Failed {
   const message = `The next call of ${model.id} may cost ${toUsd(needsMicro)}, and ${toUsd(Math.max(0, left))} is left for it.`;
-  return toOutspent(message, { needsMicro, isOwn: left === payer.ownLeftMicro && left !== payer.task.leftMicro });
+  return toOutspent(message, { needsMicro, isOwn });
 }
 
 interface Answered {

@@ -135,7 +135,7 @@ class Conversation {
     const said = { ...reply.turn, parts: unique.map((part) => withTarget(part, this.#agent.tools)) };
     this.#spending.add(said);
     this.#logTurn(said, turn);
-    if (said.ended === "cut" && reserved.isLowered) return { ok: false, failed: this.#toCutShort(reserved.needsMicro) };
+    if (said.ended === "cut" && reserved.isLowered) return { ok: false, failed: this.#toCutShort(reserved) };
     return { ok: true, said, keep: () => task.record(key, toTurnRecord(said)) };
   }
 
@@ -148,10 +148,9 @@ class Conversation {
   }
 
   /** The limit of the answer was what the budget still held. */
-  #toCutShort(needsMicro: number): Failed {
-    const { request, task } = this.#agent;
-    const message = `What is left of the budget was too little for an answer of the agent "${request.name}".`;
-    return toOutspent(message, { needsMicro, isOwn: this.#ownLeftMicro !== undefined && task.leftMicro === undefined });
+  #toCutShort({ needsMicro, isOwn }: Paid): Failed {
+    const message = `What is left of the budget was too little for an answer of the agent "${this.#agent.request.name}".`;
+    return toOutspent(message, { needsMicro, isOwn });
   }
 
   get #ownLeftMicro(): number | undefined {

@@ -45,6 +45,17 @@ describe("limits", () => {
     expect(world.requests).toHaveLength(3);
   });
 
+  test("an answer that is cut off at the agent's own limit is final, whatever a budget still has", async () => {
+    const world = await inlineWorld([say("Half of", { ...USED, ended: "length" })]);
+    const limits = { max_cost_usd: 0.01, max_tokens: 4_096 };
+    const outcome = await world.ask(limits, { maxCostMicro: 1_000_000 });
+    expect(outcome).toMatchObject({ code: "STEP_BUDGET_EXCEEDED", costMicro: 6_000 });
+    expect(outcome).not.toHaveProperty("outspent");
+    expect(await world.ask({ max_tokens: 4_096 }, { maxCostMicro: 10_000 })).toMatchObject({
+      outspent: { goesOn: true },
+    });
+  });
+
   test("the agent's own limit counts what earlier attempts have paid", async () => {
     const world = await inlineWorld([call("read", {}, USED)], { tools: READ });
     world.records.set("turn-1", {
