@@ -121,6 +121,8 @@ export interface Failed extends Spent {
   readonly effect: Effect;
   /** The other side has answered, with a failure: with the same idempotency key it would only say so again. */
   readonly isAnswered?: true;
+  /** The program that did the work has died, which is no answer: judged like a death of this process, not as a failure. */
+  readonly workerDied?: true;
   /** It has spent the `maxCostMicro` of its task and was not done. */
   readonly outspent?: {
     /** With more, another attempt goes on with what this one has on record. Else it begins from its start again. */

@@ -193,6 +193,20 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
     await noneIsLeft(mark);
   });
 
+  test("a script that is killed from outside has not failed, and one that brings it upon itself has", async () => {
+    const folder = makeApplication({ "die.sh.py": "import os, sys\nos.kill(os.getpid(), int(sys.stdin.read()))\n" });
+    const dieOf = async (signal: number) => {
+      const { outcome } = await callCode(
+        executor,
+        { language: "python", script: "die.sh.py", input: signal },
+        { settings: { folder } },
+      );
+      return outcome;
+    };
+    expect(await dieOf(9)).toMatchObject({ code: "CODE_FAILED", effect: "unknown", workerDied: true });
+    expect(await dieOf(11)).not.toHaveProperty("workerDied");
+  });
+
   test("a step that is stopped before it has begun has had no effect", async () => {
     const folder = makeApplication({ "a.py": ECHO });
     const input = { language: "python", script: "a.py", function: "check" };

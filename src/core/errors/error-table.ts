@@ -166,7 +166,7 @@ export const ERRORS = {
     1,
   ),
   POISON: row(
-    "The step was in flight each time that the process died, in the end alone: it is held.",
+    "The step was in flight each time that the process, or a program that worked for it, died, in the end alone: it is held.",
     "Look at the step's work, then go on with `pawl runs resume RUN`.",
     1,
   ),

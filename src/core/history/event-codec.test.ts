@@ -68,6 +68,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     diedAt: 900,
     counts: true,
     holds: true,
+    reason: "The server died.",
     decided: [],
   },
   stepRecorded: { type: "stepRecorded", ...step, key: "turn/1", decided: [] },

@@ -163,6 +163,8 @@ export interface StepInterrupted extends EventCommon {
   readonly hasBegun?: false;
   /** The last sign of life of the process. Absent with `crash`: recorded when the third death failed an attempt. */
   readonly diedAt?: number;
+  /** What has died, where it was not the process but a program that worked for the attempt. */
+  readonly reason?: string;
   /** The death counts against the attempt. */
   readonly counts?: true;
   /** The step is found out: it rests until a person resumes the run. */

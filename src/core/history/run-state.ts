@@ -305,9 +305,11 @@ export interface Instance {
   signal: string | undefined;
 }
 
-/** The process died with an attempt in flight. */
+/** The process, or a program that worked for it, died with an attempt in flight. */
 export interface Death {
   readonly at: number;
+  /** What has died, where it was not the process. */
+  readonly reason: string | undefined;
   /** How many suspects had begun together; 0: all were in flight that there were. */
   readonly flight: number;
 }

@@ -128,7 +128,9 @@ class EndedCall {
     const how = ending.type === "killed" ? `was killed by ${ending.signal}` : `ended with exit code ${exitCode}`;
     const last = errors.trim().split("\n").at(-1) ?? "";
     const said = last === "" ? "." : `: ${last.slice(0, 500)}`;
-    return this.#fail("CODE_FAILED", `${this.#call.script} ${how}${said}`, { more });
+    const failed = this.#fail("CODE_FAILED", `${this.#call.script} ${how}${said}`, { more });
+    const wasKilled = ending.type === "killed" && FROM_OUTSIDE.has(ending.signal);
+    return wasKilled ? { ...failed, workerDied: true } : failed;
   }
 
   #toRaised(exception: Exception, more: JsonObject = {}): Failed {
@@ -179,6 +181,9 @@ class EndedCall {
     };
   }
 }
+
+// Other signals are what a program brings upon itself, e.g. by reading where nothing is.
+const FROM_OUTSIDE: ReadonlySet<string> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
 
 // Messages of languages when the system refuses another process or thread.
 const REFUSED_PROCESS = /\[Errno 11\] Resource temporarily unavailable|can't start new thread|\bspawn\w* .*EAGAIN/;

@@ -165,6 +165,11 @@ export class Connection {
     else this.#hearClosed = lost;
   }
 
+  /** Its process has ended, and nobody had told it to. */
+  get hasDied(): boolean {
+    return this.context().hasDied !== undefined;
+  }
+
   /** The failure that describes a lost connection. */
   lost(): McpFailure {
     return toConnectFailure(new Error("the connection was lost"), this.context());
@@ -223,8 +228,8 @@ export class Connection {
     const { name, way, secrets } = this.#address;
     if (!(this.#transport instanceof ProcessTransport))
       return { server: name, secrets, where: "url" in way ? way.url.origin : "" };
-    const { ending, stderr } = this.#transport;
-    return { server: name, secrets, said: stderr, ending };
+    const { ending, hasDied, stderr } = this.#transport;
+    return { server: name, secrets, said: stderr, ending, hasDied };
   }
 
   #listed(): Promise<Listed> {

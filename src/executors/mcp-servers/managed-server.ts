@@ -23,7 +23,7 @@ type ManagedState = Omit<ToolServerState, "server" | "origin" | "transport" | "s
 /** A connection that lived this long counts as one that worked, whatever ended it. */
 const STABLE_MS = 10_000;
 const PING_TIMEOUT_MS = 10_000;
-/** A call waits at most this long for the next connection. If that is later, it fails at once with the last reason. */
+/** A call waits at most this long for the next connection, unless the server can start. If that is later, it fails at once with the last reason. */
 const MAX_WAIT_MS = 2_000;
 
 /**
@@ -46,6 +46,8 @@ export class ManagedServer {
   #failuresInARow = 0;
   #nextTryAt = 0;
   #lastFailure: McpFailure | undefined;
+  /** The last failure was the death of a server that can start. */
+  #hasDied = false;
   #connections = 0;
   #tools: number | undefined;
   #watch: NodeJS.Timeout | undefined;
@@ -162,7 +164,7 @@ export class ManagedServer {
     if (this.#lifetime.signal.aborted) return Promise.reject(stoppedFailure());
     if (this.#opening !== undefined) return this.#opening;
     const waitMs = this.#nextTryAt - performance.now();
-    if (waitMs > MAX_WAIT_MS) return Promise.reject(this.#tooEarly(waitMs));
+    if (waitMs > MAX_WAIT_MS && !this.#hasDied) return Promise.reject(this.#tooEarly(waitMs));
     this.#opening = this.#open(waitMs);
     return this.#opening;
   }
@@ -191,7 +193,9 @@ export class ManagedServer {
     this.#pingedAt = this.#connectedAt;
     this.#startChecks();
     connection.onLost(() => {
-      if (this.#connection === connection) this.#lose(connection.lost());
+      if (this.#connection !== connection) return;
+      this.#lose(connection.lost());
+      this.#hasDied = connection.hasDied;
     });
   }
 
@@ -204,6 +208,7 @@ export class ManagedServer {
 
   #recordFailure(failure: McpFailure): void {
     this.#lastFailure = failure;
+    this.#hasDied = failure.failed.workerDied === true;
     this.#failuresInARow += 1;
     this.#nextTryAt = performance.now() + computeRestartDelayMs(this.#failuresInARow, Math.random());
     this.#keepConnected();

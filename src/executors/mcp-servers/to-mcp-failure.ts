@@ -20,6 +20,7 @@ export interface ServerContext {
   readonly where?: string;
   /** For processes: how it ended, and the end of its stderr. */
   readonly ending?: string;
+  readonly hasDied?: "by itself" | "by a signal";
   readonly said?: string;
 }
 
@@ -38,6 +39,8 @@ const REFUSED = { retryable: false, effect: "none" } as const;
 const PASSING = { retryable: true, effect: "none" } as const;
 /** Nobody knows what was done, as when this process dies: the step is tried again unless it may run only once. */
 const UNKNOWN = { retryable: true, effect: "unknown" } as const;
+
+const DIED = { workerDied: true } as const;
 
 /** Nothing was asked of any tool yet. */
 export function toConnectFailure(error: unknown, context: ServerContext): McpFailure {
@@ -59,7 +62,8 @@ function explainConnect(error: unknown, context: ServerContext): Meaning {
   }
   const reason = context.ending === undefined ? reasonOf(error) : `it ended (${context.ending})`;
   const message = `${server} could not be used: ${reason}.${saidBy(context)}`;
-  return { code: "MCP_SERVER_FAILED", message, ...PASSING };
+  // A server that ends by itself before it is asked for anything cannot start; one that is killed can.
+  return { code: "MCP_SERVER_FAILED", message, ...PASSING, ...(context.hasDied === "by a signal" ? DIED : {}) };
 }
 
 /** The tool may have done something. */
@@ -96,7 +100,7 @@ function explainCall(error: unknown, context: CallContext): Meaning {
   if (context.where === undefined) {
     const ending = context.ending === undefined ? "" : ` (${context.ending})`;
     const message = `${server} ended during the call${ending}.${saidBy(context)}`;
-    return { code: "MCP_SERVER_FAILED", message, ...UNKNOWN };
+    return { code: "MCP_SERVER_FAILED", message, ...UNKNOWN, ...(context.hasDied === undefined ? {} : DIED) };
   }
   const reason = reasonOf(error);
   if (reason === "ECONNREFUSED")

@@ -5,7 +5,7 @@ import type { Failed } from "../../ports/executor.ts";
 
 /** `costMicro` is absent where there is nothing to say: 0 where there was no effect, else unknown. */
 export type FailureFacts = Pick<Failed, "message" | "retryable" | "effect"> &
-  Partial<Pick<Failed, "costMicro" | "usage" | "details" | "outspent" | "isAnswered">>;
+  Partial<Pick<Failed, "costMicro" | "usage" | "details" | "outspent" | "isAnswered" | "workerDied">>;
 
 /** A failed outcome with a code that has a row in the error table. */
 export function toFailed(code: ErrorCode, facts: FailureFacts): Failed {

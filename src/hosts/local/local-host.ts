@@ -16,6 +16,7 @@ import { loadReusable } from "../session/reuse/reuse.ts";
 import { hideLeaves } from "../session/secrets/secret-leaves.ts";
 import { EngineSteps } from "../session/steps/engine-steps.ts";
 import { TaskRunner } from "../session/task-runner.ts";
+import { tellHeld } from "../session/tell-held.ts";
 import { toStoredValue } from "../session/values/stored-value.ts";
 import { deleteRun, RerunGuard } from "./delete-run.ts";
 import { findRecord, refuseTaken } from "./find-record.ts";
@@ -94,6 +95,7 @@ export class LocalHost implements RunHost {
       ledger,
       policies: new OutputPolicies({ findAll: options.findAll ?? (() => undefined), env }),
       asked,
+      held: (run, instance) => tellHeld(run, instance, env),
       clock,
       files,
       writer,

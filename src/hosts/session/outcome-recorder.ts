@@ -1,6 +1,7 @@
 import type { Values } from "../../core/binding/bind.ts";
 import type { PolicyDecision } from "../../core/graph/policy.ts";
 import type { Instance } from "../../core/history/run-state.ts";
+import { toWorkerDied } from "../../core/interpreter/attempt/crashes.ts";
 import { viewOf } from "../../core/interpreter/lookup.ts";
 import type { Verdict } from "../../core/policies/judge-output.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -33,6 +34,8 @@ export interface OutcomeRecorderParts {
   readonly policies: OutputPolicies;
   /** A question has just been applied: what must be in the same commit is added now. */
   asked(run: LiveRun, instance: Instance, seq: number): void;
+  /** A step has just been held: what is told of it is in the same commit. */
+  held(run: LiveRun, instance: Instance): void;
 }
 
 /**
@@ -159,6 +162,7 @@ export class OutcomeRecorder {
       task.run.dropStart(task);
       return this.#park(task, outcome);
     }
+    if (outcome.workerDied === true && task.stop === undefined) return this.#interrupt(task, outcome);
     return this.#failForGood(task, task.stop === "timeout" ? { ...outcome, ...timedOut(task) } : outcome);
   }
 
@@ -184,12 +188,30 @@ export class OutcomeRecorder {
   }
 
   /** The attempt is given back on purpose: it is paid for, and neither failed nor done. One without an effect may be repeated. */
-  #park({ run, path, attempt, reportedMicro }: RunningTask, { costMicro, effect }: Failed): void {
+  #park(task: RunningTask, outcome: Failed): void {
+    const { run, path, attempt } = task;
+    const { effect } = outcome;
     const at = this.#parts.clock.now();
-    const rest = (costMicro ?? 0) - reportedMicro;
-    if (rest > 0) run.apply({ type: "costReported", at, path, attempt, costMicro: rest });
+    this.#bookRest(task, outcome, at);
     const begun = effect === "none" ? ({ hasBegun: false } as const) : {};
     run.apply({ type: "stepInterrupted", at, path, attempt, cause: "parked", ...begun });
+  }
+
+  /** What did the work has died: the attempt is cut off, as by a death of this process. */
+  #interrupt(task: RunningTask, outcome: Failed): void {
+    const { run, instance } = task;
+    const { clock, writer, held } = this.#parts;
+    const at = clock.now();
+    run.dropStart(task);
+    this.#bookRest(task, outcome, at);
+    const reason = writer.mask(outcome.message);
+    run.apply(toWorkerDied(instance, { at, reason, hasBegun: outcome.effect !== "none" }));
+    if (instance.phase === "held") held(run, instance);
+  }
+
+  #bookRest({ run, path, attempt, reportedMicro }: RunningTask, { costMicro }: Failed, at: number): void {
+    const rest = (costMicro ?? 0) - reportedMicro;
+    if (rest > 0) run.apply({ type: "costReported", at, path, attempt, costMicro: rest });
   }
 
   #projectionValues({ run, instance }: RunningTask): Values | Promise<Values> {

@@ -46,7 +46,10 @@ export function describeForFeed({ run, seq, event }: LoggedEvent): ToldEvent | u
     case "stepFailed":
       return told("step.failed", { ...costOf(event), error: { code: event.code, message: event.message } });
     case "stepInterrupted":
-      return told(event.holds === true ? "step.held" : "step.interrupted", { cause: event.cause });
+      return told(event.holds === true ? "step.held" : "step.interrupted", {
+        cause: event.cause,
+        ...(event.reason === undefined ? {} : { reason: event.reason }),
+      });
     case "waitBegun":
       return told("step.waiting");
     case "approvalAsked":

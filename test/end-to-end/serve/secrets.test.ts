@@ -51,7 +51,7 @@ workflowId: tool
 startAt: look
 steps:
   look: {type: mcp, target: {tool: fake.process}, transitions: {onSuccess: shout}}
-  shout: {type: mcp, target: {tool: fake.die}, transitions: {onFailure: ask, end: true}}
+  shout: {type: mcp, target: {tool: fake.die}, atMostOnce: true, transitions: {onFailure: ask, end: true}}
   ask:
     type: llm
     target: {prompt: "What?", model: "fake:one"}

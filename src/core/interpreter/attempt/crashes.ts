@@ -46,19 +46,38 @@ export function smallestFlightOf({ deaths }: Pick<Instance, "deaths">): number {
 
 /** A death of the process, for one attempt that was in flight. */
 export function toInterrupted(instance: Instance, death: DeathOfProcess): StepInterrupted {
-  const { path, attempt, startedAt } = instance;
+  const { path, attempt } = instance;
   const { at, diedAt } = death;
   const interrupted = { type: "stepInterrupted", at, path, attempt, cause: "crash", diedAt } as const;
   // The start of a suspect is durable before it begins; that of others may be missing.
   if (awaitsTurn(instance)) return { ...interrupted, hasBegun: false };
-  const counts = diedAt - startedAt < YOUNG_MS && !death.runsElsewhere(instance);
-  if (!counts) return interrupted;
-  const holds = countAlone(addDeath(instance, diedAt)) >= CULPRIT_DEATHS;
-  return holds ? { ...interrupted, counts, holds } : { ...interrupted, counts };
+  return death.runsElsewhere(instance) ? interrupted : weigh(instance, interrupted);
 }
 
-function addDeath({ deaths, flight }: Instance, at: number): readonly Death[] {
-  return [...deaths.filter((death) => death.at > at - WINDOW_MS), { at, flight }];
+/** A program that worked for the attempt has died. The attempt is judged as if the process had. */
+export function toWorkerDied(
+  instance: Instance,
+  { at, reason, hasBegun }: { readonly at: number; readonly reason: string; readonly hasBegun: boolean },
+): StepInterrupted {
+  const { path, attempt } = instance;
+  const interrupted = { type: "stepInterrupted", at, path, attempt, cause: "crash", diedAt: at, reason } as const;
+  return weigh(instance, hasBegun ? interrupted : { ...interrupted, hasBegun });
+}
+
+function weigh(instance: Instance, interrupted: StepInterrupted & { readonly diedAt: number }): StepInterrupted {
+  if (interrupted.diedAt - instance.startedAt >= YOUNG_MS) return interrupted;
+  const { diedAt, reason } = interrupted;
+  const holds = countAlone(addDeath(instance, { diedAt, reason })) >= CULPRIT_DEATHS;
+  return holds ? { ...interrupted, counts: true, holds } : { ...interrupted, counts: true };
+}
+
+function addDeath({ deaths, flight }: Instance, { diedAt, reason }: NewDeath): readonly Death[] {
+  return [...deaths.filter(({ at }) => at > diedAt - WINDOW_MS), { at: diedAt, flight, reason }];
+}
+
+interface NewDeath {
+  readonly diedAt: number;
+  readonly reason: string | undefined;
 }
 
 /** An attempt is about to begin: what speaks against it is what is not older than the window. */
@@ -76,12 +95,13 @@ export function clearDeaths(instance: Instance): void {
 
 /** Decides what follows from a death of the process with the attempt in flight. */
 export function judgeDeath(instance: Instance, event: StepInterrupted): "goes on" | "is held" | "is poison" {
-  if (event.hasBegun === false) return "goes on";
-  if (event.diedAt === undefined) {
+  const { diedAt, counts, reason } = event;
+  if (event.hasBegun === false && counts !== true) return "goes on";
+  if (diedAt === undefined) {
     instance.uncheckedDeaths += 1;
     return instance.uncheckedDeaths >= POISON_DEATHS ? "is poison" : "goes on";
   }
-  if (event.counts === true) instance.deaths = addDeath(instance, event.diedAt);
+  if (counts === true) instance.deaths = addDeath(instance, { diedAt, reason });
   return event.holds === true && instance.scope.phase === "open" ? "is held" : "goes on";
 }
 
@@ -128,8 +148,11 @@ interface HeldRun {
 }
 
 export function explainHeld({ path, deaths }: Instance): HeldStep {
-  const message = `"${path}" was in flight each of the last ${deaths.length} times that the process died, and in the end alone. It is held.`;
-  return { path, code: "POISON", message, at: deaths.at(-1)?.at ?? 0 };
+  const { at = 0, reason } = deaths.at(-1) ?? {};
+  const what = reason === undefined ? "the process" : "what worked for it";
+  const said = reason === undefined ? "" : ` ${reason}`;
+  const message = `"${path}" was in flight each of the last ${deaths.length} times that ${what} died, and in the end alone. It is held.${said}`;
+  return { path, code: "POISON", message, at };
 }
 
 function countAlone(deaths: Instance["deaths"]): number {

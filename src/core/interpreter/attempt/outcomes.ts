@@ -65,7 +65,7 @@ export function applyStepInterrupted(turn: Turn, event: StepInterrupted): void {
   } else release(turn, instance);
   if (instance.scope.phase === "cancelling") return concludeInstance(turn, instance, { status: "cancelled" });
   if (instance.step.step.atMostOnce === true && event.hasBegun !== false)
-    return failOnce(turn, instance, "INTERRUPTED", "was cut off and may not be repeated");
+    return failOnce(turn, instance, "INTERRUPTED", `was cut off and may not be repeated${because(event)}`);
   if (event.cause === "parked") {
     instance.phase = "parked";
     return;
@@ -78,6 +78,10 @@ export function applyStepInterrupted(turn: Turn, event: StepInterrupted): void {
     case "is poison":
       return failOnce(turn, instance, "POISON", "was in task when the process died three times");
   }
+}
+
+function because({ reason }: StepInterrupted): string {
+  return reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`;
 }
 
 function failOnce(turn: Turn, instance: Instance, code: string, what: string): void {

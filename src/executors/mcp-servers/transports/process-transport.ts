@@ -32,6 +32,8 @@ export class ProcessTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   /** Describes how the process ended. Undefined while it runs. */
   ending: string | undefined;
+  /** It has ended and was not told to: by itself, or by a signal from outside. */
+  hasDied: "by itself" | "by a signal" | undefined;
   readonly #way: ProcessWay;
   readonly #guard: GroupGuard;
   readonly #incoming = new MessageLines(MAX_MESSAGE_BYTES);
@@ -39,6 +41,7 @@ export class ProcessTransport implements Transport {
   readonly #said = new Tail(KEPT_STDERR_BYTES);
   #child: ChildProcessWithoutNullStreams | undefined;
   #ended: Promise<void> = Promise.resolve();
+  #isClosing = false;
   #isClosed = false;
 
   constructor(way: ProcessWay, guard: GroupGuard) {
@@ -86,6 +89,7 @@ export class ProcessTransport implements Transport {
   /** Ends its input, then asks, then kills; resolves when nothing of its group is left. */
   async close(): Promise<void> {
     const { pid } = this;
+    this.#isClosing = true;
     this.#child?.stdin.end();
     if (pid === null) return this.#reportClosed();
     for (const signal of ["SIGTERM", "SIGKILL"] as const) {
@@ -104,6 +108,7 @@ export class ProcessTransport implements Transport {
     child.on("error", (error) => this.onerror?.(error));
     this.#ended = new Promise((resolve) => child.once("exit", resolve).once("error", () => resolve()));
     child.once("exit", (code, signal) => {
+      if (this.ending === undefined && !this.#isClosing) this.hasDied = signal === null ? "by itself" : "by a signal";
       this.ending ??= signal === null ? `exit code ${code}` : `by ${signal}`;
       // Its helpers would outlive it.
       if (child.pid !== undefined) {

@@ -28,7 +28,7 @@ function detailOf(event: Event): string {
     case "stepFailed":
       return `${event.code} ${event.message} ${costOf(event)} ${policiesOf(event)}`.trimEnd();
     case "stepInterrupted":
-      return event.holds === true ? `${event.cause} held` : event.cause;
+      return `${event.cause}${event.holds === true ? " held" : ""} ${event.reason ?? ""}`.trimEnd();
     case "costReserved":
       return event.atMostMicro === undefined ? "" : `at most ${formatUsd(event.atMostMicro / 1_000_000)}`;
     case "costReported":

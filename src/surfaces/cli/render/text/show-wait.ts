@@ -5,7 +5,10 @@ import { sanitize } from "./sanitize.ts";
 
 /** Why a step waits that was in flight when the process died, or is held. */
 export function showSuspect({ phase, deaths }: Pick<Instance, "phase" | "deaths">): string {
-  return `${phase === "held" ? "held" : "paused"}: in flight when the process died ${deaths.length} times`;
+  const reason = deaths.at(-1)?.reason;
+  const who = reason === undefined ? "the process" : "what worked for it";
+  const said = reason === undefined ? "" : `: ${sanitize(reason)}`;
+  return `${phase === "held" ? "held" : "paused"}: in flight when ${who} died ${deaths.length} times${said}`;
 }
 
 /** What calls of a run wait for, in one line. */
