@@ -41,6 +41,8 @@ const PATIENCE = Math.max(1, Math.round((loadavg()[0] ?? 0) / availableParalleli
 export default defineConfig({
   test: {
     pool: "forks",
+    // As `src/main.ts` does first.
+    setupFiles: ["test/support/exact-json.ts"],
     reporters: ["default", new SkippedReporter()],
     // Many tests wait for shells, servers and browsers, so more run at once than there are processors.
     maxWorkers: Math.max(3, availableParallelism()),

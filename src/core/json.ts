@@ -1,8 +1,15 @@
-/** A JSON value. Outputs, inputs and everything that crosses a port is one. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+/**
+ * A JSON value. Outputs, inputs and everything that crosses a port is one. A whole number that a double cannot hold is a
+ * bigint, every other number is none: see `exact-json.ts`.
+ */
+export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 
 export interface JsonObject {
   readonly [key: string]: Json;
+}
+
+export function isNumber(value: unknown): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

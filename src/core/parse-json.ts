@@ -1,3 +1,4 @@
+import { parseExact } from "./exact-json.ts";
 import type { Json } from "./json.ts";
 import { isJsonDeeperThan } from "./json-depth.ts";
 
@@ -8,7 +9,7 @@ export const MAX_JSON_DEPTH = 500;
 export function parseJson(text: string): Json | undefined {
   if (isJsonDeeperThan(text, MAX_JSON_DEPTH)) return undefined;
   try {
-    return JSON.parse(text) as Json;
+    return parseExact(text);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { toCanonicalNumber } from "../exact-json.ts";
+import { isJsonObject, isNumber, type Json, type JsonObject } from "../json.ts";
 import { MAX_LIST_ITEMS } from "./limits.ts";
 
 type Values = readonly (Json | undefined)[];
@@ -48,10 +49,11 @@ export function mergeBy(lists: Json | undefined, key: Json | undefined): Json | 
   return result.map((item) => (item instanceof Map ? Object.fromEntries(item) : item));
 }
 
-type Scalar = string | number | boolean | null;
+type Scalar = string | number | bigint | boolean | null;
 
 function readMark(item: Json, key: string): Scalar | undefined {
   const mark = isJsonObject(item) && Object.hasOwn(item, key) ? item[key] : undefined;
+  if (isNumber(mark)) return toCanonicalNumber(mark);
   return mark !== null && typeof mark === "object" ? undefined : mark;
 }
 

@@ -1,13 +1,18 @@
-import { isJsonObject, type Json } from "../json.ts";
+import { isJsonObject, isNumber, type Json } from "../json.ts";
 
 /** Deep equality of JSON values, without recursion; `undefined` equals nothing but itself. */
 export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
   const pending: (readonly [Json | undefined, Json | undefined])[] = [[left, right]];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const [a, b] = next;
-    if (a !== b && !hasEqualShape(a, b, pending)) return false;
+    if (a !== b && !isSameNumber(a, b) && !hasEqualShape(a, b, pending)) return false;
   }
   return true;
+}
+
+/** A double and a bigint may be the same number, e.g. 1e20. */
+function isSameNumber(a: Json | undefined, b: Json | undefined): boolean {
+  return isNumber(a) && isNumber(b) && a <= b && a >= b;
 }
 
 /** The contents of the two are still to be compared. */

@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import { isNumber, type Json } from "../json.ts";
 import { isEqual } from "./equality.ts";
 import type { Comparison, Expr, PathExpr } from "./expr.ts";
 import { callFunction } from "./functions.ts";
@@ -111,8 +111,10 @@ function firstDefined(candidates: readonly Expr[], work: Work, locals: Local | u
 function readAt(expr: Extract<Expr, { op: "index" }>, work: Work, locals: Local | undefined): Json | undefined {
   const value = evaluateIn(expr.of, work, locals);
   const at = evaluateIn(expr.at, work, locals);
-  const isKey = typeof at === "string" || typeof at === "number";
-  return isKey ? readPath(value, [at], expr.readsJson, work.scope) : undefined;
+  // No list is so long, but an object may have such a name.
+  const key = typeof at === "bigint" ? String(at) : at;
+  const isKey = typeof key === "string" || typeof key === "number";
+  return isKey ? readPath(value, [key], expr.readsJson, work.scope) : undefined;
 }
 
 function call(expr: Extract<Expr, { op: "call" }>, work: Work, locals: Local | undefined): Json | undefined {
@@ -154,13 +156,13 @@ function compare(by: Comparison, left: Json | undefined, right: Json | undefined
 }
 
 function isBelow(left: Json | undefined, right: Json | undefined): boolean {
-  if (typeof left === "number" && typeof right === "number") return left < right;
+  if (isNumber(left) && isNumber(right)) return left < right;
   return typeof left === "string" && typeof right === "string" && left < right;
 }
 
 /** Equal, and of a kind that has an order. */
 function isSameOrdered(left: Json | undefined, right: Json | undefined): boolean {
-  return left === right && (typeof left === "number" || typeof left === "string");
+  return (isNumber(left) || typeof left === "string") && isEqual(left, right);
 }
 
 function overList(

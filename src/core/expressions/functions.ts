@@ -1,4 +1,5 @@
-import { isJsonObject, type Json } from "../json.ts";
+import { toInteger } from "../exact-json.ts";
+import { isJsonObject, isNumber, type Json } from "../json.ts";
 import { parseJson } from "../parse-json.ts";
 import { concat, merge, mergeBy } from "./combine.ts";
 import { isEqual } from "./equality.ts";
@@ -85,9 +86,11 @@ function contains(value: Json | undefined, wanted: Json | undefined): boolean | 
   return undefined;
 }
 
-function toNumber(value: Json | undefined): number | undefined {
-  if (typeof value === "number") return value;
+function toNumber(value: Json | undefined): number | bigint | undefined {
+  if (isNumber(value)) return value;
   if (typeof value !== "string" || value.trim() === "") return undefined;
+  const [, digits] = /^\s*([+-]?\d+)\s*$/.exec(value) ?? [];
+  if (digits !== undefined) return toInteger(digits);
   const number = Number(value);
   return Number.isFinite(number) ? number : undefined;
 }

@@ -3,6 +3,7 @@ import type { Json } from "../json.ts";
 /** A number, or digits, are seconds; a text has units from large to small: `90s`, `500ms`, `5m`, `1h30m`, `2d`. */
 export function toMilliseconds(value: Json | undefined): number | undefined {
   if (typeof value === "number") return toWhole(value * SECOND_MS);
+  // A bigint is far beyond what milliseconds can be.
   if (typeof value !== "string") return undefined;
   if (/^[0-9]{1,15}$/.test(value)) return toWhole(Number(value) * SECOND_MS);
   const amounts = DURATION.exec(value)?.slice(1);

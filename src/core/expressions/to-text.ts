@@ -27,6 +27,7 @@ export function writeJson(value: Json, blank: "" | " "): string | undefined {
   const pending: (string | { readonly value: Json })[] = [{ value }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (typeof next === "string") text += next;
+    else if (typeof next.value === "bigint") text += String(next.value);
     else if (next.value === null || typeof next.value !== "object") text += JSON.stringify(next.value);
     else if (Array.isArray(next.value))
       pushParts(

@@ -1,6 +1,6 @@
 import type { Expr, PathExpr } from "../expressions/expr.ts";
 import { childrenOf } from "../expressions/walk-paths.ts";
-import type { Json, JsonObject } from "../json.ts";
+import { isNumber, type Json, type JsonObject } from "../json.ts";
 import type { Flow, Graph, Step } from "./graph.ts";
 import { widestShape } from "./shape.ts";
 import { flowsInside } from "./steps-within.ts";
@@ -170,8 +170,9 @@ const KEYWORDS = { "<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMini
 function toKeywords(by: keyof typeof MIRRORED, value: Json): JsonObject | undefined {
   if (value === null) return undefined;
   if (by === "==") return { enum: [value] };
-  if (typeof value !== "number") return undefined;
-  return by === "!=" ? { type: "integer", minimum: value + 1 } : { type: "integer", [KEYWORDS[by]]: value };
+  if (!isNumber(value)) return undefined;
+  const next = typeof value === "bigint" ? value + 1n : value + 1;
+  return by === "!=" ? { type: "integer", minimum: next } : { type: "integer", [KEYWORDS[by]]: value };
 }
 
 function follow(reads: readonly Read[], path: PathExpr["path"]): readonly Read[] {

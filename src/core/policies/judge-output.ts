@@ -1,5 +1,5 @@
 import type { Policy, PolicyDecision, PolicyTrigger } from "../graph/policy.ts";
-import { isJsonObject, type Json } from "../json.ts";
+import { isJsonObject, isNumber, type Json } from "../json.ts";
 import { type FindAll, findInText } from "./find-in-text.ts";
 import { redactValue } from "./redact-value.ts";
 
@@ -107,7 +107,7 @@ function textsOf(value: Json): readonly string[] {
   const left: Json[] = [value];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (typeof next === "string") texts.push(next);
-    else if (typeof next === "number") texts.push(String(next));
+    else if (isNumber(next)) texts.push(String(next));
     // One by one: a list may be longer than a call may have arguments.
     else if (Array.isArray(next)) for (const item of next) left.push(item);
     else if (isJsonObject(next)) {

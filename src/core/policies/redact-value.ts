@@ -1,5 +1,5 @@
 import type { Policy } from "../graph/policy.ts";
-import { isJsonObject, type Json } from "../json.ts";
+import { isJsonObject, isNumber, type Json } from "../json.ts";
 import { type FindAll, findInText, replaceFound } from "./find-in-text.ts";
 
 /** A value without what the policies look for, in texts, names and numbers, however deep. `undefined`: it cannot be searched. */
@@ -32,7 +32,7 @@ function redactText(policies: readonly Policy[], text: string, findAll: FindAll)
 
 function redact(value: Json, redactIn: (text: string) => string): Json {
   if (typeof value === "string") return redactIn(value);
-  if (typeof value === "number") {
+  if (isNumber(value)) {
     const plain = String(value);
     const redacted = redactIn(plain);
     return redacted === plain ? value : redacted;

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { isNumber, type JsonObject } from "../../core/json.ts";
 import { suggest } from "../did-you-mean.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { YamlNode } from "../source/yaml-node.ts";
@@ -32,7 +32,7 @@ export function text({ pattern, wrong, maxLength, examples = [], expected = "a t
     read(node, spot, reader) {
       const found = toText(node, reader);
       if (found === undefined) return reader.wrongType(node, spot, this);
-      const isWrongNumber = typeof found.at.value === "number" && takesDigits && !/^\d+$/.test(found.value);
+      const isWrongNumber = isNumber(found.at.value) && takesDigits && !/^\d+$/.test(found.value);
       if (regex?.test(found.value) === false || isWrongNumber) {
         const { code, message, remedy } = explain(toExcerpt(found.value), spot.name);
         return code === undefined
@@ -61,7 +61,7 @@ const LARGEST_IN_DIGITS = 100_000_000_000_000_000_000;
 function toText(node: YamlNode, { rules }: Reader): Text | undefined {
   if (node.kind !== "scalar") return undefined;
   if (typeof node.value === "string") return { value: node.value, at: node };
-  return typeof node.value === "number" && rules.scalars !== "strict" ? { value: node.written, at: node } : undefined;
+  return isNumber(node.value) && rules.scalars !== "strict" ? { value: node.written, at: node } : undefined;
 }
 
 function explainByExamples(examples: readonly string[]) {
@@ -97,7 +97,7 @@ function numberOf(kind: string, rules: NumberRules, fits: (value: number) => boo
     kinds: ["number"],
     read(node, spot, reader) {
       const written = node.kind === "scalar" ? node.value : undefined;
-      const value = reader.rules.scalars === "loose" ? toNumber(written) : written;
+      const value = reader.rules.scalars === "loose" ? toNumber(written) : toDouble(written);
       if (typeof value !== "number")
         return reader.wrongType(node, spot, {
           ...this,
@@ -105,7 +105,7 @@ function numberOf(kind: string, rules: NumberRules, fits: (value: number) => boo
         });
       if (isIn(value)) return value;
       const message = `${spot.name} must be ${kind}${toRange(rules)}.`;
-      if (typeof written === "number") return reader.invalid(node, message, remedy);
+      if (isNumber(written)) return reader.invalid(node, message, remedy);
       // A JSON Schema knows no ranges of numbers that are texts.
       return reader.invalidBeyondSchema(node, message, remedy);
     },
@@ -128,7 +128,12 @@ function toRange({ min, above, max }: NumberRules): string {
 const WRITTEN_NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\s*$/;
 
 function toNumber(value: unknown): unknown {
-  return typeof value === "string" && WRITTEN_NUMBER.test(value) ? Number(value) : value;
+  return typeof value === "string" && WRITTEN_NUMBER.test(value) ? Number(value) : toDouble(value);
+}
+
+/** Near enough to be out of every range. */
+function toDouble(value: unknown): unknown {
+  return typeof value === "bigint" ? Number(value) : value;
 }
 
 /** YAML 1.1, which the originals read, knows more words than YAML 1.2. */
@@ -219,11 +224,10 @@ export function duration(): Shape<number> {
     read(node, spot, reader) {
       if (node.kind !== "scalar") return reader.wrongType(node, spot, this);
       const [, amount, unit = ""] = WRITTEN_DURATION.exec(node.written) ?? [];
-      const ms =
-        typeof node.value === "number" ? node.value * 1000 : Number(amount) * (UNIT_MS.get(unit) ?? Number.NaN);
+      const ms = isNumber(node.value) ? Number(node.value) * 1000 : Number(amount) * (UNIT_MS.get(unit) ?? Number.NaN);
       if (ms > 0 && ms <= LONGEST_DURATION_MS) return Math.round(ms);
       const texts = { message: `${spot.name} must be ${expected}.`, remedy: `Write ${expected}.` };
-      if (!(ms > 0) || typeof node.value === "number") return reader.invalid(node, texts.message, texts.remedy);
+      if (!(ms > 0) || isNumber(node.value)) return reader.invalid(node, texts.message, texts.remedy);
       // A JSON Schema cannot compare a text with a year.
       return reader.invalidBeyondSchema(node, texts.message, texts.remedy);
     },

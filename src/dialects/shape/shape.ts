@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { isNumber, type JsonObject } from "../../core/json.ts";
 import type { Finding, ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { Range, SourceText } from "../source/source-text.ts";
@@ -53,7 +53,7 @@ export const TOP: Spot = { name: "The definition", path: "" };
 export function kindOf(node: YamlNode): NodeKind {
   if (node.kind !== "scalar") return node.kind;
   if (node.value === null) return "null";
-  return typeof node.value === "string" ? "text" : typeof node.value === "number" ? "number" : "flag";
+  return typeof node.value === "string" ? "text" : isNumber(node.value) ? "number" : "flag";
 }
 
 /** The same places, read to another value. `convert` may report what a JSON Schema cannot say. */

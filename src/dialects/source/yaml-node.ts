@@ -1,4 +1,4 @@
-import type { Json } from "../../core/json.ts";
+import { isNumber, type Json } from "../../core/json.ts";
 import type { Range } from "./source-text.ts";
 
 /** A parsed definition with the place of every part. What an alias repeats is the same object, with its first place. */
@@ -11,7 +11,7 @@ interface YamlCommon extends Range {
 
 export interface YamlScalar extends YamlCommon {
   readonly kind: "scalar";
-  readonly value: null | boolean | number | string;
+  readonly value: null | boolean | number | bigint | string;
   /** The text as written: `007` is a number whose text is `007`. */
   readonly written: string;
 }
@@ -65,7 +65,7 @@ export function describeNode(node: YamlNode): string {
   if (node.kind !== "scalar") return node.kind === "list" ? "a list" : "a map";
   if (node.value === null) return "nothing";
   if (typeof node.value === "string") return "a text";
-  return typeof node.value === "number" ? "a number" : `\`${node.written}\``;
+  return isNumber(node.value) ? "a number" : `\`${node.written}\``;
 }
 
 export const READ_AS_MAP = "YAML reads these braces as a map, not as a text.";

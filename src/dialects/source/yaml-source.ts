@@ -40,7 +40,7 @@ function isTooLarge(text: string, maxBytes: number): boolean {
 
 function composeTree(tokens: readonly CST.Token[], problems: ProblemList): YamlNode | undefined {
   // The parser's own search for duplicate keys is quadratic; the tree finds them as well.
-  const composer = new Composer({ uniqueKeys: false, logLevel: "silent" });
+  const composer = new Composer({ uniqueKeys: false, logLevel: "silent", intAsBigInt: true });
   const [document, second] = [...composer.compose(tokens, true, problems.source.text.length)];
   if (document === undefined) return undefined;
   reportYamlSyntax({ tokens, document }, problems);

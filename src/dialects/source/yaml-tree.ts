@@ -9,6 +9,8 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
+import { MAX_INTEGER_DIGITS, toCanonicalNumber } from "../../core/exact-json.ts";
+import { isNumber } from "../../core/json.ts";
 import type { Finding, ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "./printable.ts";
 import type { Range } from "./source-text.ts";
@@ -76,13 +78,17 @@ class TreeBuilder {
 
   #buildScalar(node: Scalar, at: Range): YamlScalar {
     const written = node.source ?? "";
-    const { value } = node;
+    const { value: parsed } = node;
+    if (typeof parsed === "bigint" && written.length > MAX_INTEGER_DIGITS + 2) {
+      const message = `A number may have ${MAX_INTEGER_DIGITS} digits; this one has more.`;
+      return this.#reject({ code: "WRONG_TYPE", at, message, remedy: "Put it in quotes if it is a text." });
+    }
+    const value = typeof parsed === "bigint" ? toCanonicalNumber(parsed) : parsed;
     if (typeof value === "number" && !Number.isFinite(value)) {
       const message = `\`${toExcerpt(written)}\` is not a finite number.`;
       return this.#reject({ code: "WRONG_TYPE", at, message, remedy: "Put it in quotes if it is a text." });
     }
-    const isPlain =
-      value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string";
+    const isPlain = value === null || typeof value === "boolean" || isNumber(value) || typeof value === "string";
     // Dates and binary data of a `%YAML 1.1` file have no JSON: what was written stands for them.
     return { kind: "scalar", ...at, size: 1, value: isPlain ? value : written, written };
   }

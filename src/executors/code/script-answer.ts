@@ -62,7 +62,11 @@ export function readReport(channel: Buffer): Report {
   const said = hasStarted ? text.slice(STARTED.length) : text;
   if (said === "") return { kind: "silent", hasStarted };
   const report = parseJson(said);
-  if (!isJsonObject(report)) return { kind: "invalid", message: "the result is nested too deeply, or cut off" };
+  if (!isJsonObject(report))
+    return {
+      kind: "invalid",
+      message: "the result is nested too deeply, cut off, or has an integer of more than 300 digits",
+    };
   const { ok, result, message } = report;
   if (ok === true) return { kind: "returned", result: result ?? null };
   if (report["kind"] === "invalid") return { kind: "invalid", message: String(message) };

@@ -36,7 +36,8 @@ for (const [what, text, output] of [
   ["a number", "42", 42],
   ["text that is none", "Hello.", "Hello."],
   ["a number that would lose something", "007", "007"],
-  ["too many digits", "12345678901234567890", "12345678901234567890"],
+  ["a large integer", "12345678901234567890", 12345678901234567890n],
+  ["too many digits", "0.12345678901234567890", "0.12345678901234567890"],
   ["a text in quotes", '"quoted"', "quoted"],
 ] as const) {
   test(`a text is parsed where nothing is lost: ${what}`, async () => {

@@ -42,7 +42,7 @@ function textsOf({ content }: CallToolResult): readonly string[] {
   return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
 }
 
-/** A number is one only where nothing is lost: `007` and 20 digits are text. */
+/** A number is one only where nothing is lost: `007` and 20 digits behind a point are text. */
 function toValue(text: string): Json {
   const value = parseJson(text);
   if (value === undefined) return text;

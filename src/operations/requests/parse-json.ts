@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { IntegerTooLong } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { isJsonDeeperThan } from "../../core/json-depth.ts";
 
@@ -20,8 +21,9 @@ export function parseJson(text: string, what: string): Json {
 function parse(text: string, what: string): Json {
   try {
     return JSON.parse(text) as Json;
-  } catch {
-    throw new PawlError("REQUEST_INVALID", { message: `${what} is not valid JSON.` });
+  } catch (error) {
+    const flaw = error instanceof IntegerTooLong ? `cannot be kept. ${error.message}.` : "is not valid JSON.";
+    throw new PawlError("REQUEST_INVALID", { message: `${what} ${flaw}` });
   }
 }
 

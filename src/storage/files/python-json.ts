@@ -7,6 +7,7 @@ import type { Json } from "../../core/json.ts";
 export function toPythonJson(value: Json): string {
   if (typeof value === "string") return toAsciiJson(JSON.stringify(value));
   if (typeof value === "number") return toPythonNumber(value);
+  if (typeof value === "bigint") return String(value);
   if (value === null || typeof value === "boolean") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(toPythonJson).join(", ")}]`;
   const entries = Object.entries(value).sort(([a], [b]) => compareByCodePoint(a, b));

@@ -1,5 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, isNumber, type Json, type JsonObject } from "../../core/json.ts";
 import { shapeResult } from "../../operations/requests/to-response.ts";
 import type { RunResult } from "../../operations/runs/read-run-result.ts";
 
@@ -103,7 +103,7 @@ function toHeaders(headers: Json): Headers {
 }
 
 function appendHeader(headers: Headers, name: string, value: Json): void {
-  const isText = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  const isText = typeof value === "string" || isNumber(value) || typeof value === "boolean";
   if (!isText) throw invalid(`the header ${JSON.stringify(name)} must be a text`);
   try {
     headers.append(name, String(value));

@@ -11,7 +11,7 @@ export interface NameToken extends Span {
 
 export interface LiteralToken extends Span {
   readonly kind: "literal";
-  readonly value: string | number | boolean | null;
+  readonly value: string | number | bigint | boolean | null;
 }
 
 export interface SignToken extends Span {

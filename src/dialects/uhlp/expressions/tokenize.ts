@@ -1,3 +1,4 @@
+import { toInteger } from "../../../core/exact-json.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import { type ExpressionFault, toFault } from "./expression-fault.ts";
 import { type LiteralToken, SIGNS, type Token } from "./token.ts";
@@ -61,11 +62,12 @@ function readNumber(text: string, at: number, before: Token | undefined): Token 
 }
 
 function toNumberToken(text: string, start: number): Token | ExpressionFault {
-  const value = Number(text);
+  const value = /^-?\d+$/.test(text) ? toInteger(text) : Number(text);
   const span = { start, end: start + text.length };
-  if (!Number.isFinite(value)) return toFault(span, { message: `The number \`${toExcerpt(text)}\` is too large.` });
-  // `+ 0`: no negative zero, which JSON does not keep.
-  return { kind: "literal", value: value + 0, ...span };
+  if (value === undefined || (typeof value === "number" && !Number.isFinite(value)))
+    return toFault(span, { message: `The number \`${toExcerpt(text)}\` is too large.` });
+  // `|| 0`: no negative zero, which JSON does not keep.
+  return { kind: "literal", value: value || 0, ...span };
 }
 
 function refuseNumber(text: string, start: number): ExpressionFault {

@@ -44,7 +44,16 @@ function fail(error) {
   process.exit(1);
 }
 
+// As in src/core/exact-json.ts: an integer that a number cannot hold comes and goes as a BigInt.
+function readInput(text) {
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  const exact = (key, value, { source }) =>
+    typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? BigInt(source) : value;
+  return JSON.parse(text, exact);
+}
+
 function findFault(value, path, above) {
+  if (typeof value === "bigint") return String(value).length > 301 ? path + " is an integer of more than 300 digits" : undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : path + " is " + value + ", which JSON does not have";
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value !== "object") return path + " is " + (value === undefined ? "undefined; return null instead" : "a " + typeof value + ", which JSON does not have");
@@ -72,10 +81,15 @@ function faultInside(value, path, above) {
 
 async function run() {
   const [script, name] = process.argv.slice(1);
-  const input = JSON.parse(fs.readFileSync(0, "utf8"));
+  const input = readInput(fs.readFileSync(0, "utf8"));
   process.argv = [process.argv[0], script];
   process.on("uncaughtException", fail);
   await removeExtraGlobals();
+  Object.defineProperty(BigInt.prototype, "toJSON", {
+    value() { return JSON.rawJSON(String(this)); },
+    configurable: true,
+    writable: true,
+  });
   send("started\n");
   const loaded = await import(pathToFileURL(script).href);
   const main = loaded.default;

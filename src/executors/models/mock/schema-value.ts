@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { toCanonicalNumber } from "../../../core/exact-json.ts";
+import { isJsonObject, isNumber, type Json, type JsonObject } from "../../../core/json.ts";
 
 /** The place of a value. */
 interface Site {
@@ -137,7 +138,9 @@ function toList(schema: JsonObject, site: Site): readonly Json[] {
 }
 
 /** The middle of its range, or the end that is given, or 1; the items of a list count on from there. */
-function toNumber(schema: JsonObject, site: Site): number {
+function toNumber(schema: JsonObject, site: Site): number | bigint {
+  const far = toFarInteger(schema);
+  if (far !== undefined) return toCanonicalNumber(far + BigInt(site.index));
   const step = numberIn(schema, "multipleOf") ?? (typeOf(schema) === "integer" ? 1 : 0.01);
   const above = numberIn(schema, "exclusiveMinimum");
   const below = numberIn(schema, "exclusiveMaximum");
@@ -148,6 +151,15 @@ function toNumber(schema: JsonObject, site: Site): number {
   const count = Math.max(1, Math.floor(max / step) - first + 1);
   const start = min === undefined ? count - 1 : Math.floor((count - 1) / 2);
   return round((first + ((start + site.index) % count)) * step);
+}
+
+/** At a bound that no double can hold; others are no help in choosing a plain value. */
+function toFarInteger({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: JsonObject): bigint | undefined {
+  if (typeof minimum === "bigint" && minimum > 0n) return minimum;
+  if (typeof exclusiveMinimum === "bigint" && exclusiveMinimum > 0n) return exclusiveMinimum + 1n;
+  if (typeof maximum === "bigint" && maximum < 0n) return maximum - 1_000n;
+  if (typeof exclusiveMaximum === "bigint" && exclusiveMaximum < 0n) return exclusiveMaximum - 1_000n;
+  return undefined;
 }
 
 function round(value: number): number {
@@ -184,7 +196,8 @@ function toText(schema: JsonObject, { field, index }: Site): string {
 
 function numberIn(schema: JsonObject, name: string): number | undefined {
   const value = schema[name];
-  return typeof value === "number" ? value : undefined;
+  // Made-up values are small, and a simulated answer is checked like any other.
+  return isNumber(value) ? Number(value) : undefined;
 }
 
 function isList(value: Json | undefined): value is readonly Json[] {

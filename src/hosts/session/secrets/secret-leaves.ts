@@ -1,5 +1,5 @@
 import { readKey, readPath } from "../../../core/expressions/read-path.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isJsonObject, isNumber, type Json, type JsonObject } from "../../../core/json.ts";
 
 /** A value that is hidden in what is stored, with the keys and indices that lead to it. */
 export interface SecretLeaf {
@@ -63,7 +63,7 @@ export function textsOf(leaves: readonly SecretLeaf[]): string[] {
 
 function textsIn(value: Json): string[] {
   if (typeof value === "string") return [value];
-  if (typeof value === "number") return [String(value)];
+  if (isNumber(value)) return [String(value)];
   if (Array.isArray(value)) return value.flatMap(textsIn);
   return isJsonObject(value) ? Object.values(value).flatMap(textsIn) : [];
 }

@@ -2,7 +2,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { ApproveStep, CallStep, WaitStep } from "../../../core/graph/graph.ts";
 import { indexGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Instance } from "../../../core/history/run-state.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
+import { isNumber, type Json, type JsonObject } from "../../../core/json.ts";
 import { pinDefinition } from "../graph-cache.ts";
 import type { LiveRun } from "../live-run.ts";
 import { findAnswer } from "../reuse/reuse.ts";
@@ -98,7 +98,7 @@ export async function beginWait(run: LiveRun, instance: Instance, at: number): P
 }
 
 function toSignal(value: Json): { readonly signal: string } | undefined {
-  if (typeof value === "number") return { signal: String(value) };
+  if (isNumber(value)) return { signal: String(value) };
   return typeof value === "string" && value !== "" ? { signal: value } : undefined;
 }
 

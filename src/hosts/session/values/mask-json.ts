@@ -1,3 +1,4 @@
+import { asReadBack } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 
 /**
@@ -10,7 +11,8 @@ export function maskJson<Value extends Json>(
   plain: string = JSON.stringify(value),
 ): { readonly value: Value; readonly text: string } {
   const text = mask(plain);
-  if (text === plain) return { value, text };
+  // As a later process reads it.
+  if (text === plain) return { value: asReadBack(value, text) as Value, text };
   try {
     return { value: JSON.parse(text) as Value, text };
   } catch {

@@ -28,7 +28,7 @@ describe("values", () => {
   test.each([
     ["nothing at all", undefined],
     ["an outcome without output", { status: "succeeded", costMicro: 3 }],
-    ["what JSON cannot say", { status: "succeeded", output: 1n, costMicro: 3 }],
+    ["what JSON cannot say", { status: "succeeded", output: ring(), costMicro: 3 }],
   ])("that are %s are the executor's fault, and the run ends", async (_, outcome) => {
     const world = new World({ plays: { a: () => outcome as never } });
     expect(await world.run(once)).toMatchObject({ status: "failed", error: { code: "EXECUTOR_FAULT" } });
@@ -165,3 +165,10 @@ describe("secrets", () => {
     expect(everything).not.toContain("s3cret");
   });
 });
+
+/** A list that holds itself. */
+function ring(): readonly unknown[] {
+  const list: unknown[] = [];
+  list.push(list);
+  return list;
+}

@@ -1,0 +1,3 @@
+import { makeJsonExact } from "../../src/core/exact-json.ts";
+
+makeJsonExact();
