@@ -37,7 +37,12 @@ async function recoverOnce(path: string, runId: string): Promise<void> {
   if (record === undefined || record === "ambiguous") throw new Error("The run is gone.");
   // Without the last two events (the join and the end) the run is where a crash would have left it.
   const { state } = await rebuildRun(withoutTail(journal, STEPS + 1), record, new Map());
-  const events = recoveryEvents(state, { at: Date.now(), diedAt: Date.now(), runsElsewhere: () => false });
+  const events = recoveryEvents(state, {
+    at: Date.now(),
+    diedAt: Date.now(),
+    runsElsewhere: () => false,
+    reservesCalls: () => false,
+  });
   const commands = [...pendingCommands(state), ...events.flatMap((event) => next(state, event).commands)];
   if (!commands.some(({ type }) => type === "startTask")) throw new Error("Recovery wished for nothing.");
   await journal.close();

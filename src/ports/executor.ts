@@ -12,6 +12,8 @@ export interface Executor<End extends Outcome | Asks = Outcome | Asks> {
   readonly recordsInput: boolean;
   /** The work is done by others, over the network: whatever it is, it cannot take this process down. */
   readonly runsElsewhere?: true;
+  /** It does nothing outside before it has put a call on record with `reserve`: without one the attempt has not begun. */
+  readonly reservesCalls?: true;
   run(task: Task, signal: AbortSignal): Promise<End>;
   /** A run that it has worked for in this process has ended: what it keeps for the run can go. */
   runEnded?(run: EndedRun): Promise<void>;
@@ -77,9 +79,9 @@ export interface PaidCall {
 /**
  * The cost of a call, in integer micro-dollars. `null`: nobody knows, and it may have cost as much as was reserved. The cost of the
  * outcome is the total, this included. `doubted`: what the payee says cannot be true, so that the call may have cost more, up to what was
- * reserved.
+ * reserved. `refused`: nothing was done.
  */
-export type SettleCall = (costMicro: number | null, doubted?: "doubted") => void;
+export type SettleCall = (costMicro: number | null, how?: "doubted" | "refused") => void;
 
 export type Progress =
   | { readonly type: "log"; readonly event: Json }

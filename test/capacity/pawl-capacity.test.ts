@@ -27,6 +27,23 @@ test("after a kill -9 in the middle the items that waited are simply sent again,
   expect(places.taken.length).toBeLessThanOrEqual(130);
 });
 
+test("after a kill -9 what may be done only once and had waited is sent, and only what was in flight fails", async () => {
+  const { server, places } = await startSlowSandstorm({ places: 4, holdMs: 1_000 });
+  const once = MANY.replace(" }", ", at_most_once: true, retry: { max_attempts: 1, on_failure: skip } }");
+  const cwd = application({ "many.yaml": once, "input.json": JSON.stringify(items(12)) });
+  const env = { SANDSTORM_URL: server.url, PAWL_CAPACITY__LIMITS: JSON.stringify({ [`${server.url}/`]: 4 }) };
+  const killed = startPawl(["run", "many.yaml", "--input", "input.json"], { cwd, env });
+  const runId = await killed.runId();
+  await vi.waitFor(() => expect(places.taken.length).toBe(4), PATIENT);
+  killed.kill("SIGKILL");
+  await killed.ended;
+  await pawl(["runs", "resume", runId, "--json"], { cwd, env });
+  const { data } = JSON.parse((await pawl(["runs", "show", runId, "--json"], { cwd, env })).stdout);
+  expect(data.status).toBe("partial");
+  expect(data.outputs.ask.filter((output: unknown) => output !== null)).toHaveLength(8);
+  expect(places.taken).toHaveLength(12);
+});
+
 test("what a server's runs wait for is in `runs show`, also for another process, in the live view and in the metrics", async () => {
   const { server, places } = await startSlowSandstorm({ places: 2, holdMs: 2_000 });
   const cwd = application({ "many.yaml": MANY, "input.json": JSON.stringify(items(12)) });

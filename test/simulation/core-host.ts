@@ -180,7 +180,8 @@ export class CoreHost {
     this.#running = new Map();
     const session = new Session<Json>(this.rebuild());
     this.#session = session;
-    const { events, commands } = session.recovery({ at: this.now, diedAt: lastSeenAt, runsElsewhere: () => false });
+    const death = { at: this.now, diedAt: lastSeenAt, runsElsewhere: () => false, reservesCalls: () => false };
+    const { events, commands } = session.recovery(death);
     for (const event of events) {
       // The process may die again while it recovers: then the next one has done the rest.
       if (this.#session === session) this.apply(event);

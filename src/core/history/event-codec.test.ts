@@ -74,7 +74,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
   stepRecorded: { type: "stepRecorded", ...step, key: "turn/1", decided: [] },
   stepLogged: { type: "stepLogged", ...step, decided: [] },
   costReserved: { type: "costReserved", ...step, call: 1, atMostMicro: 5, expectedMicro: 9, decided: [] },
-  costReported: { type: "costReported", ...step, costMicro: 3, call: 1, uncertain: true, decided: [] },
+  costReported: { type: "costReported", ...step, costMicro: 3, call: 1, uncertain: true, refused: true, decided: [] },
   callResolved: {
     type: "callResolved",
     timeoutMs: 1_000,

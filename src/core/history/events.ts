@@ -209,6 +209,8 @@ export interface CostReported extends EventCommon {
   readonly call?: number;
   /** Nobody knows what the call has cost: at least `costMicro`, and it may be as much as was reserved for it. */
   readonly uncertain?: true;
+  /** The call was refused, and nothing was done. */
+  readonly refused?: true;
 }
 
 export interface CallResolved extends InputTaken {

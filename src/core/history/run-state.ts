@@ -279,6 +279,8 @@ export interface Instance {
   /** The cost of all attempts. `attemptCostMicro`: of the one in flight, as far as it is known. */
   costMicro: number;
   attemptCostMicro: number;
+  /** Reserved calls of the attempt in flight that were not refused. */
+  callsSent: number;
   reservedMicro: number;
   /** Its calls whose cost is not known, over all attempts. */
   lostMicro: number;

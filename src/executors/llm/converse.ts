@@ -9,7 +9,7 @@ import type { AskedStep } from "../models/language-model.ts";
 import { type Paid, reserveCall, settleAnswer, toOutspent } from "../models/reserve-call.ts";
 import { sendInPool } from "../models/send-in-pool.ts";
 import { readSpentRecord, Spending, toSpentRecord } from "../models/spending.ts";
-import { toFailed } from "../output/failure.ts";
+import { settleFailed, toFailed } from "../output/failure.ts";
 import { removeFence } from "../output/markdown-fence.ts";
 import {
   describeViolations,
@@ -125,7 +125,7 @@ function ask(asking: Omit<Turn, "spending">, signal: AbortSignal): Promise<Asked
     if (!reserved.ok) return reserved;
     const reply = await askModel({ ...call, settings: reserved.settings }, signal);
     if (reply.ok) return { ...reply, reserved };
-    reserved.settle(reply.failed.costMicro);
+    settleFailed(reply.failed, reserved.settle);
     return reply;
   };
   return sendInPool({ model: call.model, caller: task, send }, signal);

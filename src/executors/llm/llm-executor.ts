@@ -29,6 +29,7 @@ export function createLlmExecutor(options: LlmOptions): Executor<Outcome> {
   return {
     recordsInput: true,
     runsElsewhere: true,
+    reservesCalls: true,
     async run(task, signal) {
       const prepared = await prepare(task, options, validators);
       if ("status" in prepared) return prepared;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { Effect } from "../../core/history/events.ts";
 import type { Json } from "../../core/json.ts";
-import type { Failed } from "../../ports/executor.ts";
+import type { Failed, SettleCall } from "../../ports/executor.ts";
 
 /** `costMicro` is absent where there is nothing to say: 0 where there was no effect, else unknown. */
 export type FailureFacts = Pick<Failed, "message" | "retryable" | "effect"> &
@@ -11,6 +11,11 @@ export type FailureFacts = Pick<Failed, "message" | "retryable" | "effect"> &
 export function toFailed(code: ErrorCode, facts: FailureFacts): Failed {
   const costMicro = facts.effect === "none" ? 0 : null;
   return { status: "failed", code, costMicro, ...facts };
+}
+
+/** A paid call has failed. */
+export function settleFailed({ costMicro, effect }: Failed, settle: SettleCall): void {
+  settle(costMicro, costMicro === 0 && effect === "none" ? "refused" : undefined);
 }
 
 /** The host stopped the attempt, and decides about another one. */

@@ -3,7 +3,7 @@ import { FakeClock } from "../../../test/fakes/fake-clock.ts";
 import { die, hangs, hold, pass } from "../../../test/fakes/held-run.ts";
 import { literal, task, toGraph } from "../../../test/faults/graphs.ts";
 import { type Play, succeed, World } from "../../../test/faults/world.ts";
-import type { Task } from "../../ports/executor.ts";
+import type { Outcome, Task } from "../../ports/executor.ts";
 
 const once = toGraph([task("a")]);
 
@@ -124,6 +124,35 @@ test("work that happens elsewhere is never suspected", async () => {
     await pass(at, 0);
     expect(calls).toHaveLength(1);
   }
+});
+
+const DO_ONCE = toGraph([task("a", { atMostOnce: true })]);
+
+test.each<[string, "begins", (task: Task) => Promise<unknown>] | [string, "fails", (task: Task) => Promise<unknown>]>([
+  ["had sent nothing yet", "begins", async () => undefined],
+  [
+    "had been refused, and waited again",
+    "begins",
+    async (task) => (await task.reserve({ atMostMicro: 9, payee: "p" }))(0, "refused"),
+  ],
+  ["had sent a call", "fails", (task) => task.reserve({ atMostMicro: 9, payee: "p" })],
+  ["had an answer", "fails", async (task) => (await task.reserve({ atMostMicro: 9, payee: "p" }))(0)],
+  ["went on from a record", "fails", (task) => task.record("turn-1", 1)],
+])("a step that is done only once and %s when the process died %s", async (_why, then, before) => {
+  const hostOf = (run: (task: Task) => Promise<Outcome>) => ({
+    findExecutor: async () => ({ recordsInput: false, reservesCalls: true, run }) as const,
+  });
+  const hang = async (task: Task) => {
+    await before(task);
+    return new Promise<never>(() => undefined);
+  };
+  const world = new World({ host: hostOf(hang) });
+  const { id } = await world.start(DO_ONCE);
+  await pass(world, 0);
+  const next = world.next({ host: hostOf(async () => succeed("done")) });
+  await next.host.recover();
+  const ended = { begins: { status: "completed" }, fails: { status: "failed", error: { code: "INTERRUPTED" } } }[then];
+  expect(await next.host.settled(id)).toMatchObject(ended);
 });
 
 test("the culprit among many is found in 12 deaths at most, and nothing else is held", async () => {

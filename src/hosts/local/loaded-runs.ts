@@ -9,7 +9,7 @@ import { loadOutputs } from "../session/finish-run.ts";
 import { LiveRun, type LiveRunHooks, type LiveRunParts } from "../session/live-run.ts";
 import { rebuildRun } from "../session/rebuild-run.ts";
 import { loadReusable } from "../session/reuse/reuse.ts";
-import { findWorkElsewhere } from "../session/tasks/work-elsewhere.ts";
+import { findWorkTraits } from "../session/tasks/work-traits.ts";
 import { tellHeld } from "../session/tell-held.ts";
 import { RunValues, type ValueSources } from "../session/values/run-values.ts";
 import { filesOfTenant } from "../tenant-files.ts";
@@ -98,7 +98,8 @@ export class LoadedRuns {
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
     // Giving up a run is no death of a process.
     const wasGivenUp = this.#givenUp.delete(no);
-    const runsElsewhere = wasGivenUp ? () => true : await findWorkElsewhere(findExecutor, state, options);
+    const traits = await findWorkTraits(findExecutor, state, options);
+    const runsElsewhere = wasGivenUp ? () => true : traits.runsElsewhere;
     // Read again: the row may have changed while this run was still in memory.
     const row = await readRecord(journal, no);
     const run = this.add({ no, about, isNew: false, state, options, row, reusable });
@@ -107,7 +108,7 @@ export class LoadedRuns {
       warnings.enroll(run);
       for (const { seq, text } of sealed) run.values.reveal(seq, secrets.open(no, text));
       const at = clock.now();
-      const { events, commands } = run.session.recovery({ at, diedAt: previousSeenAt ?? at, runsElsewhere });
+      const { events, commands } = run.session.recovery({ at, diedAt: previousSeenAt ?? at, ...traits, runsElsewhere });
       for (const event of events) {
         run.apply(event);
         const instance = "path" in event ? state.active.get(event.path) : undefined;

@@ -92,6 +92,18 @@ describe("costs", () => {
     expect(await world.typesOf(id)).toEqual(expect.arrayContaining(["costReserved", "costReported"]));
   });
 
+  test("of a call whose executor then has a defect stay unknown, up to what was reserved", async () => {
+    const world = new World({
+      plays: {
+        a: async (call) => {
+          await call.reserve({ atMostMicro: 40, payee: "test" });
+          throw new TypeError("A defect.");
+        },
+      },
+    });
+    expect(await world.run(once)).toMatchObject({ status: "failed", costMicro: 0, uncertainMicro: 40 });
+  });
+
   test("of an attempt that was given up are booked while the run goes on", async () => {
     const late = Promise.withResolvers<ReturnType<typeof succeed>>();
     const world = new World({

@@ -159,10 +159,14 @@ export class TaskRunner {
       task.stopTimeout();
       this.#report(task, outcome);
     };
-    try {
-      executor.run(task, signal).then(done, (error: unknown) => done(toFailed(error)));
-    } catch (error) {
+    const fail = (error: unknown) => {
+      task.loseCalls();
       done(toFailed(error));
+    };
+    try {
+      executor.run(task, signal).then(done, fail);
+    } catch (error) {
+      fail(error);
     }
   }
 

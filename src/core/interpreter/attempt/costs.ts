@@ -21,6 +21,7 @@ export function applyCostReported(turn: Turn, event: CostReported): void {
     bookLate(turn, event);
     return;
   }
+  if (event.refused === true) instance.callsSent -= 1;
   const { budget } = turn.state;
   budget.spentMicro += event.costMicro;
   instance.costMicro += event.costMicro;

@@ -22,6 +22,8 @@ export interface DeathOfProcess {
   readonly diedAt: number;
   /** Its work happens elsewhere and cannot kill the process. */
   runsElsewhere(instance: Instance): boolean;
+  /** Each of its calls is on record before it is sent. */
+  reservesCalls(instance: Instance): boolean;
 }
 
 /** Was in flight at several recent deaths: it goes on together with fewer and fewer others, until it is found out or cleared. */
@@ -51,7 +53,9 @@ export function toInterrupted(instance: Instance, death: DeathOfProcess): StepIn
   const interrupted = { type: "stepInterrupted", at, path, attempt, cause: "crash", diedAt } as const;
   // The start of a suspect is durable before it begins; that of others may be missing.
   if (awaitsTurn(instance)) return { ...interrupted, hasBegun: false };
-  return death.runsElsewhere(instance) ? interrupted : weigh(instance, interrupted);
+  const judged = death.runsElsewhere(instance) ? interrupted : weigh(instance, interrupted);
+  const hasSent = !death.reservesCalls(instance) || instance.callsSent > 0 || instance.records !== undefined;
+  return hasSent ? judged : { ...judged, hasBegun: false };
 }
 
 /** A program that worked for the attempt has died. The attempt is judged as if the process had. */
@@ -84,6 +88,7 @@ interface NewDeath {
 export function forgetOldDeaths(instance: Instance, now: number): void {
   instance.begun = false;
   instance.flight = 0;
+  instance.callsSent = 0;
   if (instance.deaths.length > 0) instance.deaths = instance.deaths.filter(({ at }) => at > now - WINDOW_MS);
 }
 

@@ -23,7 +23,9 @@ export function applyCostReserved(turn: Turn, { path, attempt, call, atMostMicro
   const { budget, active, blocked } = turn.state;
   keep(turn.state, { key: keyOf(path, attempt), path, call, paid: { atMostMicro, is: "open" } });
   const instance = active.get(path);
-  if (instance?.attempt !== attempt || expectedMicro === undefined) return;
+  if (instance?.attempt !== attempt) return;
+  instance.callsSent += 1;
+  if (expectedMicro === undefined) return;
   const { expectedMicro: known, probing } = budget;
   known.set(instance.step.key, Math.max(expectedMicro, known.get(instance.step.key) ?? 0));
   if (!instance.isProbe) return;

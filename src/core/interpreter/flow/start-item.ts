@@ -47,6 +47,7 @@ export function startItem(turn: Turn, scope: Scope, step: number, item: number):
     generation: 1,
     costMicro: 0,
     attemptCostMicro: 0,
+    callsSent: 0,
     reservedMicro: 0,
     lostMicro: 0,
     isProbe: false,

@@ -6,6 +6,7 @@ import { readRetryAfterMs } from "../../capacity/throttle.ts";
 import type { Reserved } from "../../models/reserve-call.ts";
 import { sendInPool } from "../../models/send-in-pool.ts";
 import { streamTurn, type TurnCall, type TurnReply } from "../../models/stream-turn.ts";
+import { settleFailed } from "../../output/failure.ts";
 
 export interface RetryOptions {
   /** The agent's task: its calls wait until the provider takes them. */
@@ -51,7 +52,7 @@ export async function askWithRetries(
       const reply = await streamTurn({ ...asked, settings: reserved.settings, onBegin }, signal);
       onReply(asked, reply, startedAt);
       if (reply.ok) return { ...reply, reserved };
-      reserved.settle(reply.failed.costMicro);
+      settleFailed(reply.failed, reserved.settle);
       return reply;
     };
     const reply = await sendInPool({ model: asked.model, caller, send }, signal);

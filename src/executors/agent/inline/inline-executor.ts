@@ -36,6 +36,7 @@ export function createInlineExecutor(options: InlineOptions): Executor {
   const validators = options.validators ?? createSchemaValidators();
   return {
     recordsInput: true,
+    reservesCalls: true,
     async run(task, signal) {
       try {
         const ready = await prepare(task, { ...options, validators }, signal);

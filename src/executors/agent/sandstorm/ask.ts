@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
-import { toFailed, toInterrupted } from "../../output/failure.ts";
+import { settleFailed, toFailed, toInterrupted } from "../../output/failure.ts";
 import type { Redactor } from "../../output/redact.ts";
 import type { Validate } from "../../output/schema-validators.ts";
 import type { AgentInput } from "../agent-input.ts";
@@ -30,7 +30,8 @@ export interface Line {
 export async function ask(input: AgentInput, line: Line, validate: Validate | undefined): Promise<Outcome> {
   const settle = await line.task.reserve({ atMostMicro: line.task.leftMicro, payee: line.server.shownUrl });
   const outcome = await query(input, line, validate);
-  settle(outcome.costMicro);
+  if (outcome.status === "failed") settleFailed(outcome, settle);
+  else settle(outcome.costMicro);
   return outcome;
 }
 

@@ -68,6 +68,7 @@ export function createSandstormExecutor(options: SandstormOptions): Executor<Out
   return {
     recordsInput: true,
     runsElsewhere: true,
+    reservesCalls: true,
     run: async (task, signal) => redactOutcome(await answer(task, signal), redactor),
   };
 }

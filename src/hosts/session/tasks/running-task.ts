@@ -64,6 +64,8 @@ export class RunningTask implements Task, StartNote {
   /** The most that calls may have cost whose cost nobody knows. */
   #lostMicro = 0;
   #calls = 0;
+  /** Settles calls that nobody has settled yet. */
+  readonly #openCalls = new Set<SettleCall>();
   log: Json[] | undefined;
   /** The policies that its output must satisfy. */
   readonly policies: readonly Policy[];
@@ -160,20 +162,28 @@ export class RunningTask implements Task, StartNote {
       ...(expectedMicro === undefined ? {} : { expectedMicro }),
     });
     await run.durable();
-    return (told, doubted) => {
+    const settle: SettleCall = (told, how) => {
+      this.#openCalls.delete(settle);
       if (this.isAbandoned) return;
       const at = clock.now();
       const costMicro = told ?? 0;
       this.reportedMicro += costMicro;
-      if (told === null || doubted !== undefined) {
+      if (told === null || how === "doubted") {
         this.#lostMicro += Math.max(0, (atMostMicro ?? 0) - costMicro);
         return void run.apply({ type: "costReported", at, ...of, costMicro, uncertain: true });
       }
-      run.apply({ type: "costReported", at, ...of, costMicro });
+      run.apply({ type: "costReported", at, ...of, costMicro, ...(how === "refused" ? { refused: true } : {}) });
       if (atMostMicro === undefined || costMicro <= atMostMicro) return;
       const message = `${payee} took ${writeMicro(costMicro)} for a call that was to cost ${writeMicro(atMostMicro)} at most.`;
       this.emit({ type: "log", event: { type: "warning", message } });
     };
+    this.#openCalls.add(settle);
+    return settle;
+  }
+
+  /** The executor has a defect: nobody knows what its calls in flight have cost. */
+  loseCalls(): void {
+    for (const settle of [...this.#openCalls]) settle(null);
   }
 
   #refuseIfGone(): void {
