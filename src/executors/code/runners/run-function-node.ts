@@ -53,7 +53,7 @@ function readInput(text) {
 }
 
 function findFault(value, path, above) {
-  if (typeof value === "bigint") return String(value).length > 301 ? path + " is an integer of more than 300 digits" : undefined;
+  if (typeof value === "bigint") return String(value).replace("-", "").length > 300 ? path + " is an integer of more than 300 digits" : undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : path + " is " + value + ", which JSON does not have";
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value !== "object") return path + " is " + (value === undefined ? "undefined; return null instead" : "a " + typeof value + ", which JSON does not have");
