@@ -18,7 +18,7 @@ const layers = {
 
 /** Folders whose subfolders do not know each other, with the subfolders that are there to be shared. */
 const siblings = {
-  dialects: ["source", "shape"],
+  dialects: ["source", "shape", "work"],
   executors: ["capacity", "output", "models", "sandbox", "mcp-servers", "outbound"],
   storage: ["sql"],
   surfaces: [],

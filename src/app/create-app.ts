@@ -124,6 +124,7 @@ class App implements OpenApplication {
       work: this.#work,
       terminals: this.#terminals,
       agents: this.#agents,
+      capacity: this.capacity,
     });
   }
 

@@ -8,14 +8,14 @@ export interface Outbound {
 
 export interface OutboundRequest {
   readonly url: string;
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** For the whole request, redirects included. */
   readonly timeoutMs: number;
   /** The size of the unpacked body. */
   readonly maxBytes: number;
-  /** Followed for `GET` only, each to an address that is checked like the first. */
+  /** Followed for `GET` and `HEAD` only, each to an address that is checked like the first. */
   readonly maxRedirects: number;
   /** The status is what counts: a body that stops coming, or cannot be unpacked, is taken as far as it came. */
   readonly needsNoBody?: boolean;
@@ -37,4 +37,6 @@ export type OutboundResult =
       readonly ok: false;
       readonly reason: "refused" | "unreachable" | "timedOut" | "aborted";
       readonly message: string;
+      /** A request may have arrived: some connection stood. */
+      readonly wasSent: boolean;
     };

@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
 export interface ReceivedWebhook {
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -37,7 +38,8 @@ export class WebhookReceiver {
     });
     const receiver = new WebhookReceiver((server.address() as AddressInfo).port);
     server.on("request", async (request, answer) => {
-      const received = { path: request.url ?? "", headers: request.headers, body: await text(request) };
+      const { method = "", url: path = "" } = request;
+      const received = { method, path, headers: request.headers, body: await text(request) };
       receiver.received.push(received);
       (receiver.replies.shift() ?? answerWith(204))(answer, received);
     });

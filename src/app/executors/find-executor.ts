@@ -2,6 +2,7 @@ import { findChromium } from "../../config/find-chromium.ts";
 import type { Config } from "../../config/load-config.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
+import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import { failExecutor } from "../../executors/fail-executor.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
 import type { Executor } from "../../ports/executor.ts";
@@ -18,10 +19,14 @@ interface Executors {
   readonly work: CodeAndModels;
   readonly terminals: TerminalParts;
   readonly agents: Agents;
+  readonly capacity: CapacityPools;
 }
 
+const HTTP_TIMEOUT_MS = 60_000;
+
 /** Finds the executor of a step, by the options that its run keeps. Modules of executors are loaded when needed. */
-export function createFindExecutor({ config, mask, tools, work, terminals, agents }: Executors): FindExecutor {
+export function createFindExecutor(parts: Executors): FindExecutor {
+  const { config, mask, tools, work, terminals, agents } = parts;
   // One for all runs: additions to one file wait for each other in it.
   const csv = once(async () => (await import("../../executors/exports/csv-executor.ts")).createCsvExecutor({ mask }));
   const report = once(async () =>
@@ -30,19 +35,46 @@ export function createFindExecutor({ config, mask, tools, work, terminals, agent
       chromium: () => findChromium(config),
     }),
   );
+  const validators = once(async () =>
+    (await import("../../executors/output/schema-validators.ts")).createSchemaValidators(),
+  );
+  const checked = (open: () => Promise<Executor>) =>
+    once(async () => {
+      const { checkOutput } = await import("../../executors/output/check-output.ts");
+      return checkOutput(await open(), await validators());
+    });
+  const mcp = checked(tools.executor);
+  const code = checked(work.code);
+  const http = checked(() => openHttp(parts));
+  const terminal = checked(() => terminals.executor());
   return async (kind, { options }) => {
     if (kind === "agent") return findAgent(options, agents);
     // A step of this kind asks a model here, unless the run is simulated.
     if (kind === "inline") return isSimulated(options) ? agents.simulated(options) : agents.inline();
-    if (kind === "mcp") return tools.executor();
-    if (kind === "code") return work.code();
     if (kind === "llm") return work.llm();
-    if (kind === "terminal") return terminals.executor();
+    if (kind === "mcp") return mcp();
+    if (kind === "code") return code();
+    if (kind === "http") return http();
+    if (kind === "terminal") return terminal();
     if (kind === "csv") return csv();
     if (kind === "report") return report();
     if (kind === "fail") return failExecutor;
     throw new PawlError("EXECUTOR_UNKNOWN", { message: `Steps of the kind \`${kind}\` arrive in a later version.` });
   };
+}
+
+async function openHttp({ config, capacity }: Pick<Executors, "config" | "capacity">): Promise<Executor> {
+  const [{ createHttpExecutor }, { createOutbound }] = await Promise.all([
+    import("../../executors/http/http-executor.ts"),
+    import("../../executors/outbound/outbound.ts"),
+  ]);
+  const { outbound, limits } = config.settings;
+  return createHttpExecutor({
+    outbound: createOutbound({ allow: outbound.allow, environment: process.env }),
+    timeoutMs: HTTP_TIMEOUT_MS,
+    maxBytes: limits.max_output_bytes,
+    capacity,
+  });
 }
 
 async function findAgent(options: JsonObject, agents: Agents): Promise<Executor> {

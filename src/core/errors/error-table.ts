@@ -292,6 +292,18 @@ export const ERRORS = {
     2,
   ),
   ENDPOINT_FAILED: row("The tool endpoint gave no usable answer.", "See its answer in the message.", 1),
+  HTTP_NOT_ALLOWED: row(
+    "The request leads to where steps may not ask.",
+    "Use a public address, or list the host under `outbound.allow`.",
+    2,
+  ),
+  HTTP_REQUEST_INVALID: row("The request cannot be sent as it is.", "Correct the part named in the message.", 2),
+  HTTP_UNREACHABLE: row("The server of an `http` step cannot be reached.", "Check its address and that it runs.", 1),
+  HTTP_FAILED: row(
+    "The server of an `http` step gave no answer that is expected.",
+    "See its answer in the details; `expected_status` lists what else is fine.",
+    1,
+  ),
   COMMANDS_NOT_ALLOWED: row("Commands may not be run.", "Set `mcp.allow_commands: true` to allow them.", 2),
   FILE_PATH_INVALID: row(
     "The path names no definition file of the application.",

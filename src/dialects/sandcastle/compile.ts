@@ -24,7 +24,8 @@ export async function compileSandcastle(
   await checkLater({ later, problems });
   await checkDefaults(root, workflow, problems);
   if (problems.hasErrors) return { problems: problems.toArray() };
-  return { graph: lowerWorkflow(workflow, steps, problems.source), problems: problems.toArray() };
+  const files = workflow.steps.flatMap(({ body }) => (body.type === "work" ? body.files : []));
+  return { graph: lowerWorkflow(workflow, steps, problems.source), files, problems: problems.toArray() };
 }
 
 /** Whether each default fits its own schema. */

@@ -2,14 +2,14 @@ import type { RetryPolicy } from "../../core/graph/graph.ts";
 import type { Policy } from "../../core/graph/policy.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { suggest } from "../did-you-mean.ts";
-import type { Reader, ReadOf } from "../shape/shape.ts";
+import type { Reader } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import { checkExports, type Export, toExports } from "./parse-exports.ts";
+import { toWork } from "./parse-work.ts";
 import type { Path } from "./references/reference.ts";
 import type { Template } from "./references/template.ts";
-import { parseValue, type Value } from "./references/value.ts";
-import type { step } from "./shape/step-shape.ts";
+import type { ReadKind, ReadStep } from "./shape/step-shape.ts";
 import type { ReadWorkflow } from "./shape/workflow-shape.ts";
 
 export type StepDefinition = ReturnType<typeof toStep>;
@@ -20,9 +20,6 @@ export type SubWorkflowBody = Extract<StepBody, { readonly type: "subWorkflow" }
 export type WaitBody = Extract<StepBody, { readonly type: "wait" }>["wait"];
 export type AgentCall = AgentBody["call"];
 export type Fallback = NonNullable<StepDefinition["fallback"]>;
-
-type ReadStep = ReadOf<typeof step>;
-type ReadKind<Type extends ReadStep["type"]> = Extract<ReadStep, { readonly type: Type }>;
 
 interface StepContext {
   /** The top of the file, which has defaults for steps. */
@@ -57,7 +54,7 @@ function toStep(read: ReadStep, context: StepContext) {
     fallback: toFallback(read, body.type === "agent" ? body.call : toLimits(top)),
     policies: policies.length === 0 ? undefined : policies,
     timeoutMs,
-    atMostOnce: read.at_most_once,
+    atMostOnce: read.at_most_once || (body.type === "work" && body.isOnce),
     maxCostMicro: read.max_cost_usd === undefined ? undefined : Math.round(read.max_cost_usd * 1_000_000),
     ...toFailureRules(read, reader),
     exports: toExports(read, context) satisfies readonly Export[],
@@ -78,15 +75,8 @@ function toBody(read: ReadStep, { top, reader }: StepContext) {
     }
     case "wait":
       return { body: { type: "wait", wait: toWait(read) } } as const;
-    default: {
-      // The executor gets every key that is not common to all steps, with its templates resolved.
-      const rest = parseValue(read.rest, reader, { barePaths: false });
-      const entries = new Map<string, Value>(rest.kind === "map" ? rest.entries : []);
-      if (read.output_schema !== undefined)
-        entries.set("output_schema", { kind: "literal", value: read.output_schema });
-      const input: Value = { kind: "map", entries };
-      return { body: { type: "work", executor: read.type, input }, timeoutMs } as const;
-    }
+    default:
+      return { body: toWork(read, top, reader), timeoutMs };
   }
 }
 

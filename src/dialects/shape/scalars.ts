@@ -54,6 +54,15 @@ export function text({ pattern, wrong, maxLength, examples = [], expected = "a t
   };
 }
 
+/** A text that is not empty. */
+export function filled(...examples: readonly string[]): Shape<Text> {
+  return text({
+    pattern: "[\\s\\S]",
+    wrong: (_, name) => ({ message: `${name} must not be empty.`, remedy: "Write a text." }),
+    examples,
+  });
+}
+
 /** Beyond it a number is written with an exponent. */
 const LARGEST_IN_DIGITS = 100_000_000_000_000_000_000;
 

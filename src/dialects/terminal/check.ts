@@ -3,9 +3,9 @@ import { isJsonObject } from "../../core/json.ts";
 import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import type { Text } from "../shape/shape.ts";
-import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import { keyOf, type YamlNode } from "../source/yaml-node.ts";
+import { checkToolParams } from "../work/tool-params.ts";
 import { SOURCE_MISSING, SOURCE_TWICE } from "./messages.ts";
 import { envNameOf, splitText } from "./placeholders.ts";
 import { factsOf, mayHaveField, STANDARD_VARIABLES } from "./tools.ts";
@@ -148,28 +148,15 @@ function reach(initial: string, states: ReadonlyMap<string, State>): ReadonlySet
 /** Parameters that a tool does not know or would miss, and calls that could not be made. */
 export function checkActions(workflow: TerminalWorkflow, problems: ProblemList): void {
   for (const { value: state } of workflow.states) {
-    checkParams(state.action, problems);
+    const { tool, params, at } = state.action;
+    // Whether a call is refused, and what the workflow does about it, shows when it runs.
+    const missing = { at: keyOf(at, "params"), severity: "warning" } as const;
+    checkToolParams({ tool, facts: factsOf(tool), params: params.at.entries, missing }, problems);
     if (state.action.tool === "run_workflow") checkCall(state.action, workflow.name, problems);
   }
 }
 
 type Action = State["action"];
-
-/** Only warnings: whether a call is refused, and what the workflow does about it, shows when it runs. */
-function checkParams({ tool, params, at: action }: Action, problems: ProblemList): void {
-  const { required, optional } = factsOf(tool);
-  const known = [...required, ...optional];
-  for (const [name, { key: at }] of params.at.entries) {
-    if (known.includes(name)) continue;
-    const message = `\`${toExcerpt(name)}\` is no parameter of \`${tool}\`.`;
-    problems.unknown(name, known, { code: "UNKNOWN_KEY", at, message, remedy: suggest(name, known) });
-  }
-  for (const name of required) {
-    if (params.at.entries.has(name)) continue;
-    const message = `\`${tool}\` needs \`${name}\`.`;
-    problems.warning({ code: "KEY_MISSING", at: keyOf(action, "params"), message, remedy: `Add \`${name}\`.` });
-  }
-}
 
 function checkCall({ params, at: action }: Action, ownName: string, problems: ProblemList): void {
   const {

@@ -1,13 +1,5 @@
-import type { z } from "zod";
-import { TERMINAL_TOOLS } from "../../ports/terminals/terminal-tools.ts";
+import { factsOfTerminalTool, type ToolFacts } from "../work/tool-params.ts";
 import type { ToolName } from "./workflow-shape.ts";
-
-/** The parameters of a tool and the fields of its result: for warnings, and to know which variables a state can set. */
-export interface ToolFacts {
-  readonly required: readonly string[];
-  readonly optional: readonly string[];
-  readonly fields: readonly string[];
-}
 
 const CALL: ToolFacts = {
   required: [],
@@ -38,16 +30,7 @@ const CALL: ToolFacts = {
 const FIELDS_OF_FAILURES = ["timeout_occurred", "error_code"];
 
 export function factsOf(tool: ToolName): ToolFacts {
-  if (tool === "run_workflow") return CALL;
-  const { input, output } = TERMINAL_TOOLS[tool];
-  const parameters = new Map<string, z.ZodType>(Object.entries(input.shape));
-  const names = [...parameters.keys()];
-  const isOptional = (name: string) => parameters.get(name)?.safeParse(undefined).success === true;
-  return {
-    required: names.filter((name) => !isOptional(name)),
-    optional: names.filter(isOptional),
-    fields: [...Object.keys(output.shape), "error"],
-  };
+  return tool === "run_workflow" ? CALL : factsOfTerminalTool(tool);
 }
 
 export function mayHaveField(tool: ToolName, field: string): boolean {

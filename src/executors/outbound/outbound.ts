@@ -34,15 +34,16 @@ export function createOutbound(options: OutboundOptions): Outbound {
   return {
     async request(asked, signal) {
       const limit = AbortSignal.timeout(asked.timeoutMs);
+      const way = { rule, resolve, environment, signal: AbortSignal.any([signal, limit]), wasSent: false };
       try {
-        return await follow(asked, { rule, resolve, environment, signal: AbortSignal.any([signal, limit]) });
+        return await follow(asked, way);
       } catch (error) {
-        if (signal.aborted) return { ok: false, reason: "aborted", message: "The request was stopped." };
-        const seconds = asked.timeoutMs / 1_000;
-        if (limit.aborted)
-          return { ok: false, reason: "timedOut", message: `There was no answer within ${seconds} s.` };
-        if (error instanceof Refusal) return { ok: false, reason: "refused", message: error.message };
-        return { ok: false, reason: "unreachable", message: toReason(error) };
+        const failed = { ok: false, wasSent: way.wasSent } as const;
+        if (signal.aborted) return { ...failed, reason: "aborted", message: "The request was stopped." };
+        const message = `There was no answer within ${asked.timeoutMs / 1_000} s.`;
+        if (limit.aborted) return { ...failed, reason: "timedOut", message };
+        if (error instanceof Refusal) return { ...failed, reason: "refused", message: error.message };
+        return { ...failed, reason: "unreachable", message: toReason(error) };
       }
     },
   };
@@ -55,6 +56,7 @@ interface Way {
   resolve(host: string): Promise<readonly LookupAddress[]>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
+  wasSent: boolean;
 }
 
 async function follow(asked: OutboundRequest, way: Way): Promise<OutboundResult> {
@@ -62,7 +64,8 @@ async function follow(asked: OutboundRequest, way: Way): Promise<OutboundResult>
   for (let hops = 0; ; hops += 1) {
     const answer = await send(url, asked, way);
     const { statusCode: status = 0, headers } = answer;
-    const location = REDIRECTS.includes(status) && (asked.method ?? "GET") === "GET" ? headers.location : undefined;
+    const mayFollow = asked.method === undefined || asked.method === "GET" || asked.method === "HEAD";
+    const location = REDIRECTS.includes(status) && mayFollow ? headers.location : undefined;
     if (location === undefined || asked.maxRedirects === 0) {
       return { ok: true, status, url: url.href, headers, ...(await readBody(answer, asked, way.signal)) };
     }
@@ -88,6 +91,13 @@ async function send(url: URL, asked: OutboundRequest, way: Way): Promise<Incomin
       signal: way.signal,
       // A connection of its own: none that was opened under another answer of the resolver is used again.
       agent: false,
+    });
+    sent.on("socket", (socket) => {
+      // Through a proxy it stands already.
+      if (!socket.connecting) way.wasSent = true;
+      socket.once("connect", () => {
+        way.wasSent = true;
+      });
     });
     sent.on("response", resolve);
     sent.on("error", reject);

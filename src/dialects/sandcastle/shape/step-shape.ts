@@ -1,9 +1,9 @@
 import { suggest } from "../../did-you-mean.ts";
 import { anyMap, anything, either, jsonSchema, list, mapOf, oneOrMore } from "../../shape/containers.ts";
-import { expected, type Field, ignored, optional, required, withDefault } from "../../shape/fields.ts";
+import { expected, type Field, optional, required, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
 import { choice, duration, flag, integer, number, text } from "../../shape/scalars.ts";
-import { to } from "../../shape/shape.ts";
+import { type ReadOf, to } from "../../shape/shape.ts";
 import { variants } from "../../shape/variants.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import type { YamlMap } from "../../source/yaml-node.ts";
@@ -12,6 +12,7 @@ import { parseTemplate, slotsOf } from "../references/template.ts";
 import { parseValue } from "../references/value.ts";
 import { policy } from "./policy-shape.ts";
 import { exportPath, listPath, path, template } from "./texts.ts";
+import { ofAgents, workKinds } from "./work-shape.ts";
 
 const turns = integer(1, 10_000);
 export const cost = number({ min: 0.000001, max: 1_000_000 });
@@ -172,7 +173,6 @@ const agent = object({
   ),
 });
 
-const ofAgents = ignored("it belongs to steps that ask an agent.");
 /** Real files carry these in steps of other types. */
 const carried = { model: ofAgents, max_turns: ofAgents, output_schema: ofAgents, context: ofAgents };
 
@@ -277,12 +277,6 @@ const wait = object(
   },
 );
 
-/** The executor gets every key that is not common to all steps, with its templates resolved. */
-const work = object(
-  { output_schema: optional(jsonSchema("output_schema"), "A JSON Schema that the output must fit.") },
-  { open: true },
-);
-
 const elsewhere = {
   on_failure: "Write it under `retry:`.",
   max_attempts: "Write it under `retry:`.",
@@ -299,14 +293,10 @@ export const step = variants("type", {
     approval,
     sub_workflow: subWorkflow,
     wait,
-    llm: work,
-    http: work,
-    code: work,
-    mcp: work,
-    terminal: work,
+    ...workKinds,
   },
   default: "standard",
-  says: "What the step does: `standard` asks an agent, `approval` a person; `sub_workflow` runs another workflow; `wait` waits; `llm`, `http`, `code`, `mcp` and `terminal` are done by the executor of that name, which gets every other key.",
+  says: "What the step does: `standard` asks an agent, `approval` a person; `sub_workflow` runs another workflow; `wait` waits; `http` sends a request; `code` runs a function of a script; `llm` asks a model once; `mcp` calls a tool; `terminal` types into one.",
   title: "a step",
   expected: "a map with `id` and `prompt`",
   elsewhere,
@@ -315,3 +305,6 @@ export const step = variants("type", {
     loop: "Use `parallel_over` for a list, or a workflow that is run once per round.",
   },
 });
+
+export type ReadStep = ReadOf<typeof step>;
+export type ReadKind<Type extends ReadStep["type"]> = Extract<ReadStep, { readonly type: Type }>;

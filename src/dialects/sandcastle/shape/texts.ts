@@ -1,13 +1,49 @@
+import { anyMap, anything, either } from "../../shape/containers.ts";
 import { text } from "../../shape/scalars.ts";
-import { type Shape, type Text, to } from "../../shape/shape.ts";
+import { type Reader, type Shape, type Text, to } from "../../shape/shape.ts";
 import { toExcerpt } from "../../source/printable.ts";
+import type { YamlNode } from "../../source/yaml-node.ts";
 import { leavesStorage } from "../references/reference.ts";
 import { parseTemplate, type Slot, slotsOf, type Template } from "../references/template.ts";
-import { parsePath } from "../references/value.ts";
+import { parsePath, parseValue, type Value } from "../references/value.ts";
 
 /** A text with slots for values: `{input.X}`, `{steps.ID.output}`. */
 export function template(shape: Shape<Text> = text()): Shape<Template> {
   return to(shape, parseTemplate);
+}
+
+/** JSON with slots in its texts; a text that is one slot is the value itself. */
+export function value(): Shape<Value> {
+  return to(anything("a value"), toValue);
+}
+
+/** Names, and values with slots in their texts. */
+export function valueMap(): Shape<Map<string, Value>> {
+  return to(anyMap(), ({ entries }, reader) => {
+    const values = [...entries].map(([name, entry]) => [name, toValue(entry.value, reader)] as const);
+    return new Map(values);
+  });
+}
+
+const ONE_SLOT = text({
+  expected: "a map",
+  pattern: "^\\s*\\{[^{}]+\\}\\s*$",
+  wrong: (_, name) => ({
+    message: `${name} must be a map, or one value that is a map.`,
+    remedy: "Write names and values, or `{steps.ID.output}`.",
+  }),
+});
+
+/** Names and values, or one slot whose value has them. */
+export function params(): Shape<Value> {
+  return either(
+    to(ONE_SLOT, ({ at }, reader) => toValue(at, reader)),
+    to(anyMap(), toValue),
+  );
+}
+
+function toValue(node: YamlNode, reader: Reader): Value {
+  return parseValue(node, reader, { barePaths: false });
 }
 
 /** A path without braces, or with them. */

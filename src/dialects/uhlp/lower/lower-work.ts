@@ -43,7 +43,7 @@ function lowerCode(body: WorkOf<"jit">, scope: ValueScope): Doing {
   if (target === undefined) return UNREADABLE;
   const { language, script, function: name, network, limits } = target;
   needFile("script", script, scope);
-  const input = withFixed({ language, script: script.value, function: name, network, limits }, [
+  const input = withFixed({ language, script: script.value, function: name?.value, network, limits }, [
     "input",
     inputsOf(body, scope),
   ]);

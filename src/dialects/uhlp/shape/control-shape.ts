@@ -1,14 +1,14 @@
 import { anyMap, either, list, mapOf } from "../../shape/containers.ts";
 import { expected, type Missing, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
-import { choice, flag, integer, number, text } from "../../shape/scalars.ts";
+import { choice, filled, flag, integer, number, text } from "../../shape/scalars.ts";
 import { type ReadOf, type Shape, to } from "../../shape/shape.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import type { Range } from "../../source/source-text.ts";
 import { isNull, type YamlMap, type YamlNode } from "../../source/yaml-node.ts";
 import type { BlockOf, NamedBlockOf } from "../workflow.ts";
 import { attempting, shaping, spending, taking } from "./step-fields.ts";
-import { condition, expression, filled, ids, mapping, reference, scalarOf, timeLimit, written } from "./texts.ts";
+import { condition, expression, ids, mapping, reference, scalarOf, timeLimit, written } from "./texts.ts";
 import { outcome, way } from "./transition-shape.ts";
 
 /** A missing key is reported at the `subtype`, which is what needs it. */

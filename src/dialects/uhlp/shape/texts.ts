@@ -1,20 +1,12 @@
 import { toMilliseconds } from "../../../core/expressions/to-milliseconds.ts";
 import { anyMap, anything, either } from "../../shape/containers.ts";
-import { flag, number, text } from "../../shape/scalars.ts";
-import { type DialectRules, named, type Shape, type Text, to } from "../../shape/shape.ts";
+import { filled, flag, number, text } from "../../shape/scalars.ts";
+import { type DialectRules, named, type Shape, to } from "../../shape/shape.ts";
 import type { YamlMap, YamlScalar } from "../../source/yaml-node.ts";
 import type { Reference } from "../workflow.ts";
 
 /** Unknown keys are ignored with a warning, because files of other programs hold some. Types are those of JSON. */
 export const rules: DialectRules = { unknownKeys: "warning", nulls: "absent", scalars: "strict" };
-
-export function filled(...examples: readonly string[]): Shape<Text> {
-  return text({
-    pattern: "[\\s\\S]",
-    wrong: (_, name) => ({ message: `${name} must not be empty.`, remedy: "Write a text." }),
-    examples,
-  });
-}
 
 /** `startAt: 1` names the step `1:`, of which YAML makes a number. */
 export const reference: Shape<Reference> = {

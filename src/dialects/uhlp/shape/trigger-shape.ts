@@ -2,11 +2,10 @@ import type { Trigger } from "../../../core/graph/graph.ts";
 import { anyMap } from "../../shape/containers.ts";
 import { expected, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
-import { text } from "../../shape/scalars.ts";
+import { filled, text } from "../../shape/scalars.ts";
 import { type Reader, type Text, to } from "../../shape/shape.ts";
 import { variants } from "../../shape/variants.ts";
 import { toExcerpt } from "../../source/printable.ts";
-import { filled } from "./texts.ts";
 
 const path = text({ pattern: "^/", examples: ["/api/v1/orders/{orderId}"] });
 

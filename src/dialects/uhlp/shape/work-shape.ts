@@ -2,39 +2,26 @@ import type { JsonObject } from "../../../core/json.ts";
 import { anyMap, either, jsonSchema } from "../../shape/containers.ts";
 import { expected, optional } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
-import { choice, flag, integer, text } from "../../shape/scalars.ts";
-import { type Reader, type ReadOf, type Text, to } from "../../shape/shape.ts";
-import { toExcerpt } from "../../source/printable.ts";
+import { choice, filled, flag, integer } from "../../shape/scalars.ts";
+import { type ReadOf, to } from "../../shape/shape.ts";
 import { toJson } from "../../source/yaml-node.ts";
+import { checkPath, functionName, LANGUAGE_NAMES, readScript, splitScript } from "../../work/script.ts";
 import { STRICT } from "../prompts/prompt-shape.ts";
 import { taking } from "./step-fields.ts";
-import { filled } from "./texts.ts";
 
 /** They may stand under the `target` as well. */
 const { params } = taking;
 
 const json = to(anyMap(), (map) => toJson(map) as JsonObject);
 
-type Language = "python" | "javascript" | "typescript";
-
-const LANGUAGES: ReadonlyMap<string, Language> = new Map([
-  ...(["python", "python3", "py"] as const).map((name) => [name, "python"] as const),
-  ...(["javascript", "js", "mjs", "cjs", "node", "nodejs"] as const).map((name) => [name, "javascript"] as const),
-  ...(["typescript", "ts", "mts", "cts"] as const).map((name) => [name, "typescript"] as const),
-]);
-
 const writtenCode = object({
-  language: optional(
-    choice(["python", "python3", "py", "javascript", "js", "node", "nodejs", "typescript", "ts"]),
-    "In what the script is written.",
-    { otherwise: "by the ending of the script" },
-  ),
+  language: optional(choice(LANGUAGE_NAMES), "In what the script is written.", {
+    otherwise: "by the ending of the script",
+  }),
   script: expected(filled("scripts/orders.py"), "The script's path in the application's folder."),
-  function: optional(
-    text({ pattern: "^[A-Za-z_$][A-Za-z0-9_$.]{0,199}$", examples: ["validate"] }),
-    "The function to call with the input.",
-    { otherwise: "the one that the script has, or its main function" },
-  ),
+  function: optional(functionName, "The function to call with the input.", {
+    otherwise: "the one that the script has, or its main function",
+  }),
   network: optional(flag(), "Whether the script may use the network.", { otherwise: "`false`" }),
   limits: optional(
     to(
@@ -56,44 +43,14 @@ type CodeTarget = Partial<ReadOf<typeof writtenCode>>;
 /** `path/file.py#function`, `path/file.py:function`, or a map. */
 const code = to(
   either(
-    to(filled("scripts/orders.py#validate"), ({ value, at }): CodeTarget => {
-      const [, path, called] = /^(.+?)[#:]([A-Za-z_$][\w$.]*)$/.exec(value) ?? [];
-      if (path === undefined || called === undefined) return { script: { value, at } };
-      return { script: { value: path, at }, function: { value: called, at } };
-    }),
+    to(filled("scripts/orders.py#validate"), (script): CodeTarget => splitScript(script)),
     to(writtenCode, (read): CodeTarget => read),
   ),
-  ({ script, language: named, function: called, network, limits, params }, { problems }) => {
-    if (script === undefined || !checkPath(script, problems)) return undefined;
-    const language = named === undefined ? languageOf(script, problems) : LANGUAGES.get(named);
-    return language && { script, language, function: called?.value, network, limits, params };
+  ({ script: written, language, function: called, network, limits, params }, reader) => {
+    const found = written && readScript({ script: written, language, function: called }, reader);
+    return found && { ...found, network, limits, params };
   },
 );
-
-function languageOf(script: Text, problems: Reader["problems"]): Language | undefined {
-  const ending = /\.([A-Za-z0-9]+)$/.exec(script.value)?.[1]?.toLowerCase() ?? "";
-  const language = LANGUAGES.get(ending);
-  if (language !== undefined) return language;
-  const message = `\`${toExcerpt(script.value)}\` does not tell its language.`;
-  const remedy = "Add `language`: python, javascript or typescript; or let the script end in .py, .js or .ts.";
-  problems.error({ code: "VALUE_INVALID", at: script.at, message, remedy });
-  return undefined;
-}
-
-/** Files are those of the application's folder, and none that are hidden: a run keeps their text, and others can read it. */
-function checkPath({ value, at }: Text, problems: Reader["problems"]): boolean {
-  const parts = value.split(/[\\/]/);
-  if (/^([\\/]|[A-Za-z]:[\\/])/.test(value) || parts.includes("..")) {
-    const message = `\`${toExcerpt(value)}\` leads out of the application's folder.`;
-    problems.error({ code: "FILE_OUTSIDE", at, message, remedy: "Write a relative path without `..`." });
-    return false;
-  }
-  const hidden = parts.find((part) => part.startsWith(".") && part !== ".");
-  if (hidden === undefined) return true;
-  const message = `\`${toExcerpt(hidden)}\` is hidden: such files may hold secrets, which every run would keep.`;
-  problems.error({ code: "VALUE_INVALID", at, message, remedy: "Use a path no part of which begins with `.`." });
-  return false;
-}
 
 const writtenModel = object(
   {

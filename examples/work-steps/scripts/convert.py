@@ -1,0 +1,2 @@
+def convert(amount, rate):
+    return {"total": round(amount * rate, 2)}

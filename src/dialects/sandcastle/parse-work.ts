@@ -1,0 +1,155 @@
+import type { Json } from "../../core/json.ts";
+import { isTerminalTool } from "../../ports/terminals/terminal-tools.ts";
+import type { NeededFile } from "../definition.ts";
+import type { Reader, Text } from "../shape/shape.ts";
+import { keyOf } from "../source/yaml-node.ts";
+import { checkPath, readScript, splitScript } from "../work/script.ts";
+import { checkToolParams, factsOfTerminalTool } from "../work/tool-params.ts";
+import type { Template } from "./references/template.ts";
+import type { Value } from "./references/value.ts";
+import type { ReadKind } from "./shape/step-shape.ts";
+import type { workKinds } from "./shape/work-shape.ts";
+import type { ReadWorkflow } from "./shape/workflow-shape.ts";
+
+type ReadWork = ReadKind<keyof typeof workKinds>;
+
+/** A task for an executor. */
+export interface WorkBody {
+  readonly type: "work";
+  readonly executor: string;
+  readonly input: Value;
+  /** Scripts and prompts that a run keeps. */
+  readonly files: readonly NeededFile[];
+  /** Nobody knows how much was done before a crash. */
+  readonly isOnce: boolean;
+}
+
+/** The step's keys in the words of its executor. */
+export function toWork(read: ReadWork, top: ReadWorkflow, reader: Reader): WorkBody {
+  switch (read.type) {
+    case "http":
+      return toRequest(read, reader);
+    case "code":
+      return toCode(read, reader);
+    case "llm":
+      return toQuestion(read, top, reader);
+    case "mcp":
+      return toToolCall(read);
+    case "terminal":
+      return toTerminalCall(read, reader);
+  }
+}
+
+function toRequest(read: ReadKind<"http">, { problems }: Reader): WorkBody {
+  const { url, method, headers, query, body, expected_status: statuses, output_schema: schema, at } = read;
+  if (body !== undefined && (method === "GET" || method === "HEAD")) {
+    const message = `\`${method}\` sends no body.`;
+    const remedy = "Write `method: POST`, or send the values as `query`.";
+    problems.error({ code: "VALUE_INVALID", at: keyOf(at, "body"), message, remedy });
+  }
+  return toBody("http", {
+    method: fixed(method),
+    url: toText(url),
+    headers: toMap(headers),
+    query: toMap(query),
+    body,
+    expected_status: fixed(statuses),
+    output_schema: fixed(schema),
+  });
+}
+
+function toCode(read: ReadKind<"code">, reader: Reader): WorkBody {
+  const { script: written, language, function: named, params, network, limits, output_schema: schema } = read;
+  const split = written && splitScript(written);
+  const found = split && readScript({ ...split, language, function: named ?? split.function }, reader);
+  const input = {
+    language: fixed(found?.language),
+    script: fixed(found?.script.value),
+    function: fixed(found?.function?.value),
+    network: fixed(network),
+    limits: fixed(limits),
+    input: params ?? toMap(new Map()),
+    output_schema: fixed(schema),
+  };
+  const files = found === undefined ? [] : [toFile("script", found.script, reader)];
+  return { ...toBody("code", input), files };
+}
+
+function toQuestion(read: ReadKind<"llm">, top: ReadWorkflow, reader: Reader): WorkBody {
+  const { prompt, prompt_template: file, params, model, parameters, output_format: format, strict } = read;
+  const { problems } = reader;
+  if (prompt !== undefined && params !== undefined) {
+    const message = "`params` fill a prompt file, and the step has a `prompt`.";
+    const remedy = "Put the values into the prompt: `{input.X}`, `{steps.ID.output}`.";
+    problems.error({ code: "VALUE_INVALID", at: keyOf(read.at, "params"), message, remedy });
+  }
+  const isRead = file !== undefined && checkPath(file, problems);
+  // A prompt file may name a model of its own.
+  const usual = file === undefined && top.at.entries.has("default_model") ? top.default_model.value : undefined;
+  const input = {
+    prompt: toText(prompt),
+    promptTemplate: fixed(file?.value),
+    model: fixed(model?.value ?? usual),
+    parameters: fixed(parameters),
+    outputFormat: fixed(format),
+    output_schema: fixed(read.output_schema),
+    strict: fixed(strict),
+    input: file === undefined ? undefined : (params ?? toMap(new Map())),
+  };
+  // Whatever one value brings is not known before it is there.
+  const names = params?.kind === "map" || params === undefined ? { names: [...(params?.entries.keys() ?? [])] } : {};
+  return { ...toBody("llm", input), files: isRead ? [{ ...toFile("prompt", file, reader), ...names }] : [] };
+}
+
+const TERMINAL_PREFIX = "core.terminal.";
+
+function toToolCall({ tool, server, params, output_schema: schema }: ReadKind<"mcp">): WorkBody {
+  const [name = ""] = tool?.parts ?? [];
+  const short = typeof name === "string" && name.startsWith(TERMINAL_PREFIX) ? name.slice(TERMINAL_PREFIX.length) : "";
+  // A session belongs to the run: whoever holds the terminals calls their tools.
+  if (isTerminalTool(short)) return toTerminal(short, params, schema);
+  return toBody("mcp", {
+    tool: toText(tool),
+    server: toText(server),
+    arguments: params,
+    output_schema: fixed(schema),
+  });
+}
+
+function toTerminalCall({ tool, params, output_schema: schema, at }: ReadKind<"terminal">, reader: Reader): WorkBody {
+  const written = at.entries.get("params")?.value;
+  if (tool !== undefined && (written === undefined || written.kind === "map" || reader.isAbsent(written))) {
+    const entries = written?.kind === "map" ? written.entries : new Map();
+    const missing = { at: keyOf(at, "params"), severity: "error" } as const;
+    checkToolParams({ tool, facts: factsOfTerminalTool(tool), params: entries, missing }, reader.problems);
+  }
+  return toTerminal(tool ?? "", params, schema);
+}
+
+function toTerminal(tool: string, params: Value | undefined, schema: Json | undefined): WorkBody {
+  const body = toBody("terminal", { tool: fixed(tool), params, output_schema: fixed(schema) });
+  return { ...body, isOnce: tool === "send_input" };
+}
+
+function toBody(executor: string, input: { readonly [name: string]: Value | undefined }): WorkBody {
+  const entries = Object.entries(input).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return { type: "work", executor, input: { kind: "map", entries: new Map(entries) }, files: [], isOnce: false };
+}
+
+function toFile(kind: NeededFile["kind"], { value, at }: Text, { source }: Reader): NeededFile {
+  return { kind, path: value, at: source.place(at) };
+}
+
+function fixed(value: Json | undefined): Value | undefined {
+  return value === undefined ? undefined : { kind: "literal", value };
+}
+
+function toText(template: Template | undefined): Value | undefined {
+  return template && { kind: "template", template };
+}
+
+function toMap(entries: ReadonlyMap<string, Value> | undefined): Value | undefined {
+  return entries && { kind: "map", entries };
+}
