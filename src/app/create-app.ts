@@ -231,7 +231,7 @@ class App implements OpenApplication {
   }
 
   async fetchDefinitionFile({ endpoint, appId, path, requestId, traceId }: WantedFile): Promise<string> {
-    const tools = await this.#tools.endpoint();
+    const tools = await this.#work.endpoint();
     const context = { appId, requestId, traceId };
     const signal = new AbortController().signal;
     return (await tools.readDefinitionFile({ endpoint, context, filePath: path }, signal)).content;

@@ -30,7 +30,6 @@ function serve(faults: readonly string[] = []) {
     }),
     coreTools: NO_TOOLS,
     endpoint: new UhlpEndpoint({ allowed: [] }),
-    hasEndpoint: false,
     validators: createSchemaValidators(),
   });
   const world = new World({ host: { clock: new SystemClock(), findExecutor: async () => executor } });

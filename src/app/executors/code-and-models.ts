@@ -22,7 +22,7 @@ export function composeCodeAndModels({
   readonly config: Config;
   readonly capacity: CapacityPools;
 }) {
-  const { code, models: settings, agent, mcp } = config.settings;
+  const { code, models: settings, agent, mcp, uhlp } = config.settings;
   const { repairs, timeout_ms: timeoutMs } = settings;
   const limits = {
     timeoutMs: code.timeout_ms,
@@ -52,6 +52,13 @@ export function composeCodeAndModels({
   const prompts = once(async () =>
     (await import("../../executors/llm/prompt/prompt-renderer.ts")).createPromptRenderer(),
   );
+  const prices = once(async () =>
+    (await import("../../executors/models/create-model-prices.ts")).createModelPrices(modelsOptions),
+  );
+  const endpoint = once(async () => {
+    const { UhlpEndpoint } = await import("../../executors/mcp/uhlp-endpoint.ts");
+    return new UhlpEndpoint({ configured: uhlp.mcp_endpoint, allowed: uhlp.allowed_endpoints });
+  });
   // Once: it keeps the schemas that it has compiled.
   const generator = once(async () => {
     const { createGenerate } = await import("../../executors/llm/generate.ts");
@@ -87,11 +94,12 @@ export function composeCodeAndModels({
     /** Asks models. */
     llm: once(async () => {
       const { createLlmExecutor } = await import("../../executors/llm/llm-executor.ts");
-      return createLlmExecutor({ models: await models(), prompts: await prompts(), repairs, timeoutMs });
+      const elsewhere = { endpoint: await endpoint(), prices: await prices() };
+      return createLlmExecutor({ models: await models(), prompts: await prompts(), elsewhere, repairs, timeoutMs });
     }),
-    prices: once(async () =>
-      (await import("../../executors/models/create-model-prices.ts")).createModelPrices(modelsOptions),
-    ),
+    prices,
+    /** Where runs may have their tools, and their models. */
+    endpoint,
     checkSandbox,
   };
 }

@@ -11,7 +11,7 @@ interface ToolsOptions {
   readonly dataDir: string;
   readonly config: Config;
   /** Runs commands and asks models for tools. */
-  readonly work: Pick<CodeAndModels, "generate" | "runCommand">;
+  readonly work: Pick<CodeAndModels, "generate" | "runCommand" | "endpoint">;
   files(): Promise<FileStorage>;
 }
 
@@ -19,7 +19,7 @@ export type Tools = ReturnType<typeof composeTools>;
 
 /** Composes the parts that call tools. Each is opened when it is first needed, and shared by all runs of the process. */
 export function composeTools({ appDir, dataDir, config, work, files }: ToolsOptions) {
-  const { mcp, code, uhlp } = config.settings;
+  const { mcp, code } = config.settings;
   const python = code.python === undefined ? undefined : pathOrName(code.python, appDir);
   const surroundings = (folder: string) => ({ folder, env: config.env, python, timeoutMs: mcp.timeout_ms });
   const validators = once(async () =>
@@ -68,22 +68,16 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
       runCommand: work.runCommand,
     });
   });
-  const endpoint = once(async () => {
-    const { UhlpEndpoint } = await import("../../executors/mcp/uhlp-endpoint.ts");
-    return new UhlpEndpoint({ configured: uhlp.mcp_endpoint, allowed: uhlp.allowed_endpoints });
-  });
   return {
     toolbox,
     coreTools,
-    endpoint,
     /** Calls the tools of steps. */
     executor: once(async () => {
       const { createMcpExecutor } = await import("../../executors/mcp/mcp-executor.ts");
       return createMcpExecutor({
         servers: await servers(),
         coreTools: await coreTools(),
-        endpoint: await endpoint(),
-        hasEndpoint: uhlp.mcp_endpoint !== undefined,
+        endpoint: await work.endpoint(),
         validators: await validators(),
       });
     }),

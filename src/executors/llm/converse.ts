@@ -138,13 +138,15 @@ function toCall({ conversation, messages, turn }: Omit<Turn, "spending">): Model
   return { model, asked, system, messages, settings: parameters.settings, timeoutMs };
 }
 
-/** The system prompt: the step's own text, and the format of the answer. */
+/** The system prompt: the step's own text, and the format of the answer. An endpoint is told the format in a field. */
 export function systemOf({
+  model,
   parameters,
   format,
   schema,
-}: Pick<Conversation, "parameters" | "format" | "schema">): string | undefined {
-  const parts = [parameters.system, describeFormat(format, schema)].filter((part) => part !== undefined);
+}: Pick<Conversation, "model" | "parameters" | "format" | "schema">): string | undefined {
+  const described = model.kind === "endpoint" ? undefined : describeFormat(format, schema);
+  const parts = [parameters.system, described].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : parts.join("\n\n");
 }
 

@@ -1,16 +1,22 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
+import type { ModelPrices } from "../../ports/model-prices.ts";
 import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
+import type { ToolEndpoint } from "../../ports/tools/tool-endpoint.ts";
+import { readEndpointAddress } from "../mcp/endpoint-address.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
-import type { Models } from "../models/create-models.ts";
+import type { Model, Models } from "../models/create-models.ts";
 import { toUnpriced } from "../models/model-failure.ts";
 import { toRefused, toSchemaInvalid } from "../output/failure.ts";
 import { createSchemaValidators, type SchemaValidators } from "../output/schema-validators.ts";
 import { type Conversation, converse, systemOf, warn } from "./converse.ts";
+import { createEndpointModel } from "./endpoint-model.ts";
 import { type LlmPrompt, type LlmRequest, readLlmRequest } from "./llm-request.ts";
 
 export interface LlmOptions {
   readonly models: Models;
+  /** Asked instead of a provider where the run names an endpoint, or one is configured. Absent: none is. */
+  readonly elsewhere?: { readonly endpoint: ToolEndpoint; readonly prices: ModelPrices };
   readonly prompts: PromptRenderer;
   /** Further turns at most when an answer does not fit. */
   readonly repairs: number;
@@ -20,7 +26,7 @@ export interface LlmOptions {
 }
 
 /**
- * Asks a model once, and again while its answer does not fit what was asked for. The output is the text, or the value that
+ * Asks a model, or the endpoint of the run for one, once, and again while its answer does not fit what was asked for. The output is the text, or the value that
  * the text holds. Each turn is recorded, so that an attempt that is cut off goes on after the last. Asking changes nothing
  * outside: every failure has the effect `none`.
  */
@@ -43,8 +49,7 @@ export function createLlmExecutor(options: LlmOptions): Executor<Outcome> {
 async function prepare(task: Task, options: LlmOptions, validators: SchemaValidators): Promise<Conversation | Outcome> {
   try {
     const request = readLlmRequest(task.input, task.settings);
-    const { folder } = task.settings;
-    const model = await options.models.resolve(request.model, typeof folder === "string" ? { folder } : {});
+    const model = await findModel(task, request, options);
     if (task.maxCostMicro !== undefined && !(await model.hasPrice())) return toUnpriced(model);
     const schema = request.schema === undefined ? undefined : await validators.compile(request.schema);
     if (schema?.ok === false) return toSchemaInvalid(schema.message);
@@ -56,15 +61,32 @@ async function prepare(task: Task, options: LlmOptions, validators: SchemaValida
   }
 }
 
+async function findModel(
+  { settings: { folder }, runId, idempotencyKey }: Task,
+  { model: name, parameters, context }: LlmRequest,
+  { models, elsewhere }: LlmOptions,
+): Promise<Model> {
+  const address = readEndpointAddress(context);
+  if (elsewhere !== undefined && (elsewhere.endpoint.isConfigured || address.endpoint !== undefined)) {
+    const price = name === undefined ? undefined : await elsewhere.prices.find(name, { forAgent: false });
+    // A mock model is asked for by name, and is nobody else's.
+    if (price?.kind !== "simulated")
+      return createEndpointModel({ ...elsewhere, address, name, parameters, price, runId, idempotencyKey });
+  }
+  return models.resolve(name, typeof folder === "string" ? { folder } : {});
+}
+
 function begin(
   task: Task,
   { format, schema, ...request }: LlmRequest,
   { repairs, timeoutMs, ...asked }: LlmOptions & Pick<Conversation, "model" | "prompt" | "validate">,
 ): Conversation {
   const { model, prompt, validate } = asked;
-  const parameters = readCallParameters(request.parameters);
+  const read = readCallParameters(request.parameters);
+  // An endpoint is sent all parameters as they are.
+  const parameters = model.kind === "endpoint" ? { settings: read.settings, warnings: [] } : read;
   const { stepId, path, attempt } = task;
-  const system = systemOf({ parameters, format, schema });
+  const system = systemOf({ model, parameters, format, schema });
   const prompted = { type: "prompt", model: model.id, text: prompt, ...(system === undefined ? {} : { system }) };
   task.emit({ type: "log", event: prompted });
   for (const warning of parameters.warnings) warn({ task }, warning);

@@ -9,6 +9,8 @@ export interface LlmRequest {
   readonly parameters: JsonObject;
   readonly format: AnswerFormat;
   readonly schema: JsonObject | undefined;
+  /** Where the run's tools are. */
+  readonly context: Json | undefined;
 }
 
 export type LlmPrompt =
@@ -23,7 +25,7 @@ export type LlmPrompt =
   | { readonly kind: "text"; readonly text: string };
 
 /**
- * Reads a bound task input: `{prompt | promptTemplate, model?, parameters?, outputFormat?, outputSchema?, strict?, input?}`, where a
+ * Reads a bound task input: `{prompt | promptTemplate, model?, parameters?, outputFormat?, outputSchema?, strict?, input?, context?}`, where a
  * prompt is a template if there is an `input` to put into it. Throws `FILE_NOT_FOUND` where the prompt file is not pinned.
  */
 export function readLlmRequest(input: Json, settings: JsonObject): LlmRequest {
@@ -39,6 +41,7 @@ export function readLlmRequest(input: Json, settings: JsonObject): LlmRequest {
     parameters: { ...readObject(file?.["parameters"]), ...readObject(input["parameters"]) },
     format: isAnswerFormat(format) ? format : hasSchema ? "json" : "text",
     schema: hasSchema ? schema : undefined,
+    context: input["context"],
   };
 }
 

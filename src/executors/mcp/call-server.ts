@@ -47,7 +47,14 @@ export async function callServer(
 }
 
 /** Servers that know these keys can make an effect happen once, and find a call again in their logs. */
-function toMeta(task: Task, { context: { requestId, traceId } }: McpInput): JsonObject {
+function toMeta(
+  task: Task,
+  {
+    address: {
+      context: { requestId, traceId },
+    },
+  }: McpInput,
+): JsonObject {
   return {
     "pawl/idempotency-key": task.idempotencyKey,
     "pawl/run-id": task.runId,

@@ -268,5 +268,5 @@ function open(
     configuration: {},
   });
   const client = new UhlpEndpoint({ allowed: [], ...endpoint });
-  return createMcpExecutor({ servers, coreTools, endpoint: client, hasEndpoint: false, validators });
+  return createMcpExecutor({ servers, coreTools, endpoint: client, validators });
 }

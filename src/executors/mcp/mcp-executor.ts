@@ -14,8 +14,6 @@ export interface McpExecutorOptions {
   readonly servers: McpServers;
   readonly coreTools: ToolSet;
   readonly endpoint: ToolEndpoint;
-  /** True if an endpoint is configured for runs that name none. */
-  readonly hasEndpoint: boolean;
   readonly validators: SchemaValidators;
 }
 
@@ -49,9 +47,9 @@ async function callTool(task: Task, signal: AbortSignal, options: McpExecutorOpt
 }
 
 async function findRoute(input: McpInput, signal: AbortSignal, options: McpExecutorOptions): Promise<Route> {
-  const { tool, server } = input;
+  const { tool, server, address } = input;
   const isCore = options.coreTools.has(tool);
-  const hasEndpoint = options.hasEndpoint || input.context.endpoint !== undefined;
+  const hasEndpoint = options.endpoint.isConfigured || address.endpoint !== undefined;
   // A built-in tool does not need the configuration of servers.
   const servers = isCore && server === undefined ? [] : await options.servers.names();
   const route = routeTool({ tool, server, hasEndpoint, isCore, servers });
@@ -67,17 +65,13 @@ async function callRoute(
   switch (route.to) {
     case "core": {
       const log = (event: JsonObject) => task.emit({ type: "log", event });
-      const call = { arguments: input.arguments, appId: input.context.appId, step: task, log };
+      const call = { arguments: input.arguments, appId: input.address.context.appId, step: task, log };
       return options.coreTools.call(route.tool, call, signal);
     }
     case "endpoint": {
-      const { appId, requestId = task.runId, traceId, endpoint } = input.context;
-      const context = { appId, requestId, traceId };
-      const { idempotencyKey } = task;
-      return options.endpoint.call(
-        { endpoint, tool: route.tool, params: input.arguments, context, idempotencyKey },
-        signal,
-      );
+      const { address, arguments: params } = input;
+      const { runId, idempotencyKey } = task;
+      return options.endpoint.call({ ...address, runId, tool: route.tool, params, idempotencyKey }, signal);
     }
     case "server":
       return callServer(route, { ...options, task, input }, signal);

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { EndpointAddress } from "../../ports/tools/tool-endpoint.ts";
+import { readEndpointAddress } from "./endpoint-address.ts";
 
 const text = z.string().min(1).optional().catch(undefined);
 
@@ -9,13 +11,12 @@ const INPUT = z
     tool: z.string().catch(""),
     server: text,
     arguments: z.custom<JsonObject>(isJsonObject).catch({}),
-    context: z.object({ appId: text, requestId: text, traceId: text, endpoint: text }).catch({}),
   })
-  .catch({ tool: "", arguments: {}, context: {} });
+  .catch({ tool: "", arguments: {} });
 
 /** The bound input of a tool step. */
-export type McpInput = Readonly<z.infer<typeof INPUT>>;
+export type McpInput = Readonly<z.infer<typeof INPUT>> & { readonly address: EndpointAddress };
 
 export function readMcpInput(input: Json): McpInput {
-  return INPUT.parse(input);
+  return { ...INPUT.parse(input), address: readEndpointAddress(isJsonObject(input) ? input["context"] : undefined) };
 }

@@ -32,17 +32,21 @@ export class UhlpEndpoint implements ToolEndpoint {
     this.#options = options;
   }
 
+  get isConfigured(): boolean {
+    return this.#options.configured !== undefined;
+  }
+
   async call(call: EndpointCall, signal: AbortSignal): Promise<Outcome> {
     const url = this.#find(call);
     if (!(url instanceof URL)) return url;
-    const timeout = AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS);
+    const timeout = call.isTimedByCaller ? undefined : AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS);
     try {
-      const response = await post(url, call, AbortSignal.any([signal, timeout]));
+      const response = await post(url, call, timeout === undefined ? signal : AbortSignal.any([signal, timeout]));
       const text = await readBounded(response, this.#options.maxResponseBytes ?? MAX_RESPONSE_BYTES);
       return text === undefined ? tooLarge(url) : toOutcome(url, response, text);
     } catch (error) {
       if (signal.aborted) return failed("INTERRUPTED", "The call was cancelled.", true);
-      if (timeout.aborted) return failed("TIMEOUT", `The tool endpoint ${url.origin} did not answer in time.`, true);
+      if (timeout?.aborted) return failed("TIMEOUT", `The tool endpoint ${url.origin} did not answer in time.`, true);
       return toUnreachable(url, error);
     }
   }
@@ -69,10 +73,10 @@ export class UhlpEndpoint implements ToolEndpoint {
 
 function post(
   url: URL,
-  { tool, params, context, idempotencyKey }: EndpointCall,
+  { tool, params, context, runId, idempotencyKey }: EndpointCall,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { requestId, traceId } = context;
+  const { requestId = runId, traceId } = context;
   return fetch(url, {
     method: "POST",
     redirect: "manual",
@@ -83,7 +87,7 @@ function post(
       ...(traceId === undefined ? {} : { "x-trace-id": toHeader(traceId) }),
       ...(idempotencyKey === undefined ? {} : { "idempotency-key": toHeader(idempotencyKey) }),
     },
-    body: JSON.stringify({ tool, params, context }),
+    body: JSON.stringify({ tool, params, context: { ...context, requestId } }),
     signal,
   });
 }

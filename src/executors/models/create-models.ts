@@ -22,7 +22,7 @@ export interface Model {
   /** `provider:model`: what stands in records. */
   readonly id: string;
   /** The protocol of the provider. */
-  readonly kind: ProviderKind | "mock";
+  readonly kind: ProviderKind | "mock" | "endpoint";
   /** True if the provider ignores keywords of a schema that it does not know, so that the schema can go with the request. */
   readonly takesSchemas: boolean;
   /** Must not stand in anything that is stored or shown. */

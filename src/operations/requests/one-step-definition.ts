@@ -4,6 +4,7 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import type { Graph, Place } from "../../core/graph/graph.ts";
 import { isJsonObject, type JsonObject, ownField } from "../../core/json.ts";
 import type { NeededFile } from "../../dialects/definition.ts";
+import { REQUEST_CONTEXT } from "../../dialects/uhlp/lower/lower-work.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { pinFiles } from "../definitions/pin-files.ts";
 
@@ -97,7 +98,10 @@ function llmInput(details: JsonObject): InputExpr {
 
 function toObject(fields: JsonObject, details: JsonObject): InputExpr {
   const entries = Object.entries(fields).map(([name, value]): [string, Expr] => [name, { op: "literal", value }]);
-  return { op: "object", entries: Object.fromEntries([...entries, ["input", inputOf(details)]]) };
+  return {
+    op: "object",
+    entries: Object.fromEntries([...entries, ["input", inputOf(details)], ["context", REQUEST_CONTEXT]]),
+  };
 }
 
 function inputOf(details: JsonObject): Expr {

@@ -3,6 +3,8 @@ import type { Outcome } from "../executor.ts";
 
 /** Tools that are asked for with plain HTTP, as a UHLP request names them: `POST {tool, params, context}`. */
 export interface ToolEndpoint {
+  /** An endpoint is configured, for runs that name none. */
+  readonly isConfigured: boolean;
   /** Never throws; `output` is the `data` of the answer. A failure may have the endpoint's own code. */
   call(call: EndpointCall, signal: AbortSignal): Promise<Outcome>;
   /** Throws `ENDPOINT_NOT_ALLOWED`, and `ENDPOINT_FAILED` with what the endpoint said. */
@@ -24,8 +26,12 @@ interface EndpointContext {
 export interface EndpointCall extends EndpointAddress {
   readonly tool: string;
   readonly params: JsonObject;
+  /** The request, where the context names none. */
+  readonly runId?: string;
   /** Equal for calls whose effect may be the same one. */
   readonly idempotencyKey?: string;
+  /** The signal alone limits the time: a model may think longer than a tool. */
+  readonly isTimedByCaller?: boolean;
 }
 
 export interface DefinitionFileRequest extends EndpointAddress {

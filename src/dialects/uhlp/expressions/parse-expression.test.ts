@@ -47,12 +47,24 @@ function faultsOf(text: string, scope = SCOPE): readonly (readonly [string, stri
   return parsed.faults.map(({ offset, length, remedy }) => [text.slice(offset, offset + length), remedy]);
 }
 
+/** The payload of a request of any source. */
+function payload(...rest: readonly string[]): Expr {
+  const at = (...names: readonly string[]) => path("input", ["requestData", ...names, ...rest]);
+  const body = (details: string): Expr => {
+    const text = at(details, "body");
+    return rest.length > 0 ? text : { op: "first", of: [{ op: "call", fn: "parseJson", args: [text] }, text] };
+  };
+  const sent = [at("payload"), at("queueDetails", "payload"), at("triggerDetails", "payload")];
+  return { op: "first", of: [...sent, body("httpDetails"), body("callbackDetails")] };
+}
+
 describe("paths", () => {
   test.each<[string, Expr]>([
-    ["trigger.payload.id", path("input", ["requestData", "payload", "id"])],
-    ["trigger.requestData.payload.id", path("input", ["requestData", "payload", "id"])],
-    ["$.input.payload.id", path("input", ["requestData", "payload", "id"])],
-    ["$.trigger.payload.id", path("input", ["requestData", "payload", "id"])],
+    ["trigger.payload.id", payload("id")],
+    ["trigger.requestData.payload.id", payload("id")],
+    ["$.input.payload.id", payload("id")],
+    ["$.trigger.payload.id", payload("id")],
+    ["trigger.payload", payload()],
     ["trigger", path("input", ["requestData"])],
     ["context.userInfo.id", path("input", ["context", "userInfo", "id"])],
     ["$.context.userInfo.id", path("input", ["context", "userInfo", "id"])],

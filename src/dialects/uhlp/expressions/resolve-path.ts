@@ -60,8 +60,24 @@ function resolveRoot(written: Written, scope: ExpressionScope): Resolved {
 }
 
 function resolveTrigger(keys: readonly Key[]): Resolved {
-  const inside = keys[0]?.key === "requestData" ? keys.slice(1) : keys;
-  return path({ root: "input", path: ["requestData", ...toPath(inside)] });
+  const inside = toPath(keys[0]?.key === "requestData" ? keys.slice(1) : keys);
+  const [first, ...rest] = inside;
+  return first === "payload" ? { expr: payloadAt(rest) } : { expr: requestAt(...inside) };
+}
+
+/** Whatever the source of the request. A body is a text, and read as JSON. */
+function payloadAt(rest: readonly (string | number)[]): Expr {
+  const body = (details: string): Expr => {
+    const text = requestAt(details, "body", ...rest);
+    return rest.length > 0 ? text : { op: "first", of: [{ op: "call", fn: "parseJson", args: [text] }, text] };
+  };
+  const sent = [["payload"], ["queueDetails", "payload"], ["triggerDetails", "payload"]];
+  const bodies = ["httpDetails", "callbackDetails"];
+  return { op: "first", of: [...sent.map((at) => requestAt(...at, ...rest)), ...bodies.map(body)] };
+}
+
+function requestAt(...at: readonly (string | number)[]): Expr {
+  return { op: "path", root: "input", path: ["requestData", ...at], readsJson: true };
 }
 
 function resolveStep({ root, keys, isJsonPath }: Written, { steps }: ExpressionScope): Resolved {

@@ -55,10 +55,11 @@ function lowerModel(body: WorkOf<"llm">, scope: ValueScope): Doing {
   if (target === undefined) return UNREADABLE;
   const { prompt, promptTemplate, options } = target;
   if (promptTemplate !== undefined) needFile("prompt", promptTemplate, scope, namesGiven(body));
-  const input = withFixed({ prompt: prompt?.value, promptTemplate: promptTemplate?.value, ...options }, [
-    "input",
-    inputsOf(body, scope),
-  ]);
+  const input = withFixed(
+    { prompt: prompt?.value, promptTemplate: promptTemplate?.value, ...options },
+    ["input", inputsOf(body, scope)],
+    ["context", REQUEST_CONTEXT],
+  );
   return { ...effortOf(body), kind: "task", executor: "llm", input };
 }
 
@@ -71,7 +72,7 @@ function lowerTool(body: WorkOf<"mcp">, scope: ValueScope): Doing {
 }
 
 /** Facts about the request, for tool endpoints. Those that the request does not have are left out. */
-const REQUEST_CONTEXT = toObject([
+export const REQUEST_CONTEXT = toObject([
   ["appId", ofInput("context", "appId")],
   ["requestId", ofInput("requestId")],
   ["traceId", ofInput("context", "traceId")],

@@ -1,6 +1,7 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { parseJson } from "../../../core/parse-json.ts";
 import type { JsonSchemaChecker } from "../../../dialects/json-schema-checker.ts";
 import { checkInput, checkPayload } from "./check-input.ts";
 import { readMessage } from "./read-message.ts";
@@ -39,7 +40,20 @@ export async function toRequestInput(
     const payload = readPayload(requestData);
     if (payload !== undefined) await checkPayload(payload, graph.input.schema, checker);
   }
-  return { ...(requestId === undefined ? {} : { requestId }), requestData, context };
+  const read = { ...requestData, ...readEncoded(requestData) };
+  return { ...(requestId === undefined ? {} : { requestId }), requestData: read, context };
+}
+
+/** Expressions find the JSON in a plain body, not in one that is encoded. */
+function readEncoded(requestData: JsonObject): JsonObject {
+  const details = { http: "httpDetails", callback: "callbackDetails" }[String(requestData["source"])];
+  const { body, bodyEncoding } = details === undefined ? {} : detailsOf(requestData, details);
+  const payload = bodyEncoding === "base64" && typeof body === "string" ? parseJson(decode(body)) : undefined;
+  return payload === undefined ? {} : { payload };
+}
+
+function decode(body: string): string {
+  return Buffer.from(body, "base64").toString("utf8");
 }
 
 async function toPlainInput(payload: Json, graph: Graph, checker?: JsonSchemaChecker): Promise<JsonObject> {
@@ -84,7 +98,7 @@ function readBody({ method, body, bodyEncoding }: JsonObject): Json | undefined 
   if (typeof body !== "string" || isEmpty) {
     throw new PawlError("INPUT_INVALID", { message: "The request has no body.", remedy: "Send a JSON body." });
   }
-  const text = bodyEncoding === "base64" ? Buffer.from(body, "base64").toString("utf8") : body;
+  const text = bodyEncoding === "base64" ? decode(body) : body;
   try {
     return JSON.parse(text) as Json;
   } catch {

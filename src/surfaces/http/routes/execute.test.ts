@@ -2,8 +2,10 @@ import { describe, expect, test } from "vitest";
 import { HttpWorld, type HttpWorldOptions } from "../../../../test/fakes/http-world.ts";
 import { input, literal, object, respond, shaped, task, to, uhlpGraph } from "../../../../test/fakes/uhlp-graph.ts";
 import { fail, journalWith, succeed, untilAborted } from "../../../../test/faults/world.ts";
+import { compileSteps } from "../../../../test/simulation/uhlp.ts";
 import { MemoryJournal } from "../../../../test/support/memory/memory-journal.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { liftControls } from "../../../core/graph/lift-controls.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Executor } from "../../../ports/executor.ts";
 
@@ -50,6 +52,28 @@ describe("a request that is carried out", () => {
     const context = { handlerType: "WORKFLOW", taskDetails: { workflowId: "greet" }, requestId: "r-2" };
     const response = await new HttpWorld([GREET]).post("/execute", { requestData: INTERNAL, context });
     expect(await bodyOf(response)).toMatchObject({ requestId: "r-2", data: { hello: "Ada" } });
+  });
+
+  const order = { sku: "a-1" };
+  const text = JSON.stringify(order);
+  const http = { method: "POST", path: "/orders", headers: {} };
+  test.each<[string, JsonObject]>([
+    ["a call", { source: "internal", payload: order }],
+    ["a message", { source: "queue", queueDetails: { queueName: "q", messageId: "m", payload: order } }],
+    ["an event", { source: "trigger", triggerDetails: { sourceAppId: "a", triggerEvent: "e", payload: order } }],
+    ["a body", { source: "http", httpDetails: { ...http, body: text } }],
+    [
+      "an encoded body",
+      { source: "http", httpDetails: { ...http, body: Buffer.from(text).toString("base64"), bodyEncoding: "base64" } },
+    ],
+    ["a callback", { source: "callback", callbackDetails: { callbackUrl: "http://x/", headers: {}, body: text } }],
+  ])("has the payload of %s under one name", async (_, requestData) => {
+    const graph = await compileSteps(`steps:
+  answer: { type: control, subtype: formatResponse, data: { whole: trigger.payload, sku: trigger.payload.sku } }
+`);
+    const world = new HttpWorld([liftControls(graph)]);
+    const { data } = await bodyOf(await world.post("/execute", ask(graph.name, { requestData })));
+    expect(data).toEqual({ whole: order, sku: "a-1" });
   });
 
   test("counts what tools and models did", async () => {
@@ -441,7 +465,9 @@ describe("one script or one prompt", () => {
     };
     const response = await world.post("/execute", ask("x", { context }));
     expect(await bodyOf(response)).toMatchObject({ resultType: "generic", data: { n: 1 } });
-    expect(seen).toEqual([{ prompt: "Hi {{ name }}", model: "small", input: { name: "Ada" } }]);
+    expect(seen).toEqual([
+      { prompt: "Hi {{ name }}", model: "small", input: { name: "Ada" }, context: { requestId: "r-1" } },
+    ]);
   });
 
   test.each([
