@@ -46,6 +46,8 @@ export const NESTED_SETTINGS = {
     /** A workflow that gets the request and returns `{userInfo, sessionId, configuration}`. */
     workflow: text,
     configuration: z.record(z.string(), z.unknown()).optional(),
+    /** What requests with `server.api_key` say is believed, as with a key that was made with `--tells-context`. */
+    from_api_key: z.boolean().optional(),
   }),
   aliases: texts,
   providers: z.record(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { EndpointAddress } from "../../ports/tools/tool-endpoint.ts";
-import { readEndpointAddress } from "./endpoint-address.ts";
+import { readEndpointAddress } from "../outbound/endpoint-address.ts";
 
 const text = z.string().min(1).optional().catch(undefined);
 

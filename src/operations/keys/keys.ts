@@ -20,6 +20,7 @@ const keySchema = z
     scopes: z.array(scopeSchema),
     tenant_id: z.string().nullable(),
     max_cost_usd: z.number().nullable().describe("What one run that it starts may cost."),
+    tells_context: z.boolean().describe("Whether its requests say who asks: `userInfo`, `sessionId`, `configuration`."),
     created_at: timeSchema,
     expires_at: timeSchema.nullable(),
     revoked_at: timeSchema.nullable(),
@@ -55,6 +56,10 @@ export const createKey = defineOperation({
         .max(1_000_000)
         .optional()
         .describe("What one run that it starts may cost, in US dollars."),
+      tells_context: z
+        .boolean()
+        .default(false)
+        .describe("Believe what its requests to `/execute` say of `userInfo`, `sessionId` and `configuration`."),
       expires_at: givenTimeSchema.optional(),
       expires_in_days: z.int().min(1).max(1_000).optional().describe("It expires after so many days."),
     })
@@ -71,6 +76,7 @@ export const createKey = defineOperation({
         scopes: "--scopes <list>",
         tenant_id: "--tenant <id>",
         max_cost_usd: "--max-cost <usd>",
+        tells_context: "--tells-context",
         expires_in_days: "--days <n>",
       },
       // The key alone, so that it can be taken into a variable.
@@ -86,6 +92,8 @@ export const createKey = defineOperation({
   mcp: NO_MODEL,
   /** A tenant makes keys of its own only. */
   async handle({ app }, { name, scopes, max_cost_usd: maxCostUsd, expires_in_days: days, ...given }) {
+    if (given.tells_context && app.tenantId !== undefined)
+      throw new PawlError("FORBIDDEN", { message: "A tenant cannot say whose word on the context is believed." });
     const now = app.clock.now();
     const { id, secretHash, key } = newKeySecret();
     const stored: StoredKey = {
@@ -96,6 +104,7 @@ export const createKey = defineOperation({
       createdAt: now,
       tenantId: app.tenantId ?? given.tenant_id,
       maxCostMicro: maxCostUsd === undefined ? undefined : Math.round(maxCostUsd * 1_000_000),
+      ...(given.tells_context ? { tellsContext: true } : {}),
       expiresAt: days === undefined ? given.expires_at : now + days * DAY_MS,
     };
     await (await app.service()).keys.add(stored);
@@ -174,13 +183,14 @@ async function keysOf(app: Application): Promise<readonly KeyDescription[]> {
 }
 
 function describeKey(key: StoredKey): KeyDescription {
-  const { id, name, scopes, tenantId, maxCostMicro, createdAt, expiresAt, revokedAt } = key;
+  const { id, name, scopes, tenantId, maxCostMicro, tellsContext, createdAt, expiresAt, revokedAt } = key;
   return {
     key_id: id,
     name,
     scopes,
     tenant_id: tenantId ?? null,
     max_cost_usd: maxCostMicro === undefined ? null : toUsd(maxCostMicro),
+    tells_context: tellsContext === true,
     created_at: toIsoTime(createdAt),
     expires_at: expiresAt === undefined ? null : toIsoTime(expiresAt),
     revoked_at: revokedAt === undefined ? null : toIsoTime(revokedAt),

@@ -16,26 +16,44 @@ export interface Caller {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The parts of a context that say who somebody is and what holds for them. A request's body never fills them. */
-const TRUSTED = ["userInfo", "sessionId", "configuration"] as const;
+/** The parts of a context that say who somebody is and what holds for them. Only a trusted request fills them. */
+const TRUSTED: readonly unknown[] = ["userInfo", "sessionId", "configuration"];
+
+function isTrusted(name: string | undefined): boolean {
+  return TRUSTED.includes(name);
+}
 
 /** A context as it was sent, without what only the server may say. */
 export function withoutTrusted(context: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(context).filter(([name]) => !TRUSTED.some((each) => each === name)));
+  return Object.fromEntries(Object.entries(context).filter(([name]) => !isTrusted(name)));
+}
+
+/** What a caller says in a request whose word is believed. Throws `REQUEST_INVALID`. */
+export function readTold(context: JsonObject): JsonObject {
+  const told = Object.entries(context).filter(([name, value]) => isTrusted(name) && value !== null);
+  for (const [name, value] of told) {
+    const isRight = name === "sessionId" ? typeof value === "string" : isJsonObject(value);
+    const kind = name === "sessionId" ? "a string" : "an object";
+    if (!isRight) throw new PawlError("REQUEST_INVALID", { message: `/context/${name} must be ${kind}.` });
+  }
+  return Object.fromEntries(told);
 }
 
 /**
- * Fills `userInfo`, `sessionId` and `configuration` as `server.context` says: fixed values, then headers, then what a
- * workflow returns. Throws `CONTEXT_UNAVAILABLE` where that workflow fails.
+ * Fills `userInfo`, `sessionId` and `configuration` as `server.context` says: with what a trusted caller has told, then fixed values,
+ * then headers, then what a workflow returns. Throws `CONTEXT_UNAVAILABLE` where that workflow fails.
  */
 export async function resolveTrustedContext(
   app: Application,
   runner: RequestRunner,
   caller: Caller,
+  told: JsonObject = {},
 ): Promise<JsonObject> {
   const { configuration, headers, workflow } = app.config.settings.server.context;
-  const fixed: JsonObject = configuration === undefined ? {} : { configuration: configuration as JsonObject };
-  const known = readHeaders(fixed, headers ?? {}, caller);
+  const said = isJsonObject(told["configuration"]) ? told["configuration"] : {};
+  const fixed: JsonObject =
+    configuration === undefined ? {} : { configuration: { ...said, ...(configuration as JsonObject) } };
+  const known = readHeaders({ ...told, ...fixed }, headers ?? {}, caller);
   return workflow === undefined ? known : { ...known, ...(await askWorkflow(app, runner, { workflow, caller })) };
 }
 
@@ -45,8 +63,7 @@ function readHeaders(context: JsonObject, headers: Readonly<Record<string, strin
     const name = header.toLowerCase();
     const value = Object.hasOwn(caller.headers, name) ? caller.headers[name] : undefined;
     const path = place.split(".");
-    const isTrusted = TRUSTED.some((each) => each === path[0]);
-    if (value !== undefined && isTrusted) filled = put(filled, path, toValue(path.at(-1), value));
+    if (value !== undefined && isTrusted(path[0])) filled = put(filled, path, toValue(path.at(-1), value));
   }
   return filled;
 }
@@ -86,5 +103,5 @@ async function askWorkflow(
     });
   }
   const said = output["resultType"] === "generic" && isJsonObject(output["data"]) ? output["data"] : output;
-  return Object.fromEntries(Object.entries(said).filter(([name]) => TRUSTED.some((each) => each === name)));
+  return Object.fromEntries(Object.entries(said).filter(([name]) => isTrusted(name)));
 }

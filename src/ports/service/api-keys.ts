@@ -23,6 +23,8 @@ export interface StoredKey {
   readonly tenantId?: string;
   /** The most that one of its runs may cost, in integer micro-dollars. */
   readonly maxCostMicro?: number;
+  /** What a request with it says of who asks and what holds for them is believed. */
+  readonly tellsContext?: true;
   /** Milliseconds since the epoch, as all times here. */
   readonly createdAt: number;
   readonly expiresAt?: number;

@@ -39,7 +39,10 @@ export class Gatekeeper {
   async authorize(c: Context<HttpEnv>, scope: KeyScope | "open", way: KeyWay = {}): Promise<void> {
     if (scope === "open") return;
     const given = keyOf(c, way);
-    if (given !== undefined && this.#isConfigured(given)) return this.#limit("the configured key");
+    if (given !== undefined && this.#isConfigured(given)) {
+      c.set("bearsConfigured", true);
+      return this.#limit("the configured key");
+    }
     if (!(await this.#needsKey())) {
       if (this.#limits === "always") this.#limit(`address ${addressOf(c)}`);
       return;
@@ -69,7 +72,13 @@ export class Gatekeeper {
   /** The caller who was let in. */
   callerFor(c: Context<HttpEnv>): ServiceCaller {
     const key = c.get("key");
-    return { id: key?.id ?? "", app: this.appFor(c), may: (scope) => key === undefined || reaches(key, scope) };
+    const { from_api_key: isBelieved = false } = this.#app.config.settings.server.context;
+    return {
+      id: key?.id ?? "",
+      app: this.appFor(c),
+      tellsContext: key?.tellsContext ?? (isBelieved && c.get("bearsConfigured") === true),
+      may: (scope) => key === undefined || reaches(key, scope),
+    };
   }
 
   /** A decision that comes over the network is recorded as one by the API. */

@@ -83,6 +83,8 @@ export interface HttpEnv {
     route: string | undefined;
     /** With which the caller came in. Absent: the configured one, or none is needed. */
     key: StoredKey | undefined;
+    /** The caller came in with the configured key. */
+    bearsConfigured: boolean | undefined;
     /** How lists are written where the request went to: with a cursor, or with numbers of pages. */
     listShape: "cursor" | "numbered" | undefined;
   };

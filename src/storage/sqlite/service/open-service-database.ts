@@ -203,6 +203,7 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
     CREATE INDEX workflow_definitions_timed ON workflow_definitions (tenant_id, name)
       WHERE starts_by IS NULL OR starts_by = 'cron'`,
   },
+  { name: "api-keys-2", sql: "ALTER TABLE api_keys ADD COLUMN tells_context INTEGER" },
 ];
 
 /**

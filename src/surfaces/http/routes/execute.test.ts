@@ -7,6 +7,7 @@ import { MemoryJournal } from "../../../../test/support/memory/memory-journal.ts
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { liftControls } from "../../../core/graph/lift-controls.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { newKeySecret } from "../../../operations/keys/api-keys.ts";
 import type { Executor } from "../../../ports/executor.ts";
 
 const ECHO = uhlpGraph({ name: "echo", steps: [respond(shaped("generic", input()))] });
@@ -215,6 +216,33 @@ describe("who the caller is", () => {
 
   test("is never taken from the body", async () => {
     expect(await contextSeen({})).toEqual({ appId: "a", other: 1 });
+  });
+
+  test("is taken from it with a key whose word an operator believes", async () => {
+    const world = new HttpWorld([ECHO], { server: { context: { configuration: { y: 2 } } } });
+    const contextWith = async (key: string) => {
+      const context = { ...claimed, workflowInfo: { workflowId: "echo" } };
+      const response = await world.post("/execute", ask("echo", { context }), { "x-api-key": key });
+      const { data } = (await response.json()) as { readonly data: { readonly context: JsonObject } };
+      return data.context;
+    };
+    const make = async (tells: boolean) => {
+      const { id, secretHash, key } = newKeySecret();
+      const { keys } = await world.parts.app.service();
+      const flag = tells ? { tellsContext: true as const } : {};
+      await keys.add({ id, name: "router", secretHash, scopes: ["run"], createdAt: 0, ...flag });
+      return key;
+    };
+    const [router, stranger] = [await make(true), await make(false)];
+    expect(await contextWith(router)).toMatchObject({ ...claimed, configuration: { x: 1, y: 2 } });
+    expect(await contextWith(stranger)).not.toHaveProperty("userInfo");
+    const wrong = ask("echo", { context: { workflowInfo: { workflowId: "echo" }, userInfo: "root" } });
+    expect((await world.post("/execute", wrong, { "x-api-key": router })).status).toBe(400);
+  });
+
+  test.each([true, false])("is taken from it with the configured key where that is set: %s", async (isSet) => {
+    const server = { api_key: "k-1", context: { from_api_key: isSet } };
+    expect(await contextSeen({ server }, { "x-api-key": "k-1" })).toEqual(isSet ? claimed : { appId: "a", other: 1 });
   });
 
   test("comes from headers and fixed values, as configured", async () => {

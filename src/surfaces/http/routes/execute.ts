@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { prepareExecute } from "../../../operations/requests/execute-request.ts";
 import { readRequest } from "../../../operations/requests/read-request.ts";
-import { resolveTrustedContext } from "../../../operations/requests/request-context.ts";
+import { readTold, resolveTrustedContext } from "../../../operations/requests/request-context.ts";
 import { toExecuteResponse } from "../../../operations/requests/to-response.ts";
 import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 import { traceRun } from "../../../operations/runs/trace-run.ts";
@@ -19,7 +19,8 @@ export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Re
   const traceId = request.traceId ?? c.get("traceId");
   c.set("requestId", requestId);
   const answered = { ...request, requestId, traceId };
-  const trusted = await resolveTrustedContext(app, runner, callerOf(c));
+  const told = parts.callerFor(c).tellsContext ? readTold(request.context) : {};
+  const trusted = await resolveTrustedContext(app, runner, callerOf(c), told);
   const prepared = await prepareExecute(parts, answered, trusted);
   c.set("runId", prepared.runId);
   const ran = await runner.run(withTrace(prepared, c.req.header("traceparent")));
