@@ -7,6 +7,8 @@ export interface Definition {
   readonly text: string;
   /** Shown with every problem. */
   readonly file?: string;
+  /** The folder from which relative paths in it start. Absent: the application's. */
+  readonly folder?: string;
 }
 
 export interface Compiled {
@@ -66,7 +68,7 @@ export interface LoadOptions {
   hasChromium?(): boolean;
   /** The part of a file of agents to run. Absent: its only workflow, or its only agent where it has no workflow. */
   readonly select?: Selection;
-  /** Markdown files of the application's agents, which workflows may name beside those of their own file. */
+  /** Other files of the application's agents, whose parts may be named beside those of the file itself. */
   agentFiles?(): Promise<readonly Definition[]>;
   /** Whether the application has a workflow of this name, in any dialect. Absent: it has none. */
   hasWorkflow?(name: string): Promise<boolean>;

@@ -26,6 +26,12 @@ export function listAgentNames(definition: Definition): readonly string[] {
   return root === undefined ? [] : listComponentNames(root, "agent");
 }
 
+/** Whether a text holds agents, servers, models or workflows of agents. */
+export function holdsComponents(definition: Definition): boolean {
+  const root = read(definition);
+  return root !== undefined && hasAgentsShape(root);
+}
+
 function read(definition: Definition): YamlNode | undefined {
   const written = readYaml(new ProblemList(definition));
   return written?.kind === "map" ? unwrapSaved(written) : written;

@@ -9,8 +9,11 @@ import { INSTEAD_OF_CUSTOM } from "./resolve-steps.ts";
 /** A file with more is no longer one that somebody reads. */
 const MAX_WORKFLOWS = 1_000;
 
+/** What agents may name beside the parts of their own file, and those. */
+export type SharedParts = Pick<AgentsFile, "models" | "servers">;
+
 /** Checks what holds between the parts of a file: names, servers and models that agents name, nodes and edges. */
-export function checkAgentsFile(file: AgentsFile, problems: ProblemList): void {
+export function checkAgentsFile(file: AgentsFile, shared: SharedParts, problems: ProblemList): void {
   const { agents, models, servers = [], workflows, customWorkflows } = file;
   if (workflows.length > MAX_WORKFLOWS) {
     const message = `The file has ${workflows.length} workflows; ${MAX_WORKFLOWS} are allowed.`;
@@ -21,9 +24,9 @@ export function checkAgentsFile(file: AgentsFile, problems: ProblemList): void {
   checkNames("clients", servers, problems);
   checkNames("workflows", workflows, problems);
   for (const agent of agents) {
-    checkServers(agent, file, problems);
-    checkModel(agent, file, problems);
-    reportUnreachableSite(agent, file, problems);
+    checkServers(agent, shared, problems);
+    checkModel(agent, shared, problems);
+    reportUnreachableSite(agent, shared, problems);
   }
   for (const custom of customWorkflows) {
     const python = custom.python === "" ? "a Python class" : `the Python class ${toExcerpt(custom.python)}`;
@@ -47,7 +50,7 @@ function checkNames(what: string, parts: readonly Named[], problems: ProblemList
 }
 
 /** The original does not refuse it either: such an agent has a server less. */
-function checkServers({ name, clients }: AgentDefinition, { servers }: AgentsFile, problems: ProblemList): void {
+function checkServers({ name, clients }: AgentDefinition, { servers }: SharedParts, problems: ProblemList): void {
   if (servers === undefined) return;
   const known = servers.map((server) => server.name);
   for (const client of clients) {
@@ -58,7 +61,7 @@ function checkServers({ name, clients }: AgentDefinition, { servers }: AgentsFil
   }
 }
 
-function checkModel({ name, modelId }: AgentDefinition, { models }: AgentsFile, problems: ProblemList): void {
+function checkModel({ name, modelId }: AgentDefinition, { models }: SharedParts, problems: ProblemList): void {
   if (modelId === undefined || models.some((model) => model.name === modelId.name)) return;
   const message = `Agent '${toExcerpt(name)}' references unknown llm '${toExcerpt(modelId.name)}'`;
   const known = models.map((model) => model.name);
@@ -69,7 +72,7 @@ function checkModel({ name, modelId }: AgentDefinition, { models }: AgentsFile, 
 const READS_SITES = ["web_fetch", "web_search", "bash"];
 
 /** A prompt that names a site, of an agent that certainly has no tool at all to read it. */
-function reportUnreachableSite(agent: AgentDefinition, { servers }: AgentsFile, problems: ProblemList): void {
+function reportUnreachableSite(agent: AgentDefinition, { servers }: SharedParts, problems: ProblemList): void {
   const { settings } = agent;
   const url = /https?:\/\/[^\s"'<>)\]]+/.exec(String(settings.get("system_prompt")?.value ?? ""))?.[0];
   if (url === undefined) return;

@@ -12,6 +12,7 @@ import { checkAgentsFile } from "./check.ts";
 import { checkNesting } from "./check-nesting.ts";
 import { effectiveSettings } from "./lower-agent.ts";
 import { type LowerContext, lowerLoneAgent, lowerWorkflow } from "./lower-workflow.ts";
+import { readNeighbours } from "./neighbours.ts";
 import { type AgentsFile, parseAgentsFile, type WorkflowDefinition } from "./parse.ts";
 import { parseAgentFile } from "./parse-agent-file.ts";
 import { resolveSteps, type Surroundings } from "./resolve-steps.ts";
@@ -27,14 +28,11 @@ export async function compileAgents(
   { select, agentFiles, hasWorkflow = nowhere }: LoadOptions,
 ): Promise<Compiled> {
   const reader = new Reader({ problems, rules });
-  const file = parseAgentsFile(root, reader);
-  const others = ((await agentFiles?.()) ?? []).map((other) => parseAgentFile(other));
-  checkAgentsFile(file, problems);
-  const around: Surroundings = {
-    otherAgents: others.flatMap(({ agent }) => agent ?? []),
-    brokenAgents: new Map(others.flatMap(({ agent, name, file }) => (agent === undefined ? [[name, file]] : []))),
-    hasWorkflow: (name) => hasWorkflow(name),
-  };
+  const own = parseAgentsFile(root, reader);
+  const { shared, otherAgents, brokenAgents } = readNeighbours(own, (await agentFiles?.()) ?? []);
+  const file = { ...own, ...shared };
+  checkAgentsFile(own, shared, problems);
+  const around: Surroundings = { otherAgents, brokenAgents, hasWorkflow: (name) => hasWorkflow(name) };
   const targets = await resolveSteps(file, around, problems);
   checkNesting(file, targets, problems);
   await checkLater(reader);

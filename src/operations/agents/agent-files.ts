@@ -2,6 +2,7 @@ import { glob } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Definition } from "../../dialects/definition.ts";
 import { readIfThere } from "../definitions/read-text-file.ts";
+import { findWorkspace } from "./workspace.ts";
 
 const AGENT_FILES = ".claude/agents/**/*.md";
 
@@ -12,12 +13,19 @@ export async function listAgentFiles(appDir: string): Promise<readonly string[]>
   return files.sort();
 }
 
-/** Agents of the application that other programs read too. Problems show their paths relative to it. */
-export async function readAgentFiles(appDir: string): Promise<readonly Definition[]> {
+/**
+ * The files of agents beside `asking`: those of the workspace, then those that other programs read too. Problems show their paths
+ * relative to the application.
+ */
+export async function readAgentFiles(appDir: string, asking: string | undefined): Promise<readonly Definition[]> {
+  const { own, others } = await findWorkspace(appDir);
   const files = await listAgentFiles(appDir);
   const texts = await Promise.all(files.map((file) => readIfThere(file)));
-  return files.flatMap((file, index) => {
+  const markdown = files.flatMap((file, index) => {
     const text = texts[index];
-    return text === undefined ? [] : [{ text, file: relative(appDir, file) }];
+    return text === undefined ? [] : [{ text, file }];
   });
+  return [...own, ...others, ...markdown]
+    .filter(({ file }) => file !== asking)
+    .map((definition) => ({ ...definition, file: relative(appDir, definition.file) }));
 }

@@ -13,7 +13,7 @@ export function surroundingsOf(
   const { appDir } = places;
   const folders = file === undefined ? [appDir] : [dirname(file), appDir];
   return {
-    agentFiles: () => readAgentFiles(appDir),
+    agentFiles: () => readAgentFiles(appDir, file),
     hasWorkflow: async (name) =>
       looksLikeFile(name)
         ? !name.includes("\0") && folders.some((folder) => existsSync(resolve(folder, name)))

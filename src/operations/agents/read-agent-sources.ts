@@ -11,6 +11,7 @@ import { readTextFile } from "../definitions/read-text-file.ts";
 import { listAgentFiles } from "./agent-files.ts";
 import { surroundingsOf } from "./agent-surroundings.ts";
 import { missingAgentsFile } from "./missing-agents-file.ts";
+import { findWorkspace } from "./workspace.ts";
 
 export type AgentPlaces = Pick<Application, "appDir" | "config">;
 
@@ -28,7 +29,7 @@ export interface AgentSource {
   readonly problems: readonly ShownProblem[];
 }
 
-/** The agents file, where there is one, before those of `.claude/agents`. Throws `FILE_NOT_FOUND` where one is configured in vain. */
+/** The agents file, where there is one, before those of the workspace and of `.claude/agents`. Throws `FILE_NOT_FOUND` where one is configured in vain. */
 export async function readAgentSources(places: AgentPlaces): Promise<readonly AgentSource[]> {
   const files = await listAgentSources(places);
   const sources = await Promise.all(files.map((file) => readAgentSource(places, file)));
@@ -41,7 +42,10 @@ export async function listAgentSources(places: AgentPlaces): Promise<readonly st
   const missing = missingAgentsFile(places);
   if (missing !== undefined) throw missing;
   const agentsFile = agentsFileOf({ appDir, ...loadOptionsOf(config) });
-  return [...(existsSync(agentsFile) ? [agentsFile] : []), ...(await listAgentFiles(appDir))];
+  const components = (await findWorkspace(appDir)).own.map(({ file }) => file);
+  return [
+    ...new Set([...(existsSync(agentsFile) ? [agentsFile] : []), ...components, ...(await listAgentFiles(appDir))]),
+  ];
 }
 
 /** Undefined: it has gone meanwhile, or cannot be read at all. */

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { glob } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve, sep } from "node:path";
 import { listNames } from "../../dialects/list-names.ts";
+import { findWorkspace } from "../agents/workspace.ts";
 import { readTextFile } from "./read-text-file.ts";
 
 /** The places of an application's definitions. */
@@ -23,6 +24,7 @@ export async function listDefinitionFiles(places: FilePlaces): Promise<readonly 
   for (const place of PLACES) {
     for await (const file of glob(place, { cwd: appDir })) if (file !== LIBRARY_INDEX) files.add(join(appDir, file));
   }
+  for (const { file } of (await findWorkspace(appDir)).own) files.add(file);
   const agents = agentsFileOf(places);
   files.delete(agents);
   return [...[...files].sort(), ...(existsSync(agents) ? [agents] : [])];

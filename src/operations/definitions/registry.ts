@@ -4,6 +4,7 @@ import { listNames } from "../../dialects/list-names.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
 import { listAgentFiles } from "../agents/agent-files.ts";
 import { surroundingsOf } from "../agents/agent-surroundings.ts";
+import { findWorkspace } from "../agents/workspace.ts";
 import { checkWholeText, type DefinitionReport } from "./compile-text.ts";
 import { type FilePlaces, foldersOf, listDefinitionFiles, stemOf } from "./definition-files.ts";
 import { readTextFile } from "./read-text-file.ts";
@@ -82,8 +83,9 @@ export async function toRegistered(text: string, file: string, places: RegistryP
 
 /** With the folders, which change when a file comes. */
 async function listBeside(appDir: string): Promise<readonly string[]> {
-  const files = await listAgentFiles(appDir);
-  return [...new Set([join(appDir, ".claude", "agents"), ...files.map((file) => dirname(file)), ...files])];
+  const { anchors, own, others } = await findWorkspace(appDir);
+  const files = [...(await listAgentFiles(appDir)), ...[...own, ...others].map(({ file }) => file)];
+  return [...new Set([join(appDir, ".claude", "agents"), ...files.map((file) => dirname(file)), ...files, ...anchors])];
 }
 
 /** Those that cannot be used go by the names that they would have. */
