@@ -1,4 +1,5 @@
-import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
+import type { Ajv, ErrorObject } from "ajv";
+import { compileExactSchema, hasBigInt, toDoubles } from "../core/exact-schema.ts";
 import { readPath } from "../core/expressions/read-path.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { didYouMean } from "./did-you-mean.ts";
@@ -22,7 +23,7 @@ const MAX_MISMATCHES = 20;
 export class JsonSchemaChecker {
   readonly #compilers = new Map<Draft, Promise<Ajv>>();
   /** Compiled schemas by schema: those that are used often are compiled once. */
-  readonly #validators = new WeakMap<JsonObject, Promise<ValidateFunction>>();
+  readonly #validators = new WeakMap<JsonObject, Promise<Check>>();
 
   async findFault(schema: JsonObject): Promise<SchemaFault | undefined> {
     const draft = draftOf(schema["$schema"]);
@@ -38,18 +39,20 @@ export class JsonSchemaChecker {
   async explainMismatch(schema: JsonObject, value: Json): Promise<string | undefined> {
     const ajv = await this.#compilerFor(draftOf(schema["$schema"]) ?? "draft-07");
     const { $schema: _, ...rest } = schema;
-    return ajv.validate(rest, value) ? undefined : ajv.errorsText(ajv.errors, { dataVar: "it" });
+    const errors = checkerOf(rest, ajv)(value);
+    return errors.length === 0 ? undefined : ajv.errorsText([...errors], { dataVar: "it" });
   }
 
   /** Everything in which a value does not fit a schema without faults, up to a bound. Empty: it fits. */
   async listMismatches(schema: JsonObject, value: Json): Promise<readonly Mismatch[]> {
     const compiling = this.#validators.get(schema) ?? compileForAll(schema);
     this.#validators.set(schema, compiling);
-    const validate = await compiling;
-    if (validate(value)) return [];
-    return (validate.errors ?? []).slice(0, MAX_MISMATCHES).map(({ instancePath, message }) => {
-      return { path: instancePath, message: message ?? "does not fit" };
-    });
+    const check = await compiling;
+    return check(value)
+      .slice(0, MAX_MISMATCHES)
+      .map(({ instancePath, message }) => {
+        return { path: instancePath, message: message ?? "does not fit" };
+      });
   }
 
   #compilerFor(draft: Draft): Promise<Ajv> {
@@ -71,11 +74,29 @@ function draftOf(declared: Json | undefined): Draft | undefined {
     : undefined;
 }
 
-async function compileForAll(schema: JsonObject): Promise<ValidateFunction> {
+/** Why a value does not fit; empty: it fits. */
+type Check = (value: Json) => readonly ErrorObject[];
+
+function checkerOf(schema: JsonObject, ajv: Ajv): Check {
+  const validate = ajv.compile(toDoubles(schema));
+  const isExact = hasBigInt(schema);
+  let exact: Check | undefined;
+  return (value) => {
+    if (!isExact && !hasBigInt(value)) return validate(value) ? [] : (validate.errors ?? []);
+    const Compiler = ajv.constructor as new (options: object) => Ajv;
+    exact ??= compileExactSchema<ErrorObject>(
+      schema,
+      new Compiler({ ...ajv.opts, passContext: true, validateSchema: false }),
+    );
+    return exact(value);
+  };
+}
+
+async function compileForAll(schema: JsonObject): Promise<Check> {
   const { $schema, ...rest } = schema;
   // It was checked when its definition was read; to compile the meta-schema for it again takes ten times as long as itself.
   const ajv = await loadCompiler(draftOf($schema) ?? "draft-07", { allErrors: true, validateSchema: false });
-  return ajv.compile(rest);
+  return checkerOf(rest, ajv);
 }
 
 async function loadCompiler(
@@ -106,7 +127,8 @@ function findRemoteRef(schema: Json, path: readonly string[] = []): readonly str
   return undefined;
 }
 
-function findFaultWith(ajv: Ajv, schema: JsonObject): SchemaFault | undefined {
+function findFaultWith(ajv: Ajv, exactSchema: JsonObject): SchemaFault | undefined {
+  const schema = toDoubles(exactSchema);
   try {
     if (ajv.validateSchema(schema) !== true) return toFault(ajv.errors?.[0], schema);
     ajv.compile(schema);

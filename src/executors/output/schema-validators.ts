@@ -1,4 +1,5 @@
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
+import { compileExactSchema, hasBigInt, toDoubles } from "../../core/exact-schema.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 
 /** Users' JSON Schemas (draft-07 and 2020-12, by `$schema`), each compiled once. */
@@ -68,8 +69,17 @@ async function compileSchema(schema: JsonObject, ajvs: Map<Draft, Promise<Ajv>>)
   if (schema["$async"] === true) return { ok: false, message: "`$async` is not supported" };
   const ajv = await chooseAjv(schema, draft, ajvs);
   try {
-    const validate = ajv.compile(schema);
-    return { ok: true, validate: (value) => findViolations(validate, value) };
+    const validate = ajv.compile(toDoubles(schema));
+    const isExact = hasBigInt(schema);
+    let exact: ((value: Json) => readonly ErrorObject[]) | undefined;
+    const validateExactly = (value: Json) => {
+      exact ??= compileExactSchema<ErrorObject>(schema, withContext(ajv));
+      return exact(value).slice(0, MAX_VIOLATIONS).map(toViolation);
+    };
+    return {
+      ok: true,
+      validate: (value) => (isExact || hasBigInt(value) ? validateExactly(value) : findViolations(validate, value)),
+    };
   } catch (error) {
     return { ok: false, message: error instanceof Error ? error.message : String(error) };
   }
@@ -89,6 +99,12 @@ async function loadAjv(draft: Draft): Promise<Ajv> {
   const { default: formats } = await import("ajv-formats");
   if (draft === "draft-07") return formats.default(new (await import("ajv")).Ajv(options));
   return formats.default(new (await import("ajv/dist/2020.js")).Ajv2020(options));
+}
+
+/** Another of the same draft, for `compileExactSchema`. The schema has been checked. */
+function withContext(ajv: Ajv): Ajv {
+  const Compiler = ajv.constructor as new (options: object) => Ajv;
+  return new Compiler({ ...ajv.opts, formats: ajv.formats, passContext: true, validateSchema: false });
 }
 
 function draftOf(schema: JsonObject): Draft | undefined {
