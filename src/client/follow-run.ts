@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { EventSourceParserStream } from "eventsource-parser/stream";
+import { parseExact } from "../core/exact-json.ts";
 import type { Json } from "../core/json.ts";
 import type { StreamedChange } from "../operations/runs/follow/streamed-change.ts";
 import { ApiError } from "./api-error.ts";
@@ -91,13 +92,14 @@ async function* readEvents(url: string, response: Response): AsyncGenerator<RunS
     // A server that stops says so without an id: the next connection finds out.
     if (event === "error" && id === undefined) continue;
     // The names and shapes are those of the server's own document.
-    yield { event, data: JSON.parse(data) as Json, id } as unknown as RunStreamEvent;
+    yield { event, data: parseExact(data), id } as unknown as RunStreamEvent;
   }
 }
 
-async function readJson(response: Response): Promise<Json | undefined> {
+/** Undefined where it is none. Integers beyond 2^53 are bigints. */
+export async function readJson(response: Response): Promise<Json | undefined> {
   try {
-    return (await response.json()) as Json;
+    return parseExact(await response.text());
   } catch {
     return undefined;
   }

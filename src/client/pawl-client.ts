@@ -1,10 +1,11 @@
 import type { z } from "zod";
-import { isJsonObject, type Json } from "../core/json.ts";
+import { writeExact } from "../core/exact-json.ts";
+import { isJsonObject } from "../core/json.ts";
 import type { HttpPlace } from "../operations/operation.ts";
 import type { AnyOperation } from "../operations/operations.ts";
 import { ApiError } from "./api-error.ts";
 import { explainFailure, explainRefusal, notPawl } from "./explain-answer.ts";
-import { type FollowOptions, followRun, type RunStreamEvent } from "./follow-run.ts";
+import { type FollowOptions, followRun, type RunStreamEvent, readJson } from "./follow-run.ts";
 
 export { ApiError, type FollowOptions, type RunStreamEvent };
 
@@ -70,7 +71,7 @@ export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClien
       });
       if (response.ok) return response;
       if (response.status < 400) throw notPawl(url, response.status, response.headers.get("location"));
-      throw explainRefusal(url, response.status, (await response.json().catch(() => undefined)) as Json | undefined);
+      throw explainRefusal(url, response.status, await readJson(response));
     },
   };
 }
@@ -108,7 +109,7 @@ async function sendTo({ url, headers, fetch }: Server, route: string, input: Fie
   if (response.ok && answered === BYTES) return new Uint8Array(await response.arrayBuffer());
   if (answered?.startsWith("application/json") !== true)
     throw notPawl(url, response.status, response.headers.get("location"));
-  const answer = (await response.json().catch(() => undefined)) as Json | undefined;
+  const answer = await readJson(response);
   if (!response.ok) throw explainRefusal(url, response.status, answer);
   if (!isJsonObject(answer) || !("data" in answer)) throw notPawl(url, response.status);
   return answer["data"];
@@ -120,7 +121,7 @@ function toBody(fields: ReadonlyMap<string, unknown>) {
   const file = [...fields.values()].find((value) => value instanceof Uint8Array);
   // The copy has a buffer that is not shared, as `fetch` wants it.
   if (file !== undefined) return { type: BYTES, body: new Uint8Array(file) };
-  return { type: "application/json", body: JSON.stringify(Object.fromEntries(fields)) };
+  return { type: "application/json", body: writeExact(Object.fromEntries(fields)) };
 }
 
 type Fields = Readonly<Record<string, unknown>>;

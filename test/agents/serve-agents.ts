@@ -7,6 +7,7 @@ import { type FakeModelServer, type Play, startFakeModelServer } from "../fakes/
 
 interface ServedAgents {
   readonly folder: string;
+  readonly url: string;
   readonly model: FakeModelServer;
   /** What `pawl serve` would write to stderr. */
   readonly told: readonly string[];
@@ -59,6 +60,7 @@ export async function serveAgents({ files, replies, environment = {} }: Given): 
   };
   return {
     folder,
+    url: service.url,
     model,
     told,
     defects,

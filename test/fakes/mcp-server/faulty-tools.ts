@@ -27,6 +27,7 @@ export const FAULTY_TOOLS: Readonly<Record<string, FaultyTool>> = {
     definition: { inputSchema: ANY, annotations: REPEATABLE },
     run: async (args, { mcpReq }) => text(JSON.stringify({ args, meta: mcpReq._meta ?? {} })),
   },
+  mirror: { definition: { inputSchema: ANY, annotations: REPEATABLE }, run: async (args) => structured(args) },
   say: { definition: { inputSchema: ANY }, run: async ({ text: said }) => text(String(said)) },
   add: {
     definition: { inputSchema: TWO_NUMBERS, outputSchema: SUM },

@@ -130,8 +130,12 @@ def ask(id, arguments, _):
     say(id, json.dumps(asked[own].get(timeout=20)))
 
 
+def mirror(id, arguments, _):
+    say(id, json.dumps(arguments), structuredContent=arguments)
+
+
 asked = {}
-TOOLS = {f.__name__: f for f in [ask, whoami, where, wrong_ids, garbage, flood, chatter, huge, grow, deafen, silence]}
+TOOLS = {f.__name__: f for f in [ask, whoami, where, wrong_ids, garbage, flood, chatter, huge, grow, deafen, silence, mirror]}
 
 
 def answer(message):
