@@ -12,6 +12,7 @@ import {
 } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import { summarizeRun } from "./describe/describe-run.ts";
+import { findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
 import type { RunSummary } from "./run-schemas.ts";
 
 export interface RunsWanted {
@@ -53,7 +54,10 @@ export async function listRuns(app: Application, { limit, cursor, offset, ...wan
     ...(first === undefined ? {} : { beforeRun: first.no + 1 }),
     offset,
   });
-  return { items: found.slice(0, limit).map(summarizeRun), next_cursor: found[limit]?.id ?? null };
+  const shown = found.slice(0, limit);
+  const undriven = await findUndriven(app, shown);
+  const items = shown.map((run) => ({ ...summarizeRun(run), ...(undriven.has(run.id) ? UNDRIVEN : {}) }));
+  return { items, next_cursor: found[limit]?.id ?? null };
 }
 
 async function findFirst(journal: Journal, cursor: string): Promise<RunRecord> {

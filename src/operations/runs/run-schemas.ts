@@ -28,6 +28,10 @@ export const runSummarySchema = z
     total_cost_usd: z.number(),
     cost_usd_at_most: atMostSchema,
     error: errorSchema.nullable(),
+    not_driven: z
+      .literal(true)
+      .optional()
+      .describe("It should go on, and no process drives it. Absent: one does, or it waits or has ended."),
     parent_run_id: z.string().nullable(),
     tenant_id: z.string().nullable(),
     created_at: timeSchema,

@@ -10,7 +10,7 @@ import { listArtifacts } from "../storage/list-artifacts.ts";
 import { compareRuns as compare, comparisonSchema } from "./compare-runs.ts";
 import { describeRun, SHORTENED as note, shortenRun } from "./describe/describe-run.ts";
 import { pageRunLogs, stepLogSchema } from "./describe/describe-run-logs.ts";
-import { describeWaits } from "./describe/describe-waits.ts";
+import { describeWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
 import { findRun } from "./find-run.ts";
 import { countRuns, listRuns as list, type RunsWanted } from "./list-runs.ts";
 import { pageRunEvents, readRunGraph as readGraph } from "./read-run-events.ts";
@@ -71,7 +71,7 @@ export const listRuns = defineOperation({
           COST: { usd: run.total_cost_usd, atMost: run.cost_usd_at_most },
         }),
       },
-      show: ({ items }) => tellHeld(items),
+      show: ({ items }) => tellStanding(items),
       example: "runs ls --status failed --since 2026-05-01",
     },
   ],
@@ -87,12 +87,18 @@ export const listRuns = defineOperation({
   count: ({ app }, wanted) => countRuns(app, toWanted(wanted)),
 });
 
-/** A line for each run that only a person lets go on again. */
-function tellHeld(runs: readonly RunSummary[]) {
+/** A line for each run that only a person lets go on again, and what lets those go on that no process drives. */
+function tellStanding(runs: readonly RunSummary[]) {
   const held = runs.flatMap(({ run_id, completed_at, error }) =>
     completed_at === null && error !== null ? [`${run_id}  held: ${error.message} ${error.remedy}`] : [],
   );
-  return held.length === 0 ? {} : { data: `\n${held.join("\n")}` };
+  const undriven = runs.flatMap(({ run_id, not_driven }) => (not_driven === true ? [run_id] : []));
+  const [first] = undriven;
+  const what =
+    undriven.length === 1 ? `${first}  no process drives it` : `No process drives ${undriven.length} of these runs`;
+  const how = undriven.length === 1 ? `pawl runs resume ${first}` : "pawl runs resume --all, or pawl serve";
+  const lines = [...held, ...(undriven.length === 0 ? [] : [`${what}. To go on: ${how}`])];
+  return lines.length === 0 ? {} : { data: `\n${lines.join("\n")}` };
 }
 
 interface Times {
@@ -144,7 +150,8 @@ export const getRun = defineOperation({
     const record = await findRun(app, id);
     const wanted = { withOutputs: outputs, withPrompts: prompts, withSteps: steps };
     const described = await describeRun(await app.records(), record, wanted);
-    const run = { ...described, ...(await describeWaits(app, record)) };
+    const undriven = await findUndriven(app, [record]);
+    const run = { ...described, ...(undriven.size > 0 ? UNDRIVEN : {}), ...(await describeWaits(app, record)) };
     if (!artifacts) return run;
     // With their whole paths, as the storage takes them.
     const inRun = await listArtifacts(app, record.id);

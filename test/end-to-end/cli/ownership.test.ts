@@ -177,3 +177,20 @@ test("logs that are followed end with the run, and are those that are read after
   expect(followed).toMatchObject({ code: 0, stdout });
   expect(stdout).toContain('"result":"41"');
 });
+
+test("a run that no process drives is told as such, with what lets it go on", async () => {
+  const cwd = application(FILES);
+  const owner = startPawl(SLOW, { cwd });
+  const id = await owner.runId();
+  expect((await pawl(["runs", "ls"], { cwd })).stdout).not.toContain("no process drives it");
+  owner.kill("SIGKILL");
+  await owner.ended;
+  expect((await pawl(["runs", "ls"], { cwd })).stdout).toContain(
+    `${id}  no process drives it. To go on: pawl runs resume ${id}`,
+  );
+  expect((await pawl(["runs", "show", id], { cwd })).stdout).toMatch(
+    /driven by +no process\. To go on: pawl runs resume/,
+  );
+  const listed = JSON.parse((await pawl(["runs", "ls", "--json"], { cwd })).stdout);
+  expect(listed.data.items).toMatchObject([{ run_id: id, status: "running", not_driven: true }]);
+});

@@ -1,7 +1,25 @@
 import { toIsoTime } from "../../../core/iso-time.ts";
-import type { RunRecord } from "../../../ports/journal.ts";
+import { holdsSteps, type RunRecord } from "../../../ports/journal.ts";
 import type { Application } from "../../application/application.ts";
 import type { RunDescription } from "../run-schemas.ts";
+
+/** Runs that should go on, where no process is there to drive them: after a crash, and where one was left without a server. */
+export async function findUndriven(
+  app: Pick<Application, "findOwner" | "clock">,
+  runs: readonly RunRecord[],
+): Promise<ReadonlySet<string>> {
+  const now = app.clock.now();
+  const open = runs.filter((run) => wantsDriver(run, now));
+  if (open.length === 0 || (await app.findOwner()).state === "held") return new Set();
+  return new Set(open.map(({ id }) => id));
+}
+
+export const UNDRIVEN = { not_driven: true } as const;
+
+function wantsDriver(run: RunRecord, now: number): boolean {
+  if (run.completedAt !== undefined || holdsSteps(run)) return false;
+  return run.status === "queued" || run.status === "running" || (run.wakeAt !== undefined && run.wakeAt <= now);
+}
 
 /** What calls of a run wait for at this moment: the process that drives it knows. */
 export async function describeWaits(

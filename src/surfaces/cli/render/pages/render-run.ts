@@ -30,6 +30,7 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
     ["run", run.run_id],
     ["workflow", `${sanitize(run.workflow_name)} (${run.dialect})`],
     ["status", paint(statusStyle(run.status), run.status.replaceAll("_", " "))],
+    ...(run.not_driven === true ? [["driven by", paint("yellow", undriven(run.run_id))] as [string, string]] : []),
     ["created", formatTime(Date.parse(run.created_at), now)],
     ["time", timeOf(run, now)],
     ["cost", usd],
@@ -51,6 +52,10 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
     facts.push(["waits", paint("yellow", showWait({ pool, inFlight, width, waiting, closedUntil }, now))]);
   }
   return facts.map(([name, value]) => `${paint("dim", name.padEnd(10))}${value}`).join("\n");
+}
+
+function undriven(runId: string): string {
+  return `no process. To go on: pawl runs resume ${runId}`;
 }
 
 const FAILURES_SHOWN = 10;
