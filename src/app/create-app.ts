@@ -195,6 +195,10 @@ class App implements OpenApplication {
     return this.#tools.toolbox();
   }
 
+  findToolProblem(...asked: Parameters<OpenApplication["findToolProblem"]>) {
+    return this.#tools.findToolProblem(...asked);
+  }
+
   async hasPrice(name: string) {
     try {
       const model = await (await this.#work.models()).resolve(name, { folder: this.appDir });

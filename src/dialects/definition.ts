@@ -44,12 +44,16 @@ interface PartSetting {
 /** Which part of a text is meant; `name`: a workflow, else an agent. `all`: everything is checked, nothing becomes a graph. */
 export type Selection = { readonly workflow: string } | { readonly agent: string } | { readonly name: string } | "all";
 
+export type Language = "python" | "javascript" | "typescript";
+
 /** A script or a prompt template in the application's folder. */
 export interface NeededFile {
   readonly kind: "script" | "prompt";
   readonly path: string;
   /** The step that names it. */
   readonly at: Place;
+  /** The function of a script that the step calls. */
+  readonly function?: { readonly name: string; readonly language: Language; readonly at: Place };
   /** The names that the step gives to the prompt. */
   readonly names?: readonly string[];
 }

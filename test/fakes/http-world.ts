@@ -148,6 +148,7 @@ function toApplication(
     env = {},
     remote,
     toolServers = [],
+    callable = {},
     service,
   }: HttpWorldOptions & { readonly service: ServiceRecords },
 ): Application {
@@ -192,7 +193,7 @@ function toApplication(
     leftTerminals: async () => undefined,
     workflowLibrary: async () => ({ list: async () => [], load: refuse, save: refuse, noteSuccess: refuse }),
     libraryEditor: refuse,
-    library: { list: () => definitions },
+    library: { list: () => [...definitions, ...Object.values(callable).map(toRegistered)] },
     fetchDefinitionFile: remote ?? refuse,
     toolbox: async () => ({ offer: refuse, hold: () => {}, states: async () => toolServers }),
     hasPrice: async () => true,
@@ -201,6 +202,7 @@ function toApplication(
     capacityWaits: async () => [],
     checkSandbox: refuse,
     prompts: async () => createPromptRenderer(),
+    findToolProblem: async () => undefined,
     prices: async () =>
       createModelPrices({
         ...settings.models,

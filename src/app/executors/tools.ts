@@ -1,5 +1,6 @@
 import type { Config } from "../../config/load-config.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { NamedTool } from "../../executors/mcp/check-tool.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { AgentToolbox } from "../../ports/tools/agent-toolbox.ts";
 import { once } from "../once.ts";
@@ -81,6 +82,12 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
         validators: await validators(),
       });
     }),
+    /** See `Application.findToolProblem`. */
+    async findToolProblem(named: NamedTool, signal: AbortSignal) {
+      const { findToolProblem } = await import("../../executors/mcp/check-tool.ts");
+      const [own, core, elsewhere] = await Promise.all([servers(), coreTools(), work.endpoint()]);
+      return findToolProblem(named, { servers: own, coreTools: core, endpoint: elsewhere }, signal);
+    },
     /** Connects the application's own servers that are to be connected at the start. Does not wait for them. */
     async holdEager(): Promise<void> {
       const { readMcpServers } = await import("../../config/read-mcp-servers.ts");

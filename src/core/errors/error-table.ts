@@ -434,6 +434,7 @@ export const ERRORS = {
     "Check the path; it is relative to the application's folder.",
     5,
   ),
+  FUNCTION_MISSING: row("The script has no such function.", "Correct the name, or define the function.", 3),
   SCRIPT_OUTSIDE: row(
     "A step's script does not lie inside the application's folder.",
     "Give a relative path without `..`, and no link that leads out.",

@@ -3,7 +3,7 @@ import { isTerminalTool } from "../../ports/terminals/terminal-tools.ts";
 import type { NeededFile } from "../definition.ts";
 import type { Reader, Text } from "../shape/shape.ts";
 import { keyOf } from "../source/yaml-node.ts";
-import { checkPath, readScript, splitScript } from "../work/script.ts";
+import { checkPath, readScript, type Script, splitScript } from "../work/script.ts";
 import { checkToolParams, factsOfTerminalTool } from "../work/tool-params.ts";
 import type { Template } from "./references/template.ts";
 import type { Value } from "./references/value.ts";
@@ -71,7 +71,8 @@ function toCode(read: ReadKind<"code">, reader: Reader): WorkBody {
     input: params ?? toMap(new Map()),
     output_schema: fixed(schema),
   };
-  const files = found === undefined ? [] : [toFile("script", found.script, reader)];
+  const files =
+    found === undefined ? [] : [{ ...toFile("script", found.script, reader), ...toFunction(found, reader) }];
   return { ...toBody("code", input), files };
 }
 
@@ -140,6 +141,10 @@ function toBody(executor: string, input: { readonly [name: string]: Value | unde
 
 function toFile(kind: NeededFile["kind"], { value, at }: Text, { source }: Reader): NeededFile {
   return { kind, path: value, at: source.place(at) };
+}
+
+function toFunction({ function: called, language }: Script, { source }: Reader): Pick<NeededFile, "function"> {
+  return called === undefined ? {} : { function: { name: called.value, language, at: source.place(called.at) } };
 }
 
 function fixed(value: Json | undefined): Value | undefined {

@@ -1,8 +1,7 @@
+import type { Language } from "../definition.ts";
 import { text } from "../shape/scalars.ts";
 import type { Reader, Text } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
-
-type Language = "python" | "javascript" | "typescript";
 
 export const LANGUAGE_NAMES = [
   ...["python", "python3", "py"],

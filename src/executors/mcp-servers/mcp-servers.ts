@@ -81,7 +81,7 @@ export class McpServers {
 
   /** Calls a tool once. A tool's own error is an answer; `INTERRUPTED` once `signal` has aborted. */
   async call(request: ToolRequest, signal: AbortSignal): Promise<ToolAnswer> {
-    const tool = await this.#findTool(request, signal);
+    const tool = await this.findTool(request, signal);
     await request.check?.(tool);
     const managed = await this.find(request.server);
     const { settings } = await this.#entryOf(request.server);
@@ -102,15 +102,8 @@ export class McpServers {
     }, signal);
   }
 
-  /** Finds a server in the pool. Throws `MCP_SERVER_UNKNOWN`, `MCP_SERVER_INVALID`. */
-  async find(server: string): Promise<ManagedServer> {
-    const entry = await this.#entryOf(server);
-    const address = this.#addresses.get(server) ?? resolveServer(server, entry, this.#options);
-    this.#addresses.set(server, address);
-    return this.#options.pool.find(address, this.#options.idleMs);
-  }
-
-  async #findTool({ server, tool }: ToolRequest, signal: AbortSignal): Promise<ServerTool> {
+  /** Throws `MCP_TOOL_UNKNOWN`, `MCP_TOOL_NOT_ALLOWED`, and where the server cannot be asked what the connection throws. */
+  async findTool({ server, tool }: Pick<ToolRequest, "server" | "tool">, signal: AbortSignal): Promise<ServerTool> {
     const { settings } = await this.#entryOf(server);
     if (!("problem" in settings) && !isToolAllowed(settings.tools ?? {}, tool)) {
       throw refusal("MCP_TOOL_NOT_ALLOWED", `The tool \`${tool}\` of the MCP server "${server}" is switched off.`);
@@ -126,6 +119,14 @@ export class McpServers {
       offered.map(({ name }) => name),
     );
     throw refusal("MCP_TOOL_UNKNOWN", `The MCP server "${server}" has no tool \`${tool}\`. ${hint}`);
+  }
+
+  /** Finds a server in the pool. Throws `MCP_SERVER_UNKNOWN`, `MCP_SERVER_INVALID`. */
+  async find(server: string): Promise<ManagedServer> {
+    const entry = await this.#entryOf(server);
+    const address = this.#addresses.get(server) ?? resolveServer(server, entry, this.#options);
+    this.#addresses.set(server, address);
+    return this.#options.pool.find(address, this.#options.idleMs);
   }
 
   async #listTools(server: string, how?: "again"): Promise<ToolList> {

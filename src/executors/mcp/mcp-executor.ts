@@ -46,8 +46,12 @@ async function callTool(task: Task, signal: AbortSignal, options: McpExecutorOpt
   }
 }
 
-async function findRoute(input: McpInput, signal: AbortSignal, options: McpExecutorOptions): Promise<Route> {
-  const { tool, server, address } = input;
+/** Decides where a tool is called. Throws an `McpFailure`. */
+export async function findRoute(
+  { tool, server, address }: Pick<McpInput, "tool" | "server" | "address">,
+  signal: AbortSignal,
+  options: Pick<McpExecutorOptions, "servers" | "coreTools" | "endpoint">,
+): Promise<Route> {
   const isCore = options.coreTools.has(tool);
   const hasEndpoint = options.endpoint.isConfigured || address.endpoint !== undefined;
   // A built-in tool does not need the configuration of servers.

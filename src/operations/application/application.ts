@@ -1,4 +1,5 @@
 import type { Config } from "../../config/load-config.ts";
+import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
@@ -71,6 +72,11 @@ export interface Application {
   prices(): Promise<ModelPrices>;
   /** The MCP servers of this process, as agents use them. Nothing is connected before it is needed. */
   toolbox(): Promise<AgentToolbox>;
+  /** Why a step that calls this tool would be refused. Undefined: it would not, or nobody knows before `signal` aborts. */
+  findToolProblem(
+    named: { readonly tool: string; readonly server?: string },
+    signal: AbortSignal,
+  ): Promise<{ readonly code: ErrorCode; readonly message: string } | undefined>;
   /** Whether it is known what a model costs. One that is not known at all is left to whoever asks it. */
   hasPrice(model: string): Promise<boolean>;
   /** How the configured agent server is. Undefined: none is configured. */

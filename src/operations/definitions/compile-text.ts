@@ -154,6 +154,12 @@ export function definitionInvalid(source: string | undefined, problems: readonly
     const { code, message, remedy } = first;
     return new PawlError(code, { message: source === undefined ? message : `${source}: ${message}`, remedy });
   }
+  return definitionHasErrors(source, problems);
+}
+
+/** The same, where none of the problems can be about the question. */
+export function definitionHasErrors(source: string | undefined, problems: readonly ShownProblem[]): PawlError {
+  const errors = problems.filter(({ severity }) => severity === "error");
   const count = errors.length === 1 ? "1 problem" : `${errors.length} problems`;
   return new PawlError("DEFINITION_INVALID", {
     message: `${source ?? "The definition"} has ${count}.`,

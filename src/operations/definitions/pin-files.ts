@@ -8,6 +8,7 @@ import type { Json } from "../../core/json.ts";
 import type { NeededFile } from "../../dialects/definition.ts";
 import { isMisspelt } from "../../dialects/did-you-mean.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
+import { findMissingFunction } from "../../dialects/work/find-missing-function.ts";
 import type { ShownProblem } from "../../hosts/compiled-definition.ts";
 import { refuseOutOfFiles } from "./read-text-file.ts";
 
@@ -47,6 +48,8 @@ export async function pinFiles(graph: Graph, wanted: FilesToPin): Promise<Pinned
       problems.push(show(faultAt(file, read.fault, folder), text));
     } else if (file.kind === "script") {
       scripts.push([file.path, read.text]);
+      const uses = files.filter(({ path, kind }) => path === file.path && kind === "script");
+      problems.push(...findMissingFunctions(read.text, uses, wanted).map((problem) => show(problem, text)));
     } else {
       const prompt = await parsePrompt(file.path, read.text, wanted);
       problems.push(...prompt.problems);
@@ -172,6 +175,21 @@ async function findUnfilled(
     }
   }
   return [...problems.values()];
+}
+
+function findMissingFunctions(
+  text: string,
+  uses: readonly NeededFile[],
+  { isLenient = false }: FilesToPin,
+): readonly Problem[] {
+  return uses.flatMap(({ path, function: called }): Problem[] => {
+    const missing = called && findMissingFunction(called, text);
+    if (called === undefined || missing === undefined) return [];
+    const message = `${path} has no function \`${called.name}\`.`;
+    const remedy = missing.remedy ?? ERRORS.FUNCTION_MISSING.remedy;
+    const severity = isLenient ? "warning" : "error";
+    return [{ code: "FUNCTION_MISSING", severity, message, remedy, place: called.at }];
+  });
 }
 
 function faultAt({ at }: NeededFile, { code, message }: Fault, folder: string | undefined): Problem {

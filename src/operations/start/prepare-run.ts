@@ -13,6 +13,7 @@ import { findDefinition, type ReferredDefinition } from "../definitions/find-def
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { findSaved } from "../workflows/saved-definitions.ts";
+import { checkNeeds } from "./check-needs.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { listMissing, type MissingInput } from "./input/check-input.ts";
 import { fillDirectories } from "./input/fill-directories.ts";
@@ -106,10 +107,12 @@ export async function prepareStart(
   const { default: defaultModel } = app.config.settings.models;
   const { limitsCost } = await checkBudgets(app, definition.graph.name);
   await refuseUnpriced(app, definition.graph, { ...limit, hasBudget: limitsCost, options, defaultModel });
+  const doubts = await checkNeeds(app, { definition, input, options });
+  const { warnings = [] } = definition;
   return {
     runId: runId ?? newRunId(app.clock.now()),
     ...(runId === undefined ? { hasNewId: true } : {}),
-    definition,
+    definition: doubts.length === 0 ? definition : { ...definition, warnings: [...warnings, ...doubts] },
     input,
     options,
     ...limit,

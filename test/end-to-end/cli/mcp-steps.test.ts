@@ -61,10 +61,10 @@ test("Ctrl-C in a call ends the server too", async () => {
   expect(isAlive(Number(readFileSync(pidFile, "utf8")))).toBe(false);
 });
 
-test("a server that cannot be used fails its step with the file and the name", async () => {
+test("a server that cannot be used is refused before the run, with the file and the name", async () => {
   const folder = application({ "hang.yaml": HANG, ".mcp.json": '{"mcpServers": {"fake": {}}}' });
   const { code, stderr } = await pawl(["run", "hang.yaml"], { cwd: folder });
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(stderr).toContain('The MCP server "fake" in .mcp.json cannot be used: it has neither `command` nor `url`.');
 });
 

@@ -42,7 +42,8 @@ function lowerCode(body: WorkOf<"jit">, scope: ValueScope): Doing {
   const { target } = body;
   if (target === undefined) return UNREADABLE;
   const { language, script, function: name, network, limits } = target;
-  needFile("script", script, scope);
+  const at = name && scope.context.problems.source.place(name.at);
+  needFile("script", script, scope, at && { function: { name: name.value, language, at } });
   const input = withFixed({ language, script: script.value, function: name?.value, network, limits }, [
     "input",
     inputsOf(body, scope),
@@ -54,7 +55,7 @@ function lowerModel(body: WorkOf<"llm">, scope: ValueScope): Doing {
   const { target } = body;
   if (target === undefined) return UNREADABLE;
   const { prompt, promptTemplate, options } = target;
-  if (promptTemplate !== undefined) needFile("prompt", promptTemplate, scope, namesGiven(body));
+  if (promptTemplate !== undefined) needFile("prompt", promptTemplate, scope, { names: namesGiven(body) });
   const input = withFixed(
     { prompt: prompt?.value, promptTemplate: promptTemplate?.value, ...options },
     ["input", inputsOf(body, scope)],
@@ -99,7 +100,7 @@ function needFile(
   kind: NeededFile["kind"],
   { value, at }: Text,
   { context }: ValueScope,
-  names?: readonly string[],
+  use: Pick<NeededFile, "names" | "function"> = {},
 ): void {
-  context.files.push({ kind, path: value, at: context.problems.source.place(at), ...(names && { names }) });
+  context.files.push({ kind, path: value, at: context.problems.source.place(at), ...use });
 }

@@ -1,0 +1,144 @@
+import { ERRORS } from "../../core/errors/error-table.ts";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import type { Problem } from "../../core/errors/problem.ts";
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { CallStep, Graph, Step, TaskStep } from "../../core/graph/graph.ts";
+import { stepsWithin } from "../../core/graph/steps-within.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { renderProblem } from "../../dialects/render-problem.ts";
+import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
+import type { Application } from "../application/application.ts";
+import { definitionHasErrors } from "../definitions/compile-text.ts";
+import { findCalled } from "./resolve-call.ts";
+
+/** A run that would begin. */
+interface Beginning {
+  readonly definition: CompiledDefinition;
+  readonly input: JsonObject;
+  readonly options: JsonObject;
+}
+
+type NeededBy = Pick<Application, "appDir" | "config" | "library" | "service" | "findToolProblem" | "tenantId">;
+
+/** A server that takes longer to tell its tools is believed to have them. */
+const TOOLS_WITHIN_MS = 3_000;
+const MAX_WORKFLOWS = 100;
+
+/**
+ * Looks for the workflows and tools that the steps name, and the steps of those workflows, before anything is spent. Throws
+ * `DEFINITION_INVALID` with all that are missing; where slips are allowed they are warnings, which are returned. Names that
+ * values make are left to the run.
+ */
+export async function checkNeeds(app: NeededBy, beginning: Beginning): Promise<readonly ShownProblem[]> {
+  const { isLenient, problems } = await new Needs(app, beginning).collect();
+  if (problems.length > 0 && !isLenient) throw definitionHasErrors(beginning.definition.source, problems);
+  return problems;
+}
+
+class Needs {
+  readonly #app: NeededBy;
+  readonly #beginning: Beginning;
+  readonly #isLenient: boolean;
+  readonly #tools = AbortSignal.timeout(TOOLS_WITHIN_MS);
+  readonly #hasEndpoint: boolean;
+  readonly #seen = new Set<string>();
+  readonly #problems: ShownProblem[] = [];
+
+  constructor(app: NeededBy, beginning: Beginning) {
+    this.#app = app;
+    this.#beginning = beginning;
+    const { uhlp, definitions } = app.config.settings;
+    this.#isLenient = definitions.lenient;
+    const { context } = beginning.input;
+    const ofRequest = isJsonObject(context) ? context["mcp_endpoint"] : undefined;
+    this.#hasEndpoint = uhlp.mcp_endpoint !== undefined || ofRequest !== undefined;
+  }
+
+  async collect(): Promise<{ readonly isLenient: boolean; readonly problems: readonly ShownProblem[] }> {
+    await this.#look(this.#beginning.definition);
+    return { isLenient: this.#isLenient, problems: this.#problems.sort((a, b) => this.#compare(a, b)) };
+  }
+
+  /** Those of the definition that is started come first, each file's by line. */
+  #compare({ place: a }: ShownProblem, { place: b }: ShownProblem): number {
+    const own = this.#beginning.definition.source;
+    if (a?.file !== b?.file)
+      return a?.file === own ? -1 : b?.file === own ? 1 : (a?.file ?? "") < (b?.file ?? "") ? -1 : 1;
+    return (a?.line ?? 0) - (b?.line ?? 0);
+  }
+
+  async #look(definition: CompiledDefinition): Promise<void> {
+    const steps = stepsWithin(definition.graph.flow);
+    await Promise.all(
+      steps.map(async (step) => {
+        if (step.kind === "call") await this.#lookAtCall(step, definition);
+        if (step.kind === "task" && step.executor === "mcp") await this.#lookAtTool(step, definition);
+      }),
+    );
+  }
+
+  async #lookAtCall(step: CallStep, definition: CompiledDefinition): Promise<void> {
+    const workflow = literalOf(step.workflow);
+    if (workflow === undefined || mayCallMissing(definition.graph)) return;
+    const key = JSON.stringify(workflow);
+    if (this.#seen.has(key) || this.#seen.size >= MAX_WORKFLOWS) return;
+    this.#seen.add(key);
+    const { options } = this.#beginning;
+    try {
+      const called = await findCalled(this.#app, workflow, { options, tenantId: this.#app.tenantId, onlyNames: false });
+      await this.#look(called);
+    } catch (error) {
+      if (!isPawlError(error)) throw error;
+      const { code, message, remedy, details } = error;
+      this.#report(step, definition, { code, message, remedy });
+      for (const each of problemsOf(details)) this.#problems.push(each);
+    }
+  }
+
+  async #lookAtTool(step: TaskStep, definition: CompiledDefinition): Promise<void> {
+    const { tool, server } = fieldsOf(step.input);
+    const isElsewhere = this.#hasEndpoint && server === undefined;
+    if (typeof tool !== "string" || tool === "" || server === null || isElsewhere) return;
+    const named = { tool, ...(typeof server === "string" ? { server } : {}) };
+    const found = await this.#app.findToolProblem(named, this.#tools);
+    if (found !== undefined) this.#report(step, definition, { ...found, remedy: ERRORS[found.code].remedy });
+  }
+
+  #report(
+    { id, place }: Step,
+    { text, source }: CompiledDefinition,
+    { code, message, remedy }: Pick<Problem, "code" | "message" | "remedy">,
+  ): void {
+    const problem: Problem = {
+      code,
+      severity: this.#isLenient ? "warning" : "error",
+      message: `Step '${id}': ${message}`,
+      remedy,
+      ...(place === undefined ? {} : { place: { ...(source === undefined ? {} : { file: source }), ...place } }),
+    };
+    this.#problems.push({ ...problem, rendered: renderProblem(problem, text) });
+  }
+}
+
+/** The called workflow's own problems are in the error that says that it cannot be used. */
+function problemsOf(details: Json | undefined): readonly ShownProblem[] {
+  const listed = isJsonObject(details) ? details["problems"] : undefined;
+  // They were made of problems, and described for answers.
+  return Array.isArray(listed) ? (listed as unknown as readonly ShownProblem[]) : [];
+}
+
+/** What a terminal workflow calls may be missing: that is an answer. What agents name is checked as their file is read. */
+function mayCallMissing({ dialect }: Graph): boolean {
+  return dialect === "terminal" || dialect === "agents";
+}
+
+function literalOf(expr: Expr | undefined): Json | undefined {
+  return expr?.op === "literal" ? expr.value : undefined;
+}
+
+/** Fixed values by name. `null`: a value that the run makes. */
+function fieldsOf(input: Expr): { readonly [name: string]: Json | undefined } {
+  if (input.op !== "object") return {};
+  const entries = Object.entries(input.entries);
+  return Object.fromEntries(entries.map(([name, expr]) => [name, expr.op === "literal" ? expr.value : null]));
+}
