@@ -52,7 +52,7 @@ export class TaskRunner {
     this.#outcomes = new OutcomeRecorder(parts);
     this.#executors = new RunExecutors(parts);
     this.#suspects = new SuspectFlights(parts.clock);
-    this.#gate = new BudgetGate(parts.ledger, {
+    this.#gate = new BudgetGate(parts.ledger, parts.clock, {
       go: (task) => this.#prepare(task),
       ask: (task, question) => this.#report(task, question),
       stopped: (task) => this.#report(task, stoppedOutcome(task.path)),

@@ -1,9 +1,11 @@
 import { isInFinally } from "../../../core/interpreter/attempt/admission.ts";
 import { budgetKeyOf } from "../../../core/interpreter/budget/budget-question.ts";
+import type { Clock } from "../../../ports/clock.ts";
 import type { Asks } from "../../../ports/executor.ts";
 import type { RunningTask } from "../tasks/running-task.ts";
 import { type BudgetAccount, writeLimits } from "./budget-account.ts";
 import type { Admission, BudgetLedger } from "./budget-ledger.ts";
+import { BudgetNotes } from "./budget-notes.ts";
 import { askToRaise, explainExceeded, showAccount, usualRaise } from "./explain-account.ts";
 
 /** The actions on an attempt at the gate. */
@@ -26,12 +28,14 @@ export class BudgetGate {
   readonly #waiting = new Set<RunningTask>();
   /** Attempts with a reservation. */
   readonly #admitted = new Set<RunningTask>();
+  readonly #notes: BudgetNotes;
   #isLooking = false;
   #mustLookAgain = false;
 
-  constructor(ledger: BudgetLedger, actions: GateActions) {
+  constructor(ledger: BudgetLedger, clock: Clock, actions: GateActions) {
     this.#ledger = ledger;
     this.#actions = actions;
+    this.#notes = new BudgetNotes(clock, this.#waiting);
     ledger.hasRoom = () => this.look();
   }
 
@@ -73,6 +77,7 @@ export class BudgetGate {
     } finally {
       this.#isLooking = false;
     }
+    this.#notes.soon();
   }
 
   #lookOnce(): void {

@@ -99,3 +99,27 @@ describe("a budget that is too little for an agent", () => {
     ]);
   });
 });
+
+test("those who watch are told how many tries wait for the budget, until none does", async () => {
+  const graph = toGraph([
+    { ...agentTask("a"), each: { list: { op: "literal", value: [1, 2, 3, 4] }, maxConcurrent: 4 } },
+  ]);
+  const ends: (() => void)[] = [];
+  const play: Play = () => new Promise((resolve) => ends.push(() => resolve(succeed("x", 10))));
+  const world = worldWith({}, { plays: { a: play } });
+  const { id } = await world.start(graph);
+  const told: number[] = [];
+  world.host.watch(id, (notice) => {
+    if (notice.type === "live" && notice.event["type"] === "budget") told.push(Number(notice.event["waiting"]));
+  });
+  // What the step costs is not known before the first has ended.
+  await expect.poll(() => ends.length).toBe(1);
+  await world.clock.advance(200);
+  expect(told).toEqual([3]);
+  for (const end of ends.splice(0)) end();
+  await expect.poll(() => ends.length).toBe(3);
+  await world.clock.advance(1_100);
+  expect(told).toEqual([3, 0]);
+  for (const end of ends) end();
+  expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
+});

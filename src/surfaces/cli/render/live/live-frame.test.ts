@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { agentTask, toGraph } from "../../../../../test/fakes/direct-graph.ts";
 import { RunTeller } from "../../../../../test/fakes/run-teller.ts";
 import type { Graph } from "../../../../core/graph/graph.ts";
-import type { JsonObject } from "../../../../core/json.ts";
+import type { Json, JsonObject } from "../../../../core/json.ts";
 import { createPaint } from "../text/paint.ts";
 import { renderFrame } from "./live-frame.ts";
 import { LiveRun } from "./live-run.ts";
@@ -187,6 +187,38 @@ test("what calls of the run wait for is shown until none waits", () => {
   expect(frame(run, teller).at(-1)).toBe("● ask  0 ms");
 });
 
+test("what waits for the budget is shown until nothing does", () => {
+  const { run, teller } = begin(toGraph([agentTask("ask")]));
+  teller.start({});
+  const tell = (waiting: number) =>
+    run.apply({ type: "live", path: "ask", attempt: 1, event: { type: "budget", waiting } });
+  tell(3);
+  expect(frame(run, teller).at(-1)).toBe("waiting for the budget: 3 tries begin with what those in flight leave");
+  tell(0);
+  expect(frame(run, teller).at(-1)).toBe("● ask  0 ms");
+});
+
+test("the last tool or text of an agent stands on its line, whoever runs it", () => {
+  const { run, teller } = begin(toGraph([agentTask("ask")]));
+  teller.start({});
+  const line = (type: "live" | "progress", event: JsonObject) => {
+    run.apply({ type, path: "ask", attempt: 1, event });
+    return frame(run, teller)[1];
+  };
+  expect(line("live", { type: "text", text: "Rain in\n" })).toBe("● ask  0 ms  Rain in");
+  expect(line("live", { type: "text", text: "\u001b[2JParis" })).toBe("● ask  0 ms  Rain in Paris");
+  expect(line("live", { type: "tool_call", name: "weather.get", input: {} })).toBe("● ask  0 ms  calls weather.get");
+  expect(line("live", { type: "text", text: "So: " })).toBe("● ask  0 ms  So:");
+  const content: Json = [
+    { type: "text", text: "I look." },
+    { type: "tool_use", name: "WebFetch" },
+  ];
+  expect(line("progress", { type: "assistant", message: { content } })).toBe("● ask  0 ms  calls WebFetch");
+  expect(line("progress", { type: "note", message: "x" })).toBe("● ask  0 ms  calls WebFetch");
+  teller.succeed("ask");
+  expect(frame(run, teller)[1]).toBe("✓ ask  0 ms");
+});
+
 test("a call of a step that is sent again is shown on its line until the step goes on", () => {
   const { run, teller } = begin(toGraph([agentTask("ask")]));
   teller.start({});
@@ -195,7 +227,7 @@ test("a call of a step that is sent again is shown on its line until the step go
   tell({ type: "retry", host: "api.anthropic.com", cause: "ENOTFOUND", again_at });
   expect(frame(run, teller)[1]).toBe("● ask  0 ms  api.anthropic.com: ENOTFOUND, again in 4.0 s");
   tell({ type: "text", text: "Ra" });
-  expect(frame(run, teller)[1]).toBe("● ask  0 ms");
+  expect(frame(run, teller)[1]).toBe("● ask  0 ms  Ra");
 });
 
 test("when nothing can be written the picture says so", () => {

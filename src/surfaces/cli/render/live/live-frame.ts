@@ -6,11 +6,11 @@ import type { StepStatus } from "../../../../operations/runs/run-schemas.ts";
 import { formatBudget, formatDuration, formatTime, formatUsd } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
-import { showRetry, showSuspect, showWait } from "../text/show-wait.ts";
+import { showBudgetWait, showRetry, showSuspect, showWait } from "../text/show-wait.ts";
 import { statusSign, statusStyle } from "../text/status-sign.ts";
 import { padEnd, renderSegments, type Segment, truncate, widthOf } from "../text/text-width.ts";
 import type { LiveLine } from "./live-line.ts";
-import type { LiveRun, ShownRetry, ShownWait } from "./live-run.ts";
+import type { LiveRun } from "./live-run.ts";
 
 interface FrameSize {
   readonly columns: number;
@@ -53,7 +53,9 @@ function headSegments({ run, history, status }: LiveRun, now: number): Segment[]
 
 function noteSegments(run: LiveRun, now: number): Segment[] {
   const { isLost, stalled, waits } = run;
-  const notes: Segment[] = isRunOver(run) || run.isParked ? [] : [...waits.values()].map((wait) => toNote(wait, now));
+  const rests = isRunOver(run) || run.isParked;
+  const notes: Segment[] = rests ? [] : [...waits.values()].map((wait) => toNote(showWait(wait, now)));
+  if (!rests && run.waitingForBudget > 0) notes.push(toNote(showBudgetWait(run.waitingForBudget)));
   if (stalled !== undefined) {
     notes.push({
       text: `Nothing can be written, the run stands still: ${stalled.code} ${sanitize(stalled.message)}`,
@@ -65,8 +67,8 @@ function noteSegments(run: LiveRun, now: number): Segment[] {
   return notes;
 }
 
-function toNote(wait: ShownWait, now: number): Segment {
-  return { text: showWait(wait, now), style: "yellow" };
+function toNote(text: string): Segment {
+  return { text, style: "yellow" };
 }
 
 interface Chosen {
@@ -202,17 +204,21 @@ function detailSegments(run: LiveRun, line: LiveLine, status: StepStatus, now: n
 function runningSegments(run: LiveRun, line: LiveLine, status: StepStatus, now: number): Segment[] {
   const suspect = someLive(line, awaitsTurn);
   if (suspect !== undefined) return suspectSegments(suspect);
-  const retry = run.retries.size === 0 ? undefined : findRetry(run, line);
-  if (retry !== undefined) return [{ text: `  ${showRetry(retry, now)}`, style: "yellow" }];
-  return line.lastFailure === undefined || !line.count.isFanOut ? [] : failureSegments(run, line, status, now);
+  const retries = run.retries.size === 0 ? [] : ofLine(run.retries, line);
+  const [, retry] = retries[0] ?? [];
+  const more = retries.length > 1 ? ` (and ${retries.length - 1} more)` : "";
+  if (retry !== undefined) return [{ text: `  ${showRetry(retry, now)}${more}`, style: "yellow" }];
+  if (line.lastFailure !== undefined && line.count.isFanOut) return failureSegments(run, line, status, now);
+  const [path, doing = ""] = (run.doing.size === 0 ? undefined : ofLine(run.doing, line).at(-1)) ?? [];
+  if (path === undefined) return [];
+  const which = line.count.isFanOut ? `${showPath(path)} ` : "";
+  return [{ text: `  ${which}${sanitize(doing.replace(/\s+/g, " ").trim())}`, style: "dim" }];
 }
 
-function findRetry({ retries }: LiveRun, { live }: LiveLine): ShownRetry | undefined {
-  for (const { path } of live) {
-    const retry = retries.get(path);
-    if (retry !== undefined) return retry;
-  }
-  return undefined;
+/** What is known of the instances of a line, in the order in which it became known. */
+function ofLine<Known>(known: ReadonlyMap<string, Known>, { live }: LiveLine): readonly (readonly [string, Known])[] {
+  const paths = new Set([...live].map(({ path }) => path));
+  return [...known].filter(([path]) => paths.has(path));
 }
 
 function suspectSegments(instance: Instance | undefined): Segment[] {

@@ -10,6 +10,7 @@ import {
   type StepHistory,
 } from "../../../../operations/runs/describe/describe-run-history.ts";
 import { LiveLine } from "./live-line.ts";
+import { readDoing } from "./read-doing.ts";
 
 /** What a live view is told: the host's `RunNotice` is one. */
 export type LiveNotice =
@@ -63,6 +64,10 @@ export class LiveRun {
   readonly waits = new Map<string, ShownWait>();
   /** By the path of the step whose call it is. */
   readonly retries = new Map<string, ShownRetry>();
+  /** What agents said or called last, by the paths of their steps, the latest at the end. */
+  readonly doing = new Map<string, string>();
+  /** Tries that wait for what others may leave of the budget. */
+  waitingForBudget = 0;
   isParked = false;
   isLost = false;
   stalled: { readonly code: string; readonly message: string } | undefined;
@@ -95,17 +100,33 @@ export class LiveRun {
       case "live":
         this.#noteWait(notice.event);
         this.#noteRetry(notice.path, notice.event);
+        this.#noteDoing(notice.path, notice.event);
         return UNCHANGED;
       case "dispatched":
-        this.retries.delete(notice.path);
+        this.#forget(notice.path);
         return UNCHANGED;
       case "progress":
+        this.#noteDoing(notice.path, notice.event);
         return UNCHANGED;
     }
   }
 
+  #forget(path: string): void {
+    this.retries.delete(path);
+    this.doing.delete(path);
+  }
+
+  #noteDoing(path: string, event: Json): void {
+    const doing = readDoing(event, this.doing.get(path));
+    if (doing === undefined) return;
+    this.doing.delete(path);
+    this.doing.set(path, doing);
+  }
+
   #noteWait(event: Json): void {
-    if (!isJsonObject(event) || event["type"] !== "capacity") return;
+    if (!isJsonObject(event)) return;
+    if (event["type"] === "budget") this.waitingForBudget = Number(event["waiting"]);
+    if (event["type"] !== "capacity") return;
     const { pool, in_flight: inFlight, width, waiting, closed_until: until } = event;
     const name = String(pool);
     this.waits.delete(name);
@@ -117,7 +138,7 @@ export class LiveRun {
 
   /** Whatever else the step does: its call has been answered. */
   #noteRetry(path: string, event: Json): void {
-    if (!isJsonObject(event) || event["type"] === "capacity") return;
+    if (!isJsonObject(event) || event["type"] === "capacity" || event["type"] === "budget") return;
     this.retries.delete(path);
     if (event["type"] !== "retry") return;
     const { host, cause, again_at: againAt } = event;
@@ -157,7 +178,7 @@ export class LiveRun {
   }
 
   #end(ended: StepHistory): void {
-    this.retries.delete(ended.path);
+    this.#forget(ended.path);
     const line = this.lineOf(ended);
     if (line === undefined) return;
     line.end(ended);

@@ -7,7 +7,7 @@ import type { StepHistory } from "../../../../operations/runs/describe/describe-
 import { statusOfEnd } from "../../../../operations/runs/describe/describe-run-steps.ts";
 import { formatBudget, formatDuration, formatUsd } from "../text/formats.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
-import { showRetry, showSuspect, showWait } from "../text/show-wait.ts";
+import { showBudgetWait, showRetry, showSuspect, showWait } from "../text/show-wait.ts";
 import type { LiveLine } from "./live-line.ts";
 import type { LiveNotice, LiveRun } from "./live-run.ts";
 
@@ -22,6 +22,7 @@ export class PlainReport {
 
   readonly #toldWaits = new Set<string>();
   #hasToldSuspects = false;
+  #hasToldBudget = false;
 
   constructor(run: LiveRun) {
     this.#run = run;
@@ -36,6 +37,7 @@ export class PlainReport {
       ...this.#tellRun(notice),
       ...this.#tellDeath(notice),
       ...this.#tellWaits(),
+      ...this.#tellBudgetWait(),
       ...this.#tellRetry(notice),
     ];
     return lines.map((line) => `[${this.#elapsed()}] ${line}`);
@@ -50,6 +52,14 @@ export class PlainReport {
       this.#toldWaits.add(wait.pool);
       return [showWait(wait, history.state.now)];
     });
+  }
+
+  /** Once, when tries begin to wait for it. */
+  #tellBudgetWait(): string[] {
+    const { waitingForBudget: waiting } = this.#run;
+    const isNews = waiting > 0 && !this.#hasToldBudget;
+    this.#hasToldBudget = waiting > 0;
+    return isNews ? [showBudgetWait(waiting)] : [];
   }
 
   #tellRetry(notice: LiveNotice): string[] {

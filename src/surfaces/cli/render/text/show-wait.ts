@@ -18,6 +18,11 @@ export function showWait({ pool, inFlight, width, waiting, closedUntil }: ShownW
   return `waiting for capacity: ${inFlight} of ${width} at ${sanitize(pool)}, ${waiting} waiting${until}`;
 }
 
+/** Tries of a run that may only begin with what others leave of the budget. */
+export function showBudgetWait(waiting: number): string {
+  return `waiting for the budget: ${waiting} ${waiting === 1 ? "try begins" : "tries begin"} with what those in flight leave`;
+}
+
 /** A server that has failed a call, which is sent again. */
 export function showRetry({ host, cause, againAt }: ShownRetry, now: number): string {
   const again = againAt > now ? `again in ${formatDuration(againAt - now)}` : "asked again";
