@@ -10,6 +10,7 @@ import { agentTask, toGraph } from "../fakes/direct-graph.ts";
 import { type FakeModelOptions, startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import type { ModelReply } from "../fakes/model-server/model-reply.ts";
 import { Places } from "../fakes/places.ts";
+import { RateLimit } from "../fakes/rate-limit.ts";
 import { World } from "../faults/world.ts";
 import { items } from "./capacity-world.ts";
 
@@ -37,9 +38,9 @@ const MANY: Graph = toGraph([
 
 const capacityPools = () => new CapacityPools({ clock: new SystemClock(), limits: {}, patienceMs: 60_000 });
 
-test("500 prompts to a model that takes 20 at once and names a time are all answered, and few of them refused", async () => {
-  const places = new Places(20, 200);
-  const server = await startFakeModelServer({ replies: busyProvider(places) });
+/** Prompts without tools, and without a retry block. */
+async function promptWorld(replies: FakeModelOptions["replies"]): Promise<World> {
+  const server = await startFakeModelServer({ replies });
   onTestFinished(() => server.close());
   const models = createModels({
     default: "local:small",
@@ -54,7 +55,12 @@ test("500 prompts to a model that takes 20 at once and names a time are all answ
   });
   const prompts = { render: async () => "", close: async () => undefined };
   const executor = createLlmExecutor({ models, prompts, repairs: 0, timeoutMs: 5_000 });
-  const world = new World({ host: { findExecutor: async () => executor } });
+  return new World({ host: { findExecutor: async () => executor } });
+}
+
+test("500 prompts to a model that takes 20 at once and names a time are all answered, and few of them refused", async () => {
+  const places = new Places(20, 200);
+  const world = await promptWorld(busyProvider(places));
   const run = await world.run(MANY, items(500));
 
   expect(run.status).toBe("completed");
@@ -62,6 +68,24 @@ test("500 prompts to a model that takes 20 at once and names a time are all answ
   expect(places.refusedShare).toBeLessThanOrEqual(0.05);
   expect((await world.typesOf(run.id)).includes("stepFailed")).toBe(false);
 });
+
+test.each(["fixed", "sliding", "bucket"] as const)(
+  "500 prompts to a provider that takes 40 a second (%s), however many at once, are all answered, and at most one in twenty refused",
+  async (kind) => {
+    const rate = new RateLimit({ count: 40, windowMs: 1_000, kind });
+    let refused = 0;
+    const world = await promptWorld(() => {
+      if (rate.take(performance.now())) return { do: "say", text: "Done.", delayMs: 50 };
+      refused += 1;
+      return { do: "refuse", status: 429, message: "Too many requests in this second" };
+    });
+    const run = await world.run(MANY, items(500));
+
+    expect(run.status).toBe("completed");
+    expect(refused / (500 + refused)).toBeLessThanOrEqual(0.05);
+    expect((await world.typesOf(run.id)).filter((type) => type === "stepSucceeded")).toHaveLength(500);
+  },
+);
 
 test("each turn of an agent waits by itself, and a refused turn loses none of those before it", async () => {
   const places = new Places(5, 50);

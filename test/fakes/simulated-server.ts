@@ -1,11 +1,17 @@
-import type { CapacityPool } from "../../src/executors/capacity/capacity-pool.ts";
+import type { Accepted, CapacityPool } from "../../src/executors/capacity/capacity-pool.ts";
 import { CapacityPools } from "../../src/executors/capacity/capacity-pools.ts";
+import type { AnswerHeaders } from "../../src/executors/capacity/rate-headers.ts";
 import { toFailed } from "../../src/executors/output/failure.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { Failed } from "../../src/ports/executor.ts";
+import { RateLimit, type RateLimitOptions } from "./rate-limit.ts";
 
 interface SimulatedServerOptions {
   readonly places: number;
+  /** It limits requests by rate, too. */
+  readonly rate?: RateLimitOptions;
+  /** Headers of answers, of what is left of the rate and for how long. */
+  tells?(remaining: number, resetMs: number): AnswerHeaders;
   readonly holdMs?: number;
   readonly retryAfter?: string | undefined;
   /** The answer of a refusal. */
@@ -86,6 +92,7 @@ export class SimulatedServer {
   mostLately = 0;
   mostBeyondWidth = 0;
   readonly #options: SimulatedServerOptions;
+  readonly #rate: RateLimit | undefined;
   #inUse = 0;
   #overload: (() => void)[] = [];
 
@@ -93,6 +100,7 @@ export class SimulatedServer {
     const { patienceMs = 3_600_000, limits: { server, ...limits } = {} } = options;
     this.#options = options;
     this.places = options.places;
+    this.#rate = options.rate === undefined ? undefined : new RateLimit(options.rate);
     const ofServer = server === undefined ? {} : { [URL_OF.origin]: server };
     this.pools = new CapacityPools({ clock: this.clock, limits: { ...limits, ...ofServer }, patienceMs });
   }
@@ -125,19 +133,21 @@ export class SimulatedServer {
     return failed;
   }
 
-  async #work(pool: CapacityPool, runId: string, accepted: () => void): Promise<Failed | undefined> {
+  async #work(pool: CapacityPool, runId: string, accepted: Accepted): Promise<Failed | undefined> {
     const { holdMs = 1_000, freesLateMs = 0, isSilent = false } = this.#options;
     this.sentAt.push(this.clock.now());
     const { inFlight, width } = pool.state;
     this.mostBeyondWidth = Math.max(this.mostBeyondWidth, inFlight - width);
     await this.#wait(WAY_MS);
-    if (this.#inUse >= this.places) return this.#refuse();
+    const now = this.clock.now();
+    if (this.#inUse >= this.places || this.#rate?.take(now) === false) return this.#refuse();
+    const headers = this.#options.tells?.(this.#rate?.remaining(now) ?? 0, this.#rate?.windowEndMs(now) ?? 0);
     this.#inUse += 1;
     this.taken.push(runId);
     this.most = Math.max(this.most, this.#inUse);
     this.mostLately = Math.max(this.mostLately, this.#inUse);
     await this.#wait(WAY_MS);
-    if (!isSilent) accepted();
+    if (!isSilent) accepted(headers);
     const overloaded = await this.#hold(holdMs);
     if (freesLateMs === 0) this.#inUse -= 1;
     else this.clock.wakeAt(this.clock.now() + freesLateMs, () => this.#free());

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SimulatedServer } from "../../../test/fakes/simulated-server.ts";
 
 const SECOND = 1_000;
@@ -21,6 +21,61 @@ test.each([
     expect(server.pool.state.width).toBe(20);
   },
 );
+
+describe.each(["fixed", "sliding", "bucket"] as const)("a server that limits the rate, %s", (kind) => {
+  test.each([
+    [5, 50, undefined],
+    [10, 50, undefined],
+    [10, 300, "1"],
+    [20, 20, "1"],
+    [20, 300, undefined],
+  ])(
+    "of %s calls a second of %s ms (Retry-After: %s) answers 500 of 500 and refuses at most one in twenty",
+    async (count, holdMs, retryAfter) => {
+      const rate = { count, windowMs: SECOND, kind };
+      const server = new SimulatedServer({ places: 10_000, rate, holdMs, retryAfter });
+      server.ask(500);
+      const tookMs = await server.runToEnd(3_600 * SECOND);
+
+      expect(server.answers).toEqual({ answered: 500, failed: 0 });
+      expect(server.refused / server.sentAt.length).toBeLessThanOrEqual(0.05);
+      expect(tookMs).toBeLessThanOrEqual(1.6 * (500 / count) * SECOND);
+      expect(server.pool.state.perSecond).toBeGreaterThan(count / 2);
+    },
+  );
+
+  test.each([60, 300])("of %s calls a minute, which it tells, refuses next to nothing", async (count) => {
+    const tells = (remaining: number, resetMs: number) => ({
+      "x-ratelimit-remaining-requests": String(remaining),
+      "x-ratelimit-reset-requests": `${resetMs}ms`,
+    });
+    const rate = { count, windowMs: 60 * SECOND, kind };
+    const server = new SimulatedServer({ places: 10_000, rate, holdMs: 300, tells });
+    server.ask(500);
+    const tookMs = await server.runToEnd(3_600 * SECOND);
+
+    expect(server.answers).toEqual({ answered: 500, failed: 0 });
+    expect(server.refused).toBeLessThanOrEqual(10);
+    expect(tookMs).toBeLessThanOrEqual(1.5 * (500 / count) * 60 * SECOND);
+  });
+});
+
+test("a server that tells how many tokens are left is sent no more calls than they are enough for", async () => {
+  let left = 10_000;
+  const tells = () => {
+    left -= 100;
+    return { "x-ratelimit-remaining-tokens": String(left), "x-ratelimit-reset-tokens": "30s" };
+  };
+  const rate = { count: 100, windowMs: 30 * SECOND, kind: "fixed" } as const;
+  const server = new SimulatedServer({ places: 10_000, rate, holdMs: 300, tells });
+  server.ask(150);
+  await server.run(20 * SECOND);
+  expect(server.answers.answered).toBeGreaterThan(80);
+  expect(server.refused).toBe(0);
+  left = 10_000;
+  await server.runToEnd(60 * SECOND);
+  expect(server.answers).toEqual({ answered: 150, failed: 0 });
+});
 
 test("a server that can do more later is found out, and one that can do less is not asked for ever", async () => {
   const server = new SimulatedServer({ places: 20, holdMs: 3 * SECOND });

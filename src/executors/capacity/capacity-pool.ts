@@ -2,18 +2,22 @@ import type { CapacityWait, PoolState } from "../../ports/capacity.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Failed, Task } from "../../ports/executor.ts";
 import { toInterrupted } from "../output/failure.ts";
+import { CallPace, type PacedCall } from "./call-pace.ts";
 import { type Caller, CapacityNotes } from "./capacity-notes.ts";
 import { CapacityWidth, type SentCall } from "./capacity-width.ts";
 import { Closure } from "./closure.ts";
+import { type AnswerHeaders, readRateLimits } from "./rate-headers.ts";
 import type { SharedCeiling } from "./shared-ceiling.ts";
 import { readThrottle } from "./throttle.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
+export type Accepted = (headers?: AnswerHeaders) => void;
+
 /** A call that can be sent again where the server refuses it. */
 export interface PooledCall<Reply> {
   readonly caller: Caller;
-  /** Calls `accepted` as soon as the server is known to work on it. */
-  send(accepted: () => void): Promise<Reply>;
+  /** Calls `accepted` as soon as the server is known to work on it, with the headers of its answer. */
+  send(accepted: Accepted): Promise<Reply>;
   /** Undefined: it was answered well. */
   failureOf(reply: Reply): Failed | undefined;
   /** Of a call that was not sent. */
@@ -33,11 +37,11 @@ export interface PoolOptions {
 
 interface Waiter extends Pick<Task, "runId" | "tenantId" | "priority"> {
   readonly caller: Caller;
-  go(call: SentCall): void;
+  go(call: SentCall, paced: PacedCall): void;
   fail(failed: Failed): void;
 }
 
-type Place = { readonly waiter: Waiter; readonly call: SentCall };
+type Place = { readonly waiter: Waiter; readonly call: SentCall; readonly paced: PacedCall };
 
 /** A refusal comes sooner, so a call without one is being worked on. */
 const SILENT_ACCEPT_MS = 2_000;
@@ -49,6 +53,7 @@ const SILENT_ACCEPT_MS = 2_000;
 export class CapacityPool {
   readonly #options: PoolOptions;
   readonly #width: CapacityWidth;
+  readonly #pace = new CallPace(() => this.#width.release());
   readonly #closure: Closure;
   readonly #line = new WaitingLine<Waiter>();
   #inFlight = 0;
@@ -69,8 +74,16 @@ export class CapacityPool {
   get state(): PoolState {
     const { name, clock } = this.#options;
     const { until: closedUntil } = this.#closure;
-    const counts = { inFlight: this.#inFlight, waiting: this.#line.size, refused: this.#refused };
-    return { name, width: this.#width.width, ...counts, ...(closedUntil > clock.now() ? { closedUntil } : {}) };
+    const { perSecond } = this.#pace;
+    return {
+      name,
+      width: this.#width.width,
+      inFlight: this.#inFlight,
+      waiting: this.#line.size,
+      refused: this.#refused,
+      ...(perSecond === undefined ? {} : { perSecond }),
+      ...(closedUntil > clock.now() ? { closedUntil } : {}),
+    };
   }
 
   get isIdle(): boolean {
@@ -107,7 +120,14 @@ export class CapacityPool {
       waits = false;
       resolve(turn);
     };
-    const waiter: Waiter = { runId, tenantId, priority, caller, go: (call) => end({ waiter, call }), fail: end };
+    const waiter: Waiter = {
+      runId,
+      tenantId,
+      priority,
+      caller,
+      go: (call, paced) => end({ waiter, call, paced }),
+      fail: end,
+    };
     const now = this.#now();
     if (isAgain) this.#line.pushFirst(waiter, now);
     else this.#line.push(waiter, now);
@@ -130,19 +150,24 @@ export class CapacityPool {
 
   async #sendOnce<Reply>(
     pooled: PooledCall<Reply>,
-    { waiter, call }: Place,
+    { waiter, call, paced }: Place,
   ): Promise<{ readonly reply: Reply } | "refused"> {
-    const accepted = () => {
+    let isTold = false;
+    const accepted: Accepted = (headers) => {
+      if (headers !== undefined && !isTold) this.#pace.told(readRateLimits(headers, this.#now()), paced, this.#now());
+      isTold ||= headers !== undefined;
       if (call.isAccepted) return;
       this.#width.accepted(call);
+      this.#pace.taken(paced, this.#now());
       this.#closure.accepted();
       this.pump();
     };
-    const stopSilence = this.#options.clock.wakeAt(this.#now() + SILENT_ACCEPT_MS, accepted);
+    const stopSilence = this.#options.clock.wakeAt(this.#now() + SILENT_ACCEPT_MS, () => accepted());
     let reply: Reply;
     try {
       reply = await pooled.send(accepted);
     } catch (error) {
+      this.#pace.lost(paced);
       this.#end(waiter, call);
       throw error;
     } finally {
@@ -150,12 +175,15 @@ export class CapacityPool {
     }
     const failed = pooled.failureOf(reply);
     const throttle = failed === undefined ? undefined : readThrottle(failed, this.#now());
+    if (throttle?.is !== "refused") this.#pace.taken(paced, this.#now());
     if (failed === undefined) {
       this.#width.answered(call);
       this.#closure.accepted();
     }
     if (failed !== undefined && throttle?.is === "refused") {
-      return this.#refuse(waiter, call, { failed, retryAfterMs: throttle.retryAfterMs }) ? { reply } : "refused";
+      return this.#refuse({ waiter, call, paced }, { failed, retryAfterMs: throttle.retryAfterMs })
+        ? { reply }
+        : "refused";
     }
     if (throttle?.is === "overloaded") this.#width.overloaded(call, this.#now());
     this.#end(waiter, call);
@@ -164,13 +192,13 @@ export class CapacityPool {
 
   /** True: the server has refused for too long, so that the refusal is the answer. */
   #refuse(
-    waiter: Waiter,
-    call: SentCall,
+    { waiter, call, paced }: Place,
     { failed, retryAfterMs }: { readonly failed: Failed; readonly retryAfterMs: number | undefined },
   ): boolean {
     const now = this.#now();
     this.#refused += 1;
     const inFlight = this.#inFlight - 1;
+    this.#pace.refused(paced, now);
     this.#width.refused(call, { now, retryAfterMs });
     this.#closure.refused({ failed, retryAfterMs, inFlight }, now);
     this.#end(waiter, call);
@@ -205,22 +233,27 @@ export class CapacityPool {
   pump(): void {
     const now = this.#now();
     const { ceiling } = this.#options;
-    while (this.#line.size > 0 && now >= this.#closure.until && ceiling?.hasRoom !== false) {
+    while (this.#line.size > 0 && now >= this.#opensAt(now) && ceiling?.hasRoom !== false) {
       const taken = { inFlight: this.#inFlight, cooling: this.#cooling, now };
       const waiter = this.#width.allows(taken) ? this.#line.take(now) : undefined;
       if (waiter === undefined) break;
       this.#inFlight += 1;
       ceiling?.took();
-      waiter.go(this.#width.sent(taken.inFlight + taken.cooling));
+      waiter.go(this.#width.sent(taken.inFlight + taken.cooling), this.#pace.sent(this.#inFlight, now));
     }
     this.#lookAgain(now);
+  }
+
+  #opensAt(now: number): number {
+    return Math.max(this.#closure.until, this.#pace.nextAt(now));
   }
 
   #lookAgain(now: number): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
     if (this.#line.size === 0) return;
-    const at = now < this.#closure.until ? this.#closure.until : this.#width.probeAt;
+    const opensAt = this.#opensAt(now);
+    const at = now < opensAt ? opensAt : this.#width.probeAt;
     if (at !== undefined && at > now) this.#stopTimer = this.#options.clock.wakeAt(at, () => this.pump());
   }
 

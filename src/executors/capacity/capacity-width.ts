@@ -116,6 +116,12 @@ export class CapacityWidth {
     if (this.#isGrowing && this.#width < Math.min(this.#max, 2 * this.#held)) this.#width += 1;
   }
 
+  /** What was refused was not the number of calls at once: it grows again. */
+  release(): void {
+    this.#isGrowing = true;
+    this.#failedProbes = 0;
+  }
+
   refused(call: SentCall, { now, retryAfterMs }: Refusal): void {
     const limit = Math.max(1, Math.min(this.#width, call.position - 1));
     if (call.round !== this.#round) return this.#noteSameWave(limit, now);

@@ -1,5 +1,6 @@
 import type { Failed } from "../../ports/executor.ts";
 import type { Caller } from "../capacity/capacity-notes.ts";
+import type { Accepted } from "../capacity/capacity-pool.ts";
 import type { Model } from "./create-models.ts";
 
 type Reply<Answer> = (Answer & { readonly ok: true }) | { readonly ok: false; readonly failed: Failed };
@@ -8,7 +9,7 @@ interface SentCall<Answer> {
   readonly model: Pick<Model, "pool">;
   readonly caller: Caller;
   /** Calls `accepted` as soon as the model answers. */
-  send(accepted: () => void): Promise<Reply<Answer>>;
+  send(accepted: Accepted): Promise<Reply<Answer>>;
 }
 
 /** Asks when the provider takes the call, and again where it has refused it for the moment. */

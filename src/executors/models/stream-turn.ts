@@ -1,5 +1,6 @@
 import { isJsonObject, type Json } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
+import type { AnswerHeaders } from "../capacity/rate-headers.ts";
 import { toFailed } from "../output/failure.ts";
 import { createRedactor, redactOutcome } from "../output/redact.ts";
 import type { Model } from "./create-models.ts";
@@ -20,7 +21,7 @@ export interface TurnCall {
   /** The longest silence of the model. Absent: no limit but the signal. */
   readonly silenceMs?: number | undefined;
   /** The model has begun to answer. */
-  onBegin?(): void;
+  onBegin?(headers?: AnswerHeaders): void;
   /** A piece of the text, as it comes. */
   onText?(delta: string): void;
 }
@@ -53,10 +54,12 @@ export async function streamTurn(call: TurnCall, signal: AbortSignal): Promise<T
     stop.throwIfAborted();
     const provider = await model.open(call.asked);
     // The price list is loaded while the provider thinks.
-    const [{ stream }] = await Promise.all([provider.doStream(toOptions(call, stop)), model.hasPrice()]);
+    const [{ stream, response }] = await Promise.all([provider.doStream(toOptions(call, stop)), model.hasPrice()]);
+    let isFirst = true;
     const onPart = () => {
       silence.reset();
-      call.onBegin?.();
+      if (isFirst) call.onBegin?.(response?.headers);
+      isFirst = false;
     };
     const content = await listen(stream, onPart, call.onText);
     if ("error" in content) throw new StreamError(content.error);

@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { isJsonObject } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
 import type { Caller } from "../../capacity/capacity-notes.ts";
+import type { Accepted } from "../../capacity/capacity-pool.ts";
 import { readRetryAfterMs } from "../../capacity/throttle.ts";
 import type { Reserved } from "../../models/reserve-call.ts";
 import { sendInPool } from "../../models/send-in-pool.ts";
@@ -45,7 +46,7 @@ export async function askWithRetries(
   let waitedMs = 0;
   for (let tries = 0; ; tries += 1) {
     const asked = call(tries);
-    const send = async (onBegin: () => void): Promise<AskedReply> => {
+    const send = async (onBegin: Accepted): Promise<AskedReply> => {
       const reserved = await reserve(asked);
       if (!reserved.ok) return reserved;
       const startedAt = Date.now();

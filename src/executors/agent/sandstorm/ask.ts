@@ -1,5 +1,7 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
+import type { Accepted } from "../../capacity/capacity-pool.ts";
+import { readRetryAfter } from "../../capacity/rate-headers.ts";
 import { settleFailed, toFailed, toInterrupted } from "../../output/failure.ts";
 import type { Redactor } from "../../output/redact.ts";
 import type { Validate } from "../../output/schema-validators.ts";
@@ -23,7 +25,7 @@ export interface Line {
   readonly redactor: Redactor;
   readonly afterResultMs: number;
   /** Called when the agent has begun. */
-  onWorking(): void;
+  onWorking: Accepted;
 }
 
 /** One query, from opening the connection to closing it. */
@@ -69,7 +71,8 @@ async function openQuery(input: AgentInput, { task, server, timeouts }: Line): P
 async function findRefusal(response: HttpResponse, { server, redactor }: Line): Promise<Failed | undefined> {
   const { status } = response;
   if (status !== 200) {
-    const { location, "retry-after": retryAfter } = response.headers;
+    const { location } = response.headers;
+    const retryAfter = readRetryAfter(response.headers, Date.now());
     // Masked before it is shortened, or a key could be cut in two and slip through.
     const body = redactor.text(await readText(response.body, MAX_REFUSAL_BYTES));
     return toRefusal({ status, location, retryAfter, body }, server);
@@ -88,7 +91,7 @@ async function listen(response: HttpResponse, conversation: Conversation, line: 
       const clean = redactDecoded(decoded, line.redactor);
       line.log.add(clean);
       if (clean.kind === "document") addDocument(conversation, clean.document);
-      if (conversation.hasBegun) line.onWorking();
+      if (conversation.hasBegun) line.onWorking(response.headers);
       if (conversation.result !== undefined) line.timeouts.endWithin(line.afterResultMs);
       else if (conversation.error !== undefined) return { by: "eof" };
     }

@@ -1,4 +1,5 @@
 import type { Executor, Outcome, Task } from "../../../ports/executor.ts";
+import type { Accepted } from "../../capacity/capacity-pool.ts";
 import type { CapacityPools } from "../../capacity/capacity-pools.ts";
 import { toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
 import { createRedactor, redactOutcome } from "../../output/redact.ts";
@@ -51,7 +52,7 @@ export function createSandstormExecutor(options: SandstormOptions): Executor<Out
     if (server.keysWithheld)
       log.note("The definition names another server than the configured one: no keys are sent to it.");
     const { afterResultMs = AFTER_RESULT_MS } = options;
-    const send = async (onWorking: () => void) => {
+    const send = async (onWorking: Accepted) => {
       const timeouts = startTimeouts(signal, {
         connectMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
         idleMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
