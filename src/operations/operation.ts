@@ -3,6 +3,7 @@ import type { ErrorCode } from "../core/errors/error-table.ts";
 import type { Json } from "../core/json.ts";
 import type { KeyScope } from "../ports/service/api-keys.ts";
 import type { Application } from "./application/application.ts";
+import { withNames } from "./name-in-remedy.ts";
 import type { Frozen } from "./schemas.ts";
 import type { Submissions } from "./start/submit-run.ts";
 
@@ -237,11 +238,34 @@ export function byItsSurfaces(): Promise<never> {
   return Promise.reject(new Error("Its surfaces do this operation by hand."));
 }
 
-/** Keeps the types of one operation, so that handler, verbs and client are checked against its schemas. */
+/**
+ * Keeps the types of one operation, so that handler, verbs and client are checked against its schemas. The remedies of an
+ * operation about one thing name that thing.
+ */
 export function defineOperation<
   Input extends z.ZodObject,
   Output extends z.ZodType,
   const Http extends HttpPlace | NotThere,
 >(operation: Operation<Input, Output, Http>): Operation<Input, Output, Http> {
-  return operation;
+  const { http, handle } = operation;
+  if (!("path" in http) || !http.path.includes("/{id}")) return operation;
+  const [, topic = ""] = http.path.split("/");
+  return {
+    ...operation,
+    async handle(context, input) {
+      try {
+        return await handle(context, input);
+      } catch (error) {
+        throw withNames(error, namesOf(topic, input));
+      }
+    },
+  };
+}
+
+/** The id of an approval begins with that of its run, which is where to look. */
+function namesOf(topic: string, input: Readonly<Record<string, unknown>>) {
+  const { id = "", step, from } = input;
+  const place = [step, from].find((each) => typeof each === "string");
+  if (topic === "approvals") return { topic: "runs", id: String(id).split(":", 1)[0] ?? "", step: place };
+  return { topic, id: String(id), step: place };
 }

@@ -1,5 +1,6 @@
 import { ERRORS, isErrorCode } from "../../../core/errors/error-table.ts";
 import { outsideOfSides } from "../../../core/graph/step-path.ts";
+import { nameInRemedy } from "../../name-in-remedy.ts";
 import { shellWord } from "../../shell-word.ts";
 import type { ErrorDescription } from "../run-schemas.ts";
 
@@ -17,11 +18,9 @@ interface Failure {
 /** The remedy names the run and the step, so that it can be typed as it is. */
 export function describeError({ code, message = code }: Failure, { runId, path }: ErrorPlace): ErrorDescription {
   const { remedy } = ERRORS[isErrorCode(code) ? code : "AGENT_FAILED"];
-  const step = path === undefined ? "" : ` ${shellWord(path)}`;
-  const named = remedy.replace(/`pawl runs [^`]+`/g, (command) =>
-    command.replace(/ (ID|RUN)\b/, ` ${runId}`).replace(/ STEP\b/, () => step),
-  );
-  return { code, message, remedy: named };
+  const named = nameInRemedy(remedy, { topic: "runs", id: runId, step: path });
+  // All of the run's logs.
+  return { code, message, remedy: path === undefined ? named.replace(/ STEP\b/, "") : named };
 }
 
 /** The error of a run that has ended: its remedy also says how to go on from there. */
