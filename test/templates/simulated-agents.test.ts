@@ -10,8 +10,8 @@ import { ROOT } from "../support/fixtures.ts";
 
 const NEVER = new AbortController().signal;
 
-/** They wait for time, for a person, or for a server. */
-const LEFT_OUT = ["waits", "review-and-approve", "other-executors"];
+/** They wait for time, for a person, or for a server, or need scripts. */
+const LEFT_OUT = ["waits", "review-and-approve", "other-executors", "work-steps"];
 
 const PEOPLE = [1, 2].map((n) => ({ name: `N${n}`, website: `https://${n}.example.com`, links: { profile: `p${n}` } }));
 const INPUTS: Readonly<Record<string, object>> = {

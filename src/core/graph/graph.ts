@@ -120,6 +120,8 @@ interface StepCommon {
   /** In a dag: the steps that must have ended before. Ignored in a machine. */
   readonly after?: readonly string[];
   readonly each?: Each;
+  /** It follows the fan-out of this step, itself or followed, item by item, whatever it names and the input has. */
+  readonly follows?: string | undefined;
   /**
    * Fields of an item that this step names (`{input.website}` where the input does not declare it).
    * Such a step follows the fan-out of its direct dependency item by item.

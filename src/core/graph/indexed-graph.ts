@@ -92,7 +92,9 @@ function indexFlow(flow: Flow, prefix: string, read: ReadonlySet<string>): Index
     steps,
     indexOf,
     order,
-    hasItemFields: flow.steps.some((step) => step.itemFields !== undefined || step.usesItem === true),
+    hasItemFields: flow.steps.some(
+      (step) => step.follows !== undefined || step.itemFields !== undefined || step.usesItem === true,
+    ),
     plainShape: flow.steps.map((step, index) => (step.each === undefined ? SINGLE : index)),
     controlVariables: controlVariablesOf(flow),
   };

@@ -6,8 +6,8 @@ export const SINGLE = -1;
 
 /**
  * For each step of a dag the step whose fan-out it follows: its own index where it opens one, `SINGLE` where it is in
- * none. A step follows the fan-out of its direct dependencies if exactly one is there and it names a field of an item;
- * a name that the input has belongs to the input.
+ * none. A step follows the fan-out that it says, else that of its direct dependencies if exactly one is there and it names
+ * a field of an item; a name that the input has belongs to the input.
  */
 export type Shape = readonly number[];
 
@@ -39,6 +39,11 @@ export function computeShape(flow: ShapedFlow, inputNames: ReadonlySet<string>):
     if (indexed === undefined) continue;
     if (indexed.step.each !== undefined) {
       shape[index] = index;
+      continue;
+    }
+    const { follows } = indexed.step;
+    if (follows !== undefined) {
+      shape[index] = shape[flow.steps.findIndex(({ step }) => step.id === follows)] ?? SINGLE;
       continue;
     }
     const field = indexed.step.usesItem ? "item" : indexed.step.itemFields?.find((name) => !inputNames.has(name));

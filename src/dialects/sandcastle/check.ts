@@ -1,7 +1,8 @@
 import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
-import { computeItemDomains, declaredNames, type ItemDomains } from "./items.ts";
+import { checkFields } from "./check-fields.ts";
+import { computeItemDomains, type ItemDomains } from "./items.ts";
 import type { Workflow } from "./parse.ts";
 import type { StepDefinition } from "./parse-step.ts";
 import { leavesStorage } from "./references/reference.ts";
@@ -14,15 +15,16 @@ export function checkWorkflow(workflow: Workflow, graph: StepGraph, problems: Pr
   checkIds(workflow, problems);
   for (const step of workflow.steps) checkDependencies(step, graph, problems);
   checkCycles(graph, problems);
-  const domains = computeItemDomains(graph.order, declaredNames(workflow));
+  const domains = computeItemDomains(workflow, graph);
   for (const step of workflow.steps) {
     checkReferences(step, graph, problems);
+    checkEach(step, domains, { graph, problems });
     checkItems(step, domains, problems);
   }
   for (const slot of workflow.storagePath === undefined ? [] : slotsOf(workflow.storagePath)) {
     checkStepExists(slot, graph, problems);
   }
-  suggestInputNames(workflow, domains, problems);
+  checkFields({ workflow, graph, domains, problems });
 }
 
 function checkIds(workflow: Workflow, problems: ProblemList): void {
@@ -80,11 +82,35 @@ function checkStorage({ reference, written, start, end }: Slot, problems: Proble
   problems.error({ code: "STORAGE_PATH_INVALID", at: { start, end }, message });
 }
 
+/** `each` names a fan-out, or a step that follows one, and depends on it or on one that follows it. */
+function checkEach(
+  { id, each, fanOut, dependsOn }: StepDefinition,
+  { domainOf }: ItemDomains,
+  { graph, problems }: { readonly graph: StepGraph; readonly problems: ProblemList },
+): void {
+  if (each === undefined || each === false) return;
+  const { value: named, at } = each;
+  const shown = toExcerpt(named);
+  if (fanOut !== undefined) {
+    const message = `Step '${id}' has a list of its own, and \`each\`.`;
+    problems.error({ code: "VALUE_INVALID", at, message, remedy: "Leave out `each`, or `parallel_over`." });
+  } else if (!graph.byId.has(named)) {
+    const message = `\`each\` names an unknown step '${shown}'.`;
+    problems.error({ code: "STEP_UNKNOWN", at, message, remedy: suggest(named, graph.byId.keys()) });
+  } else if (domainOf.get(named) === undefined) {
+    const message = `Step '${id}' cannot follow items of '${shown}', which runs once, or gives no list.`;
+    problems.error({ code: "VALUE_INVALID", at, message, remedy: "Name a step with `parallel_over`." });
+  } else if (!dependsOn.some((need) => domainOf.get(need.id) === domainOf.get(named))) {
+    const message = `Step '${id}' follows items of '${shown}', and depends on no step that does.`;
+    problems.error({ code: "STEP_NOT_ANCESTOR", at, message, remedy: `Add \`${shown}\` to its \`depends_on\`.` });
+  }
+}
+
 function checkItems(step: StepDefinition, domains: ItemDomains, problems: ProblemList): void {
   const rivals = domains.ambiguous.get(step.id);
   if (rivals !== undefined) {
     const message = `Step '${step.id}' names a field of an item, but depends on two fan-outs: ${rivals.join(", ")}.`;
-    const remedy = "Declare the name in `input_schema`, depend on one of them only, or name an index.";
+    const remedy = `Write \`each: ${rivals[0]}\`, declare the name in \`input_schema\`, or depend on one of them only.`;
     problems.error({ code: "AMBIGUOUS_ITEMS", at: step.at, message, remedy });
     return;
   }
@@ -107,19 +133,4 @@ function checkFieldOfList(
   if (domain === undefined || domain === readerDomain || typeof field !== "string") return;
   const message = `\`${toExcerpt(slot.written)}\`: '${reference.step}' runs once per item, so its output is a list here and has no \`${toExcerpt(field)}\`.`;
   problems.error({ code: "FIELD_OF_LIST", at: slot, message });
-}
-
-/** The input may hold more than its schema declares, so that only a likely misspelling is worth a word. */
-function suggestInputNames(workflow: Workflow, { domainOf }: ItemDomains, problems: ProblemList): void {
-  const declared = declaredNames(workflow);
-  for (const step of workflow.steps) {
-    if (step.fanOut !== undefined || domainOf.has(step.id)) continue;
-    for (const { reference, start, end, written } of slotsOfStep(step)) {
-      const [name] = reference.to === "input" ? reference.path : [];
-      const remedy = name === undefined || declared.has(String(name)) ? undefined : suggest(String(name), declared);
-      if (remedy === undefined) continue;
-      const message = `\`${toExcerpt(written)}\`: \`input_schema\` does not declare \`${toExcerpt(String(name))}\`.`;
-      problems.slip({ code: "EXPRESSION_INVALID", at: { start, end }, message, remedy });
-    }
-  }
 }

@@ -1,7 +1,9 @@
+import { fieldsOf as declaredFieldsOf, itemSchemaOf } from "./declared-fields.ts";
 import type { Workflow } from "./parse.ts";
 import type { StepDefinition } from "./parse-step.ts";
 import { slotsOfStep } from "./references/slots.ts";
 import type { Slot } from "./references/template.ts";
+import type { StepGraph } from "./step-graph.ts";
 
 /** The use that a step makes of an item, read as if no undeclared name were in the input. */
 export interface ItemUse {
@@ -13,31 +15,61 @@ export interface ItemUse {
 
 /**
  * Which fan-out each step follows: its own id where it opens one, that of another step where it runs once per item of
- * that one's list. The run decides anew with its real input, and can then only find fewer: a name that the input has is
- * no field.
+ * that one's list.
  */
 export interface ItemDomains {
   readonly domainOf: ReadonlyMap<string, string>;
+  /**
+   * Steps that follow a fan-out whatever the input has: they say so, or name a declared field of its items. For the others a
+   * run decides anew with its real input, and can then only find fewer: a name that the input has is no field.
+   */
+  readonly certain: ReadonlySet<string>;
+  /** Declared fields of the items of a fan-out, where any are declared. */
+  readonly fieldsOf: ReadonlyMap<string, ReadonlySet<string>>;
   /** Steps that name an item while two or more fan-outs could give it, with those fan-outs. */
   readonly ambiguous: ReadonlyMap<string, readonly string[]>;
 }
 
-/** `order`: every step after those that it depends on. */
-export function computeItemDomains(order: readonly StepDefinition[], declared: ReadonlySet<string>): ItemDomains {
+export function computeItemDomains(workflow: Workflow, { order, byId }: StepGraph): ItemDomains {
+  const declared = declaredNames(workflow);
   const domainOf = new Map<string, string>();
+  const certain = new Set<string>();
+  const fieldsOf = new Map<string, ReadonlySet<string>>();
   const ambiguous = new Map<string, readonly string[]>();
   for (const step of order) {
+    const { id, each } = step;
     if (step.fanOut !== undefined) {
-      if (isFanOut(step)) domainOf.set(step.id, step.id);
+      if (!isFanOut(step)) continue;
+      domainOf.set(id, id);
+      const fields = declaredFieldsOf(itemSchemaOf(step, workflow, byId));
+      if (fields !== undefined) fieldsOf.set(id, fields);
       continue;
     }
-    if (!usesItem(findItemUse(step, declared))) continue;
-    const domains = new Set(step.dependsOn.flatMap(({ id }) => domainOf.get(id) ?? []));
-    const [only] = domains;
-    if (domains.size > 1) ambiguous.set(step.id, [...domains]);
-    else if (only !== undefined) domainOf.set(step.id, only);
+    if (each === false) continue;
+    const near = [...new Set(step.dependsOn.flatMap((need) => domainOf.get(need.id) ?? []))];
+    if (each !== undefined) {
+      const named = domainOf.get(each.value);
+      if (named === undefined || !near.includes(named)) continue;
+      domainOf.set(id, named);
+      certain.add(id);
+      continue;
+    }
+    const use = findItemUse(step, declared);
+    const given = near.filter(
+      (domain) => use.whole || use.fields.some((name) => mayBeField(name, fieldsOf.get(domain))),
+    );
+    const [only] = given;
+    if (given.length > 1) ambiguous.set(id, given);
+    else if (only !== undefined) {
+      domainOf.set(id, only);
+      if (use.fields.some((name) => fieldsOf.get(only)?.has(name))) certain.add(id);
+    }
   }
-  return { domainOf, ambiguous };
+  return { domainOf, certain, fieldsOf, ambiguous };
+}
+
+function mayBeField(name: string, declared: ReadonlySet<string> | undefined): boolean {
+  return declared === undefined || declared.has(name);
 }
 
 /** A sub-workflow with an `output_mapping` gives a map of lists, as in the original, and so no list to follow. */

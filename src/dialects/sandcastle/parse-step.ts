@@ -51,6 +51,8 @@ function toStep(read: ReadStep, context: StepContext) {
     dependsOn: (read.depends_on ?? []).map(({ value, at }) => ({ id: value, at })),
     body,
     fanOut: toFanOut(read, block),
+    /** The step whose items it follows. False: it runs once. Absent: what it names decides. */
+    each: read.each,
     fallback: toFallback(read, body.type === "agent" ? body.call : toLimits(top)),
     policies: policies.length === 0 ? undefined : policies,
     timeoutMs,

@@ -34,6 +34,17 @@ steps:
     max_turns: 1
 `;
 
+test("a step that follows the items of another says so", async () => {
+  const { steps } = await plan(`${FAN_OUT}  - { id: mail, depends_on: [scrape], each: scrape, prompt: Hi. }\n`, {
+    companies: ["a", "b"],
+  });
+  expect(steps.map(({ step, follows }) => [step, follows])).toEqual([
+    ["scrape", undefined],
+    ["sum", undefined],
+    ["mail", "scrape"],
+  ]);
+});
+
 test("a list of the input is counted, and every try and turn is paid", async () => {
   const { steps, total, warnings } = await plan(FAN_OUT, { companies: ["a", "b"] });
 

@@ -60,6 +60,10 @@ const stepSchema = z.object({
     count: z.number().nullable(),
     because: z.string().optional(),
   }),
+  follows: z
+    .string()
+    .optional()
+    .describe("The step whose items it runs for, one by one. Absent: it has a list of its own, or none."),
   // For a fan-out: the most instances at once.
   max_concurrent: z.number().nullable(),
   // Tries of one instance, the first included.

@@ -88,12 +88,16 @@ export class StepPlanner {
       if (visited.is === "at_most" && visited.count > 1) this.#warnOfLoop(pass, indexed, visited.count);
       const inPass = times(visited, domain?.count ?? ONCE);
       const when = indexed.step.when === undefined ? inPass : atMost(inPass);
+      const first = this.steps.length;
       const size = await this.#planStep(indexed, {
         pass: { ...pass, known: domain === undefined ? pass.known : { ...pass.known, items: domain.items } },
         known: domain === undefined ? known : { ...known, items: domain.items },
         sizes,
         count: times(pass.count, when),
       });
+      const row = this.steps[first];
+      const followed = origin === index ? undefined : flow.steps[origin]?.step.id;
+      if (row !== undefined && followed !== undefined) this.steps[first] = { ...row, follows: followed };
       sizes.of.set(indexed.step.id, { each: size, count: inPass, origin });
       total = plus(total, whole(size, inPass));
     }

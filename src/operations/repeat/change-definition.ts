@@ -130,10 +130,11 @@ async function changeAgent(
   if (written === undefined) {
     throw invalid(`changes.steps.${name}.prompt`, "cannot be changed: the definition has no such prompt");
   }
-  const { itemFields: _, usesItem: __, ...rest } = step;
-  const { itemFields, usesItem } = written.step;
+  const { follows: _, itemFields: __, usesItem: ___, ...rest } = step;
+  const { follows, itemFields, usesItem } = written.step;
   return {
     ...rest,
+    ...(follows === undefined ? {} : { follows }),
     ...(itemFields === undefined ? {} : { itemFields }),
     ...(usesItem === undefined ? {} : { usesItem }),
     input: { op: "object", entries: { ...changed, prompt: written.prompt } },

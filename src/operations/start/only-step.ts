@@ -33,7 +33,17 @@ function withOnly(graph: Graph, step: Step): Graph {
 }
 
 function alone(step: Step): Step {
-  const { after: _a, each: _e, when: _w, itemFields: _i, usesItem: _u, transitions: _t, project: _p, ...rest } = step;
+  const {
+    after: _a,
+    each: _e,
+    when: _w,
+    follows: _f,
+    itemFields: _i,
+    usesItem: _u,
+    transitions: _t,
+    project: _p,
+    ...rest
+  } = step;
   const bare = rest as Step;
   switch (bare.kind) {
     case "task":

@@ -2,23 +2,31 @@ import type { Expr } from "../../../core/expressions/expr.ts";
 import type { DagFlow, Step, TaskStep } from "../../../core/graph/graph.ts";
 import { literal, literalIfAny, toObject } from "../../build-expr.ts";
 import type { SourceText } from "../../source/source-text.ts";
-import { findItemUse } from "../items.ts";
+import { findItemUse, type ItemDomains } from "../items.ts";
 import type { Workflow } from "../parse.ts";
 import type { AgentCall, Fallback, StepDefinition } from "../parse-step.ts";
 import { slotsOfStep } from "../references/slots.ts";
 import { type ExprScope, lowerTemplate } from "./lower-expr.ts";
 
-export interface LowerContext {
+export interface LowerContext extends Pick<ItemDomains, "domainOf" | "certain" | "fieldsOf"> {
   readonly workflow: Workflow;
   readonly source: SourceText;
   readonly declared: ReadonlySet<string>;
-  readonly domainOf: ReadonlyMap<string, string>;
 }
 
 /** The fields that steps of every type have. */
 export type CommonFields = Pick<
   Step,
-  "id" | "description" | "place" | "after" | "itemFields" | "usesItem" | "onFailure" | "catch" | "maxCostMicro"
+  | "id"
+  | "description"
+  | "place"
+  | "after"
+  | "follows"
+  | "itemFields"
+  | "usesItem"
+  | "onFailure"
+  | "catch"
+  | "maxCostMicro"
 >;
 
 export function lowerCommon(step: StepDefinition, scope: ExprScope, context: LowerContext): CommonFields {
@@ -28,7 +36,7 @@ export function lowerCommon(step: StepDefinition, scope: ExprScope, context: Low
     description: step.description,
     place: context.source.position(step),
     ...(after.length === 0 ? {} : { after }),
-    ...lowerItemUse(step, scope),
+    ...lowerItemUse(step, scope, context),
     ...lowerOnFailure(step, scope, context),
     maxCostMicro: step.maxCostMicro,
   };
@@ -55,8 +63,13 @@ export function freeId(wanted: string, step: StepDefinition): string {
 }
 
 /** Only where an item is possible at all, so that the graphs of other steps stay plain. */
-function lowerItemUse(step: StepDefinition, scope: ExprScope): Pick<Step, "itemFields" | "usesItem"> {
+function lowerItemUse(
+  step: StepDefinition,
+  scope: ExprScope,
+  { domainOf, certain }: LowerContext,
+): Pick<Step, "follows" | "itemFields" | "usesItem"> {
   if (!scope.perItem) return {};
+  if (certain.has(step.id)) return { follows: domainOf.get(step.id) };
   const { fields, whole } = findItemUse(step, scope.declared);
   return { ...(fields.length === 0 ? {} : { itemFields: fields }), ...(whole ? { usesItem: true } : {}) };
 }

@@ -9,6 +9,8 @@ export interface ExprScope {
   readonly declared: ReadonlySet<string>;
   /** The step may run once per item, so that an undeclared name may be a field of it. */
   readonly perItem: boolean;
+  /** Declared fields of the item, if any are. */
+  readonly itemFields?: ReadonlySet<string> | undefined;
 }
 
 export function lowerReference(reference: Reference, scope: ExprScope): Expr {
@@ -60,7 +62,8 @@ export function lowerValue(value: Value, scope: ExprScope): Expr {
 }
 
 /**
- * Which of the two an undeclared name is, only the run's input tells: what the input has wins over the item. `_item` and
+ * Which of the two an undeclared name is, only the run's input tells: what the input has wins over the item, unless the
+ * item's schema declares the name. `_item` and
  * `_index` are also what a workflow that was called once per item finds in its input.
  */
 function lowerInput(path: Path, scope: ExprScope): Expr {
@@ -69,5 +72,6 @@ function lowerInput(path: Path, scope: ExprScope): Expr {
   if (name === undefined || !scope.perItem || scope.declared.has(String(name))) return fromInput;
   if (name === "_item") return first({ op: "path", root: "item", path: rest }, fromInput);
   if (name === "_index") return first({ op: "path", root: "index", path: rest }, fromInput);
-  return first(fromInput, { op: "path", root: "item", path });
+  const ofItem = { op: "path", root: "item", path } as const;
+  return scope.itemFields?.has(String(name)) ? first(ofItem, fromInput) : first(fromInput, ofItem);
 }

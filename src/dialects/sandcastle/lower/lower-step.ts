@@ -10,9 +10,11 @@ import { lowerSubWorkflow } from "./lower-sub-workflow.ts";
 
 export function lowerStep(step: StepDefinition, context: LowerContext): Step {
   const { body } = step;
+  const domain = context.domainOf.get(step.id);
   const scope = {
     declared: context.declared,
-    perItem: step.fanOut !== undefined || context.domainOf.has(step.id),
+    perItem: step.fanOut !== undefined || domain !== undefined,
+    itemFields: domain === undefined ? undefined : context.fieldsOf.get(domain),
   };
   const common = lowerCommon(step, scope, context);
   const each = lowerEach(step, scope);

@@ -13,8 +13,7 @@ import { lowerStep } from "./lower-step.ts";
 /** Turns a workflow without errors into the graph that runs. */
 export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: SourceText): Graph {
   const declared = declaredNames(workflow);
-  const { domainOf } = computeItemDomains(steps.order, declared);
-  const context = { workflow, source, declared, domainOf };
+  const context = { workflow, source, declared, ...computeItemDomains(workflow, steps) };
   return {
     format: 1,
     dialect: "sandcastle",

@@ -101,6 +101,14 @@ const fanOut = {
   }),
 };
 
+const each = to(either(text({ expected: "the id of a step" }), flag()), (written, { problems }, { key }) => {
+  if (written === false || typeof written === "object") return written;
+  if (key === undefined) return undefined;
+  const message = "`each: true` does not say whose items are meant.";
+  problems.error({ code: "VALUE_INVALID", at: key, message, remedy: "Name the step that has `parallel_over`." });
+  return undefined;
+});
+
 const common = {
   id: required(
     text({
@@ -112,6 +120,11 @@ const common = {
   description: optional(text(), "For people: what the step is for."),
   depends_on: optional(oneOrMore(text()), "Ids of steps that must have ended before."),
   ...fanOut,
+  each: optional(
+    each,
+    "Runs once for each item of this step's fan-out, whatever the prompt names; `false`: once, with the list of all.",
+    { otherwise: "item by item where it names a field of an item" },
+  ),
   timeout: optional(duration(), "How long one attempt may take.", { otherwise: "`default_timeout`" }),
   retry: optional(retry, "Repeats failed attempts, and says what then."),
   fallback: optional(fallback, "What is asked where every attempt has failed."),

@@ -12,8 +12,10 @@ interface PlanPage {
 
 /** The text of `pawl plan`: a line for each step, then what they come to. */
 export function renderPlan(plan: Plan, { paint, width }: PlanPage): string {
+  const isFollowing = plan.steps.some(({ follows }) => follows !== undefined);
   const columns = [
     { title: "STEP" },
+    ...(isFollowing ? [{ title: "ITEMS OF" }] : []),
     { title: "RUNS", align: "right" as const },
     { title: "TRIES", align: "right" as const },
     { title: "TURNS", align: "right" as const },
@@ -24,6 +26,7 @@ export function renderPlan(plan: Plan, { paint, width }: PlanPage): string {
   ];
   const rows = plan.steps.map((step): Segment[] => [
     { text: sanitize(step.step) },
+    ...(isFollowing ? [{ text: sanitize(step.follows ?? "") }] : []),
     { text: runsOf(step) },
     { text: String(step.attempts) },
     { text: step.max_turns === null ? "" : String(step.max_turns) },
