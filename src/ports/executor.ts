@@ -35,6 +35,8 @@ export interface Task {
   readonly attempt: number;
   /** Equal for every attempt whose effect may be the same one: run, path and generation. */
   readonly idempotencyKey: string;
+  /** It may not be repeated while nobody knows what it did. */
+  readonly atMostOnce?: boolean | undefined;
   /** Fully bound; what it means is between the dialect and the executor. */
   readonly input: Json;
   /** The graph's `settings`. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { World } from "../faults/world.ts";
-import { fanOut, items, sandstormWorld } from "./capacity-world.ts";
+import { fanOut, items, overloadedWorld, sandstormWorld } from "./capacity-world.ts";
 
 test("200 items on a server with 20 places all complete, though no step is retried", async () => {
   const { world, places } = await sandstormWorld({ holdMs: 30 });
@@ -161,3 +161,23 @@ async function failuresOf(world: World, runId: string): Promise<number> {
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
+
+test("an agent whose run ends as overloaded waits and begins again in the same attempt, and the pool is halved", async () => {
+  const { world, server, capacity, widths } = await overloadedWorld({ failures: 4, costUsd: 0.01 });
+  const run = await world.run(await fanOut(), items(30));
+
+  expect(run).toMatchObject({ status: "completed", costMicro: 34 * 10_000 });
+  expect((await world.typesOf(run.id)).includes("stepFailed")).toBe(false);
+  expect(server.requests).toHaveLength(34);
+  // A server that has answered under a key may only say so again.
+  expect(new Set(server.requests.map(({ headers }) => headers["idempotency-key"])).size).toBe(34);
+  expect(Math.min(...widths)).toBeLessThanOrEqual(4);
+  expect(capacity.pools()[0]?.waiting).toBe(0);
+});
+
+test("an agent that may run only once and ends as overloaded has failed", async () => {
+  const { world, server } = await overloadedWorld({ failures: 1, costUsd: 0.01 });
+  const run = await world.run(await fanOut({ at_most_once: true }), items(1));
+  expect(run).toMatchObject({ status: "failed", error: { code: "AGENT_ERROR_RESULT" } });
+  expect(server.requests).toHaveLength(1);
+});

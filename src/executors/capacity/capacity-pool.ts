@@ -20,6 +20,8 @@ export interface PooledCall<Reply> {
   send(accepted: Accepted): Promise<Reply>;
   /** Undefined: it was answered well. */
   failureOf(reply: Reply): Failed | undefined;
+  /** Whether a call may be sent again that has done something, since the server, or who works for it, could not keep up. Absent: never. */
+  mayRepeat?(failed: Failed): boolean;
   /** Of a call that was not sent. */
   toReply(failed: Failed): Reply;
 }
@@ -179,6 +181,7 @@ export class CapacityPool {
     if (failed === undefined) {
       this.#width.answered(call);
       this.#closure.accepted();
+      this.#closure.answered();
     }
     if (failed !== undefined && throttle?.is === "refused") {
       return this.#refuse({ waiter, call, paced }, { failed, retryAfterMs: throttle.retryAfterMs })
@@ -186,8 +189,20 @@ export class CapacityPool {
         : "refused";
     }
     if (throttle?.is === "overloaded") this.#width.overloaded(call, this.#now());
+    const waits = failed !== undefined && throttle?.is === "overloaded" && this.#waitsOverloaded(pooled, failed);
     this.#end(waiter, call);
-    return { reply };
+    if (!waits) return { reply };
+    this.#noteRefusal(waiter, failed);
+    return "refused";
+  }
+
+  #waitsOverloaded<Reply>(pooled: PooledCall<Reply>, failed: Failed): boolean {
+    if (pooled.mayRepeat?.(failed) !== true) return false;
+    return this.#closure.overloaded(this.#now());
+  }
+
+  #noteRefusal({ caller }: Waiter, { message }: Failed): void {
+    caller.emit({ type: "log", event: { type: "note", message: `${message} It waits, and is sent again.` } });
   }
 
   /** True: the server has refused for too long, so that the refusal is the answer. */
@@ -203,10 +218,7 @@ export class CapacityPool {
     this.#closure.refused({ failed, retryAfterMs, inFlight }, now);
     this.#end(waiter, call);
     if (this.#failWhereGivenUp()) return true;
-    waiter.caller.emit({
-      type: "log",
-      event: { type: "note", message: `${failed.message} It waits, and is sent again.` },
-    });
+    this.#noteRefusal(waiter, failed);
     return false;
   }
 

@@ -9,6 +9,8 @@ export interface RefusedCall {
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 15_000;
+const FIRST_OVERLOAD_PAUSE_MS = 1_000;
+const MAX_OVERLOAD_PAUSE_MS = 60_000;
 
 /** Until when nothing is sent to a server that refuses: as long as it asks for, and with growing pauses where it takes nothing at all. */
 export class Closure {
@@ -17,6 +19,8 @@ export class Closure {
   /** The first refusal since the server has taken a call. */
   #since: number | undefined;
   #pauses = 0;
+  #overloadedSince: number | undefined;
+  #overloads = 0;
   #last: Failed | undefined;
 
   constructor(patienceMs: number) {
@@ -31,6 +35,24 @@ export class Closure {
   accepted(): void {
     this.#since = undefined;
     this.#pauses = 0;
+  }
+
+  /** A call was answered well. */
+  answered(): void {
+    this.#overloadedSince = undefined;
+    this.#overloads = 0;
+  }
+
+  /** Calls that it had taken have failed of an overload. False: that has gone on for too long. */
+  overloaded(now: number): boolean {
+    this.#overloadedSince ??= now;
+    if (now - this.#overloadedSince > this.#patienceMs) return false;
+    // Those that were in flight together are one signal.
+    if (this.#until > now) return true;
+    const pauseMs = Math.min(MAX_OVERLOAD_PAUSE_MS, FIRST_OVERLOAD_PAUSE_MS * 2 ** Math.min(this.#overloads, 10));
+    this.#overloads += 1;
+    this.#until = now + pauseMs;
+    return true;
   }
 
   refused({ failed, retryAfterMs = 0, inFlight }: RefusedCall, now: number): void {

@@ -24,6 +24,8 @@ export interface Line {
   readonly log: EventLog;
   readonly redactor: Redactor;
   readonly afterResultMs: number;
+  /** How many calls of the attempt the agent has answered with an overload. */
+  readonly overloads: number;
   /** Called when the agent has begun. */
   onWorking: Accepted;
 }
@@ -52,9 +54,12 @@ async function query(input: AgentInput, line: Line, validate: Validate | undefin
   }
 }
 
-async function openQuery(input: AgentInput, { task, server, timeouts }: Line): Promise<HttpResponse | Error> {
-  const body = JSON.stringify(toQueryBody(input, server.keys, task.maxCostMicro));
-  const headers = toQueryHeaders(task, server.keys, body);
+async function openQuery(
+  input: AgentInput,
+  { task, server, timeouts, overloads }: Line,
+): Promise<HttpResponse | Error> {
+  const body = JSON.stringify(toQueryBody(input, server.keys, overloads === 0 ? task.maxCostMicro : task.leftMicro));
+  const headers = toQueryHeaders({ task, keys: server.keys, body, overloads });
   try {
     return await openRequest(server.queryUrl, {
       method: "POST",
@@ -150,14 +155,21 @@ function toQueryBody(input: AgentInput, keys: Keys, maxCostMicro: number | undef
   };
 }
 
-function toQueryHeaders(task: Task, keys: Keys, body: string): Record<string, string> {
+interface HeaderFacts extends Pick<Line, "task" | "overloads"> {
+  readonly keys: Keys;
+  readonly body: string;
+}
+
+function toQueryHeaders({ task, keys, body, overloads }: HeaderFacts): Record<string, string> {
+  // A server that has answered may only say the same again under the same key.
+  const key = overloads === 0 ? task.idempotencyKey : `${task.idempotencyKey}:${overloads}`;
   return {
     "content-type": "application/json",
     "content-length": String(Buffer.byteLength(body)),
     accept: "text/event-stream",
     // Never compressed: a small answer that unpacks to gigabytes cannot be sent to us.
     "accept-encoding": "identity",
-    "idempotency-key": encodeURIComponent(task.idempotencyKey),
+    "idempotency-key": encodeURIComponent(key),
     ...(task.traceParent !== undefined && { traceparent: task.traceParent }),
     ...(keys.apiKey !== undefined && { authorization: `Bearer ${keys.apiKey.trim()}` }),
   };

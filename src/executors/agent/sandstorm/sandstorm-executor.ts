@@ -1,4 +1,4 @@
-import type { Executor, Outcome, Task } from "../../../ports/executor.ts";
+import type { Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
 import type { Accepted } from "../../capacity/capacity-pool.ts";
 import type { CapacityPools } from "../../capacity/capacity-pools.ts";
 import { toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
@@ -52,19 +52,27 @@ export function createSandstormExecutor(options: SandstormOptions): Executor<Out
     if (server.keysWithheld)
       log.note("The definition names another server than the configured one: no keys are sent to it.");
     const { afterResultMs = AFTER_RESULT_MS } = options;
+    const overloaded: Spent[] = [];
     const send = async (onWorking: Accepted) => {
       const timeouts = startTimeouts(signal, {
         connectMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
         idleMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
       });
       try {
-        return await ask(input, { task, server, timeouts, log, redactor, afterResultMs, onWorking }, schema?.validate);
+        const turn = { timeouts, onWorking, overloads: overloaded.length };
+        const outcome = await ask(input, { task, server, log, redactor, afterResultMs, ...turn }, schema?.validate);
+        const whole = overloaded.reduce(addSpent, outcome);
+        if (outcome.status === "failed" && mayRepeat(outcome, task)) overloaded.push(outcome);
+        // A refusal has cost nothing, and the pool must see that.
+        return outcome.status === "failed" && outcome.effect === "none" ? outcome : whole;
       } finally {
         timeouts.close();
       }
     };
     const pool = options.capacity?.ofServer(server.queryUrl);
-    return pool === undefined ? send(() => undefined) : pool.send({ caller: task, send, ...OUTCOMES }, signal);
+    return pool === undefined
+      ? send(() => undefined)
+      : pool.send({ caller: task, send, mayRepeat: (failed) => mayRepeat(failed, task), ...OUTCOMES }, signal);
   }
   return {
     recordsInput: true,
@@ -72,4 +80,21 @@ export function createSandstormExecutor(options: SandstormOptions): Executor<Out
     reservesCalls: true,
     run: async (task, signal) => redactOutcome(await answer(task, signal), redactor),
   };
+}
+
+type Spent = Pick<Outcome, "costMicro" | "usage">;
+
+/** An agent whose provider could do no more begins again, in the same attempt. */
+function mayRepeat({ code }: Failed, { atMostOnce, leftMicro }: Task): boolean {
+  return code === "AGENT_ERROR_RESULT" && atMostOnce !== true && (leftMicro === undefined || leftMicro > 0);
+}
+
+/** Adds what earlier calls of the attempt have cost. */
+function addSpent(outcome: Outcome, { costMicro, usage = {} }: Spent): Outcome {
+  const total = outcome.costMicro === null || costMicro === null ? null : outcome.costMicro + costMicro;
+  const sums = Object.entries({ ...usage, ...outcome.usage }).map(([name, last]) => {
+    const [before, now] = [usage[name], outcome.usage?.[name]];
+    return [name, typeof before === "number" && typeof now === "number" ? before + now : last];
+  });
+  return { ...outcome, costMicro: total, ...(sums.length === 0 ? {} : { usage: Object.fromEntries(sums) }) };
 }

@@ -56,6 +56,7 @@ function toGivenUp(result: SandstormDocument, maxCostMicro: number | undefined):
     costMicro: readCostMicro(result),
     usage: readUsage(result),
     details: {
+      ...overloadOf(result),
       subtype: result["subtype"] ?? null,
       is_error: result["is_error"] ?? null,
       errors: listErrors(result).slice(0, 20),
@@ -101,6 +102,7 @@ const TOO_MANY_REQUESTS = 429;
 
 /** The server, or the sandboxes that it rents, can do no more at once. */
 const NO_PLACE = /\b(?:429|529)\b|rate.?limit|too many requests|overloaded|concurrent/i;
+const OVERLOADED = /\b(?:429|503|529)\b|rate.?limit|too many requests|overloaded/i;
 const SERVER_ERROR = 500;
 
 /** Both say so: either alone occurs on failures too. */
@@ -144,6 +146,15 @@ function isWorthRetrying(result: SandstormDocument): boolean {
   const status = result["api_error_status"];
   if (typeof status === "number") return status === TOO_MANY_REQUESTS || status >= SERVER_ERROR;
   return /overloaded|rate.?limit|\b(429|5\d\d)\b/i.test(describeFailure(result));
+}
+
+/** The agent's provider could do no more: in the form in which a refusal says it. */
+function overloadOf(result: SandstormDocument): JsonObject {
+  if (LIMIT_SUBTYPES.has(result["subtype"])) return {};
+  const { api_error_status: status } = result;
+  const answer = describeFailure(result).slice(0, MAX_WORDS_CHARS);
+  if (typeof status === "number") return { status, answer };
+  return OVERLOADED.test(answer) ? { status: TOO_MANY_REQUESTS, answer } : {};
 }
 
 function pickNumbers(from: JsonObject, names: readonly string[]): JsonObject {

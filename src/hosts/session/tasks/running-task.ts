@@ -124,6 +124,10 @@ export class RunningTask implements Task, StartNote {
     return `${this.runId}:${this.path}:${this.instance.generation}`;
   }
 
+  get atMostOnce(): boolean | undefined {
+    return this.step.atMostOnce;
+  }
+
   get settings(): JsonObject {
     return this.instance.scope.frame.graph.graph.settings;
   }
