@@ -2,6 +2,8 @@ import { ERRORS, type ErrorCode } from "../core/errors/error-table.ts";
 import type { Problem } from "../core/errors/problem.ts";
 import type { Definition } from "./definition.ts";
 import { isMisspelt } from "./did-you-mean.ts";
+import { restricts } from "./restricts.ts";
+import { toExcerpt } from "./source/printable.ts";
 import { type Range, SourceText } from "./source/source-text.ts";
 
 export interface Finding {
@@ -10,6 +12,12 @@ export interface Finding {
   readonly message: string;
   /** The table's remedy unless the finder knows a better one. */
   readonly remedy?: string | undefined;
+}
+
+interface UnknownKey extends Pick<Finding, "at" | "remedy"> {
+  readonly where: string;
+  /** The key of the map that it stands in. */
+  readonly within?: string | undefined;
 }
 
 // A hostile file can hold a hundred thousand mistakes; nobody reads more than these.
@@ -58,6 +66,15 @@ export class ProblemList {
   unknown(name: string, known: Iterable<string>, finding: Finding): void {
     if (isMisspelt(name, known)) this.slip(finding);
     else this.warning(finding);
+  }
+
+  /** A key that means nothing in `where`, e.g. "in a step". One that forbids or limits something is a slip: it would not hold. */
+  unknownKey(key: string, known: Iterable<string>, { where, within = "", at, remedy }: UnknownKey): void {
+    const code = "UNKNOWN_KEY";
+    const message = `\`${toExcerpt(key)}\` means nothing ${where}`;
+    if (restricts(`${within} ${key}`))
+      this.slip({ code, at, message: `${message}: what it limits would not hold.`, remedy });
+    else this.unknown(key, known, { code, at, message: `${message} and is ignored.`, remedy });
   }
 
   /** In the order of their places. */

@@ -162,10 +162,8 @@ class Collector {
   }
 
   #reportUnknown(key: string, at: Range): void {
-    const message = `\`${toExcerpt(key)}\` means nothing in a file of agents and is ignored.`;
     const known = [...COLLECTIONS.keys(), MIXED];
-    const remedy = suggest(key, known);
-    this.#reader?.problems.unknown(key, known, { code: "UNKNOWN_KEY", at, message, remedy });
+    this.#reader?.problems.unknownKey(key, known, { where: "in a file of agents", at, remedy: suggest(key, known) });
   }
 }
 

@@ -126,17 +126,17 @@ function reportUnknown(key: string, at: Range, { owner, rules, names, reader }: 
   if (key.startsWith("x-") && !isError) return;
   const { path } = owner.spot;
   const where = rules.title === undefined ? (path === "" ? "here" : `in \`${path}\``) : `in ${rules.title}`;
-  const message = `\`${toExcerpt(key)}\` means nothing ${where}${isError ? "" : " and is ignored"}.`;
   const { elsewhere = {} } = rules;
-  const remedy = Object.hasOwn(elsewhere, key) ? elsewhere[key] : suggest(key, names);
-  if (isError) reader.refuse({ code: "UNKNOWN_KEY", at, message, remedy });
-  else
-    reader.problems.unknown(key, Object.hasOwn(elsewhere, key) ? [] : names, {
-      code: "UNKNOWN_KEY",
+  const isElsewhere = Object.hasOwn(elsewhere, key);
+  const remedy = isElsewhere ? elsewhere[key] : suggest(key, names);
+  if (!isError)
+    return reader.problems.unknownKey(key, isElsewhere ? [] : names, {
+      where,
+      within: path.split(".").at(-1),
       at,
-      message,
       remedy,
     });
+  reader.refuse({ code: "UNKNOWN_KEY", at, message: `\`${toExcerpt(key)}\` means nothing ${where}.`, remedy });
 }
 
 function checkSomeOf(

@@ -21,7 +21,7 @@ export const agent = object(
     timeout: optional(setting(seconds), "Seconds that it may take."),
     allow: optional(namesSetting(), "The only tools that it gets: `tool`, `server.tool`, `server.*`."),
     approve: optional(namesSetting(), "Tools that need a person's yes, written as under `allow`."),
-    exclude: optional(namesSetting(), "Tools that it does not get."),
+    exclude: optional(namesSetting(), "Tools that it does not get.", { also: ["exclude_components"] }),
     tools: optional(namesSetting(builtInTool), "Built-in tools: `web_fetch`, `web_search`, `files`, `bash`."),
     output_schema: optional(plain(setting(jsonSchema("output_schema"))), "A JSON Schema of the answer.", {
       also: ["config_validation_schema"],
