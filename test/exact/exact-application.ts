@@ -158,6 +158,8 @@ def same(input):
 def numbers(input):
     input["joined"] = [int(each) for each in input["joined"].split(" ")]
     return input
+def rows(input):
+    return {**input, "rows": [{"id": each} for each in input["ids"]]}
 def kinds(input):
     return {"told": input["told"], "s": input["s"], "kinds": [[name, type(each).__name__] for name, each in input["v"].items()]}
 `,
@@ -182,16 +184,60 @@ export function exactFiles(webUrl: string, model: string): Readonly<Record<strin
     "workflows/replay.yaml": REPLAY(
       "  pause: { type: control, subtype: wait, event: go, transitions: { onSuccess: model } }",
     ),
+    "workflows/cast.yaml": CAST,
     "workflows/agents.yaml": AGENTS,
     "agents.json": JSON.stringify({ agents: [CALLER], workflows: [{ name: "Calls", steps: ["Caller"] }] }),
     ".mcp.json": JSON.stringify({ mcpServers: { old, web: { type: "http", url: webUrl } } }),
     "pawl.yaml": JSON.stringify({
       agent: { provider: "inline" },
       models: { default: "fake:m", providers: { fake: { kind: "anthropic", base_url: model, api_key: "any" } } },
+      outbound: { allow: ["127.0.0.1"] },
       uhlp: { max_steps: 100 },
     }),
   };
 }
+
+/** Sandcastle: outside work, a person, tables, numbers of the file itself. */
+const CAST = `
+name: cast
+default_model: "fake:m"
+input_schema:
+  required: [ids]
+  properties:
+    ids: { type: array, items: { type: integer, maximum: 100000000000000000000 } }
+    preset: { type: integer, default: 9007199254740993 }
+    odd: { enum: [9007199254740993, 9007199254740995], default: 9007199254740995 }
+steps:
+  - id: web
+    type: http
+    method: POST
+    url: "{input.url}"
+    query: { preset: "{input.preset}" }
+    headers: { X-Preset: "{input.preset}" }
+    body: { ids: "{input.ids}", fixed: [9007199254740993, 0x20000000000001, -9223372036854775808] }
+  - id: code
+    type: code
+    depends_on: [web]
+    script: scripts/same.py#rows
+    params: { ids: "{steps.web.output.body.ids}", odd: "{input.odd}", fixed: "{steps.web.output.body.fixed}" }
+    csv_output: { directory: tables, rows: rows }
+    report: { directory: tables }
+  - id: look
+    type: approval
+    depends_on: [code]
+    approval_config: { message: "Is {input.preset} right?", show_data: steps.code.output, allow_edit: true }
+  - id: tool
+    type: mcp
+    depends_on: [look]
+    tool: old.mirror
+    params: { ids: "{steps.look.output.ids}", odd: "{steps.look.output.odd}", fixed: "{steps.look.output.fixed}" }
+  - id: each
+    depends_on: [tool]
+    type: mcp
+    parallel_over: steps.tool.output.fixed
+    tool: old.mirror
+    params: { id: "{item}" }
+`;
 
 const CALLER = { name: "Caller", model: "fake:m", system_prompt: "Call mirror.", client_ids: ["old"] };
 

@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
@@ -171,6 +173,48 @@ test.each(SEEDS)("agents inside Pawl read and say them, and call tools with them
   // What the tool was given and said, as the model read it.
   expect(read.map(parseExact)).toEqual([{ ids: parseExact(ids) }]);
 });
+
+test.each(SEEDS)("Sandcastle steps, tables, people and reruns keep them (seed %i)", async (seed) => {
+  const ids = randomIntegers(seed, COUNT);
+  const echo = await startEcho();
+  const input = `{"url":"${echo.url}","ids":${ids}}`;
+  const cwd = application({ ...(await makeFiles()), "input.json": input });
+  const asked = await pawl(["run", "cast", "--input", "input.json", "--json"], { cwd });
+  const { run_id } = (parseExact(asked.stdout) as { data: { run_id: string } }).data;
+  const { stdout } = await pawl(["approve", run_id], { cwd });
+  const fixed = ["9007199254740993", "9007199254740993", "-9223372036854775808"];
+  const { tool, each } = parseExact(stdout) as JsonObject;
+  expect(tool).toEqual({ ids: parseExact(ids), odd: 9007199254740995n, fixed: fixed.map(BigInt) });
+  expect(each).toEqual(fixed.map((id) => ({ id: BigInt(id) })));
+  expect(echo.heard).toEqual(["/?preset=9007199254740993 9007199254740993"]);
+  const table = await pawl(["storage", "get", `tables/code-${run_id}.csv`], { cwd });
+  expect(table.stdout).toBe(`id\r\n${JSON.parse(ids.replace(/-?\d+/g, '"$&"')).join("\r\n")}\r\n`);
+  const report = await pawl(["storage", "get", `tables/code-${run_id}.html`], { cwd });
+  for (const id of [...fixed, "18446744073709551615"]) expect(report.stdout).toContain(id);
+  const edited = '{"ids":[9007199254740993],"odd":9007199254740994,"fixed":[9007199254740997]}';
+  const other = await pawl(["runs", "rerun", run_id, "--from", "look", "--json"], { cwd });
+  const { data } = parseExact(other.stdout) as { data: { run_id: string } };
+  const answered = await pawl(["approve", data.run_id, "--edit", edited], { cwd });
+  expect(parseExact(answered.stdout)).toMatchObject({
+    tool: { ids: [9007199254740993n], odd: 9007199254740994n },
+    each: [{ id: 9007199254740997n }],
+  });
+  const refused = await pawl(["run", "cast", "--input", "input.json", "-i", "odd=9007199254740994"], { cwd });
+  expect(refused.stderr).toContain("INPUT_INVALID");
+});
+
+/** A server that answers with what it was sent. */
+async function startEcho() {
+  const heard: string[] = [];
+  const server = createServer((request, response) => {
+    heard.push(`${request.url} ${request.headers["x-preset"]}`);
+    response.setHeader("content-type", "application/json");
+    request.pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard };
+}
 
 test.each(SEEDS)("agents of Sandstorm are asked and answer with them (seed %i)", async (seed) => {
   const ids = parseExact(randomIntegers(seed, COUNT));

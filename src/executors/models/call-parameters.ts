@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../core/json.ts";
+import { isNumber, type Json, type JsonObject } from "../../core/json.ts";
 import type { CallOptions } from "./language-model.ts";
 
 /** Call settings of a step or a prompt file. */
@@ -27,7 +27,8 @@ const READERS: readonly Reader[] = [
   number(["top_k", "topK"], (topK) => ({ topK })),
   number(["presence_penalty", "presencePenalty"], (presencePenalty) => ({ presencePenalty })),
   number(["frequency_penalty", "frequencyPenalty"], (frequencyPenalty) => ({ frequencyPenalty })),
-  number(["seed"], (seed) => ({ seed })),
+  // Providers take 64 bits, and it is written into their requests as it is.
+  { names: ["seed"], read: (value) => (isNumber(value) ? { seed: value as number } : undefined) },
   { names: ["stop", "stop_sequences", "stopSequences"], read: readStops },
   { names: ["reasoning", "reasoning_effort", "reasoningEffort"], read: readReasoning },
 ];

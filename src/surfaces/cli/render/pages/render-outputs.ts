@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../../../../core/json.ts";
+import { isJsonObject, isNumber, type Json, type JsonObject } from "../../../../core/json.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
 import { type Column, renderTable } from "../text/table.ts";
@@ -20,7 +20,7 @@ export function renderOutputs(
   if (rows === undefined) return undefined;
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const columns = names.map((name): Column => {
-    const isNumeric = rows.every((row) => typeof row[name] === "number");
+    const isNumeric = rows.every((row) => isNumber(row[name]));
     return { title: sanitize(name), ...(isNumeric ? { align: "right" } : {}) };
   });
   const cells = rows.slice(0, MAX_ROWS).map((row) => names.map((name): Segment => ({ text: toCell(row[name]) })));
