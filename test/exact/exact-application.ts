@@ -177,6 +177,8 @@ export function same({ ids }) {
 
 export function exactFiles(webUrl: string, model: string): Readonly<Record<string, string>> {
   const old = oldSettings();
+  const toProvider = (kind: string) => ({ kind, base_url: model, api_key: "any" });
+  const providers = Object.fromEntries(Object.entries(APIS).map(([name, kind]) => [name, toProvider(kind)]));
   return {
     ...SCRIPTS,
     "workflows/chain.yaml": CHAIN,
@@ -186,11 +188,11 @@ export function exactFiles(webUrl: string, model: string): Readonly<Record<strin
     ),
     "workflows/cast.yaml": CAST,
     "workflows/agents.yaml": AGENTS,
-    "agents.json": JSON.stringify({ agents: [CALLER], workflows: [{ name: "Calls", steps: ["Caller"] }] }),
+    "agents.json": JSON.stringify({ agents: CALLERS }),
     ".mcp.json": JSON.stringify({ mcpServers: { old, web: { type: "http", url: webUrl } } }),
     "pawl.yaml": JSON.stringify({
       agent: { provider: "inline" },
-      models: { default: "fake:m", providers: { fake: { kind: "anthropic", base_url: model, api_key: "any" } } },
+      models: { default: "fake:m", providers },
       outbound: { allow: ["127.0.0.1"] },
       uhlp: { max_steps: 100 },
     }),
@@ -239,7 +241,13 @@ steps:
     params: { id: "{item}" }
 `;
 
-const CALLER = { name: "Caller", model: "fake:m", system_prompt: "Call mirror.", client_ids: ["old"] };
+/** The APIs of models, by the names of their providers here. */
+const APIS = { fake: "anthropic", chat: "openai-compatible", responses: "openai", gemini: "google" };
+export const PROVIDERS = Object.keys(APIS);
+
+const CALLERS = PROVIDERS.map((name) => {
+  return { name: `${name} caller`, model: `${name}:m`, system_prompt: "Call mirror.", client_ids: ["old"] };
+});
 
 /** Says the list of integers that it was last asked for, as it was written. */
 export const sayIntegers: Play = ({ shown }) => {

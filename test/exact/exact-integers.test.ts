@@ -20,7 +20,7 @@ import { result } from "../fakes/sandstorm/documents.ts";
 import { startFakeSandstorm } from "../fakes/sandstorm/fake-sandstorm.ts";
 import { stream } from "../fakes/sandstorm/scenarios.ts";
 import { rounds } from "../properties/rounds.ts";
-import { exactFiles, IDS, sayIntegers } from "./exact-application.ts";
+import { exactFiles, IDS, PROVIDERS, sayIntegers } from "./exact-application.ts";
 import { randomIntegers } from "./random-integers.ts";
 
 const CLIENT = new URL("../../src/client/pawl-client.ts", import.meta.url).href;
@@ -168,10 +168,13 @@ test.each(SEEDS)("agents inside Pawl read and say them, and call tools with them
   });
   const asked = await post("/workflows/run/sync", { workflow: "agents", input: { ids: parseExact(ids) } });
   expect(asked.body.data.outputs).toEqual({ ask: { ids: parseExact(ids) }, again: { ids: parseExact(ids) } });
-  const { body } = await post("/workflows/Calls/execute", { initial_user_message: `Say ${ids}` });
-  expect(parseExact(body.final_message)).toEqual({ ids: parseExact(ids) });
-  // What the tool was given and said, as the model read it.
-  expect(read.map(parseExact)).toEqual([{ ids: parseExact(ids) }]);
+  for (const provider of PROVIDERS) {
+    const { body } = await post(`/agents/${provider} caller/execute`, { user_message: `Say ${ids}` });
+    const { text } = body.final_response.content[0];
+    expect([provider, parseExact(text)]).toEqual([provider, { ids: parseExact(ids) }]);
+    // What the tool was given and said, as the model read it.
+    expect(read.splice(0).join().replaceAll(" ", "")).toContain(ids);
+  }
 });
 
 test.each(SEEDS)("Sandcastle steps, tables, people and reruns keep them (seed %i)", async (seed) => {
@@ -201,6 +204,38 @@ test.each(SEEDS)("Sandcastle steps, tables, people and reruns keep them (seed %i
   });
   const refused = await pawl(["run", "cast", "--input", "input.json", "-i", "odd=9007199254740994"], { cwd });
   expect(refused.stderr).toContain("INPUT_INVALID");
+});
+
+test("schedules, simulated agents and sub-workflows keep them", async () => {
+  const cwd = application({
+    "workflows/parent.yaml": `
+name: parent
+steps:
+  - { id: ask, prompt: "Which of {input.n}?" }
+  - id: child
+    type: sub_workflow
+    depends_on: [ask]
+    sub_workflow: { workflow: child, input_mapping: { n: steps.ask.output.id, m: input.n } }
+`,
+    "workflows/child.yaml": `
+name: child
+steps:
+  - { id: ask, prompt: "Is it {input.n} or {input.m}?", output_schema: { type: object, properties: { id: { type: integer, minimum: 9007199254740993 } } } }
+`,
+    "script.yaml": "delay_ms: 0\nsteps:\n  ask: [{ reply: { id: 9007199254740993 } }]\n",
+  });
+  const ran = await pawl(["run", "parent", "-i", "n=-9223372036854775808", "--agent", "simulated:script.yaml"], {
+    cwd,
+  });
+  expect(parseExact(ran.stdout)).toMatchObject({ child: { ask: { id: 9007199254740993n } } });
+  const plain = await pawl(["run", "child", "-i", "n=1", "-i", "m=2", "--agent", "simulated"], { cwd });
+  expect(parseExact(plain.stdout)).toEqual({ ask: { id: 9007199254740993n } });
+  const made = await pawl(["schedules", "create", "child", "0 6 * * *", "-i", "n=18446744073709551615", "--json"], {
+    cwd,
+  });
+  expect(made.stdout).toContain("18446744073709551615");
+  const listed = await pawl(["schedules", "ls", "--json"], { cwd });
+  expect(listed.stdout).toContain('"n":18446744073709551615');
 });
 
 /** A server that answers with what it was sent. */
