@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { rounds } from "../../test/properties/rounds.ts";
 import {
   hasLongInteger,
   IntegerTooLong,
@@ -8,6 +9,7 @@ import {
   toCanonicalNumber,
   writeExact,
 } from "./exact-json.ts";
+import type { Json } from "./json.ts";
 
 test("a whole number that a double cannot hold is a bigint, and every other number is none", () => {
   const text = '[9007199254740991,9007199254740992,-9007199254740993,1e20,0.30000000000000004,-0,"9007199254740993"]';
@@ -64,5 +66,56 @@ test("a number has one form", () => {
     10n ** 20n,
     1e21,
     1.5,
+  ]);
+});
+
+/** Through the engine's own reviver. */
+function readPlainly(text: string): Json {
+  const read = JSON.parse as (text: string, reviver: (key: string, value: unknown) => unknown) => Json;
+  return read(text, (_key, value) => value);
+}
+
+function truncate(value: Json): Json {
+  if (typeof value === "number") return BigInt(Math.trunc(value));
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(truncate);
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, truncate(each)]));
+}
+
+function attempt(read: (text: string) => Json, text: string): Json {
+  try {
+    return ["read", read(text)];
+  } catch {
+    // Of two faults either may be told.
+    return ["refused"];
+  }
+}
+
+test("both ways of reading say the same of any text, also of one that is no JSON", () => {
+  const token = fc.oneof(
+    fc.constantFrom(...'[]{},:-+.eE"\\ \n0'),
+    fc.constantFrom('"a":', '"\\""', "1e5", "0.", "-", "null", "[1,", '{"a":', "}", "]", "\u00a0", "1".repeat(301)),
+    fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
+    fc.stringMatching(/^-?\d{15,20}$/),
+  );
+  const broken = fc.array(token, { maxLength: 12 }).map((parts) => parts.join(""));
+  const whole = fc.jsonValue({ maxDepth: 4 }).map((value) => writeExact(truncate(value as Json)));
+  const edited = fc.tuple(whole, fc.nat(), token).map(([text, at, inserted]) => {
+    const place = at % (text.length + 1);
+    return text.slice(0, place) + inserted + text.slice(place);
+  });
+  fc.assert(
+    fc.property(fc.oneof(broken, whole, edited), (text) => {
+      expect(attempt(parseExact, text)).toEqual(attempt(readPlainly, text));
+    }),
+    { numRuns: rounds(3_000) },
+  );
+});
+
+test("a text that has the mark of an integer in it stays one", () => {
+  expect(parseExact('["\ue00012", "\\uE00012", 9007199254740993]')).toEqual([
+    "\ue00012",
+    "\ue00012",
+    9007199254740993n,
   ]);
 });

@@ -5,9 +5,11 @@ export const MAX_INTEGER_DIGITS = 300;
 
 /** Known to the engine and not yet to TypeScript. */
 interface ExactJson {
-  parse(text: string, reviver: (this: unknown, key: string, value: unknown, context: Context) => unknown): unknown;
+  parse(text: string, reviver: Reviver): unknown;
   rawJSON(text: string): object;
 }
+
+type Reviver = (this: unknown, key: string, value: unknown, context: Context) => unknown;
 
 interface Context {
   /** The text of a number, a string or a literal. */
@@ -24,7 +26,10 @@ export class IntegerTooLong extends SyntaxError {}
 /** `JSON.parse`, but a whole number that a double cannot hold is a bigint. Throws a `SyntaxError`. */
 export function parseExact(text: string): Json {
   if (!hasLongInteger(text)) return native.parse(text);
-  return native.parseWith(text, (_key, value, { source }) => toExact(value, source, text)) as Json;
+  if (HAS_MARK.test(text)) return parseWith(text, (_key, value) => value) as Json;
+  // A reviver would visit each part of the value through the engine, which takes three times as long.
+  const marked = markIntegers(text);
+  return marked === text ? native.parse(text) : unmark(parseMarked(marked, text));
 }
 
 /** `JSON.stringify`, which would throw for a bigint. */
@@ -44,14 +49,10 @@ export function makeJsonExact(): void {
     configurable: true,
     writable: true,
   });
-  JSON.parse = (given: unknown, reviver?: Parameters<ExactJson["parse"]>[1]) => {
+  JSON.parse = (given: unknown, reviver?: Reviver) => {
     const text = typeof given === "string" ? given : String(given);
-    // A reviver that is undefined takes the slow way through the engine's parser.
-    if (!hasLongInteger(text)) return reviver === undefined ? native.parse(text) : native.parseWith(text, reviver);
-    return native.parseWith(text, function (key, value, context) {
-      const exact = toExact(value, context.source, text);
-      return typeof reviver === "function" ? reviver.call(this, key, exact, context) : exact;
-    });
+    if (typeof reviver !== "function") return parseExact(text);
+    return hasLongInteger(text) ? parseWith(text, reviver) : native.parseWith(text, reviver);
   };
 }
 
@@ -81,23 +82,110 @@ function toRaw(value: bigint): object {
   return native.rawJSON(String(value));
 }
 
-function toExact(value: unknown, source: string | undefined, text: string): unknown {
-  if (typeof value !== "number" || source === undefined || Number.isSafeInteger(value)) return value;
-  if (!/^-?\d+$/.test(source)) return value;
-  const exact = toInteger(source);
-  if (exact === undefined) throw tooLong(text);
-  return exact;
+function parseWith(text: string, reviver: Reviver): unknown {
+  return native.parseWith(text, function (key, value, context) {
+    const { source = "" } = context;
+    const isLong = typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source);
+    const exact = isLong ? BigInt(checkLength(source, text.indexOf(source))) : value;
+    return reviver.call(this, key, exact, context);
+  });
 }
 
-function tooLong(text: string): IntegerTooLong {
-  const long = new RegExp(`"(?:[^"\\\\]|\\\\.)*"|\\d{${MAX_INTEGER_DIGITS + 1},}`, "gs");
-  const position = [...text.matchAll(long)].find(([found]) => !found.startsWith('"'))?.index ?? 0;
-  return new IntegerTooLong(`An integer of more than ${MAX_INTEGER_DIGITS} digits in JSON at position ${position}`);
+function checkLength(digits: string, at: number): string {
+  if (digits.length <= MAX_INTEGER_DIGITS || digits.replace("-", "").length <= MAX_INTEGER_DIGITS) return digits;
+  throw new IntegerTooLong(`An integer of more than ${MAX_INTEGER_DIGITS} digits in JSON at position ${at}`);
+}
+
+/** Before the digits of a bigint in a text that stands for it. Private use: other texts hardly have it, and those that do are read the slow way. */
+const MARK = "\ue000";
+const HAS_MARK = /\ue000|\\ue000/i;
+/** Each long integer outside of strings as a text, with its mark. */
+function markIntegers(text: string): string {
+  let marked = "";
+  let taken = 0;
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (!isDigit(code)) at += 1;
+    else {
+      const end = endOfDigits(text, at);
+      const start = at > 0 && text.charCodeAt(at - 1) === MINUS ? at - 1 : at;
+      if (end - at >= MIN_DIGITS && isLongInteger(text, start, end)) {
+        marked += `${text.slice(taken, start)}"${MARK}${checkLength(text.slice(start, end), start)}"`;
+        taken = end;
+      }
+      at = end;
+    }
+  }
+  return taken === 0 ? text : marked + text.slice(taken);
+}
+
+/** Behind the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
+    if ((end - before) % 2 === 1) return end + 1;
+  }
+  return text.length;
+}
+
+function endOfDigits(text: string, start: number): number {
+  let end = start + 1;
+  while (end < text.length && isDigit(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+/** One that no double holds, as JSON writes it, where a value may stand: not a part of another number, and no name of a field. */
+function isLongInteger(text: string, start: number, end: number): boolean {
+  const digits = text.slice(start, end);
+  if (/^-?0/.test(digits) || Number.isSafeInteger(Number(digits))) return false;
+  if (start > 0 && !"[,: \n\t\r".includes(text.charAt(start - 1))) return false;
+  let next = end;
+  while (next < text.length && " \n\t\r".includes(text.charAt(next))) next += 1;
+  return next === text.length || ",]}".includes(text.charAt(next));
+}
+
+/** A fault is that of the text as it was written. */
+function parseMarked(marked: string, text: string): Json {
+  try {
+    return native.parse(marked);
+  } catch {
+    return parseWith(text, (_key, value) => value) as Json;
+  }
+}
+
+/** In place, without recursion: a value may be nested more deeply than the stack. */
+function unmark(parsed: Json): Json {
+  const pending: object[] = [];
+  const whole = unmarkOne(parsed, pending);
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (Array.isArray(next)) {
+      for (let at = 0; at < next.length; at += 1) next[at] = unmarkOne(next[at], pending);
+      continue;
+    }
+    const fields = next as Record<string, Json>;
+    for (const key of Object.keys(fields)) {
+      const value = fields[key] ?? null;
+      if (value !== null && typeof value !== "number") fields[key] = unmarkOne(value, pending);
+    }
+  }
+  return whole;
+}
+
+function unmarkOne(value: Json, pending: object[]): Json {
+  if (typeof value === "string") return value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value;
+  if (typeof value === "object" && value !== null) pending.push(value);
+  return value;
 }
 
 /** 2^53 has sixteen digits. */
 const MIN_DIGITS = 16;
 const DOT = 0x2e;
+const QUOTE = 0x22;
+const MINUS = 0x2d;
+const BACKSLASH = 0x5c;
 
 /**
  * Whether a number of sixteen digits or more, without fraction and exponent, may stand in JSON text: no false "no". Looks back
