@@ -59,7 +59,15 @@ test("what a server's runs wait for is in `runs show`, also for another process,
   const shown = await pawl(["runs", "show", runId], { cwd, env });
   expect(shown.stdout).toContain(`waiting for capacity: 2 of 2 at ${server.url}, 10 waiting`);
   const remote = await pawl(["runs", "show", runId, "--url", served.url, "--json"], { cwd, env });
-  const waits = { pool: server.url, in_flight: 2, width: 2, waiting: 10, closed_until: null };
+  const waits = {
+    pool: server.url,
+    in_flight: 2,
+    width: 2,
+    waiting: 10,
+    waiting_in_all: 10,
+    per_second: null,
+    closed_until: null,
+  };
   expect(JSON.parse(remote.stdout).data.capacity_waits).toEqual([waits]);
   const metrics = await (await fetch(`${served.url}/metrics`)).text();
   expect(metrics).toContain(`pawl_capacity_width{pool="${server.url}"} 2`);

@@ -38,6 +38,7 @@ export interface HttpWorldOptions extends WorldOptions {
   /** Variables of the environment, whose values count as secrets. */
   readonly env?: Readonly<Record<string, string>>;
   readonly models?: Partial<Settings["models"]>;
+  readonly capacity?: Partial<Settings["capacity"]>;
   /** What an endpoint answers for a path. */
   readonly remote?: (wanted: WantedFile) => Promise<string>;
   /** What is known of MCP servers. */
@@ -141,6 +142,7 @@ function toApplication(
     uhlp,
     agent,
     models,
+    capacity,
     webhook,
     notify = {},
     metricsAccess = "read",
@@ -162,6 +164,7 @@ function toApplication(
     telemetry: { ...DEFAULTS.telemetry, ...telemetry },
     metrics: { ...DEFAULTS.metrics, access: metricsAccess },
     models: { ...DEFAULTS.models, ...models },
+    capacity: { ...DEFAULTS.capacity, ...capacity },
   };
   const secrets = Object.values(env);
   const config: Config = { settings, origins: new Map(), secrets, env: (name) => env[name] };

@@ -39,9 +39,10 @@ export class CapacityNotes {
   }
 
   tell(caller: Caller, waiting: number): void {
-    const { name, width, inFlight, closedUntil } = this.#stateOf();
+    const { name, width, inFlight, waiting: all, perSecond, closedUntil } = this.#stateOf();
     const closed_until = closedUntil === undefined ? null : toIsoTime(closedUntil);
-    const event = { type: "capacity", pool: name, in_flight: inFlight, width, waiting, closed_until };
+    const counts = { in_flight: inFlight, width, waiting, waiting_in_all: all, per_second: perSecond ?? null };
+    const event = { type: "capacity", pool: name, ...counts, closed_until };
     caller.emit({ type: "live", event });
   }
 }

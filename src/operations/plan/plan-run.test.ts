@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { HttpWorld } from "../../../test/fakes/http-world.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import { renderPlan } from "../../surfaces/cli/render/pages/render-plan.ts";
 import type { Plan } from "./plan-schemas.ts";
 
 /** Dollars for a million tokens: so many micro-dollars for one. */
@@ -9,8 +10,8 @@ const VLLM = { kind: "openai-compatible", base_url: "http://127.0.0.1:9/v1" } as
 /** Nothing but what a prompt says. */
 const NOTHING = { output_tokens: 100, value_tokens: 0, tool_tokens: 0, overhead_tokens: 0 };
 
-async function plan(definition: string, input: JsonObject = {}, more: JsonObject = {}): Promise<Plan> {
-  const world = new HttpWorld([], { models: { prices: PRICES, providers: { vllm: VLLM } } });
+async function plan(definition: string, input: JsonObject = {}, more: JsonObject = {}, settings = {}): Promise<Plan> {
+  const world = new HttpWorld([], { models: { prices: PRICES, providers: { vllm: VLLM } }, ...settings });
   const body = { workflow: definition, input, agent: "inline", assume: NOTHING, ...more };
   const response = await world.post("/workflows/plan", body);
   const answer: unknown = await response.json();
@@ -124,4 +125,27 @@ steps:
   expect(steps[0]?.instances.count).toBeGreaterThan(1);
   expect(steps[0]?.cost.is).toBe("bounded");
   expect(warnings.join()).toContain("is on a loop");
+});
+
+test("where a fan-out's calls wait, and how many are sent at once where that is configured, is said", async () => {
+  const companies = Array.from({ length: 500 }, (_, index) => String(index));
+  const found = await plan(FAN_OUT, { companies });
+  expect(found.capacity).toEqual([{ pool: "vllm:a", steps: ["scrape"], asks: 500, at_most: null }]);
+  expect(renderPlan(found, { paint: (_, text) => text })).toContain(
+    "Capacity of vllm:a: scrape may ask for 500 at once; how many it takes is found out while it runs. The others wait.",
+  );
+
+  const limited = await plan(
+    FAN_OUT,
+    { companies },
+    {},
+    { capacity: { limits: { vllm: 20, "vllm:a": 30, other: 1 } } },
+  );
+  expect(limited.capacity).toMatchObject([{ at_most: 20 }]);
+  const settings = {
+    agent: { sandstorm_url: "http://agents.test/base/" },
+    capacity: { limits: { "http://agents.test": 7 } },
+  };
+  const elsewhere = await plan(FAN_OUT, { companies }, { agent: "sandstorm" }, settings);
+  expect(elsewhere.capacity).toEqual([{ pool: "http://agents.test", steps: ["scrape"], asks: 500, at_most: 7 }]);
 });

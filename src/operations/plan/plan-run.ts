@@ -4,6 +4,7 @@ import type { Application } from "../application/application.ts";
 import { describeRunLimits } from "../costs/use-limits.ts";
 import { type PreparedRun, prepareStart, type Startable } from "../start/prepare-run.ts";
 import { findCalled } from "../start/resolve-call.ts";
+import { planCapacity } from "./plan-capacity.ts";
 import type { Assumptions, Plan, PlannedCost, PlannedStep } from "./plan-schemas.ts";
 import { StepPlanner } from "./plan-steps.ts";
 
@@ -56,6 +57,7 @@ export async function planRun(app: Application, startable: Startable, request: P
     total: totalOf(planner.steps, budgets),
     budgets,
     ...describeRunLimits(prepared),
+    capacity: planCapacity(app, { steps: planner.steps, agent: chosen, settings: graph.settings }),
     assumptions,
     warnings,
   };

@@ -113,6 +113,22 @@ export const planSchema = z
       })
       .optional()
       .describe("Beside money."),
+    capacity: z
+      .array(
+        z.object({
+          pool: z.string().describe("The origin of an agent server, or `provider:model`."),
+          steps: z.array(z.string()),
+          asks: z
+            .number()
+            .nullable()
+            .describe("The most calls at once that one of the steps may want. Null: not known."),
+          at_most: z
+            .number()
+            .nullable()
+            .describe("How many it is sent at once at most, as configured. Null: that is found out while it runs."),
+        }),
+      )
+      .describe("Where calls of fan-outs wait for their turn."),
     assumptions: assumptionsSchema,
     warnings: z.array(z.string()),
   })

@@ -176,11 +176,21 @@ test("no line is wider than the terminal, whatever the ids are made of", () => {
 test("what calls of the run wait for is shown until none waits", () => {
   const { run, teller } = begin(toGraph([agentTask("ask")]));
   teller.start({});
-  const wait = { type: "capacity", pool: "http://agents.test", in_flight: 20, width: 20, waiting: 480 };
+  const wait = {
+    type: "capacity",
+    pool: "http://agents.test",
+    in_flight: 20,
+    width: 20,
+    waiting: 480,
+  };
   const closed_until = new Date(teller.now + 5_000).toISOString();
   const tell = (event: JsonObject) => run.apply({ type: "live", path: "ask", attempt: 1, event });
   tell({ ...wait, closed_until: null });
   expect(frame(run, teller).at(-1)).toBe("waiting for capacity: 20 of 20 at http://agents.test, 480 waiting");
+  tell({ ...wait, waiting_in_all: 517, per_second: 9.34, closed_until: null });
+  expect(frame(run, teller, { columns: 120 }).at(-1)).toMatch(
+    /480 waiting beside 37 of other runs, at most 9.3 a second$/,
+  );
   tell({ ...wait, closed_until });
   expect(frame(run, teller, { columns: 120 }).at(-1)).toMatch(/480 waiting, nothing is sent before \d\d:\d\d:\d\d$/);
   tell({ ...wait, waiting: 0, closed_until: null });

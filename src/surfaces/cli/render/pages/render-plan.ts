@@ -41,6 +41,7 @@ export function renderPlan(plan: Plan, { paint, width }: PlanPage): string {
     table,
     "",
     ...totalLines(plan),
+    ...plan.capacity.map(capacityLine),
     ...plan.warnings.map((warning) => paint("yellow", `! ${sanitize(warning)}`)),
     paint("dim", assumed(plan)),
   ].join("\n");
@@ -80,6 +81,14 @@ function totalLines({ total, budgets, limits }: Plan): readonly string[] {
     ...(budgets.length === 0 ? ["No budget would stop it: set one with --max-cost."] : stops),
     ...(limits === undefined ? [] : [`Limits: ${showLimits(limits)}.`]),
   ];
+}
+
+function capacityLine({ pool, steps, asks, at_most: most }: Plan["capacity"][number]): string {
+  const name = sanitize(pool);
+  const wanted = `${steps.map(sanitize).join(", ")} may ask for ${asks ?? "any number"} at once`;
+  const given =
+    most === null ? "how many it takes is found out while it runs" : `it is sent ${most} at most (configured)`;
+  return `Capacity of ${name}: ${wanted}; ${given}. The others wait.`;
 }
 
 function assumed({ assumptions: a }: Plan): string {

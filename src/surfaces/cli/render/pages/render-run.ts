@@ -47,9 +47,11 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
     const share = `${Number(used.toFixed(4))} of ${limit} ${of.replace("cost_usd", "USD")}`;
     facts.push(["limit", is === "ok" ? share : paint("yellow", `${share}, ${is.replace("_", " ")}`)]);
   }
-  for (const { pool, in_flight: inFlight, width, waiting, closed_until: until } of run.capacity_waits ?? []) {
+  for (const wait of run.capacity_waits ?? []) {
+    const { in_flight: inFlight, waiting_in_all: waitingInAll, per_second: rate, closed_until: until } = wait;
     const closedUntil = until === null ? undefined : Date.parse(until);
-    facts.push(["waits", paint("yellow", showWait({ pool, inFlight, width, waiting, closedUntil }, now))]);
+    const shown = { ...wait, inFlight, waitingInAll, perSecond: rate ?? undefined, closedUntil };
+    facts.push(["waits", paint("yellow", showWait(shown, now))]);
   }
   return facts.map(([name, value]) => `${paint("dim", name.padEnd(10))}${value}`).join("\n");
 }
