@@ -9,6 +9,7 @@ import { renderProblem } from "../../dialects/render-problem.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
 import { definitionHasErrors } from "../definitions/compile-text.ts";
+import { executorKindsOf } from "./executor-kinds.ts";
 import { findCalled } from "./resolve-call.ts";
 
 /** A run that would begin. */
@@ -30,6 +31,8 @@ const MAX_WORKFLOWS = 100;
  * values make are left to the run.
  */
 export async function checkNeeds(app: NeededBy, beginning: Beginning): Promise<readonly ShownProblem[]> {
+  const { kinds, hasCalls } = executorKindsOf(beginning.definition.graph);
+  if (!hasCalls && !kinds.has("mcp")) return [];
   const { isLenient, problems } = await new Needs(app, beginning).collect();
   if (problems.length > 0 && !isLenient) throw definitionHasErrors(beginning.definition.source, problems);
   return problems;
@@ -39,7 +42,7 @@ class Needs {
   readonly #app: NeededBy;
   readonly #beginning: Beginning;
   readonly #isLenient: boolean;
-  readonly #tools = AbortSignal.timeout(TOOLS_WITHIN_MS);
+  #tools: AbortSignal | undefined;
   readonly #hasEndpoint: boolean;
   readonly #seen = new Set<string>();
   readonly #problems: ShownProblem[] = [];
@@ -100,6 +103,7 @@ class Needs {
     const isElsewhere = this.#hasEndpoint && server === undefined;
     if (typeof tool !== "string" || tool === "" || server === null || isElsewhere) return;
     const named = { tool, ...(typeof server === "string" ? { server } : {}) };
+    this.#tools ??= AbortSignal.timeout(TOOLS_WITHIN_MS);
     const found = await this.#app.findToolProblem(named, this.#tools);
     if (found !== undefined) this.#report(step, definition, { ...found, remedy: ERRORS[found.code].remedy });
   }

@@ -1,6 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph, UseLimits } from "../../core/graph/graph.ts";
-import { stepsWithin } from "../../core/graph/steps-within.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RunStart } from "../../hosts/run-host.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
@@ -15,6 +14,7 @@ import { readTextFile } from "../definitions/read-text-file.ts";
 import { findSaved } from "../workflows/saved-definitions.ts";
 import { checkNeeds } from "./check-needs.ts";
 import { chooseAgent } from "./choose-agent.ts";
+import { executorKindsOf } from "./executor-kinds.ts";
 import { listMissing, type MissingInput } from "./input/check-input.ts";
 import { fillDirectories } from "./input/fill-directories.ts";
 import { type GivenInput, gatherInput } from "./input/gather-input.ts";
@@ -169,11 +169,4 @@ async function decideAgent(
 async function findExecutors(app: Application, graph: Graph, options: JsonObject): Promise<void> {
   const run = { options, settings: graph.settings };
   await Promise.all([...executorKindsOf(graph).kinds].map((kind) => app.findExecutor(kind, run)));
-}
-
-/** The kinds of executors that a graph's own steps need, and whether it calls workflows that may need others. */
-function executorKindsOf(graph: Graph): { readonly kinds: ReadonlySet<string>; readonly hasCalls: boolean } {
-  const steps = stepsWithin(graph.flow);
-  const kinds = new Set(steps.flatMap((step) => (step.kind === "task" ? [step.executor] : [])));
-  return { kinds, hasCalls: steps.some(({ kind }) => kind === "call") };
 }

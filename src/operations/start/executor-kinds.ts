@@ -1,0 +1,23 @@
+import type { Graph } from "../../core/graph/graph.ts";
+import { stepsWithin } from "../../core/graph/steps-within.ts";
+
+interface ExecutorKinds {
+  readonly kinds: ReadonlySet<string>;
+  readonly hasCalls: boolean;
+}
+
+/** A served definition is started again and again. */
+const known = new WeakMap<Graph, ExecutorKinds>();
+
+/** The kinds of executors that a graph's own steps need, and whether it calls workflows that may need others. */
+export function executorKindsOf(graph: Graph): ExecutorKinds {
+  const found = known.get(graph) ?? look(graph);
+  known.set(graph, found);
+  return found;
+}
+
+function look(graph: Graph): ExecutorKinds {
+  const steps = stepsWithin(graph.flow);
+  const kinds = new Set(steps.flatMap((step) => (step.kind === "task" ? [step.executor] : [])));
+  return { kinds, hasCalls: steps.some(({ kind }) => kind === "call") };
+}
