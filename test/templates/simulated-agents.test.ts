@@ -26,11 +26,11 @@ const INPUTS: Readonly<Record<string, object>> = {
   "lead-enrichment": JSON.parse(readFileSync(join(ROOT, "examples/lead-enrichment.input.json"), "utf8")),
 };
 
-/** What they read of the workflows that they call is declared there. */
+/** What they read of the workflows that they call stands in the callers only. */
 const CALLED = `steps:
-  - {id: fetch, prompt: Fetch., output_schema: {type: object, properties: {page: {type: string}}}}
-  - {id: summarize, prompt: Sum up., output_schema: {type: object, properties: {text: {type: string}}}}
-  - {id: score, prompt: Score., output_schema: {type: object, properties: {value: {type: integer}}}}
+  - {id: fetch, prompt: Fetch.}
+  - {id: summarize, prompt: Sum up.}
+  - {id: score, prompt: Score.}
 `;
 
 /** Lists, their items and their fields, of which no schema tells. */

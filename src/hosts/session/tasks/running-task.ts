@@ -14,6 +14,7 @@ import type { LiveRun, StartNote } from "../live-run.ts";
 import type { OutputPolicies } from "../policies/output-policies.ts";
 import { maskJson } from "../values/mask-json.ts";
 import { toStoredValue, type ValueWriter } from "../values/stored-value.ts";
+import { answerSchemaFor } from "./answer-schema.ts";
 import { LiveText, type PieceMask } from "./live-text.ts";
 import { StepTimeout } from "./step-timeout.ts";
 
@@ -133,7 +134,7 @@ export class RunningTask implements Task, StartNote {
   }
 
   get inferredSchema(): JsonObject | undefined {
-    return this.instance.scope.frame.graph.answerSchemaOf(this.step);
+    return answerSchemaFor(this.instance);
   }
 
   get traceParent(): string | undefined {
