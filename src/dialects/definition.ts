@@ -46,12 +46,14 @@ export type Selection = { readonly workflow: string } | { readonly agent: string
 
 export type Language = "python" | "javascript" | "typescript";
 
-/** A script or a prompt template in the application's folder. */
+/** A script or a prompt template in the application's folder, or the file of an MCP server, which is only looked for. */
 export interface NeededFile {
-  readonly kind: "script" | "prompt";
+  readonly kind: "script" | "prompt" | "server";
   readonly path: string;
   /** The step that names it. */
   readonly at: Place;
+  /** It can be done without. */
+  readonly isOptional?: boolean;
   /** The function of a script that the step calls. */
   readonly function?: { readonly name: string; readonly language: Language; readonly at: Place };
   /** The names that the step gives to the prompt. */

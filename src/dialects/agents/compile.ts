@@ -1,6 +1,6 @@
 import type { Graph, Place } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Compiled, Definition, DefinitionPart, LoadOptions, Selection } from "../definition.ts";
+import type { Compiled, Definition, DefinitionPart, LoadOptions, NeededFile, Selection } from "../definition.ts";
 import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { checkLater } from "../shape/check-later.ts";
@@ -39,7 +39,16 @@ export async function compileAgents(
   if (problems.hasErrors) return { problems: problems.toArray() };
   const parts = toParts(file, { models: file.models, targets, agents: new Map() });
   const graph = select === "all" ? undefined : choose(parts, { select, file, problems })?.toGraph();
-  return { graph, parts, problems: problems.toArray() };
+  return { graph, parts, files: filesOf(own), problems: problems.toArray() };
+}
+
+/** Files of servers. A name that the environment makes is not known here. */
+function filesOf({ servers = [] }: AgentsFile): readonly NeededFile[] {
+  return servers.flatMap(({ fileAt: at, settings }): NeededFile[] => {
+    const { server_path: path, required } = settings;
+    if (at === undefined || typeof path !== "string" || path.includes("${")) return [];
+    return [{ kind: "server", path, at, ...(required === false ? { isOptional: true } : {}) }];
+  });
 }
 
 /** Compiles an agent that stands in a Markdown file of its own. With the selection `all` the file may be none. */

@@ -139,8 +139,11 @@ function toServer(read: ReadServer, named: Named, reader: Reader) {
   }
   const type = toTransport((read.transport_type ?? read.type)?.value ?? "");
   const written = { ...read, type, timeout_ms: read.timeout };
+  const file = given("server_path");
   return {
     ...named,
+    /** The place of the file that it is started from. */
+    fileAt: file && reader.source.place(file),
     settings: Object.fromEntries(pick<(typeof SERVER_SETTINGS)[number], Json>(written, SERVER_SETTINGS)),
   };
 }

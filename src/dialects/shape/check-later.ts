@@ -1,6 +1,9 @@
+import { isMisspelt, suggest } from "../did-you-mean.ts";
 import { explainCron } from "../explain-cron.ts";
 import { JsonSchemaChecker } from "../json-schema-checker.ts";
-import { findPart } from "../source/yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import { findPart, type YamlNode } from "../source/yaml-node.ts";
+import { KEYWORDS, unknownKeywords } from "./schema-keywords.ts";
 import type { Later, Reader } from "./shape.ts";
 
 /** Reports what the parsers say that are loaded only where something is written for them: JSON Schemas, times, patterns. */
@@ -22,8 +25,17 @@ async function checkSchema(
   problems: Problems,
 ): Promise<void> {
   const fault = await checker.findFault(schema);
-  if (fault === undefined) return;
+  if (fault === undefined) return reportMisspeltKeywords(key, at, problems);
   problems.error({ code: "SCHEMA_INVALID", at: findPart(at, fault.path), message: `\`${key}\`: ${fault.message}` });
+}
+
+/** A keyword that nobody knows is ignored, and with it what it should forbid. */
+function reportMisspeltKeywords(name: string, at: YamlNode, problems: Problems): void {
+  for (const { key, written } of unknownKeywords(at)) {
+    const message = `\`${name}\`: \`${toExcerpt(written)}\` is no keyword of JSON Schema and is ignored.`;
+    if (isMisspelt(written, KEYWORDS))
+      problems.slip({ code: "SCHEMA_INVALID", at: key, message, remedy: suggest(written, KEYWORDS) });
+  }
 }
 
 async function checkCron({ text }: LaterText, problems: Problems): Promise<void> {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { ERRORS } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
@@ -8,7 +8,7 @@ import { checkGraph } from "../../core/graph/check-graph.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { liftControls } from "../../core/graph/lift-controls.ts";
 import { isJsonObject, type Json, ownField } from "../../core/json.ts";
-import type { Compiled, DefinitionPart, LoadOptions, Selection } from "../../dialects/definition.ts";
+import type { Compiled, DefinitionPart, LoadOptions, NeededFile, Selection } from "../../dialects/definition.ts";
 import { loadDefinition } from "../../dialects/load-definition.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
@@ -71,13 +71,15 @@ export async function checkWholeText(text: string, origin: TextOrigin): Promise<
   }
   const workflows = parts.filter(({ kind }) => kind === "workflow");
   const reports = await Promise.all(
-    workflows.map((part) => finish(text, origin, { graph: part.toGraph(), problems: [] })),
+    workflows.map((part) => finish(text, origin, { graph: part.toGraph(), problems: [], files: compiled.files ?? [] })),
   );
   const ofAll = show(compiled.problems, text);
   const definitions = reports.flatMap(({ definition }) =>
     definition === undefined ? [] : [{ ...definition, warnings: [...ofAll, ...(definition.warnings ?? [])] }],
   );
-  const problems = [...ofAll, ...reports.flatMap((report) => report.problems)];
+  // Several workflows may use a server whose file is missing.
+  const ofParts = new Map(reports.flatMap((report) => report.problems.map((problem) => [problem.rendered, problem])));
+  const problems = [...ofAll, ...ofParts.values()];
   return { definitions, parts, isValid: definitions.length === reports.length, problems };
 }
 
@@ -115,9 +117,10 @@ async function finish(
   const inconsistent = graph === undefined ? [] : checkGraph(graph).map((problem) => toProblem(problem, graph));
   const shown = show([...problems, ...inconsistent], text);
   if (graph === undefined || inconsistent.length > 0) return { problems: shown };
-  const pinned = await pinFiles(locateServers(graph, folders), {
+  const located = locateServers(graph, folders);
+  const pinned = await pinFiles(located, {
     text,
-    files: files ?? [],
+    files: (files ?? []).filter((file) => file.kind !== "server" || isMissingServer(file, located)),
     folders,
     ...(isLenient === undefined ? {} : { isLenient }),
     ...(read === undefined ? {} : { read }),
@@ -188,6 +191,14 @@ function locateServers(graph: Graph, folders: readonly string[]): Graph {
     most = found;
   }
   return { ...graph, settings: { ...graph.settings, folder } };
+}
+
+/** Whether the graph uses a server whose file is not there. A text without a folder is at home wherever it runs. */
+function isMissingServer({ path }: NeededFile, { settings }: Graph): boolean {
+  const { mcp_servers: servers, folder } = settings;
+  if (!isJsonObject(servers) || typeof folder !== "string") return false;
+  const isUsed = Object.values(servers).some((server) => isJsonObject(server) && server["server_path"] === path);
+  return isUsed && !existsSync(resolve(folder, path));
 }
 
 function pathsOf(server: Json): readonly string[] {

@@ -43,6 +43,10 @@ export async function pinFiles(graph: Graph, wanted: FilesToPin): Promise<Pinned
   const prompts: [string, Json][] = [];
   const problems: ShownProblem[] = [];
   for (const file of uniqueByPath(files)) {
+    if (file.kind === "server") {
+      problems.push(show(missingServer(file, graph, wanted), text));
+      continue;
+    }
     const read = await (wanted.read === undefined ? readInside(folder, file.path) : fetchText(wanted.read, file.path));
     if ("fault" in read) {
       problems.push(show(faultAt(file, read.fault, folder), text));
@@ -64,7 +68,7 @@ export async function pinFiles(graph: Graph, wanted: FilesToPin): Promise<Pinned
   if (problems.some(({ severity }) => severity === "error")) return { problems };
   const settings = {
     ...graph.settings,
-    ...(folder === undefined ? {} : { folder }),
+    ...(folder === undefined || (scripts.length === 0 && prompts.length === 0) ? {} : { folder }),
     ...(scripts.length === 0 ? {} : { scripts: Object.fromEntries(scripts) }),
     ...(prompts.length === 0 ? {} : { prompts: Object.fromEntries(prompts) }),
   };
@@ -133,6 +137,14 @@ function hidden(path: string): { readonly fault: Fault } {
   return {
     fault: { code: "FILE_OUTSIDE", message: `${path} is hidden: neither scripts nor prompts begin with a dot.` },
   };
+}
+
+/** Of a server's file that is not there. */
+function missingServer({ path, at, isOptional }: NeededFile, { settings }: Graph, { isLenient }: FilesToPin): Problem {
+  const message = `The server's file ${path} is not in ${settings["folder"]}.`;
+  const severity = isLenient === true || isOptional === true ? "warning" : "error";
+  const remedy = `Check the path. Paths are relative to ${settings["folder"]}.`;
+  return { code: "FILE_NOT_FOUND", severity, message, remedy, place: at };
 }
 
 function missing(message: string): { readonly fault: Fault } {

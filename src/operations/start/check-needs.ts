@@ -2,8 +2,8 @@ import { ERRORS } from "../../core/errors/error-table.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
-import type { CallStep, Graph, Step, TaskStep } from "../../core/graph/graph.ts";
-import { stepsWithin } from "../../core/graph/steps-within.ts";
+import type { CallStep, Flow, Graph, Place, Step, TaskStep } from "../../core/graph/graph.ts";
+import { flowsInside } from "../../core/graph/steps-within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
@@ -71,9 +71,8 @@ class Needs {
   }
 
   async #look(definition: CompiledDefinition): Promise<void> {
-    const steps = stepsWithin(definition.graph.flow);
     await Promise.all(
-      steps.map(async (step) => {
+      placedSteps(definition.graph.flow).map(async (step) => {
         if (step.kind === "call") await this.#lookAtCall(step, definition);
         if (step.kind === "task" && step.executor === "mcp") await this.#lookAtTool(step, definition);
       }),
@@ -122,6 +121,15 @@ class Needs {
     };
     this.#problems.push({ ...problem, rendered: renderProblem(problem, text) });
   }
+}
+
+/** Every step, in its own place or in that of the step around it. */
+function placedSteps(flow: Flow, around?: Place): readonly Step[] {
+  return flow.steps.flatMap((step) => {
+    const place = step.place ?? around;
+    const inner = flowsInside(step).flatMap((inside) => placedSteps(inside.flow, place));
+    return [{ ...step, ...(place === undefined ? {} : { place }) }, ...inner];
+  });
 }
 
 /** The called workflow's own problems are in the error that says that it cannot be used. */
