@@ -32,6 +32,16 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
       ]);
     });
 
+    test("integers beyond 2^53 in events come back as they were", async () => {
+      const journal = await openInNewFolder();
+      const run = await createRun(journal, "r");
+      const event = { ...succeeded("a"), projected: { id: 9007199254740993n, list: [-(2n ** 63n), 2n ** 64n - 1n] } };
+
+      await journal.append([{ run, afterSeq: 1, events: [{ event }] }]);
+
+      expect(await journal.readEvents(run, { afterSeq: 1, limit: 1 })).toEqual([{ seq: 2, event }]);
+    });
+
     test("events are read from any number on, in slices", async () => {
       const journal = await openInNewFolder();
       const run = await createRun(journal, "r", { count: 10 });

@@ -81,7 +81,9 @@ describe("one entry that SQLite refuses", () => {
     const journal = openJournal(newPath());
     const [a, b, c] = [await createRun(journal, "a"), await createRun(journal, "b"), await createRun(journal, "c")];
     // Not representable in JSON: a defect of the caller, in one of three runs.
-    const broken = { type: "timerFired", at: 1, timer: 1n as unknown as string } as const;
+    const ring: unknown[] = [];
+    ring.push(ring);
+    const broken = { type: "timerFired", at: 1, timer: ring as unknown as string } as const;
 
     const results = await journal.append([
       { run: a, afterSeq: 1, events: [{ event: started("of a") }] },

@@ -35,7 +35,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     usage: { input: 1 },
     repaired: true,
     projected: { p: null },
-    assigned: { v: [1] },
+    assigned: { v: [1, 9007199254740993n] },
     policies: [{ policy: "p", action: "alert", why: "w", found: { email: 1 } }],
     reused: { run: "r0", seq: 9 },
     decided: [{ to: "b" }],
