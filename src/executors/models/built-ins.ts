@@ -10,7 +10,20 @@ interface BuiltInProvider {
   readonly model: string;
   /** Its own web search. */
   readonly webSearch: ModelTool;
+  readonly searching: Searching;
 }
+
+/** The most that a provider's own search can add to the cost of one turn. */
+export interface Searching {
+  /** Searches in one turn. */
+  readonly most: number;
+  /** Integer micro-dollars for each, beside the tokens. */
+  readonly feeMicro: number;
+  /** What it has found is read as input: up to the model's window, in tokens. */
+  readonly window: number;
+}
+
+const MOST_SEARCHES = 5;
 
 /** Providers that need nothing but a key. */
 export const BUILT_INS: Readonly<Record<BuiltIn, BuiltInProvider>> = {
@@ -18,19 +31,28 @@ export const BUILT_INS: Readonly<Record<BuiltIn, BuiltInProvider>> = {
     variable: "ANTHROPIC_API_KEY",
     names: /^claude-/,
     model: "claude-sonnet-5",
-    webSearch: { type: "provider", id: "anthropic.web_search_20250305", name: "web_search", args: { maxUses: 5 } },
+    webSearch: {
+      type: "provider",
+      id: "anthropic.web_search_20250305",
+      name: "web_search",
+      args: { maxUses: MOST_SEARCHES },
+    },
+    searching: { most: MOST_SEARCHES, feeMicro: 10_000, window: 200_000 },
   },
   openai: {
     variable: "OPENAI_API_KEY",
     names: /^(?:gpt-|chatgpt-|o\d)/,
     model: "gpt-5-mini",
     webSearch: { type: "provider", id: "openai.web_search", name: "web_search", args: {} },
+    searching: { most: MOST_SEARCHES, feeMicro: 10_000, window: 400_000 },
   },
   google: {
     variable: "GOOGLE_GENERATIVE_AI_API_KEY (or GEMINI_API_KEY)",
     names: /^gemini-/,
     model: "gemini-2.5-flash",
     webSearch: { type: "provider", id: "google.google_search", name: "google_search", args: {} },
+    // Charged once for a turn that searches, however often it does.
+    searching: { most: 1, feeMicro: 35_000, window: 1_048_576 },
   },
 };
 

@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { AgentScript } from "../../ports/agent-script.ts";
 import type { CapacityPool } from "../capacity/capacity-pool.ts";
+import { BUILT_INS, isBuiltIn, type Searching } from "./built-ins.ts";
 import { type FoundModel, findModel } from "./find-model.ts";
 import type { AskedStep, ProviderModel } from "./language-model.ts";
 import { type ModelsOptions, ownEntry, type ProviderKind } from "./models-options.ts";
@@ -27,6 +28,8 @@ export interface Model {
   readonly takesSchemas: boolean;
   /** Must not stand in anything that is stored or shown. */
   readonly secrets: readonly string[];
+  /** Absent: the provider has no search of its own. */
+  readonly searching?: Searching | undefined;
   /** Calls wait in it until the provider takes them. Absent: they are sent at once. */
   readonly pool?: CapacityPool | undefined;
   /** The model of the AI SDK, for one call. */
@@ -76,6 +79,7 @@ function toProviderModel(found: FoundModel & { readonly kind: "provider" }, opti
     kind: access.kind,
     takesSchemas: access.kind === "openai",
     secrets: access.secrets,
+    searching: isBuiltIn(access.kind) ? BUILT_INS[access.kind].searching : undefined,
     pool: options.capacity?.ofModel(provider, modelId),
     open: () => openProvider(access, modelId),
     priceMicro,

@@ -10,6 +10,8 @@ export interface PricedCall {
   readonly model: Model;
   readonly asked: AskedStep;
   readonly settings: Partial<CallOptions>;
+  /** The provider may search by itself, and charges for what it finds. */
+  readonly searches?: boolean;
   /** All that the provider is sent and charges for, as far as it is text. */
   readonly content: unknown;
 }
@@ -97,7 +99,7 @@ type PriceAnswer = (outputTokens: number) => Promise<number>;
 
 /** The most that the call costs with an answer of so many tokens. Undefined: its price is not known. */
 async function priceAnswers(
-  { model, asked, content }: PricedCall,
+  { model, asked, content, searches }: PricedCall,
   { bytes, before }: { readonly bytes: number; readonly before: TurnBefore | undefined },
 ): Promise<PriceAnswer | undefined> {
   if (model.costAhead !== undefined) {
@@ -105,13 +107,15 @@ async function priceAnswers(
     return known === null ? undefined : async () => known;
   }
   if (!(await model.hasPrice())) return undefined;
-  const input = mostTokens(bytes, before);
+  const found = searches === true ? model.searching : undefined;
+  const input = Math.max(mostTokens(bytes, before), found?.window ?? 0);
+  const fees = found === undefined ? 0 : found.most * found.feeMicro;
   return async (output) => {
     const plain = await model.priceMicro({ input, output, cacheRead: 0, cacheWrite: 0 });
     // Anthropic takes more for what it keeps in its cache.
     const kept =
       model.kind === "anthropic" ? await model.priceMicro({ input, output, cacheRead: 0, cacheWrite: input }) : plain;
-    return Math.ceil(Math.max(plain ?? 0, kept ?? 0)) + 1;
+    return Math.ceil(Math.max(plain ?? 0, kept ?? 0)) + 1 + fees;
   };
 }
 

@@ -137,15 +137,38 @@ async function toTurn(content: StreamContent, finish: Finish, model: Model) {
   if (unified === "interrupted" || unified === "error")
     throw new StreamError(new Error("it ended without its last word"));
   const usage = readUsage(finish.usage);
-  const costMicro = await readCost({ usage, modelId, metadata: finish.providerMetadata }, model);
+  const tokensMicro = await readCost({ usage, modelId, metadata: finish.providerMetadata }, model);
+  const costMicro = tokensMicro === null ? null : tokensMicro + searchFees(parts, model);
   const calls = parts.some((part) => part.type === "call" && !part.isProviders);
   const ended = unified === "length" ? "cut" : unified === "content-filter" ? "filtered" : calls ? "tools" : "whole";
   const turn: ModelTurn = { parts, ended, usage, costMicro, model: modelId ?? model.id };
   return { turn, warnings: warnings.map(describeWarning) };
 }
 
-function toOptions({ settings, prompt, tools }: TurnCall, abortSignal: AbortSignal): CallOptions {
-  return { ...settings, prompt, ...(tools.length === 0 ? {} : { tools: [...tools] }), abortSignal };
+/** A provider's own searches are charged beside the tokens. */
+function searchFees(parts: readonly TurnPart[], { searching }: Model): number {
+  if (searching === undefined) return 0;
+  const searches = parts.filter((part) => part.type === "call" && part.isProviders).length;
+  return Math.min(searches, searching.most) * searching.feeMicro;
+}
+
+/** Whether the provider may search by itself. */
+export function searchesItself({ tools }: Pick<TurnCall, "tools">): boolean {
+  return tools.some(({ type }) => type === "provider");
+}
+
+function toOptions(call: TurnCall, abortSignal: AbortSignal): CallOptions {
+  const { model, settings, prompt, tools } = call;
+  const { openai } = settings.providerOptions ?? {};
+  const most = model.kind === "openai" && searchesItself(call) ? model.searching?.most : undefined;
+  return {
+    ...settings,
+    // The tool itself has no limit there.
+    ...(most === undefined ? {} : { providerOptions: { openai: { ...openai, maxToolCalls: most } } }),
+    prompt,
+    ...(tools.length === 0 ? {} : { tools: [...tools] }),
+    abortSignal,
+  };
 }
 
 function toSilent({ model, silenceMs = 0 }: TurnCall): Failed {

@@ -9,6 +9,7 @@ import { Spending } from "../../models/spending.ts";
 import {
   type ModelTurn,
   readTurnRecord,
+  searchesItself,
   type TurnCall,
   type TurnReply,
   toTurnRecord,
@@ -184,7 +185,7 @@ class Conversation {
       totalMs: this.#agent.patienceMs,
       reserve: (call: TurnCall) =>
         reserveCall(
-          { ...call, content: { prompt: call.prompt, tools: call.tools } },
+          { ...call, content: { prompt: call.prompt, tools: call.tools }, searches: searchesItself(call) },
           {
             task: this.#agent.task,
             ownLeftMicro: this.#ownLeftMicro,

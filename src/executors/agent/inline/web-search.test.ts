@@ -62,6 +62,33 @@ describe("an agent that lists `web_search` has the one of its provider", () => {
     });
   }
 
+  test.each([
+    ["anthropic:claude-haiku-4-5", { max_uses: 5 }, undefined],
+    ["openai:gpt-5-mini", {}, 5],
+  ] as const)("%s charges for each search, and is told how many there may be", async (model, definition, most) => {
+    const plain = await (await inlineWorld([say("Nine.")])).ask({ model });
+    const world = await inlineWorld([searching({ text: "Nine." })]);
+    const outcome = await world.ask({ model, tools: ["web_search"] });
+    expect((outcome.costMicro ?? 0) - (plain.costMicro ?? 0)).toBe(10_000);
+    expect(world.requests[0]?.body["max_tool_calls"]).toBe(most);
+    await world.ask({ model, tools: ["web_search"], output_schema: { type: "object" } });
+    expect(world.requests.at(-1)?.body["max_tool_calls"]).toBe(most);
+    expect(world.requests[0]?.body["tools"]).toEqual([expect.objectContaining(definition)]);
+  });
+
+  test("a budget that holds no search in its whole length is not risked", async () => {
+    const world = await inlineWorld([searching({ text: "Nine." })]);
+    const money = { maxCostMicro: 100_000, leftMicro: 100_000 };
+    const outcome = await world.ask({ model: "anthropic:claude-haiku-4-5", tools: ["web_search"] }, money);
+    expect(outcome).toMatchObject({ status: "failed", code: "STEP_BUDGET_EXCEEDED" });
+    expect(world.requests).toEqual([]);
+    // 200,000 tokens that it has found and keeps, five searches, and the shortest answer.
+    const enough = { maxCostMicro: 310_000, leftMicro: 310_000 };
+    expect(await world.ask({ model: "anthropic:claude-haiku-4-5", tools: ["web_search"] }, enough)).toMatchObject({
+      status: "succeeded",
+    });
+  });
+
   test("a provider that has none is a warning in the log, and the agent goes on", async () => {
     const world = await inlineWorld([say("I do not know.")]);
 
