@@ -7,16 +7,7 @@ export interface Slip {
   readonly text: string;
 }
 
-export type SlipKind =
-  | "key"
-  | "placeholder"
-  | "step"
-  | "tool"
-  | "file"
-  | "missing key"
-  | "type"
-  | "reference"
-  | "schema";
+type SlipKind = "key" | "placeholder" | "step" | "tool" | "file" | "missing key" | "type" | "reference" | "schema";
 
 /** Draws from a seed, the same numbers each time. */
 export class Dice {

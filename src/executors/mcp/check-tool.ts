@@ -33,7 +33,8 @@ export async function findToolProblem(
   try {
     const input = readMcpInput({ tool: named.tool, ...(named.server === undefined ? {} : { server: named.server }) });
     const route = await findRoute(input, signal, parts);
-    if (route.to === "server") await parts.servers.findTool(route, signal);
+    // `server.*` is all of a server's.
+    if (route.to === "server" && route.tool !== "*") await parts.servers.findTool(route, signal);
     return route.to === "core" ? findUnknown(route.tool, parts.coreTools) : undefined;
   } catch (error) {
     if (!(error instanceof McpFailure)) throw error;

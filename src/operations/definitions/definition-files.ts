@@ -52,6 +52,16 @@ export async function hasWorkflowNamed(places: NamePlaces, name: string, asking:
   return false;
 }
 
+/** Every name by which a workflow of the application can be called, for remedies. Compiles nothing. */
+export async function listWorkflowNames(places: NamePlaces): Promise<readonly string[]> {
+  const names = new Set(places.library?.list().map(({ name }) => name));
+  for (const file of await listDefinitionFiles(places)) {
+    const own = listNames({ text: await readTextFile(file), file });
+    for (const name of own.length === 0 ? [stemOf(file)] : own) names.add(name);
+  }
+  return [...names];
+}
+
 export function stemOf(file: string): string {
   return basename(file, extname(file));
 }

@@ -1,14 +1,17 @@
-import { ERRORS } from "../../core/errors/error-table.ts";
+import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { CallStep, Flow, Graph, Place, Step, TaskStep } from "../../core/graph/graph.ts";
 import { flowsInside } from "../../core/graph/steps-within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { suggest } from "../../dialects/did-you-mean.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
 import { definitionHasErrors } from "../definitions/compile-text.ts";
+import { listWorkflowNames } from "../definitions/definition-files.ts";
+import { registryOf } from "../definitions/load-options.ts";
 import { executorKindsOf } from "./executor-kinds.ts";
 import { findCalled } from "./resolve-call.ts";
 
@@ -19,10 +22,11 @@ interface Beginning {
   readonly options: JsonObject;
 }
 
+type NamedTool = Parameters<Application["findToolProblem"]>[0];
 type NeededBy = Pick<Application, "appDir" | "config" | "library" | "service" | "findToolProblem" | "tenantId">;
 
 /** A server that takes longer to tell its tools is believed to have them. */
-const TOOLS_WITHIN_MS = 3_000;
+const TOOLS_WITHIN_MS = 5_000;
 const MAX_WORKFLOWS = 100;
 
 /**
@@ -32,7 +36,8 @@ const MAX_WORKFLOWS = 100;
  */
 export async function checkNeeds(app: NeededBy, beginning: Beginning): Promise<readonly ShownProblem[]> {
   const { kinds, hasCalls } = executorKindsOf(beginning.definition.graph);
-  if (!hasCalls && !kinds.has("mcp")) return [];
+  const hasTools = kinds.has("mcp") || (kinds.has("agent") && isInline(beginning));
+  if (!hasCalls && !hasTools) return [];
   const { isLenient, problems } = await new Needs(app, beginning).collect();
   if (problems.length > 0 && !isLenient) throw definitionHasErrors(beginning.definition.source, problems);
   return problems;
@@ -75,6 +80,7 @@ class Needs {
       placedSteps(definition.graph.flow).map(async (step) => {
         if (step.kind === "call") await this.#lookAtCall(step, definition);
         if (step.kind === "task" && step.executor === "mcp") await this.#lookAtTool(step, definition);
+        if (step.kind === "task" && step.executor === "agent") await this.#lookAtAgent(step, definition);
       }),
     );
   }
@@ -91,17 +97,34 @@ class Needs {
       await this.#look(called);
     } catch (error) {
       if (!isPawlError(error)) throw error;
-      const { code, message, remedy, details } = error;
-      this.#report(step, definition, { code, message, remedy });
+      const { code, message, details } = error;
+      this.#report(step, definition, { code, message, remedy: (await this.#suggest(code, workflow)) ?? error.remedy });
       for (const each of problemsOf(details)) this.#problems.push(each);
     }
+  }
+
+  /** The name that was likely meant. */
+  async #suggest(code: ErrorCode, workflow: Json): Promise<string | undefined> {
+    if (code !== "WORKFLOW_NOT_FOUND" || typeof workflow !== "string") return undefined;
+    return suggest(workflow, await listWorkflowNames(registryOf(this.#app)));
   }
 
   async #lookAtTool(step: TaskStep, definition: CompiledDefinition): Promise<void> {
     const { tool, server } = fieldsOf(step.input);
     const isElsewhere = this.#hasEndpoint && server === undefined;
     if (typeof tool !== "string" || tool === "" || server === null || isElsewhere) return;
-    const named = { tool, ...(typeof server === "string" ? { server } : {}) };
+    await this.#findTool({ tool, ...(typeof server === "string" ? { server } : {}) }, step, definition);
+  }
+
+  /** An agent server has tools of its own; an agent of Pawl has those that its step lists, some of them built in. */
+  async #lookAtAgent(step: TaskStep, definition: CompiledDefinition): Promise<void> {
+    const { tools } = fieldsOf(step.input);
+    if (!isInline(this.#beginning) || !Array.isArray(tools)) return;
+    const named = tools.filter((tool) => typeof tool === "string").filter((tool) => tool.includes("."));
+    await Promise.all(named.map((tool) => this.#findTool({ tool }, step, definition)));
+  }
+
+  async #findTool(named: NamedTool, step: TaskStep, definition: CompiledDefinition): Promise<void> {
     this.#tools ??= AbortSignal.timeout(TOOLS_WITHIN_MS);
     const found = await this.#app.findToolProblem(named, this.#tools);
     if (found !== undefined) this.#report(step, definition, { ...found, remedy: ERRORS[found.code].remedy });
@@ -121,6 +144,10 @@ class Needs {
     };
     this.#problems.push({ ...problem, rendered: renderProblem(problem, text) });
   }
+}
+
+function isInline({ options }: Pick<Beginning, "options">): boolean {
+  return options["agent"] === "inline";
 }
 
 /** Every step, in its own place or in that of the step around it. */

@@ -39,8 +39,21 @@ test("missing workflows, servers and tools are found at the start, all at once, 
     ["child.yaml:4", "MCP_TOOL_UNKNOWN"],
   ])
     expect(stderr).toMatch(new RegExp(`${line}:\\d+ error ${named}`));
+  expect(stderr).toContain("Did you mean `child`?");
   expect(stderr).not.toMatch(/needy\.yaml:(3|6|7|11):/);
   expect((await pawl(["runs", "ls"], { cwd: folder })).stdout).toBe("No runs.\n");
+});
+
+test("tools of servers that agents of Pawl list are looked for, too", async () => {
+  const text =
+    "name: agents\nsteps:\n  - {id: a, prompt: Hi., tools: [fake.sya, files]}\n  - {id: b, prompt: Hi., tools: [fake.say, fake.*]}\n  - {id: c, prompt: Hi., tools: [fkae.*]}\n";
+  const folder = application({ ...FILES, "agents.yaml": text });
+  const env = { ANTHROPIC_API_KEY: "none" };
+  const { code, stderr } = await pawl(["run", "agents.yaml", "--agent", "inline"], { cwd: folder, env });
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/agents\.yaml:3:\d+ error MCP_TOOL_UNKNOWN/);
+  expect(stderr).toMatch(/agents\.yaml:5:\d+ error MCP_TOOL_UNKNOWN/);
+  expect(stderr).not.toMatch(/agents\.yaml:4:/);
 });
 
 test("a function that a script does not have is found with the file", async () => {
