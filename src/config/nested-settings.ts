@@ -13,9 +13,12 @@ export const mcpServerSchema = z.object({
   type: z.enum(["stdio", "http", "streamable-http", "sse"]).optional(),
   command: text,
   args: z.array(z.string()).readonly().optional(),
-  /** People write `"PORT": 8080` and `"DEBUG": true` though only texts are meant. */
+  /** People write `"PORT": 8080`, `"CHANNEL": 1234567890123456789` and `"DEBUG": true` though only texts are meant. */
   env: z
-    .record(z.string(), z.union([z.string(), z.number().transform(String), z.boolean().transform(String)]))
+    .record(
+      z.string(),
+      z.union([z.string(), ...[z.number(), z.bigint(), z.boolean()].map((each) => each.transform(String))]),
+    )
     .readonly()
     .optional(),
   cwd: text,

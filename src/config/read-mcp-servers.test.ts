@@ -11,7 +11,7 @@ test("the file of other programs is read as it is, and the configuration goes be
         files: {
           command: "npx",
           args: ["-y", "files"],
-          env: { A: "1", PORT: 80, DEBUG: true },
+          env: { A: "1", PORT: 80, CHANNEL: 1234567890123456789n, DEBUG: true },
           disabled: false,
           autoApprove: ["x"],
         },
@@ -25,7 +25,11 @@ test("the file of other programs is read as it is, and the configuration goes be
   expect(Object.fromEntries(servers)).toEqual({
     files: {
       origin: ".mcp.json",
-      settings: { command: "npx", args: ["-y", "files"], env: { A: "1", PORT: "80", DEBUG: "true" } },
+      settings: {
+        command: "npx",
+        args: ["-y", "files"],
+        env: { A: "1", PORT: "80", CHANNEL: "1234567890123456789", DEBUG: "true" },
+      },
     },
     web: { origin: "pawl.yaml", settings: { url: "http://127.0.0.1/other" } },
     own: { origin: "pawl.yaml", settings: { command: "own" } },

@@ -1,5 +1,5 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { isNumber, type JsonObject } from "../../core/json.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { AgentTool, ToolCallResult } from "../../ports/tools/agent-toolbox.ts";
 import { toErrorResult, toTextResult } from "./tool-result.ts";
@@ -80,7 +80,7 @@ async function read({ path, encoding, offset }: JsonObject, files: FileStorage):
   if (content === undefined) return toErrorResult(`There is no file ${JSON.stringify(path)}.`);
   const text = encoding === "base64" ? Buffer.from(content).toString("base64") : decode(content);
   if (text === undefined) return toErrorResult("It is no text. Read it with `encoding` base64.");
-  const from = typeof offset === "number" ? offset : 0;
+  const from = isNumber(offset) ? Number(offset) : 0;
   const end = from + MAX_READ_CHARS;
   const rest = end < text.length ? `\n\n[${text.length - end} more characters: go on with offset ${end}]` : "";
   return toTextResult(text.slice(from, end) + rest);

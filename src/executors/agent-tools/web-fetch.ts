@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { JsonObject } from "../../core/json.ts";
+import { isNumber, type JsonObject } from "../../core/json.ts";
 import type { Outbound, OutboundResult } from "../../ports/outbound.ts";
 import type { AgentTool, ToolCallResult } from "../../ports/tools/agent-toolbox.ts";
 import { toErrorResult, toTextResult } from "./tool-result.ts";
@@ -50,7 +50,7 @@ async function fetchPage(
   if (!answer.ok) return toErrorResult(`The page was not read. ${answer.message}`);
   const page = await readPage(answer.body, answer.headers);
   if (!page.ok) return toErrorResult(`The page was not read. ${page.reason}`);
-  const from = typeof offset === "number" ? offset : 0;
+  const from = isNumber(offset) ? Number(offset) : 0;
   const length = Math.min(typeof maxChars === "number" ? maxChars : DEFAULT_MAX_CHARS, LARGEST_MAX_CHARS);
   const text = page.text.slice(from, from + length);
   const result = toTextResult(`${describe(answer)}\n\n${text}${tellRest(answer, page.text.length, from + length)}`);
