@@ -15,8 +15,23 @@ export interface Executor<End extends Outcome | Asks = Outcome | Asks> {
   /** It does nothing outside before it has put a call on record with `reserve`: without one the attempt has not begun. */
   readonly reservesCalls?: true;
   run(task: Task, signal: AbortSignal): Promise<End>;
+  /**
+   * What a call has cost, in micro-dollars, that a death of the process has cut off, where its payee keeps a record. Undefined: it
+   * cannot be told for certain. Never rejects.
+   */
+  findCost?(call: LostCall, signal: AbortSignal): Promise<number | undefined>;
   /** A run that it has worked for in this process has ended: what it keeps for the run can go. */
   runEnded?(run: EndedRun): Promise<void>;
+}
+
+export interface LostCall {
+  /** Of its task, as it is on record. */
+  readonly input: Json;
+  /** The graph's `settings`. */
+  readonly settings: JsonObject;
+  readonly reservedAt: number;
+  /** It was sent before, if at all. */
+  readonly until: number;
 }
 
 export interface EndedRun {

@@ -9,6 +9,7 @@ import { loadOutputs } from "../session/finish-run.ts";
 import { LiveRun, type LiveRunHooks, type LiveRunParts } from "../session/live-run.ts";
 import { rebuildRun } from "../session/rebuild-run.ts";
 import { loadReusable } from "../session/reuse/reuse.ts";
+import { CostLookUp, OpenCalls } from "../session/tasks/lost-calls.ts";
 import { findWorkTraits } from "../session/tasks/work-traits.ts";
 import { tellHeld } from "../session/tell-held.ts";
 import { RunValues, type ValueSources } from "../session/values/run-values.ts";
@@ -60,12 +61,14 @@ export class LoadedRuns {
   }
 
   add(parts: Omit<LiveRunParts, "values">): LiveRun {
-    const { no, about, state } = parts;
-    const values = new RunValues(no, this.#sourcesFor(about), state.graph.graph.envAllowed);
-    const run = new LiveRun({ ...parts, values }, this.#parts.hooks);
+    const run = new LiveRun({ ...parts, values: this.#valuesOf(parts) }, this.#parts.hooks);
     this.#runs.set(run.no, run);
     this.#byId.set(run.runId, run);
     return run;
+  }
+
+  #valuesOf({ no, about, state }: Pick<LiveRunParts, "no" | "about" | "state">): RunValues {
+    return new RunValues(no, this.#sourcesFor(about), state.graph.graph.envAllowed);
   }
 
   /** A tenant's runs read the tenant's files. */
@@ -92,7 +95,11 @@ export class LoadedRuns {
     const { journal, clock, graphs, ledger, warnings, secrets, previousSeenAt, env, findExecutor } = this.#parts;
     const { no } = about;
     const tracker = new UseTracker();
-    const rebuilt = await rebuildRun(journal, about, graphs.byHash, (at, event) => tracker.observe(at, event));
+    const openCalls = new OpenCalls();
+    const rebuilt = await rebuildRun(journal, about, graphs.byHash, (at, event) => {
+      tracker.observe(at, event);
+      openCalls.observe(at.seq, event);
+    });
     const { state, options, lineage, sealed } = rebuilt;
     tracker.assume(state);
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
@@ -100,6 +107,11 @@ export class LoadedRuns {
     const wasGivenUp = this.#givenUp.delete(no);
     const traits = await findWorkTraits(findExecutor, state, options);
     const runsElsewhere = wasGivenUp ? () => true : traits.runsElsewhere;
+    const diedAt = previousSeenAt ?? clock.now();
+    const lost = wasGivenUp ? [] : openCalls.lost(state);
+    const values = this.#valuesOf({ no, about, state });
+    const costs = new CostLookUp({ state, options, values, lost, findExecutor, clock, diedAt });
+    await costs.begin();
     // Read again: the row may have changed while this run was still in memory.
     const row = await readRecord(journal, no);
     const run = this.add({ no, about, isNew: false, state, options, row, reusable });
@@ -108,7 +120,10 @@ export class LoadedRuns {
       warnings.enroll(run);
       for (const { seq, text } of sealed) run.values.reveal(seq, secrets.open(no, text));
       const at = clock.now();
-      const { events, commands } = run.session.recovery({ at, diedAt: previousSeenAt ?? at, ...traits, runsElsewhere });
+      costs.tell((found) => {
+        if (!run.isDiscarded && run.state.phase === "open") run.apply(found);
+      });
+      const { events, commands } = run.session.recovery({ at, diedAt, ...traits, runsElsewhere });
       for (const event of events) {
         run.apply(event);
         const instance = "path" in event ? state.active.get(event.path) : undefined;

@@ -42,7 +42,9 @@ export interface FakeOptions {
   readonly play: Play;
   /** Answers GET /health. */
   readonly health?: Play;
-  /** Asked for on /query, as servers from 0.8.0 on do. */
+  /** Answers GET /runs, as servers from 0.6 on do. */
+  readonly runs?: Play;
+  /** Asked for on /query and /runs, as servers from 0.8.0 on do. */
   readonly apiKey?: string;
   /** 0 picks a free one. */
   readonly port?: number;
@@ -106,10 +108,11 @@ async function receive(incoming: IncomingMessage, isAbandoned: Promise<boolean>)
 function route(request: ReceivedRequest, options: FakeOptions): Reply | Promise<Reply> {
   const path = request.path.replace(options.basePath ?? "", "").replace(/\?.*$/, "");
   if (request.method === "GET" && path === "/health") return (options.health ?? healthy)(request);
-  if (request.method !== "POST" || path !== "/query") return toJsonReply(404, { detail: "Not Found" });
+  const isList = request.method === "GET" && path === "/runs" && options.runs !== undefined;
+  if (!isList && (request.method !== "POST" || path !== "/query")) return toJsonReply(404, { detail: "Not Found" });
   if (options.apiKey !== undefined && request.headers.authorization !== `Bearer ${options.apiKey}`)
     return toUnauthenticated(request);
-  return options.play(request);
+  return isList && options.runs !== undefined ? options.runs(request) : options.play(request);
 }
 
 function healthy(): Reply {

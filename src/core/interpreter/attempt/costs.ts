@@ -19,6 +19,8 @@ export function applyCostReported(turn: Turn, event: CostReported): void {
   const instance = turn.state.active.get(event.path);
   if (instance?.attempt !== event.attempt || instance.phase !== "dispatched") {
     bookLate(turn, event);
+    // The step's own limit counts all of its attempts.
+    if (instance !== undefined && event.call !== undefined) instance.costMicro += event.costMicro;
     return;
   }
   if (event.refused === true) instance.callsSent -= 1;

@@ -46,7 +46,7 @@ function toUnconfigured(message: string): Failed {
 }
 
 /** The address of a route below a base URL, with or without a path and a slash at its end. `undefined`: no HTTP URL. */
-export function toRouteUrl(baseUrl: string, route: "query" | "health"): URL | undefined {
+export function toRouteUrl(baseUrl: string, route: "query" | "health" | "runs"): URL | undefined {
   const url = URL.parse(baseUrl.trim());
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined;
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/${route}`;

@@ -8,6 +8,7 @@ import { readAgentInput } from "../agent-input.ts";
 import { ask } from "./ask.ts";
 import { chooseServer, type ServerOptions } from "./choose-server.ts";
 import { createEventLog } from "./event-log.ts";
+import { CostFinder } from "./find-costs.ts";
 import { startTimeouts } from "./request-timeouts.ts";
 
 export interface SandstormOptions extends ServerOptions {
@@ -74,10 +75,12 @@ export function createSandstormExecutor(options: SandstormOptions): Executor<Out
       ? send(() => undefined)
       : pool.send({ caller: task, send, mayRepeat: (failed) => mayRepeat(failed, task), ...OUTCOMES }, signal);
   }
+  const costs = new CostFinder(options);
   return {
     recordsInput: true,
     runsElsewhere: true,
     reservesCalls: true,
+    findCost: (call, signal) => costs.find(call, signal),
     run: async (task, signal) => redactOutcome(await answer(task, signal), redactor),
   };
 }
