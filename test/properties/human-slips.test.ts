@@ -9,7 +9,7 @@ import { loadDefinition } from "../../src/dialects/load-definition.ts";
 import { validateDefinition } from "../../src/operations/definitions/validate-definition.ts";
 import { prepareRun } from "../../src/operations/start/prepare-run.ts";
 import { ROOT } from "../support/fixtures.ts";
-import { Dice, findSlips, type Slip } from "./human-slips.ts";
+import { Dice, findSlips, misspelt, type Slip } from "./human-slips.ts";
 import { rounds } from "./rounds.ts";
 
 /** The same seed makes the same slips: `PAWL_TEST_SEED=7 npx vitest run test/properties`. */
@@ -167,12 +167,13 @@ function keysOf(dialect: string): ReadonlySet<string> {
   return keys;
 }
 
+const FILES = [...realFiles(), ...fixtures()];
+
 test(`${COUNT} slips in real files are told with file and line before anything is spent (seed ${SEED})`, async () => {
-  const files = [...realFiles(), ...fixtures()];
-  expect(new Set(files.map(({ dialect }) => dialect))).toEqual(new Set(DIALECTS));
+  expect(new Set(FILES.map(({ dialect }) => dialect))).toEqual(new Set(DIALECTS));
   const dice = new Dice(SEED);
   const original = new Map<RealFile, ReadonlySet<string>>();
-  for (const file of files) {
+  for (const file of FILES) {
     const told = await reportsOn(file, file.text);
     const alarms = told.filter((line) => !line.startsWith("warning"));
     expect.soft(alarms, file.file).toEqual([]);
@@ -182,7 +183,7 @@ test(`${COUNT} slips in real files are told with file and line before anything i
   const missed: string[] = [];
   for (let made = 0; made < COUNT; ) {
     const dialect = DIALECTS[made % DIALECTS.length] ?? "sandcastle";
-    const file = dice.pick(files.filter((each) => each.dialect === dialect));
+    const file = dice.pick(FILES.filter((each) => each.dialect === dialect));
     const slip = file && makeSlip(file, dice);
     if (file === undefined || slip === undefined) continue;
     made += 1;
@@ -207,3 +208,25 @@ function makeSlip({ dialect, text }: RealFile, dice: Dice): Slip | undefined {
   const edited = chosen?.apply(dice);
   return chosen === undefined || edited === undefined || edited === text ? undefined : { ...chosen, text: edited };
 }
+
+test("a declared input that is misspelt is refused before anything is spent, and the right name is told", async () => {
+  const dice = new Dice(SEED);
+  let made = 0;
+  for (const { folder, file, part, inputFile, inputPairs = [] } of FILES) {
+    if (folder === undefined) continue;
+    const app = await appIn(folder);
+    const request = { workflow: part === undefined ? file : `${file}#${part}`, folder, agent: "simulated" };
+    const own = inputPairs.length > 0 ? { inputPairs } : inputFile === undefined ? {} : { inputFile };
+    const { definition, input } = await prepareRun(app, { ...request, ...own });
+    for (const name of definition.graph.input.declared) {
+      const wrong = name.length < 4 ? undefined : misspelt(name, dice);
+      if (wrong === undefined || !Object.hasOwn(input, name)) continue;
+      const { [name]: value, ...others } = input;
+      writeFileSync(join(folder, "slip.json"), JSON.stringify({ ...others, [wrong]: value }));
+      const refused = prepareRun(app, { ...request, inputFile: "slip.json" });
+      await expect(refused, `${file}: ${wrong}`).rejects.toMatchObject({ code: "INPUT_INVALID" });
+      made += 1;
+    }
+  }
+  expect(made).toBeGreaterThan(10);
+});

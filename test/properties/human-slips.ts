@@ -216,7 +216,7 @@ function isWord(text: string): boolean {
 }
 
 /** One letter too few, too many, or two in the wrong order. */
-function misspelt(word: string, dice: Dice): string | undefined {
+export function misspelt(word: string, dice: Dice): string | undefined {
   const at = 1 + Math.floor(dice.next(word.length - 2));
   const [before, here = "", next = ""] = [word.slice(0, at), word[at], word[at + 1]];
   if (!/[a-z]/i.test(here)) return undefined;

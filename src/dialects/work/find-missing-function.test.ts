@@ -25,6 +25,7 @@ test.each([
   ["python", "globals()['che' + 'ck'] = len\n", "check"],
   ["javascript", JAVASCRIPT, "one"],
   ["javascript", "export * from './lib.mjs';\n", "check"],
+  ["typescript", "import lib from './lib.ts';\nexport = lib;\n", "check"],
   ["javascript", "module.exports = require('./lib');\n", "check"],
   ["javascript", "module.exports = { ...require('./lib') };\n", "check"],
   ["javascript", "exports['che' + 'ck'] = () => 1;\n", "check"],

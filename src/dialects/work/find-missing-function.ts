@@ -6,7 +6,7 @@ const UNCERTAIN: { readonly [kind in "python" | "javascript"]: RegExp } = {
   python:
     /\bimport\s*\*|\bargv\b|\b(?:argparse|click|typer|fire|runpy)\b|\bstdin\b|\bfileinput\b|\binput\s*\(|\b(?:globals|locals|vars|setattr|exec|eval)\s*\(|\b__getattr__\b|\bsys\.modules\b|\bopen\(\s*0\b/,
   javascript:
-    /\bexport\s*\*|\bargv\b|\bstdin\b|\bparseArgs\b|\breadFileSync\(\s*0\b|\bexports\s*\[|\bmodule\.exports\s*=\s*(?!\{[^}.]*\})|\b(?:assign|defineProperty|defineProperties)\s*\(\s*(?:module\.)?exports\b/,
+    /\bexport\s*[*=]|\bargv\b|\bstdin\b|\bparseArgs\b|\breadFileSync\(\s*0\b|\bexports\s*\[|\bmodule\.exports\s*=\s*(?!\{[^}.]*\})|\b(?:assign|defineProperty|defineProperties)\s*\(\s*(?:module\.)?exports\b/,
 };
 
 const DEFINITIONS: { readonly [kind in "python" | "javascript"]: RegExp } = {
