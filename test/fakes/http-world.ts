@@ -169,6 +169,8 @@ function toApplication(
   const secrets = Object.values(env);
   const config: Config = { settings, origins: new Map(), secrets, env: (name) => env[name] };
   const refuse = () => Promise.reject(new Error("Nothing asks for this here."));
+  // A test may name a workflow in both.
+  const known = [...Object.values(callable).map(toRegistered), ...definitions];
   return {
     appDir: APP_DIR,
     dataDir: `${APP_DIR}/.pawl`,
@@ -196,7 +198,7 @@ function toApplication(
     leftTerminals: async () => undefined,
     workflowLibrary: async () => ({ list: async () => [], load: refuse, save: refuse, noteSuccess: refuse }),
     libraryEditor: refuse,
-    library: { list: () => [...definitions, ...Object.values(callable).map(toRegistered)] },
+    library: { list: () => [...new Map(known.map((each) => [each.name, each])).values()] },
     fetchDefinitionFile: remote ?? refuse,
     toolbox: async () => ({ offer: refuse, hold: () => {}, states: async () => toolServers }),
     hasPrice: async () => true,
