@@ -1,15 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { rounds } from "../../test/properties/rounds.ts";
-import {
-  hasLongInteger,
-  IntegerTooLong,
-  MAX_INTEGER_DIGITS,
-  parseExact,
-  toCanonicalNumber,
-  writeExact,
-} from "./exact-json.ts";
+import { parseExact, toCanonicalNumber, writeExact } from "./exact-json.ts";
 import type { Json } from "./json.ts";
+import { hasLongInteger, IntegerTooLong, MAX_INTEGER_DIGITS } from "./long-integers.ts";
 
 test("a whole number that a double cannot hold is a bigint, and every other number is none", () => {
   const text = '[9007199254740991,9007199254740992,-9007199254740993,1e20,0.30000000000000004,-0,"9007199254740993"]';

@@ -1,7 +1,5 @@
 import type { Json } from "./json.ts";
-
-/** How many digits a whole number may have. So many still have a nearest double; reading and writing them costs nothing. */
-export const MAX_INTEGER_DIGITS = 300;
+import { checkLength, hasLongInteger, hasMark, MAX_INTEGER_DIGITS, markIntegers, unmark } from "./long-integers.ts";
 
 /** Known to the engine and not yet to TypeScript. */
 interface ExactJson {
@@ -20,13 +18,10 @@ const engine = JSON as unknown as ExactJson;
 /** As they are before `makeJsonExact`. */
 const native = { parse: JSON.parse, parseWith: engine.parse, write: JSON.stringify, rawJSON: engine.rawJSON };
 
-/** Thrown for an integer of more than `MAX_INTEGER_DIGITS`. Its message says where it stands. */
-export class IntegerTooLong extends SyntaxError {}
-
 /** `JSON.parse`, but a whole number that a double cannot hold is a bigint. Throws a `SyntaxError`. */
 export function parseExact(text: string): Json {
   if (!hasLongInteger(text)) return native.parse(text);
-  if (HAS_MARK.test(text)) return parseWith(text, (_key, value) => value) as Json;
+  if (hasMark(text)) return parseWith(text, (_key, value) => value) as Json;
   // A reviver would visit each part of the value through the engine, which takes three times as long.
   const marked = markIntegers(text);
   return marked === text ? native.parse(text) : unmark(parseMarked(marked, text));
@@ -91,62 +86,6 @@ function parseWith(text: string, reviver: Reviver): unknown {
   });
 }
 
-function checkLength(digits: string, at: number): string {
-  if (digits.length <= MAX_INTEGER_DIGITS || digits.replace("-", "").length <= MAX_INTEGER_DIGITS) return digits;
-  throw new IntegerTooLong(`An integer of more than ${MAX_INTEGER_DIGITS} digits in JSON at position ${at}`);
-}
-
-/** Before the digits of a bigint in a text that stands for it. Private use: other texts hardly have it, and those that do are read the slow way. */
-const MARK = "\ue000";
-const HAS_MARK = /\ue000|\\ue000/i;
-/** Each long integer outside of strings as a text, with its mark. */
-function markIntegers(text: string): string {
-  let marked = "";
-  let taken = 0;
-  let at = 0;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
-    else if (!isDigit(code)) at += 1;
-    else {
-      const end = endOfDigits(text, at);
-      const start = at > 0 && text.charCodeAt(at - 1) === MINUS ? at - 1 : at;
-      if (end - at >= MIN_DIGITS && isLongInteger(text, start, end)) {
-        marked += `${text.slice(taken, start)}"${MARK}${checkLength(text.slice(start, end), start)}"`;
-        taken = end;
-      }
-      at = end;
-    }
-  }
-  return taken === 0 ? text : marked + text.slice(taken);
-}
-
-/** Behind the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let before = end - 1;
-    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
-    if ((end - before) % 2 === 1) return end + 1;
-  }
-  return text.length;
-}
-
-function endOfDigits(text: string, start: number): number {
-  let end = start + 1;
-  while (end < text.length && isDigit(text.charCodeAt(end))) end += 1;
-  return end;
-}
-
-/** One that no double holds, as JSON writes it, where a value may stand: not a part of another number, and no name of a field. */
-function isLongInteger(text: string, start: number, end: number): boolean {
-  const digits = text.slice(start, end);
-  if (/^-?0/.test(digits) || Number.isSafeInteger(Number(digits))) return false;
-  if (start > 0 && !"[,: \n\t\r".includes(text.charAt(start - 1))) return false;
-  let next = end;
-  while (next < text.length && " \n\t\r".includes(text.charAt(next))) next += 1;
-  return next === text.length || ",]}".includes(text.charAt(next));
-}
-
 /** A fault is that of the text as it was written. */
 function parseMarked(marked: string, text: string): Json {
   try {
@@ -154,69 +93,4 @@ function parseMarked(marked: string, text: string): Json {
   } catch {
     return parseWith(text, (_key, value) => value) as Json;
   }
-}
-
-/** In place, without recursion: a value may be nested more deeply than the stack. */
-function unmark(parsed: Json): Json {
-  const pending: object[] = [];
-  const whole = unmarkOne(parsed, pending);
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (Array.isArray(next)) {
-      for (let at = 0; at < next.length; at += 1) next[at] = unmarkOne(next[at], pending);
-      continue;
-    }
-    const fields = next as Record<string, Json>;
-    for (const key of Object.keys(fields)) {
-      const value = fields[key] ?? null;
-      if (value !== null && typeof value !== "number") fields[key] = unmarkOne(value, pending);
-    }
-  }
-  return whole;
-}
-
-function unmarkOne(value: Json, pending: object[]): Json {
-  if (typeof value === "string") return value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value;
-  if (typeof value === "object" && value !== null) pending.push(value);
-  return value;
-}
-
-/** 2^53 has sixteen digits. */
-const MIN_DIGITS = 16;
-const DOT = 0x2e;
-const QUOTE = 0x22;
-const MINUS = 0x2d;
-const BACKSLASH = 0x5c;
-
-/**
- * Whether a number of sixteen digits or more, without fraction and exponent, may stand in JSON text: no false "no". Looks back
- * from each sixteenth character until one is no digit, and goes on sixteen behind that one: a text without such costs next to nothing.
- */
-export function hasLongInteger(text: string): boolean {
-  let at = MIN_DIGITS - 1;
-  while (at < text.length) {
-    let start = at;
-    while (isDigit(text.charCodeAt(start))) start -= 1;
-    if (at - start < MIN_DIGITS) {
-      at = start + MIN_DIGITS;
-      continue;
-    }
-    let end = at + 1;
-    while (isDigit(text.charCodeAt(end))) end += 1;
-    if (text.charCodeAt(start) !== DOT && isBefore(text, start) && isAfter(text, end)) return true;
-    at = end + MIN_DIGITS;
-  }
-  return false;
-}
-
-/** There is none before the beginning and behind the end. */
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
-}
-
-function isBefore(text: string, at: number): boolean {
-  return at < 0 || "[,:- \n\t\r".includes(text.charAt(at));
-}
-
-function isAfter(text: string, at: number): boolean {
-  return at >= text.length || ",]} \n\t\r".includes(text.charAt(at));
 }

@@ -9,8 +9,9 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { MAX_INTEGER_DIGITS, toCanonicalNumber } from "../../core/exact-json.ts";
+import { toCanonicalNumber } from "../../core/exact-json.ts";
 import { isNumber } from "../../core/json.ts";
+import { MAX_INTEGER_DIGITS } from "../../core/long-integers.ts";
 import type { Finding, ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "./printable.ts";
 import type { Range } from "./source-text.ts";

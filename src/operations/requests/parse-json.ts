@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { IntegerTooLong } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { isJsonDeeperThan } from "../../core/json-depth.ts";
+import { IntegerTooLong } from "../../core/long-integers.ts";
 
 /** How deep JSON from outside may be. */
 export const MAX_REQUEST_DEPTH = 100;
