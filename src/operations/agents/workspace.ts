@@ -6,7 +6,7 @@ import { holdsComponents } from "../../dialects/list-names.ts";
 import { readIfThere } from "../definitions/read-text-file.ts";
 
 /** A file of components. `folder`: the project's, from which its relative paths start. */
-export interface ComponentFile extends Definition {
+interface ComponentFile extends Definition {
   /** Absolute. */
   readonly file: string;
   readonly folder: string;
