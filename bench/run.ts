@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { makeJsonExact } from "../src/core/exact-json.ts";
 import { benchAgentTools } from "./agents/tool-calls.ts";
 import { benchWholeAgents } from "./agents/whole-agents.ts";
 import { benchCodeCalls } from "./code/call-overhead.ts";
@@ -27,6 +28,8 @@ const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
   load: benchLoad,
 };
 
+// As in the program.
+makeJsonExact();
 const args = process.argv.slice(2);
 const rounds = Number(args.find((arg) => arg.startsWith("--rounds="))?.slice(9) ?? 7);
 const wanted = args.filter((arg) => !arg.startsWith("--"));
