@@ -5,7 +5,7 @@ import { drive, readEvents } from "./drive.ts";
 /** A fan-out of 60 whose process is killed ten times while it works. */
 export async function killFanOut(dataDir: string, seed: number): Promise<void> {
   const random = new Random(seed);
-  const runs = { items: 60, ms: 2_000, timesFaster: 10 };
+  const runs = { items: 60, ms: 6_000, timesFaster: 10 };
   const { deaths, ends } = await drive(dataDir, runs, (n) => (n < 10 ? random.int(0, 150) : undefined));
   expect({ deaths, ends }).toEqual({ deaths: 10, ends: ["completed"] });
   const done = (await readEvents(dataDir, "run-0")).flatMap((event) =>
