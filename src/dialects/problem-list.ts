@@ -70,11 +70,13 @@ export class ProblemList {
 
   /** A key that means nothing in `where`, e.g. "in a step". One that forbids or limits something is a slip: it would not hold. */
   unknownKey(key: string, known: Iterable<string>, { where, within = "", at, remedy }: UnknownKey): void {
-    const code = "UNKNOWN_KEY";
-    const message = `\`${toExcerpt(key)}\` means nothing ${where}`;
-    if (restricts(`${within} ${key}`))
-      this.slip({ code, at, message: `${message}: what it limits would not hold.`, remedy });
-    else this.unknown(key, known, { code, at, message: `${message} and is ignored.`, remedy });
+    const doesRestrict = restricts(`${within} ${key}`);
+    const isError = !this.#isLenient && (doesRestrict || isMisspelt(key, known));
+    const then = doesRestrict ? ": what it limits would not hold" : isError ? "" : " and is ignored";
+    const message = `\`${toExcerpt(key)}\` means nothing ${where}${then}.`;
+    const finding = { code: "UNKNOWN_KEY", at, message, remedy } as const;
+    if (isError) this.error(finding);
+    else this.warning(finding);
   }
 
   /** In the order of their places. */

@@ -29,7 +29,7 @@ export const ERRORS = {
   TOO_LARGE: row("The definition is larger than 1 MB.", "Split the workflow; call one from the other.", 3),
   TOO_MANY_ALIASES: row("YAML aliases expand to too much.", "Write the repeated parts out.", 3),
   TOO_MANY_STEPS: row("A definition has at most 500 steps.", "Split the workflow; call one from the other.", 3),
-  UNKNOWN_KEY: row("This key means nothing here and is ignored.", "Remove it, or correct its spelling.", 3),
+  UNKNOWN_KEY: row("This key means nothing here.", "Remove it, or correct its spelling.", 3),
   KEY_DUPLICATE: row("A key stands twice in the same map.", "Remove one of the two.", 3),
   KEY_MISSING: row("A required key is missing.", "Add it.", 3),
   WRONG_TYPE: row("The value has the wrong type.", "Write a value of the type named.", 3),
