@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { readToml } from "./read-toml.ts";
 import type { SettingDescription } from "./setting-description.ts";
 import type { Settings, TerminalSettings } from "./settings.ts";
 import { SETTINGS } from "./settings-table.ts";
@@ -76,7 +77,7 @@ interface FileSettings {
 async function readFile(path: string): Promise<FileSettings> {
   const values: Record<string, unknown> = {};
   const notes: string[] = [];
-  for (const [section, content] of Object.entries(await parseToml(path))) {
+  for (const [section, content] of Object.entries(await readToml(path))) {
     for (const [key, value] of entriesOf(content)) {
       const name = KNOWN.get(`${section}.${key}`);
       if (name === undefined) notes.push(`${path}: ${key} in [${section}] is not used.`);
@@ -84,16 +85,6 @@ async function readFile(path: string): Promise<FileSettings> {
     }
   }
   return { values: await validate(values, path), notes };
-}
-
-async function parseToml(path: string): Promise<Record<string, unknown>> {
-  const { parse } = await import("smol-toml");
-  try {
-    return parse(readFileSync(path, "utf8"));
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.trimEnd() : String(cause);
-    throw new PawlError("CONFIG_INVALID", { message: `${path} cannot be read: ${reason}`, cause });
-  }
 }
 
 async function validate(values: Readonly<Record<string, unknown>>, path: string): Promise<TerminalSettings> {

@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import { glob } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import { readToml } from "../../config/read-toml.ts";
 import type { Definition } from "../../dialects/definition.ts";
 import { holdsComponents } from "../../dialects/list-names.ts";
 import { readIfThere } from "../definitions/read-text-file.ts";
@@ -56,25 +57,15 @@ interface Anchor {
 
 /** Undefined: there is none. Throws `CONFIG_INVALID`. */
 async function readAnchor(folder: string): Promise<Anchor | undefined> {
-  const text = await readIfThere(join(folder, ANCHOR));
-  if (text === undefined) return undefined;
-  const { aurite } = await parseToml(text, join(folder, ANCHOR));
+  const file = join(folder, ANCHOR);
+  if (!existsSync(file)) return undefined;
+  const { aurite } = await readToml(file);
   const table = typeof aurite === "object" && aurite !== null ? (aurite as Record<string, unknown>) : {};
   return {
     folder,
     configs: textsIn(table["include_configs"] ?? USUAL).map((path) => resolve(folder, path)),
     projects: textsIn(table["projects"]).map((path) => resolve(folder, path)),
   };
-}
-
-async function parseToml(text: string, file: string): Promise<Record<string, unknown>> {
-  const { parse } = await import("smol-toml");
-  try {
-    return parse(text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.trimEnd() : String(cause);
-    throw new PawlError("CONFIG_INVALID", { message: `${file} cannot be read: ${reason}`, cause });
-  }
 }
 
 function textsIn(value: unknown): readonly string[] {
