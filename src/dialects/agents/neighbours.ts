@@ -28,35 +28,48 @@ export function readNeighbours(own: AgentsFile, definitions: readonly Definition
     // No file says anything of servers: agents use those of the application.
     servers: files.some((file) => file.servers !== undefined) ? firstOfEach(servers) : undefined,
   };
-  for (const { file, problems } of parsed) checkAgentsFile(file, shared, problems);
-  const [broken, whole] = [parsed.filter(isBroken), parsed.filter((each) => !isBroken(each))];
+  const { broken = [], whole = [] } = Object.groupBy(parsed, (each) => (isBroken(each, shared) ? "broken" : "whole"));
   return {
     shared,
     otherAgents: [...whole.flatMap(({ file }) => file.agents), ...lone.flatMap(({ agent }) => agent ?? [])],
     brokenAgents: new Map([
-      ...broken.flatMap(({ file, path }) => file.agents.map(({ name }) => [name, path] as const)),
+      ...broken.flatMap(({ file, definition }) =>
+        file.agents.map(({ name }) => [name, definition.file ?? ""] as const),
+      ),
       ...lone.flatMap(({ agent, name, file }) => (agent === undefined ? [[name, file] as const] : [])),
     ]),
   };
 }
 
 interface Parsed {
-  readonly path: string;
+  readonly definition: Definition;
   readonly file: AgentsFile;
-  readonly problems: ProblemList;
+  readonly isReadable: boolean;
 }
 
-function isBroken({ problems }: Parsed): boolean {
-  return problems.hasErrors;
+function isBroken({ definition, file, isReadable }: Parsed, shared: SharedParts): boolean {
+  const problems = new ProblemList(definition);
+  checkAgentsFile(file, shared, problems);
+  return !isReadable || problems.hasErrors;
 }
+
+/** Each file of a workspace is a neighbour of all others. */
+const known = new WeakMap<Definition, Parsed | "no YAML">();
 
 function parseFile(definition: Definition): Parsed | undefined {
+  const found = known.get(definition) ?? parse(definition);
+  known.set(definition, found);
+  return found === "no YAML" ? undefined : found;
+}
+
+function parse(definition: Definition): Parsed | "no YAML" {
   const problems = new ProblemList(definition);
   const root = readYaml(problems);
-  if (root === undefined) return undefined;
-  const file = parseAgentsFile(root, new Reader({ problems, rules }));
-  const { file: path = "", folder } = definition;
-  return { path, problems, file: folder === undefined ? file : { ...file, servers: fromFolder(file.servers, folder) } };
+  if (root === undefined) return "no YAML";
+  const parsed = parseAgentsFile(root, new Reader({ problems, rules }));
+  const { folder } = definition;
+  const file = folder === undefined ? parsed : { ...parsed, servers: fromFolder(parsed.servers, folder) };
+  return { definition, file, isReadable: !problems.hasErrors };
 }
 
 type Servers = AgentsFile["servers"];

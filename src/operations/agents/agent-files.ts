@@ -23,9 +23,8 @@ export async function readAgentFiles(appDir: string, asking: string | undefined)
   const texts = await Promise.all(files.map((file) => readIfThere(file)));
   const markdown = files.flatMap((file, index) => {
     const text = texts[index];
-    return text === undefined ? [] : [{ text, file }];
+    return text === undefined || file === asking ? [] : [{ text, file: relative(appDir, file) }];
   });
-  return [...own, ...others, ...markdown]
-    .filter(({ file }) => file !== asking)
-    .map((definition) => ({ ...definition, file: relative(appDir, definition.file) }));
+  const components = [...own, ...others].filter(({ path }) => path !== asking).map(({ definition }) => definition);
+  return [...components, ...markdown];
 }

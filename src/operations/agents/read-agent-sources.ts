@@ -42,7 +42,7 @@ export async function listAgentSources(places: AgentPlaces): Promise<readonly st
   const missing = missingAgentsFile(places);
   if (missing !== undefined) throw missing;
   const agentsFile = agentsFileOf({ appDir, ...loadOptionsOf(config) });
-  const components = (await findWorkspace(appDir)).own.map(({ file }) => file);
+  const components = (await findWorkspace(appDir)).own.map(({ path }) => path);
   return [
     ...new Set([...(existsSync(agentsFile) ? [agentsFile] : []), ...components, ...(await listAgentFiles(appDir))]),
   ];

@@ -1,16 +1,19 @@
 import { existsSync } from "node:fs";
 import { glob } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { readToml } from "../../config/read-toml.ts";
+import { BoundedMap } from "../../core/bounded-map.ts";
 import type { Definition } from "../../dialects/definition.ts";
 import { holdsComponents } from "../../dialects/list-names.ts";
+import { stampNow } from "../definitions/file-stamps.ts";
 import { readIfThere } from "../definitions/read-text-file.ts";
 
-/** A file of components. `folder`: the project's, from which its relative paths start. */
-interface ComponentFile extends Definition {
+/** A file of components. Its text is shown with a path relative to the application. */
+interface ComponentFile {
   /** Absolute. */
-  readonly file: string;
-  readonly folder: string;
+  readonly path: string;
+  /** The same object as long as the file is the same: what was made of it can be kept with it. */
+  readonly definition: Definition;
 }
 
 /** Where the components of an application lie that keeps them in many files, in the order in which a name is looked for. */
@@ -37,14 +40,17 @@ export async function findWorkspace(appDir: string): Promise<Workspace> {
   const anchor = await readAnchor(appDir);
   if (anchor === undefined) return NONE;
   const around = anchor.projects.length > 0 ? anchor : await findAround(appDir);
-  const mine = await listComponents([anchor, ...(around === undefined || around === anchor ? [] : [around])]);
+  const mine = [anchor, ...(around === undefined || around === anchor ? [] : [around])];
   const projects = (around?.projects ?? []).filter((folder) => folder !== appDir);
   const others = await Promise.all(projects.map((folder) => readAnchor(folder)));
-  const known = [anchor, around, ...others].filter((each) => each !== undefined);
+  const all = [anchor, around, ...others].filter((each) => each !== undefined);
   return {
-    anchors: [...new Set(known.map(({ folder }) => join(folder, ANCHOR)))],
-    own: mine,
-    others: await listComponents(others.filter((each) => each !== undefined)),
+    anchors: [...new Set(all.map(({ folder }) => join(folder, ANCHOR)))],
+    own: await listComponents(mine, appDir),
+    others: await listComponents(
+      others.filter((each) => each !== undefined),
+      appDir,
+    ),
   };
 }
 
@@ -81,14 +87,48 @@ async function findAround(appDir: string): Promise<Anchor | undefined> {
   return undefined;
 }
 
-async function listComponents(anchors: readonly Anchor[]): Promise<readonly ComponentFile[]> {
-  const lists = anchors.flatMap(({ folder, configs }) => configs.map((config) => listIn(config, folder)));
+async function listComponents(anchors: readonly Anchor[], appDir: string): Promise<readonly ComponentFile[]> {
+  const lists = anchors.flatMap(({ folder, configs }) => configs.map((config) => listIn(config, { folder, appDir })));
   return (await Promise.all(lists)).flat();
 }
 
-async function listIn(config: string, folder: string): Promise<readonly ComponentFile[]> {
+interface Whose {
+  /** The project's, from which relative paths start. */
+  readonly folder: string;
+  readonly appDir: string;
+}
+
+async function listIn(config: string, whose: Whose): Promise<readonly ComponentFile[]> {
   const files: string[] = [];
   for await (const file of glob(FILES, { cwd: config })) files.push(join(config, file));
-  const read = files.sort().map(async (file) => ({ file, folder, text: (await readIfThere(file)) ?? "" }));
-  return (await Promise.all(read)).filter(holdsComponents);
+  return (await Promise.all(files.sort().map((path) => readComponents(path, whose)))).flatMap((found) => found ?? []);
+}
+
+interface Known {
+  readonly stamp: string;
+  readonly found: Promise<ComponentFile | undefined>;
+}
+
+const MAX_KNOWN = 2_000;
+/** Every file of a workspace is asked for with each of the others. */
+const known = new BoundedMap<string, Known>(MAX_KNOWN);
+
+/** Undefined: it holds no components, or is gone. */
+function readComponents(path: string, whose: Whose): Promise<ComponentFile | undefined> {
+  const key = JSON.stringify([path, whose]);
+  // Before the text: who writes in between is noticed the next time.
+  const stamp = stampNow(path);
+  const before = known.get(key);
+  if (before !== undefined && before.stamp === stamp) return before.found;
+  const found = read(key, path, whose);
+  if (stamp !== undefined) known.set(key, { stamp, found });
+  return found;
+}
+
+async function read(key: string, path: string, { folder, appDir }: Whose): Promise<ComponentFile | undefined> {
+  const text = await readIfThere(path);
+  // It may be readable the next time, and have the same stamp.
+  if (text === undefined) known.delete(key);
+  const definition = { text: text ?? "", file: relative(appDir, path), folder };
+  return holdsComponents(definition) ? { path, definition } : undefined;
 }

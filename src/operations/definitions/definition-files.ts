@@ -24,7 +24,7 @@ export async function listDefinitionFiles(places: FilePlaces): Promise<readonly 
   for (const place of PLACES) {
     for await (const file of glob(place, { cwd: appDir })) if (file !== LIBRARY_INDEX) files.add(join(appDir, file));
   }
-  for (const { file } of (await findWorkspace(appDir)).own) files.add(file);
+  for (const { path } of (await findWorkspace(appDir)).own) files.add(path);
   const agents = agentsFileOf(places);
   files.delete(agents);
   return [...[...files].sort(), ...(existsSync(agents) ? [agents] : [])];

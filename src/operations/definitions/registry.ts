@@ -84,7 +84,7 @@ export async function toRegistered(text: string, file: string, places: RegistryP
 /** With the folders, which change when a file comes. */
 async function listBeside(appDir: string): Promise<readonly string[]> {
   const { anchors, own, others } = await findWorkspace(appDir);
-  const files = [...(await listAgentFiles(appDir)), ...[...own, ...others].map(({ file }) => file)];
+  const files = [...(await listAgentFiles(appDir)), ...[...own, ...others].map(({ path }) => path)];
   return [...new Set([join(appDir, ".claude", "agents"), ...files.map((file) => dirname(file)), ...files, ...anchors])];
 }
 

@@ -11,7 +11,9 @@ const known = new WeakMap<Graph, ExecutorKinds>();
 
 /** The kinds of executors that a graph's own steps need, and whether it calls workflows that may need others. */
 export function executorKindsOf(graph: Graph): ExecutorKinds {
-  const found = known.get(graph) ?? look(graph);
+  const before = known.get(graph);
+  if (before !== undefined) return before;
+  const found = look(graph);
   known.set(graph, found);
   return found;
 }
