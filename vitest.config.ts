@@ -16,7 +16,6 @@ const SHARE_PROCESSES = [
   "src/**/*.test.ts",
   "test/{contracts,docs,exports,fakes,simulation}/**/*.test.ts",
   "test/agents/served-agents.test.ts",
-  "test/code/conventions.test.ts",
   "test/end-to-end/cli/{agents,demo,exit-codes,init,signals,step}.test.ts",
   "test/faults/{budget-crashes,policy-crashes,storage-comes-back}.test.ts",
   "test/faults/resume-races/{nested,one-question,siblings,signals}.test.ts",
