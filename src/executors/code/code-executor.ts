@@ -1,9 +1,10 @@
 import type { Executor, Failed, Outcome, Task } from "../../ports/executor.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
-import type { Sandbox, SandboxLimits, Visible } from "../sandbox/sandbox.ts";
+import type { Sandbox, SandboxLimits } from "../sandbox/sandbox.ts";
 import { chooseConvention } from "./choose-convention.ts";
 import { type CodeInput, readCodeInput } from "./code-input.ts";
 import { type FoundPython, findPython } from "./find-python.ts";
+import { toMounts, toPythonMounts } from "./interpreter-mounts.ts";
 import { type LocatedScript, locateScript } from "./locate-script.ts";
 import { readProgramOutput } from "./script-answer.ts";
 import { createScriptLog, type ScriptLog } from "./script-log.ts";
@@ -55,9 +56,11 @@ export function createCodeExecutor(options: CodeOptions): Executor<Outcome> {
     const command = found?.ok
       ? toPythonCommand(found.python, called)
       : toNodeCommand(called, { memoryBytes: limits.memoryBytes, nodeModules });
-    const folders = found?.ok
-      ? found.python.folders
-      : [process.execPath, ...(nodeModules === undefined ? [] : [nodeModules])];
+    const kept = [...(options.hidden ?? []), ...(script.folder === undefined ? [] : [script.folder])];
+    const mounts = found?.ok
+      ? toPythonMounts(found.python, kept)
+      : toMounts([process.execPath, ...(nodeModules === undefined ? [] : [nodeModules])], kept);
+    if (!mounts.ok) return toUnshown(input.language, mounts.reason);
 
     const log = createScriptLog((event) => task.emit({ type: "log", event }));
     const isProgram = convention.kind === "program";
@@ -67,7 +70,7 @@ export function createCodeExecutor(options: CodeOptions): Executor<Outcome> {
         env: { ...command.env, ...toEnvironment(task) },
         stdin: JSON.stringify(input.input),
         cwd: staged.cwd,
-        visible: [...staged.visible, ...toVisible(folders)],
+        visible: [...staged.visible, ...mounts.visible],
         network: input.network,
         limits,
         hasResultChannel: !isProgram,
@@ -126,9 +129,10 @@ function toNoInterpreter(reason: string): Failed {
   return toRefused("INTERPRETER_MISSING", message);
 }
 
-/** Below /usr everything is to be seen already. */
-function toVisible(paths: readonly string[]): Visible[] {
-  return paths.filter((path) => !`${path}/`.startsWith("/usr/")).map((path) => ({ kind: "path", path }));
+function toUnshown(language: CodeInput["language"], reason: string): Failed {
+  const setting = language === "python" ? "code.python" : "code.node_modules";
+  const message = `The interpreter cannot be put into the sandbox: ${reason}. Set \`${setting}\` to a folder of its own.`;
+  return toRefused("INTERPRETER_MISSING", message);
 }
 
 function toEnvironment({ idempotencyKey, runId, path }: Task): Record<string, string> {
