@@ -4,7 +4,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import type { RunCommand } from "../../executors/core-tools/command-tool.ts";
 import type { ModelsOptions } from "../../executors/models/models-options.ts";
-import type { Sandbox } from "../../executors/sandbox/sandbox.ts";
+import type { Egress, Sandbox } from "../../executors/sandbox/sandbox.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
 import { once } from "../once.ts";
 
@@ -43,8 +43,15 @@ export function composeCodeAndModels({
       (await import("../../dialects/agent-script/agent-script.ts")).readAgentScript(text, file),
     env: config.env,
   };
+  const egress: Egress = {
+    async open(folder) {
+      const { openEgressProxy } = await import("../../executors/outbound/egress-proxy.ts");
+      const { allow } = config.settings.outbound;
+      return (await openEgressProxy({ allow, environment: process.env, folder })).socketPath;
+    },
+  };
   const openSandbox = (mode: typeof code.sandbox) =>
-    once(async () => (await import("../../executors/sandbox/create-sandbox.ts")).createSandbox({ mode }));
+    once(async () => (await import("../../executors/sandbox/create-sandbox.ts")).createSandbox({ mode, egress }));
   const sandbox = openSandbox(code.sandbox);
   const models = once(async () =>
     (await import("../../executors/models/create-models.ts")).createModels(modelsOptions),

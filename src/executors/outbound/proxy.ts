@@ -50,7 +50,8 @@ export async function openThrough(proxy: URL, url: URL, signal: AbortSignal): Pr
     });
 }
 
-function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket> {
+/** A connection to the URL's host and port, which the proxy only passes on. */
+export function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket> {
   const host = `${url.hostname}:${portOf(url)}`;
   return new Promise((resolve, reject) => {
     requesterOf(proxy)(toAddress(proxy), {

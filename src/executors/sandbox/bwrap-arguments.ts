@@ -12,7 +12,7 @@ export interface BwrapArguments {
   readonly feeds: readonly string[];
 }
 
-export interface BwrapOptions extends Pick<SandboxSpec, "cwd" | "visible" | "network"> {
+export interface BwrapOptions extends Pick<SandboxSpec, "cwd" | "visible"> {
   readonly env: Readonly<Record<string, string>>;
   /** The program gets its user from bwrap. */
   readonly hasOwnUser: boolean;
@@ -23,12 +23,12 @@ const FIRST_FEED = 5;
 
 /** New namespaces, a read-only system, memory for temporary files, and what the program is given; nothing else. */
 export function toBwrapArguments(options: BwrapOptions): BwrapArguments {
-  const { visible = [], network = false } = options;
+  const { visible = [] } = options;
   const feeds: string[] = [];
   const feed = (text: string) => String(FIRST_FEED + feeds.push(text) - 1);
   const args = [
     ...namespaces(options),
-    ...system(network),
+    ...system(),
     ...temporaryFolders(),
     ...visible.flatMap((what) => show(what, feed)),
     ...visible.flatMap((what) => (what.kind === "entries" ? ["--remount-ro", what.path] : [])),
@@ -42,13 +42,13 @@ export function toBwrapArguments(options: BwrapOptions): BwrapArguments {
   return { text: args.map((arg) => `${arg}\0`).join(""), feeds };
 }
 
-function namespaces({ network, hasOwnUser }: BwrapOptions): string[] {
+function namespaces({ hasOwnUser }: BwrapOptions): string[] {
   return [
     "--unshare-ipc",
     "--unshare-pid",
     "--unshare-uts",
     "--unshare-cgroup-try",
-    ...(network === true ? [] : ["--unshare-net"]),
+    "--unshare-net",
     ...(hasOwnUser ? ["--unshare-user", "--disable-userns", "--uid", NOBODY, "--gid", NOBODY] : []),
     "--hostname",
     "sandbox",
@@ -69,15 +69,14 @@ const SYSTEM_FILES = [
   "/etc/pki/ca-trust/extracted",
   "/etc/pki/tls/certs",
 ];
-const NETWORK_FILES = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/services"];
 
-function system(network: boolean): string[] {
+function system(): string[] {
   return [
     "--ro-bind",
     "/usr",
     "/usr",
     ...["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"].flatMap(systemFolder),
-    ...[...SYSTEM_FILES, ...(network ? NETWORK_FILES : [])].flatMap(showPath),
+    ...SYSTEM_FILES.flatMap(showPath),
     "--proc",
     "/proc",
     "--dev",
@@ -102,6 +101,8 @@ function show(what: Visible, feed: (text: string) => string): string[] {
       return showPath(what.path);
     case "writable":
       return [...makeParents(what.path), "--bind", what.path, what.path];
+    case "socket":
+      return [...makeParents(what.path), "--ro-bind", what.from, what.path];
     case "entries":
       // Made anew, so that it may be entered whatever its own permissions are.
       return ["--perms", "0755", "--tmpfs", what.path, ...entriesOf(what.path, what.without ?? [])];

@@ -6,11 +6,12 @@ import { type Brands, createBrands } from "./brand.ts";
 import { type Confinement, chooseConfinement, type Found } from "./choose-confinement.ts";
 import { chooseUser } from "./choose-user.ts";
 import { type ControlGroups, findControlGroups } from "./control-groups.ts";
+import { withBridge } from "./egress-bridge.ts";
 import { findTools, type Tools } from "./find-tools.ts";
 import { TASKS_BEYOND_LIMIT, TASKS_OF_BWRAP, toLaunch } from "./launch.ts";
 import { createOrphanGuard, type OrphanGuard } from "./orphan-guard.ts";
 import { runProgram } from "./run-program.ts";
-import type { Sandbox, SandboxMode, SandboxResult, SandboxSpec } from "./sandbox.ts";
+import type { Egress, Sandbox, SandboxMode, SandboxResult, SandboxSpec } from "./sandbox.ts";
 
 export interface SandboxOptions {
   /** Default `auto`. */
@@ -19,6 +20,8 @@ export interface SandboxOptions {
   readonly searchPath?: string;
   /** Default true: use control groups where this process may make some. */
   readonly controlGroups?: boolean;
+  /** Where programs that may use the network are let out. Default: nowhere. */
+  readonly egress?: Egress;
 }
 
 const USUAL_FOLDERS = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
@@ -45,13 +48,20 @@ interface Parts {
   readonly guard: OrphanGuard;
   /** The beginning of the paths of temporary folders. */
   readonly temporary: string;
+  /** The socket that leads out, if there is one. */
+  readonly openEgress: () => Promise<string | undefined>;
 }
 
 interface Workshop extends Parts {
   readonly found: Found;
 }
 
-async function openWorkshop({ mode = "auto", searchPath, controlGroups = true }: SandboxOptions): Promise<Workshop> {
+async function openWorkshop({
+  mode = "auto",
+  searchPath,
+  controlGroups = true,
+  egress,
+}: SandboxOptions): Promise<Workshop> {
   const tools = findTools(searchPath ?? `${process.env["PATH"] ?? ""}:${USUAL_FOLDERS}`);
   const brands = createBrands();
   const groups = controlGroups ? await findControlGroups(tools.sh, brands.prefix) : undefined;
@@ -62,7 +72,13 @@ async function openWorkshop({ mode = "auto", searchPath, controlGroups = true }:
     groupParents: groups?.parents ?? [],
     temporary,
   });
-  const parts = { tools, brands, groups, guard, temporary };
+  let opened: Promise<string> | undefined;
+  const openEgress = async () => {
+    // The guard removes the folder after us.
+    opened ??= egress?.open(mkdtempSync(temporary));
+    return opened;
+  };
+  const parts = { tools, brands, groups, guard, temporary, openEgress };
   const attempt = (confinement: Confinement, spec: SandboxSpec) =>
     runIn({ ...parts, confinement }, spec, new AbortController().signal);
   return { ...parts, found: await chooseConfinement(mode, tools, attempt) };
@@ -70,9 +86,11 @@ async function openWorkshop({ mode = "auto", searchPath, controlGroups = true }:
 
 async function runIn(
   { confinement: wanted, ...parts }: Parts & { readonly confinement: Confinement },
-  spec: SandboxSpec,
+  asked: SandboxSpec,
   signal: AbortSignal,
 ): Promise<SandboxResult> {
+  const egress = wanted.kind === "bwrap" && asked.network === true ? await parts.openEgress() : undefined;
+  const spec = egress === undefined ? asked : { ...asked, limits: withBridge(asked.limits) };
   const { tools, brands, groups, guard } = parts;
   guard.stand();
   const brand = brands.next();
@@ -89,6 +107,7 @@ async function runIn(
       spec,
       brand,
       temporary: temporary?.path ?? "/tmp",
+      egress,
       user: temporary?.user,
     });
     return await runProgram({ launch, spec, group, brand: tools.prlimit === undefined ? undefined : brand }, signal);

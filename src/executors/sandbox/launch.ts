@@ -3,6 +3,7 @@ import { toLimitOption } from "./brand.ts";
 import { type BwrapArguments, FILE_SIZE_LIMIT_BYTES, toBwrapArguments } from "./bwrap-arguments.ts";
 import type { Confinement } from "./choose-confinement.ts";
 import { chooseUser } from "./choose-user.ts";
+import { toBridge } from "./egress-bridge.ts";
 import type { Tools } from "./find-tools.ts";
 import { countTasksOf } from "./processes.ts";
 import type { SandboxLimits, SandboxSpec } from "./sandbox.ts";
@@ -25,6 +26,8 @@ export interface LaunchParts {
   readonly brand: string;
   /** The temporary folder of a plain process. */
   readonly temporary: string;
+  /** The socket of the proxy for a program in bwrap that may use the network. */
+  readonly egress?: string;
   /** The user of a plain process, if it has one of its own. */
   readonly user: number | undefined;
 }
@@ -43,22 +46,31 @@ export function toLaunch(parts: LaunchParts): Launch {
 
 function launchInBwrap(parts: LaunchParts, { user }: Extract<Confinement, { kind: "bwrap" }>): Launch {
   const { tools, spec } = parts;
-  const all = { PATH, HOME: "/tmp", TMPDIR: "/tmp", LANG: "C.UTF-8", ...spec.env };
+  const bridge =
+    parts.egress === undefined ? undefined : toBridge(parts.egress, spec.hasResultChannel === true ? 4 : 3);
+  const all = { PATH, HOME: "/tmp", TMPDIR: "/tmp", LANG: "C.UTF-8", ...bridge?.env, ...spec.env };
   // Still root at that point: what could make it load or read something comes after it.
   const [env, late] = user === "dropped" ? splitHarmless(all) : [all, []];
-  const bwrap: BwrapArguments = toBwrapArguments({ ...spec, env, hasOwnUser: user === "namespace" });
+  const bwrap: BwrapArguments = toBwrapArguments({
+    cwd: spec.cwd,
+    visible: [...(bridge?.visible ?? []), ...(spec.visible ?? [])],
+    env,
+    hasOwnUser: user === "namespace",
+  });
   const dropped = user === "dropped" ? [...dropUser(tools, chooseUser()), ...setLate(tools, late)] : [];
   // In a user namespace the count begins there; outside, our own processes would use it up.
   const inside = user === "namespace" ? limitTasks(tools, spec.limits, { isFresh: countsPerNamespace() }) : [];
   const outside = user === "dropped" ? taskLimit(spec.limits, 0) : [];
   const command = [
-    ...limitAll(parts, outside),
+    ...limitAll(parts, [...outside, ...(bridge === undefined ? addressLimit(spec.limits) : [])]),
     tools.bwrap ?? "bwrap",
     "--args",
     "4",
     "--",
     ...dropped,
     ...inside,
+    // The bridge reserves more addresses than a program may.
+    ...(bridge === undefined ? [] : [...bridge.command, ...limitAddresses(tools, spec.limits)]),
     spec.command,
     ...spec.args,
   ];
@@ -82,8 +94,9 @@ function launchPlain(parts: LaunchParts): Launch {
   const env = { PATH, HOME: temporary, TMPDIR: temporary, LANG: "C.UTF-8", ...spec.env };
   const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const others = user === undefined ? countTasksOf(process.getuid?.() ?? 0) : 0;
+  const tasks = process.getuid?.() === 0 && user === undefined ? [] : taskLimit(spec.limits, others);
   const command = [
-    ...limitAll(parts, process.getuid?.() === 0 && user === undefined ? [] : taskLimit(spec.limits, others)),
+    ...limitAll(parts, [...tasks, ...addressLimit(spec.limits)]),
     ...setPrivileges(parts),
     tools.env ?? "env",
     "-i",
@@ -94,19 +107,27 @@ function launchPlain(parts: LaunchParts): Launch {
   return { kind: "process", command, env: { PATH }, feeds: [], cwd: spec.cwd ?? temporary };
 }
 
-function limitAll({ tools, spec, brand }: LaunchParts, tasks: readonly string[]): string[] {
+function limitAll({ tools, spec, brand }: LaunchParts, more: readonly string[]): string[] {
   if (tools.prlimit === undefined) return [];
-  const { addressSpaceBytes, cpuSeconds } = spec.limits;
+  const { cpuSeconds } = spec.limits;
   return [
     tools.prlimit,
     toLimitOption(brand),
     "--core=0:0",
     `--fsize=${FILE_SIZE_LIMIT_BYTES}:${FILE_SIZE_LIMIT_BYTES}`,
-    ...(addressSpaceBytes === undefined ? [] : [`--as=${addressSpaceBytes}:${addressSpaceBytes}`]),
     ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}:${cpuSeconds + 1}`]),
-    ...tasks,
+    ...more,
     "--",
   ];
+}
+
+function addressLimit({ addressSpaceBytes: bytes }: SandboxLimits): string[] {
+  return bytes === undefined ? [] : [`--as=${bytes}:${bytes}`];
+}
+
+function limitAddresses({ prlimit }: Tools, limits: SandboxLimits): string[] {
+  const limit = addressLimit(limits);
+  return prlimit === undefined || limit.length === 0 ? [] : [prlimit, ...limit, "--"];
 }
 
 function limitTasks({ prlimit }: Tools, limits: SandboxLimits, { isFresh }: { readonly isFresh: boolean }): string[] {

@@ -200,7 +200,7 @@ function toEnding({ code, signal }: NaturalEnd, kind: Launch["kind"]): Ending {
 function findRefusal({ stdout, stderr, result }: Control): string | undefined {
   const text = stderr.bytes().toString("utf8").trim();
   if (stdout.bytes().length + result.bytes().length > 0 || text.includes("\n")) return undefined;
-  return /^(bwrap|prlimit|setpriv|env|\/\S*\/env): /.test(text) ? text : undefined;
+  return /^(bwrap|prlimit|setpriv|env|bridge|\/\S*\/env): /.test(text) ? text : undefined;
 }
 
 function toResult(

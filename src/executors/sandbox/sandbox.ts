@@ -21,7 +21,7 @@ export interface SandboxSpec {
   readonly cwd?: string;
   /** Paths that can be read beside the system's programs. A later one lies over an earlier one. */
   readonly visible?: readonly Visible[];
-  /** Default false. Only bwrap can withhold it. */
+  /** Default false: no network. Only bwrap can withhold it; there `true` leads through the `Egress`, and nowhere without one. */
   readonly network?: boolean;
   readonly limits: SandboxLimits;
   /** The program may write a result of its own to file descriptor 3. */
@@ -30,11 +30,19 @@ export interface SandboxSpec {
   onOutput?(stream: "stdout" | "stderr", chunk: Buffer): void;
 }
 
+/** The way out of sandboxes with a network: a proxy that decides where their programs may go. */
+export interface Egress {
+  /** Begins to listen on a Unix socket in the folder, which nobody else may enter, and gives its path. */
+  open(folder: string): Promise<string>;
+}
+
 /** Absolute paths without symbolic links. What does not exist is left out. */
 export type Visible =
   | { readonly kind: "path"; readonly path: string }
   /** The same, and the program may change it. A plain process may change whatever its user may. */
   | { readonly kind: "writable"; readonly path: string }
+  /** The socket of a server outside, under another name. A plain process sees none. */
+  | { readonly kind: "socket"; readonly path: string; readonly from: string }
   /** A folder without the entries whose names begin with a dot, and without those named. */
   | { readonly kind: "entries"; readonly path: string; readonly without?: readonly string[] }
   /** A file with this text, whatever the disk says. A plain process sees the disk. */

@@ -1,0 +1,183 @@
+import type { LookupAddress } from "node:dns";
+import { lookup } from "node:dns/promises";
+import { chmod } from "node:fs/promises";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { connect, isIP, type Socket } from "node:net";
+import { join } from "node:path";
+import { type Duplex, pipeline } from "node:stream";
+import { type AddressRule, createAddressRule } from "./address-rule.ts";
+import type { OutboundOptions } from "./outbound.ts";
+import { findProxy, openThrough, openTunnel, portOf } from "./proxy.ts";
+
+/** A proxy for programs that have no network of their own: it listens on a file, and nobody else's network is needed. */
+export interface EgressProxy {
+  readonly socketPath: string;
+  close(): void;
+}
+
+export interface EgressOptions extends OutboundOptions {
+  /** Which nobody else may enter; whoever made it removes it. */
+  readonly folder: string;
+}
+
+const MAX_CONNECTIONS = 512;
+const CONNECT_WITHIN_MS = 30_000;
+const IDLE_MS = 600_000;
+
+/**
+ * Passes on what a sandboxed program asks, to addresses that the rule allows: tunnels (`CONNECT`) and plain HTTP. A name is
+ * resolved here, once, and the connection goes to what was checked. It keeps no process alive.
+ */
+export async function openEgressProxy(options: EgressOptions): Promise<EgressProxy> {
+  const way = toWay(options);
+  const server = createServer((asked, answer) => void forward(asked, answer, way));
+  server.on("connect", (asked: IncomingMessage, client: Duplex, head: Buffer) => void tunnel(asked, client, head, way));
+  server.on("clientError", (_, client) => client.destroy());
+  server.maxConnections = MAX_CONNECTIONS;
+  const socketPath = join(options.folder, "egress");
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(socketPath, resolve));
+  // The folder keeps others out; programs have the socket alone, as users that nobody knows.
+  await chmod(socketPath, 0o666);
+  server.unref();
+  return {
+    socketPath,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+interface Way extends Required<Pick<OutboundOptions, "resolve" | "environment">> {
+  readonly rule: AddressRule;
+}
+
+function toWay({ allow, resolve, environment = {} }: EgressOptions): Way {
+  return {
+    rule: createAddressRule(allow),
+    environment,
+    resolve: resolve ?? ((host) => lookup(host, { all: true, verbatim: true })),
+  };
+}
+
+async function tunnel({ url: target = "" }: IncomingMessage, client: Duplex, head: Buffer, way: Way): Promise<void> {
+  client.on("error", () => client.destroy());
+  // The parser of URLs makes one spelling of all: `0x7f.1:443` is 127.0.0.1 here.
+  const url = /^[^/?#@\s]+:\d+$/.test(target) ? URL.parse(`https://${target}`) : null;
+  try {
+    if (url === null) throw new Refusal(400, "CONNECT wants HOST:PORT.");
+    const server = await openSocket(url, way);
+    client.on("close", () => server.destroy());
+    client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    if (head.length > 0) server.write(head);
+    pipeline(client, server, client, () => server.destroy());
+  } catch (error) {
+    const { status, message } = toRefusal(error);
+    const length = Buffer.byteLength(message);
+    const fields = `content-type: text/plain\r\ncontent-length: ${length}\r\nconnection: close`;
+    client.end(`HTTP/1.1 ${status} ${status === 403 ? "Forbidden" : "Bad Gateway"}\r\n${fields}\r\n\r\n${message}`);
+  }
+}
+
+async function openSocket(url: URL, way: Way): Promise<Socket> {
+  const proxy = findProxy(url, way.environment);
+  if (proxy !== undefined) {
+    checkName(url, way);
+    return openTunnel(proxy, url, AbortSignal.timeout(CONNECT_WITHIN_MS));
+  }
+  const { address } = await findAddress(url, way);
+  const socket = connect({ host: address, port: Number(portOf(url)) });
+  socket.setTimeout(CONNECT_WITHIN_MS, () => socket.destroy(new Error("it does not answer")));
+  await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+  socket.on("error", () => socket.destroy());
+  return socket.setTimeout(IDLE_MS);
+}
+
+async function forward(asked: IncomingMessage, answer: ServerResponse, way: Way): Promise<void> {
+  try {
+    const url = URL.parse(asked.url ?? "");
+    if (url?.protocol !== "http:" || url.username !== "")
+      throw new Refusal(400, "This is a proxy: it wants CONNECT, or a whole URL that begins with http://.");
+    const sent = await send(url, asked, way);
+    const received = await new Promise<IncomingMessage>((resolve, reject) => {
+      sent.once("response", resolve).once("error", reject);
+      pipeline(asked, sent, () => undefined);
+      answer.once("close", () => sent.destroy());
+    });
+    answer.writeHead(received.statusCode ?? 502, endToEnd(received.headers));
+    pipeline(received, answer, () => undefined);
+  } catch (error) {
+    const { status, message } = toRefusal(error);
+    if (answer.headersSent) answer.destroy();
+    else answer.writeHead(status, { "content-type": "text/plain", connection: "close" }).end(message);
+  }
+}
+
+async function send(url: URL, { method, headers: given }: IncomingMessage, way: Way) {
+  const headers = { ...endToEnd(given), host: url.host };
+  const proxy = findProxy(url, way.environment);
+  if (proxy !== undefined) {
+    checkName(url, way);
+    return (await openThrough(proxy, url, AbortSignal.timeout(CONNECT_WITHIN_MS)))({ method, headers, agent: false });
+  }
+  const { address, family } = await findAddress(url, way);
+  return request(url, {
+    method,
+    headers,
+    agent: false,
+    timeout: IDLE_MS,
+    lookup: (_host, { all }, done) => (all === true ? done(null, [{ address, family }]) : done(null, address, family)),
+  });
+}
+
+async function findAddress(url: URL, { rule, resolve }: Way): Promise<LookupAddress> {
+  const { host, port } = hostOf(url);
+  const family = isIP(host);
+  const found = family === 0 ? await resolve(host) : [{ address: host, family }];
+  const isAllowed = rule.allowsHost(host, port) || found.every(({ address }) => rule.allowsAddress(address, port));
+  const [first] = found;
+  if (first === undefined) throw new Error(`${host} has no address`);
+  if (!isAllowed) throw notPublic(url);
+  return first;
+}
+
+/** All that can be checked where another proxy resolves the name. */
+function checkName(url: URL, { rule }: Way): void {
+  const { host, port } = hostOf(url);
+  if (rule.allowsHost(host, port)) return;
+  if (!(isIP(host) === 0 ? rule.allowsName(host, port) : rule.allowsAddress(host, port))) throw notPublic(url);
+}
+
+function hostOf(url: URL): { readonly host: string; readonly port: number } {
+  return { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(portOf(url)) };
+}
+
+const HOP_BY_HOP = /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
+
+/** What concerns a connection, or us, is not passed on. */
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const named = (headers.connection ?? "").toLowerCase().split(/\s*,\s*/);
+  const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.test(name) && !named.includes(name));
+  return Object.fromEntries(kept);
+}
+
+/** Told to the program. */
+class Refusal extends Error {
+  readonly status: 400 | 403 | 502;
+
+  constructor(status: 400 | 403 | 502, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+function notPublic({ host }: URL): Refusal {
+  const message = `Pawl does not let this program reach ${host}: it is not a public address, or not a port that is asked. \`outbound.allow\` lists what may be reached beside those.\n`;
+  return new Refusal(403, message);
+}
+
+function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new Refusal(502, `It cannot be reached: ${code ?? message}.\n`);
+}
