@@ -38,6 +38,7 @@ import { type CodeAndModels, composeCodeAndModels } from "./executors/code-and-m
 import { createFindExecutor } from "./executors/find-executor.ts";
 import { TerminalParts } from "./executors/terminal-parts.ts";
 import { composeTools, type Tools } from "./executors/tools.ts";
+import { openOutbound } from "./open-outbound.ts";
 import { OpenedParts } from "./opened-parts.ts";
 import type { Connection } from "./owner/connect.ts";
 import type { Ownership } from "./owner/open-ownership.ts";
@@ -213,7 +214,7 @@ class App implements OpenApplication {
     const url = this.config.settings.agent.sandstorm_url;
     if (url === undefined) return undefined;
     const { checkHealth } = await import("../executors/agent/sandstorm/check-health.ts");
-    return checkHealth(url);
+    return checkHealth(url, await openOutbound(this.config));
   }
 
   async capacityWaits(runId: string): Promise<readonly CapacityWait[]> {

@@ -8,7 +8,10 @@ import { startFakeSandstorm } from "../../test/fakes/sandstorm/fake-sandstorm.ts
 import { SCENARIOS } from "../../test/fakes/sandstorm/scenarios.ts";
 import { readProxies } from "../core/proxy-variables.ts";
 import { createSandstormExecutor } from "../executors/agent/sandstorm/sandstorm-executor.ts";
+import { createOutbound } from "../executors/outbound/outbound.ts";
 import { useProxies } from "./use-proxies.ts";
+
+const outbound = createOutbound({ allow: [], environment: process.env });
 
 const original = getGlobalDispatcher();
 const server = createServer((_, answer) => answer.end("hello"));
@@ -77,7 +80,8 @@ test("a Sandstorm server is asked through the proxy, and directly where it runs 
   const toFake = await startFakeProxy(fake.url);
   vi.stubEnv("HTTP_PROXY", toFake.url);
   vi.stubEnv("NO_PROXY", "");
-  const ask = (baseUrl: string) => createSandstormExecutor({ baseUrl }).run(agentTask(), new AbortController().signal);
+  const ask = (baseUrl: string) =>
+    createSandstormExecutor({ outbound, baseUrl }).run(agentTask(), new AbortController().signal);
   try {
     expect(await ask("http://agents.invalid")).toMatchObject({ status: "succeeded" });
     expect(toFake.asked[0]).toMatch(/^agents\.invalid/);

@@ -6,7 +6,7 @@ export interface Proxies {
 }
 
 /** This machine is never reached through a proxy. */
-const LOOPBACK = "localhost,127.0.0.1,[::1]";
+export const LOOPBACK = "localhost,127.0.0.1,[::1]";
 
 /** Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in lower case too, as other programs do. Undefined: no proxy is named. */
 export function readProxies(env: Readonly<Record<string, string | undefined>>): Proxies | undefined {

@@ -1,6 +1,7 @@
 import type { Effect, FinalStatus } from "../core/history/events.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { FileStorage } from "./file-storage.ts";
+import type { Reach } from "./outbound.ts";
 import type { WorkCall } from "./run-observer.ts";
 
 /**
@@ -29,6 +30,8 @@ export interface LostCall {
   readonly input: Json;
   /** The graph's `settings`. */
   readonly settings: JsonObject;
+  /** As in the task. */
+  readonly reach?: Reach | undefined;
   readonly reservedAt: number;
   /** It was sent before, if at all. */
   readonly until: number;
@@ -65,6 +68,8 @@ export interface Task {
   readonly traceParent?: string | undefined;
   /** The tenant of the run. Absent: the application itself. */
   readonly tenantId?: string | undefined;
+  /** Addresses that the definition may name beside the public ones. Absent: all, since the operator wrote it. */
+  readonly reach?: Reach | undefined;
   /** Of the run: where calls wait for a server, the highest goes first. Absent: 0. */
   readonly priority?: number | undefined;
   /** The stored files of whoever's run it is. */

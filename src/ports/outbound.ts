@@ -1,9 +1,35 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
 
 /** Requests to addresses that users, models or other programs name: guarded, so that none leads to where it should not. */
 export interface Outbound {
   /** Never rejects: what can go wrong is an answer. */
   request(asked: OutboundRequest, signal: AbortSignal): Promise<OutboundResult>;
+  /**
+   * Resolves with the head of the answer, however long the body takes; rejects if there is none, with `HTTP_NOT_ALLOWED` if nothing may
+   * be sent there. Redirects are not followed, and bodies not unpacked. Each request has its own socket: destroying the body ends it.
+   */
+  open(asked: OutboundOpening, signal: AbortSignal): Promise<OutboundAnswer>;
+}
+
+/** Addresses beside the public ones: all, for an address that the operator wrote, or entries as in `outbound.allow`. */
+export type Reach = "anywhere" | readonly string[];
+
+export interface OutboundOpening {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Absent: the public addresses, and those of `outbound.allow`. */
+  readonly reach?: Reach | undefined;
+  /** The connection stands (with TLS): from here on the server may act. */
+  onConnected?(): void;
+}
+
+export interface OutboundAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Readable;
 }
 
 export interface OutboundRequest {
@@ -15,6 +41,7 @@ export interface OutboundRequest {
   readonly timeoutMs: number;
   /** The size of the unpacked body. */
   readonly maxBytes: number;
+  readonly reach?: Reach | undefined;
   /** Followed for `GET` and `HEAD` only, each to an address that is checked like the first. */
   readonly maxRedirects: number;
   /** The status is what counts: a body that stops coming, or cannot be unpacked, is taken as far as it came. */

@@ -6,11 +6,14 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { loadDefinition } from "../../src/dialects/load-definition.ts";
 import { createSandstormExecutor } from "../../src/executors/agent/sandstorm/sandstorm-executor.ts";
 import { CapacityPools } from "../../src/executors/capacity/capacity-pools.ts";
+import { createOutbound } from "../../src/executors/outbound/outbound.ts";
 import { Places } from "../fakes/places.ts";
 import { init, result } from "../fakes/sandstorm/documents.ts";
 import { type Move, startFakeSandstorm, toJsonReply, toStreamReply } from "../fakes/sandstorm/fake-sandstorm.ts";
 import { toEvents } from "../fakes/sandstorm/framing.ts";
 import { World } from "../faults/world.ts";
+
+const outbound = createOutbound({ allow: [], environment: process.env });
 
 const BUSY = { detail: "Too many agents at once" };
 
@@ -47,7 +50,7 @@ export async function startSlowSandstorm({ places: count = 20, holdMs = 100, hea
 export async function sandstormWorld({ limits = {}, patienceMs = 60_000, ...slow }: SandstormWorldOptions = {}) {
   const { places, server } = await startSlowSandstorm(slow);
   const capacity = new CapacityPools({ clock: new SystemClock(), limits, patienceMs });
-  const executor = createSandstormExecutor({ baseUrl: server.url, capacity });
+  const executor = createSandstormExecutor({ outbound, baseUrl: server.url, capacity });
   const world = new World({ host: { findExecutor: async () => executor } });
   return { world, places, server, capacity };
 }
@@ -67,7 +70,7 @@ export async function overloadedWorld({ failures, costUsd }: { readonly failures
   });
   onTestFinished(() => server.close());
   const capacity = new CapacityPools({ clock: new SystemClock(), limits: {}, patienceMs: 60_000 });
-  const executor = createSandstormExecutor({ baseUrl: server.url, capacity });
+  const executor = createSandstormExecutor({ outbound, baseUrl: server.url, capacity });
   return { world: new World({ host: { findExecutor: async () => executor } }), server, capacity, widths };
 }
 

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { parseExact, writeExact } from "../../src/core/exact-json.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { createSandstormExecutor } from "../../src/executors/agent/sandstorm/sandstorm-executor.ts";
+import { createOutbound } from "../../src/executors/outbound/outbound.ts";
 import { serveAgents } from "../agents/serve-agents.ts";
 import { connectService } from "../end-to-end/mcp-service/service-client.ts";
 import { toTerminalClient } from "../end-to-end/mcp-terminal/terminal-client.ts";
@@ -256,7 +257,7 @@ test.each(SEEDS)("agents of Sandstorm are asked and answer with them (seed %i)",
   const said = stream([result({ result: "", structured_output: { ids } })]);
   const server = await startFakeSandstorm({ play: () => said });
   onTestFinished(() => server.close());
-  const executor = createSandstormExecutor({ baseUrl: server.url });
+  const executor = createSandstormExecutor({ outbound: createOutbound({ allow: [] }), baseUrl: server.url });
   const task = agentTask({ output_schema: IDS, prompt: writeExact(ids) });
   expect(await executor.run(task, new AbortController().signal)).toMatchObject({ output: { ids } });
 });

@@ -2,11 +2,14 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { SystemClock } from "../../src/app/system-clock.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { createSandstormExecutor } from "../../src/executors/agent/sandstorm/sandstorm-executor.ts";
+import { createOutbound } from "../../src/executors/outbound/outbound.ts";
 import { fanOut } from "../capacity/capacity-world.ts";
 import { init, result } from "../fakes/sandstorm/documents.ts";
 import { startFakeSandstorm, toJsonReply, toStreamReply } from "../fakes/sandstorm/fake-sandstorm.ts";
 import { toEvents } from "../fakes/sandstorm/framing.ts";
 import { World } from "./world.ts";
+
+const outbound = createOutbound({ allow: [], environment: process.env });
 
 type Entry = JsonObject & { readonly prompt: string };
 
@@ -35,7 +38,7 @@ async function costsAfterDeath({ prompts, maxCostMicro, listed = (entries) => en
     runs: () => toJsonReply(200, listed(entries)),
   });
   onTestFinished(() => server.close());
-  const executor = createSandstormExecutor({ baseUrl: server.url });
+  const executor = createSandstormExecutor({ outbound, baseUrl: server.url });
   const clock = new SystemClock();
   const options = { clock, findExecutor: async () => executor };
   const world = new World({ host: options });

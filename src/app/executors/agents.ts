@@ -8,6 +8,7 @@ import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import type { Executor } from "../../ports/executor.ts";
 import { INCOMING } from "../../storage/storage-path.ts";
 import { once } from "../once.ts";
+import { openOutbound } from "../open-outbound.ts";
 import { type CodeAndModels, modelKeysOf } from "./code-and-models.ts";
 import type { Tools } from "./tools.ts";
 
@@ -28,21 +29,20 @@ const MAX_SCRIPTS = 50;
 
 /** The executors of agent steps. Each is made when it is first needed and shared by all runs: it compiles a schema once. */
 export function composeAgents({ config, dataDir, mask, work, tools, capacity }: AgentsOptions) {
-  const { agent, models: settings, outbound } = config.settings;
+  const { agent, models: settings } = config.settings;
   const conversations = once(async () => {
     const { SqliteConversations } = await import("../../storage/sqlite/service/sqlite-conversations.ts");
     return new SqliteConversations({ path: join(dataDir, "conversations.db"), mask });
   });
   /** `web_fetch`, `files` and `bash`. */
   const builtIns = once(async () => {
-    const [{ createAgentTools }, { createOutbound }, { LocalFileStorage }] = await Promise.all([
+    const [{ createAgentTools }, { LocalFileStorage }] = await Promise.all([
       import("../../executors/agent-tools/create-agent-tools.ts"),
-      import("../../executors/outbound/outbound.ts"),
       import("../../storage/files/local-file-storage.ts"),
     ]);
     const storageDir = join(await realpath(dataDir), "storage");
     return createAgentTools({
-      outbound: createOutbound({ allow: outbound.allow, environment: process.env }),
+      outbound: await openOutbound(config),
       webFetch: { timeoutMs: WEB_FETCH_TIMEOUT_MS, maxBytes: WEB_FETCH_MAX_BYTES },
       filesIn: async (folder) => new LocalFileStorage(folder, join(storageDir, INCOMING)),
       storageDir,
@@ -72,6 +72,7 @@ export function composeAgents({ config, dataDir, mask, work, tools, capacity }: 
     sandstorm: once(async () => {
       const { createSandstormExecutor } = await import("../../executors/agent/sandstorm/sandstorm-executor.ts");
       return createSandstormExecutor({
+        outbound: await openOutbound(config),
         baseUrl: agent.sandstorm_url,
         apiKey: agent.sandstorm_api_key,
         anthropicApiKey: agent.anthropic_api_key,

@@ -7,6 +7,7 @@ import { failExecutor } from "../../executors/fail-executor.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
 import type { Executor } from "../../ports/executor.ts";
 import { once } from "../once.ts";
+import { openOutbound } from "../open-outbound.ts";
 import type { Agents } from "./agents.ts";
 import type { CodeAndModels } from "./code-and-models.ts";
 import type { TerminalParts } from "./terminal-parts.ts";
@@ -64,15 +65,11 @@ export function createFindExecutor(parts: Executors): FindExecutor {
 }
 
 async function openHttp({ config, capacity }: Pick<Executors, "config" | "capacity">): Promise<Executor> {
-  const [{ createHttpExecutor }, { createOutbound }] = await Promise.all([
-    import("../../executors/http/http-executor.ts"),
-    import("../../executors/outbound/outbound.ts"),
-  ]);
-  const { outbound, limits } = config.settings;
+  const { createHttpExecutor } = await import("../../executors/http/http-executor.ts");
   return createHttpExecutor({
-    outbound: createOutbound({ allow: outbound.allow, environment: process.env }),
+    outbound: await openOutbound(config),
     timeoutMs: HTTP_TIMEOUT_MS,
-    maxBytes: limits.max_output_bytes,
+    maxBytes: config.settings.limits.max_output_bytes,
     capacity,
   });
 }

@@ -1,5 +1,4 @@
 import type { Settings } from "../../config/settings.ts";
-import { createOutbound } from "../../executors/outbound/outbound.ts";
 import { createSmtpMailer } from "../../executors/outbound/smtp-mailer.ts";
 import { EarlyServers } from "../../operations/agents/early-servers.ts";
 import type { AppHost, Application, HttpService, ServedRoute } from "../../operations/application/application.ts";
@@ -14,6 +13,7 @@ import { DeliveryDispatcher } from "../../operations/webhooks/delivery-dispatche
 import type { Log } from "../../ports/log.ts";
 import type { Mailer } from "../../ports/mailer.ts";
 import type { Metrics } from "../../ports/metrics.ts";
+import type { Outbound } from "../../ports/outbound.ts";
 import { createHttpApp } from "../../surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../../surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../../surfaces/http/http-parts.ts";
@@ -21,6 +21,7 @@ import { LOOPBACK_HOSTS } from "../../surfaces/http/middleware.ts";
 import { OpenStreams } from "../../surfaces/http/open-streams.ts";
 import { RunLog } from "../../telemetry/logs/run-log.ts";
 import { Scheduler } from "../../triggers/schedules/scheduler.ts";
+import { openOutbound } from "../open-outbound.ts";
 import { readVersion } from "../read-version.ts";
 import { composeHttpParts } from "./compose-http-parts.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
@@ -53,7 +54,7 @@ export async function openServer(
   const { app, host } = parts;
   const { max_in_flight: maxInFlight } = app.config.settings.server;
   const runner = new RequestRunner(app, host, { maxInFlight });
-  const server = new Server(parts, runner);
+  const server = new Server(parts, runner, await openOutbound(app.config));
   await server.openMetrics();
   tellProblems(parts.log, app.appDir, parts.firstLook);
   tellMissing(parts.log, app);
@@ -86,7 +87,7 @@ class Server implements HttpService {
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
 
-  constructor(parts: ServerParts, runner: RequestRunner) {
+  constructor(parts: ServerParts, runner: RequestRunner, outbound: Outbound) {
     const { log } = parts;
     this.#parts = parts;
     this.#runner = runner;
@@ -105,7 +106,7 @@ class Server implements HttpService {
     this.#observing = [this.#feed, new RunLog(log)].map((observer) => parts.observers.add(observer));
     this.#dispatcher = new DeliveryDispatcher({
       app,
-      outbound: createOutbound({ allow: app.config.settings.outbound.allow, environment: process.env }),
+      outbound,
       mailer: toMailer(app.config.settings.notify),
       random: Math.random,
       log: (line) => log.write("warn", line),

@@ -293,7 +293,7 @@ export const ERRORS = {
   ),
   ENDPOINT_FAILED: row("The tool endpoint gave no usable answer.", "See its answer in the message.", 1),
   HTTP_NOT_ALLOWED: row(
-    "The request leads to where steps may not ask.",
+    "The request leads to where definitions may not ask.",
     "Use a public address, or list the host under `outbound.allow`.",
     2,
   ),

@@ -5,7 +5,8 @@ import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import type { Outbound, OutboundRequest, OutboundResult } from "../../ports/outbound.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import type { Outbound, OutboundOpening, OutboundRequest, OutboundResult, Reach } from "../../ports/outbound.ts";
 import { untilAborted } from "../until-aborted.ts";
 import { type AddressRule, createAddressRule } from "./address-rule.ts";
 import { findProxy, type MakeRequest, openThrough, portOf } from "./proxy.ts";
@@ -29,99 +30,118 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { environment = {} } = options;
-  const rule = createAddressRule(options.allow);
   const resolve = options.resolve ?? ((host: string) => lookup(host, { all: true, verbatim: true }));
+  const usual = createAddressRule(options.allow);
+  const wayOf = (reach: Reach = []): Way => {
+    const isUsual = reach === "anywhere" || reach.length === 0;
+    const rule = isUsual ? usual : createAddressRule([...options.allow, ...reach]);
+    return { rule: reach === "anywhere" ? ANYWHERE : rule, resolve, environment };
+  };
   return {
+    async open({ url, reach, onConnected, ...facts }, signal) {
+      const parsed = reach === "anywhere" ? new URL(url) : parseUrl(url);
+      const answer = await send(parsed, { ...facts, signal, onConnected: () => onConnected?.() }, wayOf(reach));
+      return { status: answer.statusCode ?? 0, headers: answer.headers, body: answer };
+    },
     async request(asked, signal) {
       const limit = AbortSignal.timeout(asked.timeoutMs);
-      const way = { rule, resolve, environment, signal: AbortSignal.any([signal, limit]), wasSent: false };
+      let wasSent = false;
+      const onConnecting = () => {
+        wasSent = true;
+      };
       try {
-        return await follow(asked, way);
+        return await follow(asked, { signal: AbortSignal.any([signal, limit]), onConnecting }, wayOf(asked.reach));
       } catch (error) {
-        const failed = { ok: false, wasSent: way.wasSent } as const;
+        const failed = { ok: false, wasSent } as const;
         if (signal.aborted) return { ...failed, reason: "aborted", message: "The request was stopped." };
         const message = `There was no answer within ${asked.timeoutMs / 1_000} s.`;
         if (limit.aborted) return { ...failed, reason: "timedOut", message };
-        if (error instanceof Refusal) return { ...failed, reason: "refused", message: error.message };
+        if (isPawlError(error)) return { ...failed, reason: "refused", message: error.message };
         return { ...failed, reason: "unreachable", message: toReason(error) };
       }
     },
   };
 }
 
-class Refusal extends Error {}
-
+/** How a request may go. */
 interface Way {
   readonly rule: AddressRule;
   resolve(host: string): Promise<readonly LookupAddress[]>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly signal: AbortSignal;
-  wasSent: boolean;
 }
 
-async function follow(asked: OutboundRequest, way: Way): Promise<OutboundResult> {
-  let url = parseUrl(asked.url);
+interface Watched {
+  readonly signal: AbortSignal;
+  /** Some connection stands. */
+  onConnecting?(): void;
+  /** The same with TLS. */
+  onConnected?(): void;
+}
+
+type Sent = Pick<OutboundOpening, "method" | "headers" | "body"> & Watched;
+
+async function follow(asked: OutboundRequest, watched: Watched, way: Way): Promise<OutboundResult> {
+  const { method = "GET", headers: given = {}, body } = asked;
+  const first = parseUrl(asked.url);
+  let url = first;
   for (let hops = 0; ; hops += 1) {
-    const answer = await send(url, asked, way);
-    const { statusCode: status = 0, headers } = answer;
-    const mayFollow = asked.method === undefined || asked.method === "GET" || asked.method === "HEAD";
-    const location = REDIRECTS.includes(status) && mayFollow ? headers.location : undefined;
+    // Headers that were meant for one origin are not sent to another.
+    const own = url.origin === first.origin ? given : {};
+    const headers = { "user-agent": "pawl", "accept-encoding": "gzip, deflate, br", ...own };
+    const answer = await send(url, { ...watched, method, headers, ...(body === undefined ? {} : { body }) }, way);
+    const { statusCode: status = 0 } = answer;
+    const mayFollow = method === "GET" || method === "HEAD";
+    const location = REDIRECTS.includes(status) && mayFollow ? answer.headers.location : undefined;
     if (location === undefined || asked.maxRedirects === 0) {
-      return { ok: true, status, url: url.href, headers, ...(await readBody(answer, asked, way.signal)) };
+      const read = await readBody(answer, asked, watched.signal);
+      return { ok: true, status, url: url.href, headers: answer.headers, ...read };
     }
     answer.destroy();
-    if (hops >= asked.maxRedirects) throw new Refusal(`There were more than ${asked.maxRedirects} redirects.`);
+    if (hops >= asked.maxRedirects) throw refusal(`There were more than ${asked.maxRedirects} redirects.`);
     const next = parseUrl(location, url);
     if (url.protocol === "https:" && next.protocol === "http:")
-      throw new Refusal(`${url.origin} redirects from https to http.`);
+      throw refusal(`${url.origin} redirects from https to http.`);
     url = next;
   }
 }
 
-async function send(url: URL, asked: OutboundRequest, way: Way): Promise<IncomingMessage> {
-  const { method = "GET", headers = {}, body } = asked;
-  const makeRequest = await open(url, way);
-  way.signal.throwIfAborted();
-  // Headers that were meant for one origin are not sent to another.
-  const own = url.origin === parseUrl(asked.url).origin ? headers : {};
+async function send(url: URL, sent: Sent, way: Way): Promise<IncomingMessage> {
+  const { method, headers, body, signal, onConnecting, onConnected } = sent;
+  const makeRequest = await open(url, signal, way);
+  signal.throwIfAborted();
   return new Promise((resolve, reject) => {
-    const sent = makeRequest({
-      method,
-      headers: { "user-agent": "pawl", "accept-encoding": "gzip, deflate, br", ...own },
-      signal: way.signal,
-      // A connection of its own: none that was opened under another answer of the resolver is used again.
-      agent: false,
+    // A connection of its own: none that was opened under another answer of the resolver is used again.
+    const request = makeRequest({ method, headers, signal, agent: false });
+    request.on("socket", (socket) => {
+      // Through a proxy it stands already, and only the proxy knows when the server is connected.
+      if (!socket.connecting) onConnecting?.();
+      if (!socket.connecting) onConnected?.();
+      socket.once("connect", () => onConnecting?.());
+      socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => onConnected?.());
     });
-    sent.on("socket", (socket) => {
-      // Through a proxy it stands already.
-      if (!socket.connecting) way.wasSent = true;
-      socket.once("connect", () => {
-        way.wasSent = true;
-      });
-    });
-    sent.on("response", resolve);
-    sent.on("error", reject);
-    sent.end(body);
+    request.on("response", resolve);
+    request.on("error", reject);
+    request.end(body);
   });
 }
 
-async function open(url: URL, way: Way): Promise<MakeRequest> {
+async function open(url: URL, signal: AbortSignal, way: Way): Promise<MakeRequest> {
   const proxy = findProxy(url, way.environment);
   if (proxy !== undefined) {
     checkName(url, way);
-    return openThrough(proxy, url, way.signal);
+    return openThrough(proxy, url, signal);
   }
-  const lookup = pinned(await findAddresses(url, way));
+  const lookup = pinned(await findAddresses(url, signal, way));
   const request = url.protocol === "https:" ? requestHttps : requestHttp;
   return (options) => request(url, { ...options, lookup });
 }
 
 function parseUrl(written: string, base?: URL): URL {
   const url = URL.parse(written, base?.href);
-  if (url === null) throw new Refusal("This is no URL.");
+  if (url === null) throw refusal("This is no URL.");
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new Refusal(`Only http and https are asked, not ${url.protocol.slice(0, 20)}`);
-  if (url.username !== "" || url.password !== "") throw new Refusal("A URL with a user or a password is not asked.");
+    throw refusal(`Only http and https are asked, not ${url.protocol.slice(0, 20)}`);
+  if (url.username !== "" || url.password !== "") throw refusal("A URL with a user or a password is not asked.");
   return url;
 }
 
@@ -130,7 +150,7 @@ function hostOf(url: URL): { readonly host: string; readonly port: number } {
   return { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(portOf(url)) };
 }
 
-async function findAddresses(url: URL, { rule, resolve, signal }: Way): Promise<readonly LookupAddress[]> {
+async function findAddresses(url: URL, signal: AbortSignal, { rule, resolve }: Way): Promise<readonly LookupAddress[]> {
   const { host, port } = hostOf(url);
   const family = isIP(host);
   const found = family === 0 ? await untilAborted(resolve(host), signal) : [{ address: host, family }];
@@ -147,8 +167,15 @@ function checkName(url: URL, { rule }: Way): void {
   if (!(isIP(host) === 0 ? rule.allowsName(host, port) : rule.allowsAddress(host, port))) throw notPublic(url);
 }
 
-function notPublic({ host }: URL): Refusal {
-  return new Refusal(`${host} is not a public address, or not a port that is asked.`);
+function refusal(message: string): PawlError {
+  return new PawlError("HTTP_NOT_ALLOWED", { message });
+}
+
+/** For an address that the operator wrote. */
+const ANYWHERE: AddressRule = { allowsHost: () => true, allowsAddress: () => true, allowsName: () => true };
+
+function notPublic({ host }: URL): PawlError {
+  return refusal(`${host} is not a public address, or not a port that is asked.`);
 }
 
 /** The connection goes where the check has looked. */

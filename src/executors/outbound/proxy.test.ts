@@ -87,8 +87,6 @@ test("an https request goes through a tunnel, and the certificate is that of the
 });
 
 test.each([
-  "http://localhost/",
-  "http://a.localhost/",
   "http://printer/",
   "http://metadata.google.internal/",
   "http://nas.local/",

@@ -2,6 +2,7 @@ import { type ClientRequest, request as requestHttp } from "node:http";
 import { type RequestOptions, request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
 import { connect } from "node:tls";
+import { LOOPBACK } from "../../core/proxy-variables.ts";
 
 /**
  * The proxy for a URL, as `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name it, in lower case first. Undefined: the
@@ -10,7 +11,7 @@ import { connect } from "node:tls";
 export function findProxy(url: URL, environment: Readonly<Record<string, string | undefined>>): URL | undefined {
   const read = (name: string) => environment[name.toLowerCase()] || environment[name] || undefined;
   const named = read(url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY") ?? read("ALL_PROXY");
-  if (named === undefined || isExcepted(url, read("NO_PROXY") ?? "")) return undefined;
+  if (named === undefined || isExcepted(url, `${read("NO_PROXY") ?? ""},${LOOPBACK}`)) return undefined;
   const proxy = URL.parse(named.includes("://") ? named : `http://${named}`);
   return proxy?.protocol === "http:" || proxy?.protocol === "https:" ? proxy : undefined;
 }

@@ -1,8 +1,10 @@
+import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
+import type { Outbound, OutboundAnswer } from "../../../ports/outbound.ts";
 import type { Accepted } from "../../capacity/capacity-pool.ts";
 import { readRetryAfter } from "../../capacity/rate-headers.ts";
-import { settleFailed, toFailed, toInterrupted } from "../../output/failure.ts";
+import { settleFailed, toFailed, toInterrupted, toRefused } from "../../output/failure.ts";
 import type { Redactor } from "../../output/redact.ts";
 import type { Validate } from "../../output/schema-validators.ts";
 import type { AgentInput } from "../agent-input.ts";
@@ -10,7 +12,7 @@ import type { Keys, Server } from "./choose-server.ts";
 import { addDocument, type Conversation, createConversation } from "./conversation.ts";
 import { type Decoded, EventTooLargeError, readDocuments } from "./document-decoder.ts";
 import type { EventLog } from "./event-log.ts";
-import { type HttpResponse, openRequest, readText } from "./open-request.ts";
+import { readText } from "./read-text.ts";
 import { toRefusal } from "./refusal.ts";
 import type { RequestTimeouts } from "./request-timeouts.ts";
 import { type Ending, toOutcome, toUnanswered } from "./to-outcome.ts";
@@ -20,6 +22,7 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 export interface Line {
   readonly task: Task;
   readonly server: Server;
+  readonly outbound: Outbound;
   readonly timeouts: RequestTimeouts;
   readonly log: EventLog;
   readonly redactor: Redactor;
@@ -56,24 +59,20 @@ async function query(input: AgentInput, line: Line, validate: Validate | undefin
 
 async function openQuery(
   input: AgentInput,
-  { task, server, timeouts, overloads }: Line,
-): Promise<HttpResponse | Error> {
+  { task, server, outbound, timeouts, overloads }: Line,
+): Promise<OutboundAnswer | Error> {
   const body = JSON.stringify(toQueryBody(input, server.keys, overloads === 0 ? task.maxCostMicro : task.leftMicro));
   const headers = toQueryHeaders({ task, keys: server.keys, body, overloads });
   try {
-    return await openRequest(server.queryUrl, {
-      method: "POST",
-      headers,
-      body,
-      signal: timeouts.signal,
-      onConnected: timeouts.connected,
-    });
+    const { queryUrl, reach } = server;
+    const asked = { url: queryUrl.href, method: "POST", headers, body, reach, onConnected: timeouts.connected };
+    return await outbound.open(asked, timeouts.signal);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
 
-async function findRefusal(response: HttpResponse, { server, redactor }: Line): Promise<Failed | undefined> {
+async function findRefusal(response: OutboundAnswer, { server, redactor }: Line): Promise<Failed | undefined> {
   const { status } = response;
   if (status !== 200) {
     const { location } = response.headers;
@@ -90,7 +89,7 @@ async function findRefusal(response: HttpResponse, { server, redactor }: Line): 
 }
 
 /** Hears the stream to its end. Files follow the result, so that is not the end; an error is. */
-async function listen(response: HttpResponse, conversation: Conversation, line: Line): Promise<Ending> {
+async function listen(response: OutboundAnswer, conversation: Conversation, line: Line): Promise<Ending> {
   try {
     for await (const decoded of readDocuments(response.body, { onBytes: line.timeouts.refresh })) {
       const clean = redactDecoded(decoded, line.redactor);
@@ -118,6 +117,7 @@ function toUnopened(error: Error, { timeouts, server }: Line): Failed {
     const message = `The agent server at ${server.shownUrl} closed the connection before it answered (${nameOf(error)}).`;
     return toFailed("AGENT_STREAM_CUT", { message, retryable: true, effect });
   }
+  if (isPawlError(error)) return toRefused(error.code, `${server.shownUrl}: ${error.message}`);
   const reason = timeouts.cutOff() === "unconnected" ? "no connection in time" : nameOf(error);
   return toFailed("AGENT_UNREACHABLE", {
     message: `${server.shownUrl} cannot be reached (${reason}).`,

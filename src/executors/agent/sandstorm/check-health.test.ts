@@ -6,7 +6,10 @@ import {
   toJsonReply,
 } from "../../../../test/fakes/sandstorm/fake-sandstorm.ts";
 import { SCENARIOS } from "../../../../test/fakes/sandstorm/scenarios.ts";
+import { createOutbound } from "../../outbound/outbound.ts";
 import { checkHealth } from "./check-health.ts";
+
+const outbound = createOutbound({ allow: [], environment: process.env });
 
 let server: FakeSandstorm | undefined;
 afterEach(() => server?.close());
@@ -43,19 +46,26 @@ const table: readonly (readonly [string, Play, { readonly ok: boolean; readonly 
 for (const [name, health, expected] of table) {
   test(`an answer ${name}`, async () => {
     server = await startFakeSandstorm({ play: SCENARIOS.crlf, health });
-    const { ok, detail } = await checkHealth(server.url, name === "that never comes" ? { timeoutMs: 50 } : {});
+    const { ok, detail } = await checkHealth(
+      server.url,
+      outbound,
+      name === "that never comes" ? { timeoutMs: 50 } : {},
+    );
     expect({ ok, detail: detail.replace(`${server.url}/health`, "URL") }).toEqual(expected);
   });
 }
 
 test("a server that does not run", async () => {
-  expect(await checkHealth("http://127.0.0.1:1/base/")).toEqual({
+  expect(await checkHealth("http://127.0.0.1:1/base/", outbound)).toEqual({
     ok: false,
     detail: "http://127.0.0.1:1/base/health cannot be reached (ECONNREFUSED).",
   });
 });
 
 test("an address that is none, and one with a password", async () => {
-  expect(await checkHealth("localhost:8000")).toEqual({ ok: false, detail: "The address is not an http(s) URL." });
-  expect((await checkHealth("http://user:secret@127.0.0.1:1")).detail).not.toContain("secret");
+  expect(await checkHealth("localhost:8000", outbound)).toEqual({
+    ok: false,
+    detail: "The address is not an http(s) URL.",
+  });
+  expect((await checkHealth("http://user:secret@127.0.0.1:1", outbound)).detail).not.toContain("secret");
 });

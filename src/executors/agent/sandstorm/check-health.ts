@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
+import type { Outbound } from "../../../ports/outbound.ts";
 import { toRouteUrl, toShownUrl } from "./choose-server.ts";
-import { openRequest, readText } from "./open-request.ts";
+import { readText } from "./read-text.ts";
 
 export interface Health {
   readonly ok: boolean;
@@ -13,16 +14,19 @@ const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** Asks a Sandstorm server how it is. The route is public, so no key is sent. Never rejects. */
-export async function checkHealth(baseUrl: string, options: { readonly timeoutMs?: number } = {}): Promise<Health> {
+export async function checkHealth(
+  baseUrl: string,
+  outbound: Outbound,
+  options: { readonly timeoutMs?: number } = {},
+): Promise<Health> {
   const url = toRouteUrl(baseUrl, "health");
   if (url === undefined) return { ok: false, detail: "The address is not an http(s) URL." };
   const signal = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
   try {
-    const { status, body: answer } = await openRequest(url, {
-      method: "GET",
-      headers: { accept: "application/json" },
+    const { status, body: answer } = await outbound.open(
+      { url: url.href, method: "GET", headers: { accept: "application/json" }, reach: "anywhere" },
       signal,
-    });
+    );
     const body = parseJson(await readText(answer, MAX_BODY_BYTES));
     answer.destroy();
     if (status !== 200) return { ok: false, detail: `${toShownUrl(url)} answered ${status}.` };

@@ -1,16 +1,19 @@
-import type { JsonObject } from "../../../core/json.ts";
-import type { Failed } from "../../../ports/executor.ts";
+import type { Failed, Task } from "../../../ports/executor.ts";
+import type { Outbound, Reach } from "../../../ports/outbound.ts";
 import { toRefused } from "../../output/failure.ts";
 
 export interface ServerOptions extends Keys {
   /** The configured server. Absent: only definitions that name one can be run. */
   readonly baseUrl?: string;
+  readonly outbound: Outbound;
   /** Puts values in for `${NAME}` in a definition's `sandstorm_url`; unset names become "". */
   readonly expandEnv?: (text: string) => string;
 }
 
 export interface Server {
   readonly queryUrl: URL;
+  /** The configured one may be anywhere. */
+  readonly reach: Reach;
   readonly shownUrl: string;
   readonly keys: Keys;
   /** The definition names another server than the configured one, so the keys stay at home. */
@@ -24,7 +27,10 @@ export interface Keys {
 }
 
 /** The definition's `sandstorm_url` goes before the configured server; an empty one means "not configured". */
-export function chooseServer(options: ServerOptions, settings: JsonObject): Server | Failed {
+export function chooseServer(
+  options: ServerOptions,
+  { settings, reach = "anywhere" }: Pick<Task, "settings" | "reach">,
+): Server | Failed {
   const named = settings["sandstorm_url"];
   const expanded = typeof named === "string" ? (options.expandEnv?.(named) ?? named).trim() : "";
   const baseUrl = expanded || options.baseUrl || "";
@@ -32,9 +38,10 @@ export function chooseServer(options: ServerOptions, settings: JsonObject): Serv
   const queryUrl = toRouteUrl(baseUrl, "query");
   if (queryUrl === undefined) return toUnconfigured("The address of the Sandstorm server is not an http(s) URL.");
 
-  const keysWithheld =
-    options.baseUrl !== undefined && queryUrl.origin !== toRouteUrl(options.baseUrl, "query")?.origin;
-  return { queryUrl, shownUrl: toShownUrl(queryUrl), keys: keysWithheld ? {} : pickKeys(options), keysWithheld };
+  const isOwn = options.baseUrl !== undefined && queryUrl.origin === toRouteUrl(options.baseUrl, "query")?.origin;
+  const keysWithheld = options.baseUrl !== undefined && !isOwn;
+  const keys = keysWithheld ? {} : pickKeys(options);
+  return { queryUrl, shownUrl: toShownUrl(queryUrl), reach: isOwn ? "anywhere" : reach, keys, keysWithheld };
 }
 
 function pickKeys({ apiKey, anthropicApiKey, e2bApiKey }: ServerOptions): Keys {

@@ -4,7 +4,7 @@ import { parseJson } from "../../../core/parse-json.ts";
 import type { LostCall } from "../../../ports/executor.ts";
 import { type AgentInput, readAgentInput } from "../agent-input.ts";
 import { chooseServer, type Server, type ServerOptions, toRouteUrl } from "./choose-server.ts";
-import { openRequest, readText } from "./open-request.ts";
+import { readText } from "./read-text.ts";
 
 /** A run in the server's own list. */
 interface ServerRun {
@@ -57,7 +57,7 @@ export class CostFinder {
 
   /** In micro-dollars. Undefined: nobody can tell for certain. Never rejects. */
   async find(call: LostCall, signal: AbortSignal): Promise<number | undefined> {
-    const server = chooseServer(this.#options, call.settings);
+    const server = chooseServer(this.#options, call);
     if ("status" in server) return undefined;
     try {
       const batch = this.#batchOf(server, signal);
@@ -67,7 +67,7 @@ export class CostFinder {
       const run = matchOnly(asked, batch.asked, await batch.snapshot);
       if (run === undefined || this.#claimed.has(run.id)) return undefined;
       this.#claimed.add(run.id);
-      return await waitForCost(run, server, signal);
+      return await this.#waitForCost(run, server, signal);
     } catch {
       // It stays as unknown as it was.
       return undefined;
@@ -78,11 +78,47 @@ export class CostFinder {
     const key = server.queryUrl.href;
     const known = this.#batches.get(key);
     if (known !== undefined) return known;
-    const batch: Batch = { asked: [], snapshot: listRuns(server, signal) };
+    const batch: Batch = { asked: [], snapshot: this.#list(server, signal) };
     this.#batches.set(key, batch);
     batch.snapshot.catch(() => undefined);
     void setTimeout(GATHER_MS, undefined, { ref: false }).then(() => this.#batches.delete(key));
     return batch;
+  }
+
+  /** The agent may still be at work, though nobody hears it. */
+  async #waitForCost(run: ServerRun, server: Server, signal: AbortSignal): Promise<number | undefined> {
+    let found: ServerRun | undefined = run;
+    for (
+      let pauseMs = FIRST_LOOK_AGAIN_MS;
+      found?.isRunning === true;
+      pauseMs = Math.min(2 * pauseMs, MAX_LOOK_AGAIN_MS)
+    ) {
+      await setTimeout(pauseMs, undefined, { signal, ref: false });
+      found = (await this.#list(server, signal)).find(({ id }) => id === run.id);
+    }
+    return found?.costMicro;
+  }
+
+  async #list({ queryUrl, reach, keys }: Server, signal: AbortSignal): Promise<readonly ServerRun[]> {
+    const url = toRouteUrl(queryUrl.href.replace(/\/query$/, ""), "runs");
+    if (url === undefined) return [];
+    const headers = {
+      accept: "application/json",
+      ...(keys.apiKey === undefined ? {} : { authorization: `Bearer ${keys.apiKey.trim()}` }),
+    };
+    const answer = await this.#options.outbound.open(
+      { url: url.href, method: "GET", headers, reach },
+      AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    );
+    const text = await readText(answer.body, MAX_BYTES);
+    answer.body.destroy();
+    const told = answer.status === 200 ? parseJson(text) : undefined;
+    const list: Json | undefined = isJsonObject(told) ? told["runs"] : told;
+    const skew = Date.parse(answer.headers.date ?? "") - Date.now();
+    const skewMs = Math.abs(skew) > SKEW_KNOWN_MS ? skew : 0;
+    return Array.isArray(list)
+      ? list.flatMap((entry: Json) => (isJsonObject(entry) ? readRun(entry, skewMs) : []))
+      : [];
   }
 }
 
@@ -101,40 +137,6 @@ function canBe({ prompt, model, startedAt }: ServerRun, { call, input }: Asked):
   const isOfModel =
     model === undefined || input.model === undefined || model.includes(input.model) || input.model.includes(model);
   return isOfPrompt && isOfModel && startedAt >= call.reservedAt - EARLY_MS && startedAt <= call.until;
-}
-
-/** The agent may still be at work, though nobody hears it. */
-async function waitForCost(run: ServerRun, server: Server, signal: AbortSignal): Promise<number | undefined> {
-  let found: ServerRun | undefined = run;
-  for (
-    let pauseMs = FIRST_LOOK_AGAIN_MS;
-    found?.isRunning === true;
-    pauseMs = Math.min(2 * pauseMs, MAX_LOOK_AGAIN_MS)
-  ) {
-    await setTimeout(pauseMs, undefined, { signal, ref: false });
-    found = (await listRuns(server, signal)).find(({ id }) => id === run.id);
-  }
-  return found?.costMicro;
-}
-
-async function listRuns({ queryUrl, keys }: Server, signal: AbortSignal): Promise<readonly ServerRun[]> {
-  const url = toRouteUrl(queryUrl.href.replace(/\/query$/, ""), "runs");
-  if (url === undefined) return [];
-  const { status, headers, body } = await openRequest(url, {
-    method: "GET",
-    headers: {
-      accept: "application/json",
-      ...(keys.apiKey === undefined ? {} : { authorization: `Bearer ${keys.apiKey.trim()}` }),
-    },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-  });
-  const text = await readText(body, MAX_BYTES);
-  body.destroy();
-  const answer = status === 200 ? parseJson(text) : undefined;
-  const list: Json | undefined = isJsonObject(answer) ? answer["runs"] : answer;
-  const skew = Date.parse(headers.date ?? "") - Date.now();
-  const skewMs = Math.abs(skew) > SKEW_KNOWN_MS ? skew : 0;
-  return Array.isArray(list) ? list.flatMap((entry: Json) => (isJsonObject(entry) ? readRun(entry, skewMs) : [])) : [];
 }
 
 function readRun(entry: JsonObject, skewMs: number): readonly ServerRun[] {

@@ -12,7 +12,10 @@ import { conversation, SCENARIOS, type ScenarioName, stream } from "../../../../
 import { createSimulatedPlay } from "../../../../test/fakes/sandstorm/simulated-play.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
+import { createOutbound } from "../../outbound/outbound.ts";
 import { createSandstormExecutor, type SandstormOptions } from "./sandstorm-executor.ts";
+
+const outbound = createOutbound({ allow: [], environment: process.env });
 
 const SCHEMA = { type: "object", properties: { score: { type: "integer" } }, required: ["score"] };
 const KEYS = { apiKey: "k".repeat(32), anthropicApiKey: "sk-ant-secret-1234", e2bApiKey: "e2b_secret_5678" };
@@ -39,7 +42,7 @@ const TRACE_PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 async function ask(play: Play, asking: Asking = {}): Promise<Asked> {
   server = await startFakeSandstorm({ play, ...asking.fake });
-  const executor = createSandstormExecutor({ baseUrl: server.url, ...asking.options });
+  const executor = createSandstormExecutor({ outbound, baseUrl: server.url, ...asking.options });
   const task = agentTask(asking.input, asking.task);
   const startedAt = performance.now();
   const outcome = await executor.run(task, asking.signal ?? new AbortController().signal);
@@ -208,7 +211,7 @@ describe("failures", () => {
   });
 
   test("a server that does not run cannot be reached, and nothing was done", async () => {
-    const executor = createSandstormExecutor({ baseUrl: "http://127.0.0.1:1" });
+    const executor = createSandstormExecutor({ outbound, baseUrl: "http://127.0.0.1:1" });
     const outcome = await executor.run(agentTask(), new AbortController().signal);
     expect(outcome).toMatchObject({
       code: "AGENT_UNREACHABLE",
@@ -220,7 +223,7 @@ describe("failures", () => {
   });
 
   test("a name that does not resolve cannot be reached", async () => {
-    const executor = createSandstormExecutor({ baseUrl: "http://no-such-host.invalid" });
+    const executor = createSandstormExecutor({ outbound, baseUrl: "http://no-such-host.invalid" });
     const outcome = await executor.run(agentTask(), new AbortController().signal);
     expect(outcome).toMatchObject({ code: "AGENT_UNREACHABLE", retryable: true, effect: "none" });
   });
@@ -230,14 +233,14 @@ describe("failures", () => {
     await new Promise((resolve) => silent.once("listening", resolve));
     const address = silent.address();
     const port = typeof address === "object" ? address?.port : 0;
-    const executor = createSandstormExecutor({ baseUrl: `https://127.0.0.1:${port}`, connectTimeoutMs: 60 });
+    const executor = createSandstormExecutor({ outbound, baseUrl: `https://127.0.0.1:${port}`, connectTimeoutMs: 60 });
     const outcome = await executor.run(agentTask(), new AbortController().signal);
     silent.close();
     expect(outcome).toMatchObject({ code: "AGENT_UNREACHABLE", retryable: true, effect: "none" });
   });
 
   test("without any server configured it says so", async () => {
-    const outcome = await createSandstormExecutor({}).run(agentTask(), new AbortController().signal);
+    const outcome = await createSandstormExecutor({ outbound }).run(agentTask(), new AbortController().signal);
     expect(outcome).toMatchObject({ code: "AGENT_NOT_CONFIGURED", retryable: false, effect: "none" });
   });
 });
@@ -322,7 +325,7 @@ describe("the request", () => {
   test("goes below the path of the base URL, with or without a slash at its end", async () => {
     for (const suffix of ["", "/"]) {
       const fake = await startFakeSandstorm({ play: SCENARIOS.crlf, basePath: "/agents/v1" });
-      const executor = createSandstormExecutor({ baseUrl: `${fake.url}${suffix}` });
+      const executor = createSandstormExecutor({ outbound, baseUrl: `${fake.url}${suffix}` });
       expect(await executor.run(agentTask(), new AbortController().signal)).toMatchObject({ status: "succeeded" });
       expect(fake.requests[0]?.path).toBe("/agents/v1/query");
       await fake.close();

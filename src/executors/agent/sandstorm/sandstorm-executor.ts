@@ -45,7 +45,7 @@ export function createSandstormExecutor(options: SandstormOptions): Executor<Out
     const input = readAgentInput(task.input);
     const schema = input.outputSchema === undefined ? undefined : await validators.compile(input.outputSchema);
     if (schema?.ok === false) return toSchemaInvalid(schema.message);
-    const server = chooseServer(options, task.settings);
+    const server = chooseServer(options, task);
     if ("status" in server) return server;
     if (signal.aborted) return toInterrupted("none");
 
@@ -61,7 +61,11 @@ export function createSandstormExecutor(options: SandstormOptions): Executor<Out
       });
       try {
         const turn = { timeouts, onWorking, overloads: overloaded.length };
-        const outcome = await ask(input, { task, server, log, redactor, afterResultMs, ...turn }, schema?.validate);
+        const outcome = await ask(
+          input,
+          { task, server, outbound: options.outbound, log, redactor, afterResultMs, ...turn },
+          schema?.validate,
+        );
         const whole = overloaded.reduce(addSpent, outcome);
         if (outcome.status === "failed" && mayRepeat(outcome, task)) overloaded.push(outcome);
         // A refusal has cost nothing, and the pool must see that.
