@@ -5,6 +5,7 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { McpServers } from "../../src/executors/mcp-servers/mcp-servers.ts";
 import { ServerPool } from "../../src/executors/mcp-servers/server-pool.ts";
 import { McpToolbox } from "../../src/executors/mcp-servers/toolbox/toolbox.ts";
+import { createOutbound } from "../../src/executors/outbound/outbound.ts";
 import { createSchemaValidators } from "../../src/executors/output/schema-validators.ts";
 import { type Comparison, compare, timed } from "../support/compare.ts";
 import { heapMib, MIB } from "../support/heap-mib.ts";
@@ -21,7 +22,12 @@ type Ask = (caller: string) => Promise<string>;
 /** 50 agents at once, each calling tools of its server one after another; beside the SDK's bare client doing the same. */
 export async function benchAgentTools(rounds: number): Promise<Comparison[]> {
   const bare = await Promise.all(Array.from({ length: SERVERS }, connectBare));
-  const pool = new ServerPool({ version: "0.0.0", connectTimeoutMs: 60_000, pingIntervalMs: 30_000 });
+  const pool = new ServerPool({
+    version: "0.0.0",
+    connectTimeoutMs: 60_000,
+    pingIntervalMs: 30_000,
+    outbound: createOutbound({ allow: [] }),
+  });
   const toolbox = openToolbox(pool);
   try {
     const bareAgents = Array.from({ length: AGENTS }, (_, agent) => toBareAsk(bare[agent % SERVERS]));

@@ -2,8 +2,10 @@ import type { Config } from "../../config/load-config.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { NamedTool } from "../../executors/mcp/check-tool.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
+import type { Reach } from "../../ports/outbound.ts";
 import type { AgentToolbox } from "../../ports/tools/agent-toolbox.ts";
 import { once } from "../once.ts";
+import { openOutbound } from "../open-outbound.ts";
 import { readVersion } from "../read-version.ts";
 import { type CodeAndModels, pathOrName } from "./code-and-models.ts";
 
@@ -22,14 +24,25 @@ export type Tools = ReturnType<typeof composeTools>;
 export function composeTools({ appDir, dataDir, config, work, files }: ToolsOptions) {
   const { mcp, code } = config.settings;
   const python = code.python === undefined ? undefined : pathOrName(code.python, appDir);
-  const surroundings = (folder: string) => ({ folder, env: config.env, python, timeoutMs: mcp.timeout_ms });
+  const surroundings = (folder: string, reach?: Reach) => ({
+    folder,
+    reach,
+    env: config.env,
+    python,
+    timeoutMs: mcp.timeout_ms,
+  });
   const validators = once(async () =>
     (await import("../../executors/output/schema-validators.ts")).createSchemaValidators(),
   );
   const pool = once(async () => {
     const { ServerPool } = await import("../../executors/mcp-servers/server-pool.ts");
     const version = await readVersion();
-    return new ServerPool({ version, connectTimeoutMs: CONNECT_TIMEOUT_MS, pingIntervalMs: PING_INTERVAL_MS });
+    return new ServerPool({
+      version,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      pingIntervalMs: PING_INTERVAL_MS,
+      outbound: await openOutbound(config),
+    });
   });
   /** The configured MCP servers. */
   const servers = once(async () => {
@@ -52,9 +65,9 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
       own: await servers(),
       pool: shared,
       validators: await validators(),
-      readPinned: (pinned, folder = appDir) => {
+      readPinned: (pinned, { folder = appDir, reach }) => {
         const entries = () => readEntries(pinned, "the definition");
-        return new McpServers({ ...surroundings(folder), pool: shared, entries, idleMs: mcp.idle_ms });
+        return new McpServers({ ...surroundings(folder, reach), pool: shared, entries, idleMs: mcp.idle_ms });
       },
     });
   });

@@ -10,6 +10,7 @@ import {
   type VersionNegotiationOptions,
 } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
+import type { Outbound } from "../../ports/outbound.ts";
 import { createRedactor, type Redactor } from "../output/redact.ts";
 import { type McpFailure, refusal, stoppedFailure } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
@@ -17,7 +18,7 @@ import { type ServerTool, type ToolList, toServerTool } from "./server-tool.ts";
 import { type ServerContext, toCallFailure, toConnectFailure } from "./to-mcp-failure.ts";
 import { ToolListCheck } from "./tool-list-check.ts";
 import type { GroupGuard } from "./transports/group-guard.ts";
-import { boundedFetch, HttpTransport } from "./transports/http-transport.ts";
+import { fetchFor, HttpTransport } from "./transports/http-transport.ts";
 import { ProcessTransport } from "./transports/process-transport.ts";
 
 export interface ConnectionOptions {
@@ -26,6 +27,7 @@ export interface ConnectionOptions {
   readonly connectTimeoutMs: number;
   /** Ends what a killed process of ours would leave behind. */
   readonly guard: GroupGuard;
+  readonly outbound: Outbound;
   /** Aborts when nobody needs the connection any more. */
   readonly lifetime: AbortSignal;
 }
@@ -82,7 +84,7 @@ async function connect(
   versionNegotiation: VersionNegotiationOptions,
 ): Promise<Connection> {
   if (options.lifetime.aborted) throw stoppedFailure();
-  const transport = createTransport(address, options.guard);
+  const transport = createTransport(address, options);
   const onChanged = () => connection.forgetTools();
   const client = createClient(address, options.version, {
     versionNegotiation,
@@ -119,10 +121,13 @@ function createClient({ roots }: ServerAddress, version: string, options: Client
   return client;
 }
 
-function createTransport({ way }: ServerAddress, guard: GroupGuard): Transport {
+function createTransport({ way }: ServerAddress, { guard, outbound }: ConnectionOptions): Transport {
   if (way.kind === "process") return new ProcessTransport(way, guard);
-  if (way.kind === "http") return new HttpTransport(way);
-  return new SSEClientTransport(way.url, { requestInit: { headers: { ...way.headers } }, fetch: boundedFetch });
+  if (way.kind === "http") return new HttpTransport(way, outbound);
+  return new SSEClientTransport(way.url, {
+    requestInit: { headers: { ...way.headers } },
+    fetch: fetchFor(way, outbound),
+  });
 }
 
 function toNegotiation({ protocol, way }: ServerAddress): VersionNegotiationOptions {

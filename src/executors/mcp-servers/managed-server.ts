@@ -174,8 +174,14 @@ export class ManagedServer {
     try {
       if (waitMs > 0) await untilStopped(sleep(waitMs, undefined, { signal }), signal);
       const { openConnection } = await import("./connection.ts");
-      const { version, connectTimeoutMs, guard } = this.#options;
-      const connection = await openConnection(this.address, { version, connectTimeoutMs, guard, lifetime: signal });
+      const { version, connectTimeoutMs, guard, outbound } = this.#options;
+      const connection = await openConnection(this.address, {
+        version,
+        connectTimeoutMs,
+        guard,
+        outbound,
+        lifetime: signal,
+      });
       this.#connected(connection);
       return connection;
     } catch (error) {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -319,6 +319,37 @@ test("a URL where nobody listens, or that is something else, cannot be reached",
   expect(await failureOf(servers.list("other", NEVER))).toMatchObject({ code: "MCP_UNREACHABLE", retryable: false });
   expect(await failureOf(servers.list("gone", NEVER))).toMatchObject({ code: "MCP_UNREACHABLE", retryable: true });
 });
+
+test("a server that a definition names is asked only where its run may ask, over connections that were checked", async () => {
+  const { url } = await startEverythingHttp();
+  const everything = entry({ url });
+  const refused = await failureOf(open({ everything }, { reach: [] }).list("everything", NEVER));
+  expect(refused).toMatchObject({ code: "HTTP_NOT_ALLOWED", effect: "none", retryable: false });
+  const allowed = open({ everything }, { reach: ["127.0.0.1"] });
+  const echo = { server: "everything", tool: "echo", arguments: { message: "hi" } };
+  expect((await call(allowed, echo)).result.content).toEqual([{ type: "text", text: "Echo: hi" }]);
+});
+
+test.each([[["127.0.0.1"]], ["anywhere" as const]])(
+  "with %j headers for one server are told to no other",
+  async (reach) => {
+    const asked: unknown[] = [];
+    const listen = async (answer: RequestListener) => {
+      const server = createServer(answer).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      onTestFinished(() => void server.close());
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    };
+    const other = await listen((request, answer) => {
+      asked.push(request.headers);
+      answer.writeHead(404).end();
+    });
+    const first = await listen((_, answer) => answer.writeHead(307, { location: `${other}/mcp` }).end());
+    const servers = open({ first: entry({ url: `${first}/mcp`, headers: { "x-key": "k" } }) }, { reach });
+    expect(await failureOf(servers.list("first", NEVER))).toMatchObject({ code: "MCP_UNREACHABLE" });
+    expect(asked).toEqual([]);
+  },
+);
 
 function open(entries: Readonly<Record<string, ServerEntry>>, more: Partial<McpServersOptions> = {}): McpServers {
   const variables: Readonly<Record<string, string>> = { MY_TOKEN: "a-token" };

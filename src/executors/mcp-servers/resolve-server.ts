@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Reach } from "../../ports/outbound.ts";
 import { SECRET_NAME } from "../output/redact.ts";
 import { type McpFailure, refusal } from "./mcp-failure.ts";
 import { type Program, toProgram } from "./program-of-path.ts";
@@ -31,6 +32,7 @@ export interface HttpWay {
   readonly kind: "http" | "sse";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  readonly reach: Reach;
 }
 
 interface ResolvedRoot {
@@ -44,6 +46,8 @@ export interface Surroundings {
   /** An interpreter, or the folder of a venv, for servers in Python whose entries name no venv. */
   readonly python?: string | undefined;
   env(name: string): string | undefined;
+  /** Addresses that entries may name beside the public ones. Absent: all, since the operator wrote them. */
+  readonly reach?: Reach | undefined;
 }
 
 /** Throws `MCP_SERVER_INVALID`, with the file and the server that it is about. */
@@ -89,6 +93,7 @@ function resolveWay(settings: ServerSettings, resolving: Resolving): ProcessWay 
       kind: type === "sse" ? "sse" : "http",
       url: toUrl(texts.resolve(url, "url"), problem),
       headers: texts.map(settings.headers, "headers"),
+      reach: resolving.around.reach ?? "anywhere",
     };
   }
   if (type !== undefined && type !== "stdio") throw problem(`its type is \`${type}\`, which needs a \`url\``);

@@ -7,6 +7,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { ErrorCode } from "../../core/errors/error-table.ts";
+import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { FailureFacts } from "../output/failure.ts";
 import { createRedactor } from "../output/redact.ts";
 import { McpFailure } from "./mcp-failure.ts";
@@ -49,6 +50,8 @@ export function toConnectFailure(error: unknown, context: ServerContext): McpFai
 
 function explainConnect(error: unknown, context: ServerContext): Meaning {
   const server = `The MCP server ${shown(context)}`;
+  const refused = findRefusal(error);
+  if (refused !== undefined) return { code: refused.code, message: `${server}: ${refused.message}`, ...REFUSED };
   if (context.where !== undefined) {
     if (isUnauthorized(error)) return { code: "MCP_UNAUTHORIZED", message: `${server} refused the key.`, ...REFUSED };
     const status = statusOf(error);
@@ -64,6 +67,12 @@ function explainConnect(error: unknown, context: ServerContext): Meaning {
   const message = `${server} could not be used: ${reason}.${saidBy(context)}`;
   // A server that ends by itself before it is asked for anything cannot start; one that is killed can.
   return { code: "MCP_SERVER_FAILED", message, ...PASSING, ...(context.hasDied === "by a signal" ? DIED : {}) };
+}
+
+/** Our own, of an address that may not be asked. The SDK wraps what its transport throws. */
+function findRefusal(error: unknown): PawlError | undefined {
+  if (isPawlError(error)) return error;
+  return error instanceof Error && error.cause !== undefined ? findRefusal(error.cause) : undefined;
 }
 
 /** The tool may have done something. */

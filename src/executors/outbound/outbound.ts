@@ -6,7 +6,14 @@ import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
-import type { Outbound, OutboundOpening, OutboundRequest, OutboundResult, Reach } from "../../ports/outbound.ts";
+import type {
+  Outbound,
+  OutboundAnswer,
+  OutboundOpening,
+  OutboundRequest,
+  OutboundResult,
+  Reach,
+} from "../../ports/outbound.ts";
 import { untilAborted } from "../until-aborted.ts";
 import { type AddressRule, createAddressRule } from "./address-rule.ts";
 import { findProxy, type MakeRequest, openThrough, portOf } from "./proxy.ts";
@@ -204,7 +211,7 @@ async function readBody(
   const stop = () => answer.destroy(signal.reason);
   signal.addEventListener("abort", stop, { once: true });
   try {
-    unpacked = unpack(answer);
+    unpacked = unpack({ headers: answer.headers, body: answer });
     for await (const chunk of unpacked as AsyncIterable<Buffer>) {
       const room = maxBytes - size;
       chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
@@ -222,11 +229,11 @@ async function readBody(
   }
 }
 
-function unpack(answer: IncomingMessage): Readable {
-  const unpacker = unpackerOf(answer.headers["content-encoding"] ?? "identity");
-  if (unpacker === undefined) return answer;
-  answer.on("error", (error) => unpacker.destroy(error));
-  return answer.pipe(unpacker);
+export function unpack({ headers, body }: Pick<OutboundAnswer, "headers" | "body">): Readable {
+  const unpacker = unpackerOf(headers["content-encoding"] ?? "identity");
+  if (unpacker === undefined) return body;
+  body.on("error", (error) => unpacker.destroy(error));
+  return body.pipe(unpacker);
 }
 
 function unpackerOf(encoding: string) {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Failed } from "../executor.ts";
+import type { Reach } from "../outbound.ts";
 
 /** Tools of MCP servers, as an agent sees and calls them. */
 export interface AgentToolbox {
@@ -22,6 +23,8 @@ export interface ToolboxRequest {
   readonly servers?: JsonObject | undefined;
   /** Absolute; relative paths in `servers` start here. Absent: the application. */
   readonly folder?: string | undefined;
+  /** Addresses that `servers` may name beside the public ones. Absent: all, since the operator wrote them. */
+  readonly reach?: Reach | undefined;
   /** Ids of the servers that the agent may use. Absent: all. Empty: none. */
   readonly clients?: readonly string[] | undefined;
   /** Names, or qualified names, of tools that it neither sees nor may call. They may end with `*`. */

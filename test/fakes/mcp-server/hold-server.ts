@@ -1,6 +1,8 @@
 /** A host that connects to servers, says the process ids of all that it has started, and stays. Killed by its test. */
+
 import { McpServers } from "../../../src/executors/mcp-servers/mcp-servers.ts";
 import { ServerPool } from "../../../src/executors/mcp-servers/server-pool.ts";
+import { createOutbound } from "../../../src/executors/outbound/outbound.ts";
 import { fake } from "./server-entries.ts";
 
 const servers = new McpServers({
@@ -11,7 +13,12 @@ const servers = new McpServers({
       ["fake", fake()],
       ["stubborn", fake(["ignore-sigterm"])],
     ]),
-  pool: new ServerPool({ version: "1.0.0", connectTimeoutMs: 30_000, pingIntervalMs: 30_000 }),
+  pool: new ServerPool({
+    version: "1.0.0",
+    connectTimeoutMs: 30_000,
+    pingIntervalMs: 30_000,
+    outbound: createOutbound({ allow: [] }),
+  }),
   timeoutMs: 30_000,
 });
 const pids: unknown[] = [];

@@ -22,8 +22,14 @@ export function openToolbox(
   const toolbox = new McpToolbox({
     own: new McpServers({ ...around, entries: async () => new Map() }),
     pool,
-    readPinned: (servers, folder = process.cwd()) => {
-      return new McpServers({ ...around, folder, idleMs, entries: () => readEntries(servers, "the definition") });
+    readPinned: (servers, { folder = process.cwd(), reach }) => {
+      return new McpServers({
+        ...around,
+        folder,
+        reach,
+        idleMs,
+        entries: () => readEntries(servers, "the definition"),
+      });
     },
     validators: createSchemaValidators(),
   });

@@ -91,7 +91,10 @@ async function offerServed(
   const { mcp_servers: servers, folder: named } = task.settings;
   const folder = typeof named === "string" ? named : undefined;
   const toolbox = await sources.toolbox();
-  return await toolbox.offer({ servers: servers as JsonObject | undefined, folder, clients, exclude }, signal);
+  return await toolbox.offer(
+    { servers: servers as JsonObject | undefined, folder, reach: task.reach, clients, exclude },
+    signal,
+  );
 }
 
 function unknownNames(

@@ -30,7 +30,7 @@ export interface ToolboxOptions {
   /** Connects all of them. The caller closes it. */
   readonly pool: ServerPool;
   /** The servers of a pinned definition. */
-  readPinned(servers: JsonObject, folder: string | undefined): McpServers;
+  readPinned(servers: JsonObject, around: Pick<ToolboxRequest, "folder" | "reach">): McpServers;
   readonly validators: SchemaValidators;
 }
 
@@ -97,10 +97,10 @@ export class McpToolbox implements AgentToolbox {
   }
 
   /** A definition's servers are read once, not for every agent that asks. */
-  #setOf({ servers, folder }: Pick<ToolboxRequest, "servers" | "folder">): McpServers {
+  #setOf({ servers, folder, reach }: Pick<ToolboxRequest, "servers" | "folder" | "reach">): McpServers {
     if (servers === undefined) return this.#options.own;
-    const key = JSON.stringify([folder ?? null, servers]);
-    const known = this.#sets.get(key) ?? this.#options.readPinned(servers, folder);
+    const key = JSON.stringify([folder ?? null, reach ?? null, servers]);
+    const known = this.#sets.get(key) ?? this.#options.readPinned(servers, { folder, reach });
     this.#sets.set(key, known);
     return known;
   }

@@ -1,4 +1,6 @@
 import { type FetchLike, type JSONRPCMessage, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Outbound } from "../../../ports/outbound.ts";
+import { toFetch } from "../../outbound/outbound-fetch.ts";
 import type { HttpWay } from "../resolve-server.ts";
 
 type SendOptions = NonNullable<Parameters<StreamableHTTPClientTransport["send"]>[1]>;
@@ -14,8 +16,8 @@ export const STREAM_ENDED = -32_097;
  * the answer has ended for good: otherwise the call would wait for its time-out.
  */
 export class HttpTransport extends StreamableHTTPClientTransport {
-  constructor({ url, headers }: HttpWay) {
-    super(url, { requestInit: { headers }, fetch: boundedFetch });
+  constructor(way: HttpWay, outbound: Outbound) {
+    super(way.url, { requestInit: { headers: way.headers }, fetch: fetchFor(way, outbound) });
   }
 
   override send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
@@ -29,9 +31,30 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   }
 }
 
+/** Requests to one server: bounded, and with their headers to no other origin. */
+export function fetchFor({ reach }: HttpWay, outbound: Outbound): FetchLike {
+  // Where any address may be asked, connections are kept, which spares a handshake for each call.
+  const ask: FetchLike = reach === "anywhere" ? fetch : toFetch(outbound, reach);
+  return async (url, init) => {
+    let at = new URL(url);
+    for (let hops = 0; ; hops += 1) {
+      const response = await ask(at, { ...init, redirect: "manual" });
+      const next = KEEPING.includes(response.status)
+        ? URL.parse(response.headers.get("location") ?? "", at.href)
+        : null;
+      if (next === null || next.origin !== at.origin || hops === MAX_REDIRECTS) return bound(response);
+      await response.body?.cancel();
+      at = next;
+    }
+  };
+}
+
+/** Redirects that keep method and body: some servers add a slash to their path. */
+const KEEPING: readonly number[] = [307, 308];
+const MAX_REDIRECTS = 3;
+
 /** A body without an end would otherwise be held in memory as a whole. */
-export const boundedFetch: FetchLike = async (url, init) => {
-  const response = await fetch(url, init);
+function bound(response: Response): Response {
   if (response.body === null) return response;
   let bytes = 0;
   const bounded = response.body.pipeThrough(
@@ -45,4 +68,4 @@ export const boundedFetch: FetchLike = async (url, init) => {
   );
   const { status, statusText, headers } = response;
   return new Response(bounded, { status, statusText, headers });
-};
+}
