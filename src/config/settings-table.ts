@@ -150,8 +150,10 @@ export const SETTINGS = {
   code: {
     sandbox: {
       is: ["auto", "required", "off"],
-      default: "auto",
-      says: "`auto`: bwrap if installed, else a plain process and a warning. `required`: bwrap or a failure.",
+      default: "required",
+      says:
+        "`required`: bwrap, or the step fails. `auto`: bwrap where it works, else a plain process and a warning. " +
+        "`off`: a plain process, which may do what Pawl's user may.",
     },
     python: { is: "text", says: "A Python interpreter, or the folder of a venv." },
     node_modules: { is: "text", says: "A `node_modules` folder that scripts may import from." },

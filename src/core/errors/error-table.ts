@@ -443,7 +443,7 @@ export const ERRORS = {
   INTERPRETER_MISSING: row("Python cannot be found.", "Install python3, or set `code.python`.", 1),
   SANDBOX_MISSING: row(
     "A sandbox is required and there is none.",
-    "Install bubblewrap and allow user namespaces, or set `code.sandbox` to `auto`.",
+    "Install bubblewrap 0.8 (`apt install bubblewrap`) and allow user namespaces; `pawl doctor` says what is missing. To accept the risk instead, set `code.sandbox` to `off`.",
     1,
   ),
   CODE_FAILED: row("A script failed.", "See the exception, the exit code and what it wrote in the details.", 1),

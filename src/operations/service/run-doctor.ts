@@ -58,8 +58,17 @@ async function checkSandbox(app: Application): Promise<Omit<Check, "name">> {
   if (mode === "off") return { state: "note", detail: "switched off by `code.sandbox`: scripts may do what you may" };
   const { ok, detail } = await app.checkSandbox();
   if (ok) return { state: "ok", detail };
-  const remedy = "Install bubblewrap; without it scripts of `code` steps run as plain processes.";
-  return { state: mode === "required" ? "error" : "note", detail, remedy };
+  if (mode === "auto") {
+    const plain = "scripts run as plain processes, which may do what you may (`code.sandbox: auto`)";
+    return { state: "note", detail: `${detail}; ${plain}`, remedy: toSandboxRemedy(detail) };
+  }
+  const remedy = `${toSandboxRemedy(detail)} Or set \`code.sandbox: off\`, and scripts may do what you may.`;
+  return { state: "error", detail: `${detail}; steps that run code are refused`, remedy };
+}
+
+function toSandboxRemedy(reason: string): string {
+  if (/not installed/.test(reason)) return "Install bubblewrap 0.8 or newer: apt install bubblewrap.";
+  return "Allow bubblewrap to make namespaces; docs/code-steps.md says how, for containers too.";
 }
 
 /** Whether `pawl serve` could listen where it is configured to. */

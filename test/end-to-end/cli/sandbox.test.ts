@@ -1,0 +1,72 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { needs } from "../../support/needs.ts";
+import { application } from "../support/application.ts";
+import { pawl, startPawl } from "../support/pawl.ts";
+
+const ASK = `
+import json, urllib.request
+def main(url):
+    try:
+        return urllib.request.urlopen(url, timeout=5).read().decode()
+    except Exception as error:
+        return "refused: " + str(error)
+`;
+
+const FILES = {
+  "flow.yaml": `
+name: flow
+input_schema: {type: object, properties: {url: {type: string}}}
+steps:
+  - {id: ask, type: code, script: scripts/ask.py#main, params: {url: "{input.url}"}, network: true}
+`,
+  "scripts/ask.py": ASK,
+};
+
+/** A machine whose bubblewrap may not make namespaces, as in most containers. */
+function withoutSandbox(cwd: string): Record<string, string> {
+  mkdirSync(join(cwd, "bin"));
+  const said = "bwrap: No permissions to create new namespace";
+  writeFileSync(join(cwd, "bin", "bwrap"), `#!/bin/sh\necho '${said}' >&2\nexit 1\n`, { mode: 0o755 });
+  return { PATH: `${join(cwd, "bin")}:${process.env["PATH"]}` };
+}
+
+async function serve(): Promise<string> {
+  const server = createServer((_, answer) => answer.end("hello"));
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`;
+}
+
+test("where there is no sandbox a code step fails and names the setting that accepts the risk", async () => {
+  needs("python3");
+  const cwd = application(FILES);
+  const env = withoutSandbox(cwd);
+  const args = ["run", "flow.yaml", "--json", "-i", "url=http://example.com"];
+  // In processes of their own: the sandbox looks at the PATH of the process.
+  const refused = await startPawl(args, { cwd, env }).ended;
+  const doctor = await startPawl(["doctor"], { cwd, env }).ended;
+  const accepted = await startPawl(args, { cwd, env: { ...env, PAWL_CODE__SANDBOX: "off" } }).ended;
+
+  expect(refused.code).not.toBe(0);
+  expect(refused.stdout + refused.stderr).toMatch(/SANDBOX_MISSING/);
+  expect(refused.stdout + refused.stderr).toMatch(/code\.sandbox/);
+  expect(doctor.code).not.toBe(0);
+  expect(doctor.stdout + doctor.stderr).toMatch(/sandbox: bwrap: No permissions.*refused[\s\S]*code\.sandbox: off/);
+  expect(accepted.code).toBe(0);
+});
+
+test("a script with the network reaches what is allowed, and this machine only then", async () => {
+  needs("bwrap", "python3");
+  const cwd = application(FILES);
+  const url = await serve();
+  const args = ["run", "flow.yaml", "--json", "-i", `url=${url}`];
+  const refused = JSON.parse((await pawl(args, { cwd })).stdout);
+  const allowed = JSON.parse((await pawl(args, { cwd, env: { PAWL_OUTBOUND__ALLOW: new URL(url).host } })).stdout);
+
+  expect(refused.data.outputs.ask).toMatch(/refused: HTTP Error 403/);
+  expect(allowed.data.outputs.ask).toBe("hello");
+});
