@@ -1,15 +1,19 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SandboxSpec, Visible } from "./sandbox.ts";
+import { toSystemCallFilter } from "./system-call-filter.ts";
 
 /** The size limit of one file, and of all temporary files of a sandbox together. */
 export const FILE_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
+/** What is written into a file descriptor that bwrap reads. */
+export type Feed = string | Buffer;
+
 export interface BwrapArguments {
   /** For `--args`, so that other users do not read them in the list of processes. */
   readonly text: string;
-  /** Texts for the file descriptors from 5 on. */
-  readonly feeds: readonly string[];
+  /** For the file descriptors from 5 on. */
+  readonly feeds: readonly Feed[];
 }
 
 export interface BwrapOptions extends Pick<SandboxSpec, "cwd" | "visible"> {
@@ -24,11 +28,13 @@ const FIRST_FEED = 5;
 /** New namespaces, a read-only system, memory for temporary files, and what the program is given; nothing else. */
 export function toBwrapArguments(options: BwrapOptions): BwrapArguments {
   const { visible = [] } = options;
-  const feeds: string[] = [];
-  const feed = (text: string) => String(FIRST_FEED + feeds.push(text) - 1);
+  const feeds: Feed[] = [];
+  const feed = (what: Feed) => String(FIRST_FEED + feeds.push(what) - 1);
+  const filter = toSystemCallFilter(process.arch);
   const args = [
     ...namespaces(options),
     ...system(),
+    ...(filter === undefined ? [] : ["--seccomp", feed(filter)]),
     ...temporaryFolders(),
     ...visible.flatMap((what) => show(what, feed)),
     ...visible.flatMap((what) => (what.kind === "entries" ? ["--remount-ro", what.path] : [])),
@@ -69,6 +75,10 @@ const SYSTEM_FILES = [
   "/etc/pki/ca-trust/extracted",
   "/etc/pki/tls/certs",
 ];
+/** They tell of the whole machine: its memory, its keys, its clocks, and where the kernel lies. */
+const KERNEL_FILES = ["kcore", "keys", "key-users", "timer_list", "sched_debug", "kallsyms", "sysrq-trigger"].map(
+  (name) => `/proc/${name}`,
+);
 
 function system(): string[] {
   return [
@@ -79,6 +89,7 @@ function system(): string[] {
     ...SYSTEM_FILES.flatMap(showPath),
     "--proc",
     "/proc",
+    ...KERNEL_FILES.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", "/dev/null", path]),
     "--dev",
     "/dev",
   ];
@@ -95,7 +106,7 @@ function temporaryFolders(): string[] {
   return ["/tmp", "/dev/shm"].flatMap((path) => ["--perms", "1777", "--size", size, "--tmpfs", path]);
 }
 
-function show(what: Visible, feed: (text: string) => string): string[] {
+function show(what: Visible, feed: (what: Feed) => string): string[] {
   switch (what.kind) {
     case "path":
       return showPath(what.path);

@@ -1,6 +1,6 @@
 import { release } from "node:os";
 import { toLimitOption } from "./brand.ts";
-import { type BwrapArguments, FILE_SIZE_LIMIT_BYTES, toBwrapArguments } from "./bwrap-arguments.ts";
+import { type BwrapArguments, type Feed, FILE_SIZE_LIMIT_BYTES, toBwrapArguments } from "./bwrap-arguments.ts";
 import type { Confinement } from "./choose-confinement.ts";
 import { chooseUser } from "./choose-user.ts";
 import { toBridge } from "./egress-bridge.ts";
@@ -14,8 +14,8 @@ export interface Launch {
   readonly command: readonly string[];
   /** The environment of the wrappers: the program's own is in their arguments. */
   readonly env: Readonly<Record<string, string>>;
-  /** Texts for file descriptors from 4 on. */
-  readonly feeds: readonly string[];
+  /** For file descriptors from 4 on. */
+  readonly feeds: readonly Feed[];
   readonly cwd: string;
 }
 
