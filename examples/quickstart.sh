@@ -11,7 +11,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PATH="$root/node_modules/.bin:$PATH"     # the Node that this project brings
 main=${PAWL_MAIN:-$root/bin/pawl.cjs}    # elsewhere the command is `pawl`
-work=$(mktemp -d "${TMPDIR:-/tmp}/pawl-quickstart.XXXXXX")
+work=$(mktemp --json "${TMPDIR:-/tmp}/pawl-quickstart.XXXXXX")
 cd "$work"
 
 say() { printf '\n== %s\n' "$*"; }
@@ -87,7 +87,7 @@ say "3. Enrich five companies: POST /workflows/run"
 companies=$(cat "$root/examples/lead-enrichment.input.json")
 request=$(json "{\"workflow\": \"lead-enrichment\", \"input\": $companies, \"callback_url\": \$0}" "http://$hook/done")
 # The key makes it one run, however often the request is sent.
-submit() { curl -fsS "$url/workflows/run" -H 'Idempotency-Key: quickstart-1' -d "$request"; }
+submit() { curl -fsS "$url/workflows/run" -H 'Idempotency-Key: quickstart-1' --json "$request"; }
 run=$(submit | field data.run_id)
 again=$(submit | field data.run_id)
 echo "run $run"
@@ -111,7 +111,7 @@ sed -n 's/^data: //p' first.txt rest.txt | node -e '
     if (path !== undefined && seconds !== null) console.log(`  ${path.padEnd(10)} ${status} in ${seconds} s`);
   }'
 cat first.txt rest.txt | sed -n 's/^id: //p' > ids.txt
-echo "$(wc -l < ids.txt | tr -d ' ') events, $(sort ids.txt | uniq -d | wc -l | tr -d ' ') of them twice"
+echo "$(wc -l < ids.txt | tr --json ' ') events, $(sort ids.txt | uniq -d | wc -l | tr -d ' ') of them twice"
 
 say "5. The webhook, and whether it is from us"
 until_there hook-body.json
@@ -145,18 +145,18 @@ steps:
     depends_on: [gate]
     prompt: "Send it: {steps.gate.output}"
 '
-json '{"text": $0}' "$outreach" | curl -fsS "$url/workflows" -d @- > /dev/null
+json '{"text": $0}' "$outreach" | curl -fsS "$url/workflows" --json @- > /dev/null
 # Whoever waits for a run that waits for a person is told so: 202, and where it stands.
-gated=$(curl -fsS "$url/workflows/run/sync" -d '{"workflow": "outreach", "input": {"company": "Birchwater"}}' | field data.run_id)
+gated=$(curl -fsS "$url/workflows/run/sync" --json '{"workflow": "outreach", "input": {"company": "Birchwater"}}' | field data.run_id)
 curl -fsS "$url/approvals" | field data.items.0.message
-curl -fsS "$url/approvals/$gated:gate/approve" -d '{"comment": "Shorter.", "edited_data": "Good morning, Birchwater!"}' && echo
+curl -fsS "$url/approvals/$gated:gate/approve" --json '{"comment": "Shorter.", "edited_data": "Good morning, Birchwater!"}' && echo
 # A question is answered once. Who comes later is told who was first.
-curl -sS "$url/approvals/$gated:gate/approve" -d '{}' | field error.message
+curl -sS "$url/approvals/$gated:gate/approve" --json '{}' | field error.message
 curl -fsSN "$url/runs/$gated/stream" > /dev/null
 echo "the run is $(curl -fsS "$url/runs/$gated" | field data.status)"
 
 say "7. Only the scores again, with another model: POST /runs/ID/fork"
-forked=$(curl -fsS "$url/runs/$run/fork" -d '{"from_step": "score", "changes": {"model": "sonnet"}}' | field data.run_id)
+forked=$(curl -fsS "$url/runs/$run/fork" --json '{"from_step": "score", "changes": {"model": "sonnet"}}' | field data.run_id)
 curl -fsSN "$url/runs/$forked/stream" > /dev/null
 for each in "$run" "$forked"; do
   echo "$each $(curl -fsS "$url/runs/$each" | field data.total_cost_usd) USD"

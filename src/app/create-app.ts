@@ -244,7 +244,7 @@ class App implements OpenApplication {
 
   async serveTools(options: ServeToolsOptions): Promise<void> {
     const { serveTools } = await import("./mcp/serve-terminals.ts");
-    await serveTools(await this.#tools.coreTools(), options);
+    await serveTools(this, await this.#tools.coreTools(), options);
   }
 
   workflowLibrary(): Promise<WorkflowLibrary> {

@@ -67,7 +67,11 @@ export async function serveAgents({ files, replies, environment = {} }: Given): 
     write,
     get: (path) => ask(path, {}),
     post: (path, body) =>
-      ask(path, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+      ask(path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
     async close() {
       await service.stop(AbortSignal.timeout(5_000));
       await app.park(AbortSignal.abort());

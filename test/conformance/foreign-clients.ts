@@ -19,7 +19,7 @@ export interface ForeignClient {
 }
 
 /** Ours over stdio, as an `.mcp.json` names it, or a URL. */
-export type Target = Program | { readonly url: string };
+export type Target = Program | { readonly url: string; readonly token?: string | undefined };
 
 interface Program {
   readonly app: string;
@@ -34,7 +34,10 @@ export function inspector(target: Target, era: "legacy" | "modern"): ForeignClie
   const home = mkdtempSync(join(tmpdir(), "pawl-inspector-"));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const main = fileURLToPath(new URL("@modelcontextprotocol/inspector/clients/launcher/build/index.js", MODULES));
-  const where = "url" in target ? [target.url] : ["--config", writeConfig(home, target), "--server", "pawl"];
+  const headers =
+    "url" in target && target.token !== undefined ? ["--header", `Authorization: Bearer ${target.token}`] : [];
+  const where =
+    "url" in target ? [target.url, ...headers] : ["--config", writeConfig(home, target), "--server", "pawl"];
   const ask = async (method: string, ...options: readonly string[]) => {
     const args = ["--cli", ...where, "--protocol-era", era, "--format", "json", "--quiet", "--method", method];
     const env = { PATH: process.env["PATH"], HOME: home };
@@ -64,8 +67,10 @@ export async function oldSdk(target: Target): Promise<ForeignClient> {
   ]);
   const client = new Client({ name: "old", version: "1" });
   onTestFinished(() => client.close());
-  if ("url" in target) await client.connect(new StreamableHTTPClientTransport(new URL(target.url)));
-  else await client.connect(new StdioClientTransport({ ...serverOf(target), stderr: "ignore" }));
+  if ("url" in target) {
+    const headers = target.token === undefined ? {} : { authorization: `Bearer ${target.token}` };
+    await client.connect(new StreamableHTTPClientTransport(new URL(target.url), { requestInit: { headers } }));
+  } else await client.connect(new StdioClientTransport({ ...serverOf(target), stderr: "ignore" }));
   return {
     listTools: async () => namesIn((await client.listTools()).tools as unknown as Json),
     call: async (name, args = {}) => structuredOf((await client.callTool({ name, arguments: args })) as JsonObject),

@@ -83,8 +83,12 @@ test("each entry of a baseline has its reason", () => {
 /** The set-up of `pawl mcp terminal --http`, with other tools behind it. */
 async function startFixture(): Promise<string> {
   const states = createRequestStates();
-  const handler = createMcpFetch({ createServer: () => createFixtureServer(states), log: () => undefined });
-  const listener = await listenOn((request) => handler.fetch(request), { address: "127.0.0.1", port: 0 });
+  const handler = createMcpFetch({
+    createServer: () => createFixtureServer(states),
+    token: TOKEN,
+    log: () => undefined,
+  });
+  const listener = await listenOn((request) => handler.fetch(withToken(request)), { address: "127.0.0.1", port: 0 });
   onTestFinished(async () => {
     const closed = listener.close();
     await handler.close();
@@ -92,6 +96,14 @@ async function startFixture(): Promise<string> {
     await closed;
   });
   return `${listener.url}${MCP_PATH}`;
+}
+
+const TOKEN = "of-the-runner";
+
+/** The runner cannot be told a header. */
+function withToken(request: Request): Request {
+  request.headers.set("authorization", `Bearer ${TOKEN}`);
+  return request;
 }
 
 async function run(runner: string, args: readonly string[]): Promise<{ code: number; report: string }> {

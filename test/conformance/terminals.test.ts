@@ -42,8 +42,8 @@ test("the Inspector uses terminals and workflows over stdio, as a client of 2025
 });
 
 test("the Inspector uses terminals and workflows over HTTP, as a client of 2026", async () => {
-  const { url } = await startHttp(application({}));
-  await useEverything(inspector({ url: url.href }, "modern"));
+  const { url, token } = await startHttp(application({}));
+  await useEverything(inspector({ url: url.href, token }, "modern"));
 });
 
 test("a client of the SDK before this one uses terminals and workflows over stdio", async () => {
@@ -51,8 +51,8 @@ test("a client of the SDK before this one uses terminals and workflows over stdi
 });
 
 test("a client of the SDK before this one uses terminals and workflows over HTTP", async () => {
-  const { url } = await startHttp(application({}));
-  await useEverything(await oldSdk({ url: url.href }));
+  const { url, token } = await startHttp(application({}));
+  await useEverything(await oldSdk({ url: url.href, token }));
 });
 
 /** Open, send, await; run a workflow, see it saved, run it by its name. */

@@ -102,7 +102,10 @@ export class HttpWorld {
   }
 
   async request(path: string, init?: RequestInit): Promise<Response> {
-    return this.http.request(path, init);
+    // What is sent is JSON unless a test says otherwise.
+    const headers = new Headers(init?.headers);
+    if (init?.body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
+    return this.http.request(path, { ...init, headers });
   }
 
   post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {

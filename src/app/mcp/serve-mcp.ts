@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { Server } from "@modelcontextprotocol/server";
 import { PawlError } from "../../core/errors/pawl-error.ts";
@@ -14,12 +15,17 @@ export interface McpService {
     readonly port: number;
     /** By which it may be called, beside those of this machine itself. */
     readonly hostnames?: readonly string[];
-    readonly token?: string;
+    /** What every request must bear. */
+    readonly token: string;
+    /** Nobody has chosen it: whoever starts the server is told. */
+    readonly isTokenNew: boolean;
   };
   /** A line for people. */
   log(line: string): void;
   readonly stop: AbortSignal;
 }
+
+const TOKEN_BYTES = 24;
 
 /** Speaks MCP until the other program is gone, or `stop` aborts. Throws `ADDRESS_UNAVAILABLE`. */
 export async function serveMcp(service: McpService): Promise<void> {
@@ -30,12 +36,13 @@ export async function serveMcp(service: McpService): Promise<void> {
 
 async function serveOverHttp(
   { createServer, log, stop }: McpService,
-  { address, port, ...access }: NonNullable<McpService["http"]>,
+  { address, port, isTokenNew, ...access }: NonNullable<McpService["http"]>,
 ): Promise<void> {
   const { createMcpFetch, MCP_PATH } = await import("../../surfaces/mcp/create-mcp-fetch.ts");
   const handler = createMcpFetch({ createServer, log, ...access });
   const listener = await listenOn((request) => handler.fetch(request), { address, port });
-  log(`Listening on ${listener.url}${MCP_PATH}`);
+  const told = `Callers send the header \`Authorization: Bearer ${access.token}\`, which is told this once.`;
+  log(`Listening on ${listener.url}${MCP_PATH}${isTokenNew ? `\n${told}` : ""}`);
   if (!stop.aborted) await once(stop, "abort");
   const closed = listener.close();
   await handler.close();
@@ -43,14 +50,21 @@ async function serveOverHttp(
   await closed;
 }
 
-/** The address of an MCP server; empty for stdin and stdout. Beyond this machine a token is needed: throws `HOST_REFUSED`. */
-export function toMcpHttp({ config }: Application, { http, token: given }: ServeRunsOptions): Pick<McpService, "http"> {
+/**
+ * The address of an MCP server; empty for stdin and stdout. Other users of this machine reach it too, so there is always a token; beyond
+ * this machine one that somebody has chosen: throws `HOST_REFUSED`.
+ */
+export function toMcpHttp(
+  { config }: Application,
+  { http, token: given }: Pick<ServeRunsOptions, "http" | "token">,
+): Pick<McpService, "http"> {
   if (http === undefined) return {};
   const { host = "127.0.0.1", port } = http;
   const address = toAddress(host);
   const token = given ?? config.settings.server.api_key;
-  if (token !== undefined) return { http: { address, port, token, hostnames: namesOf(address) } };
-  if (isLoopback(address)) return { http: { address, port } };
+  if (token !== undefined) return { http: { address, port, token, isTokenNew: false, hostnames: namesOf(address) } };
+  if (isLoopback(address))
+    return { http: { address, port, token: randomBytes(TOKEN_BYTES).toString("base64url"), isTokenNew: true } };
   throw new PawlError("HOST_REFUSED", {
     message: `"${host}" can be reached from other machines, and there is no token.`,
     remedy: "Set `server.api_key` (API_KEY) or give `--token`; callers send it as `Authorization: Bearer`.",

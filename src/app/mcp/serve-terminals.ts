@@ -32,14 +32,9 @@ export async function serveTerminals(served: Served, options: ServeTerminalsOpti
 }
 
 /** Offers tools to other programs until they are gone, or `stop` aborts. */
-export async function serveTools(tools: ToolSet, options: ServeToolsOptions): Promise<void> {
-  const { plainNames, http, log, stop } = options;
+export async function serveTools(app: Application, tools: ToolSet, options: ServeToolsOptions): Promise<void> {
+  const { plainNames, log, stop } = options;
   const { createToolServer } = await import("../../surfaces/mcp/create-tool-server.ts");
   const server = { tools, version: await readVersion(), plainNames, log };
-  await serveMcp({
-    createServer: () => createToolServer(server),
-    ...(http === undefined ? {} : { http: { address: "127.0.0.1", port: http.port } }),
-    log,
-    stop,
-  });
+  await serveMcp({ createServer: () => createToolServer(server), ...toMcpHttp(app, options), log, stop });
 }

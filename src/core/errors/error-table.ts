@@ -345,6 +345,11 @@ export const ERRORS = {
   ),
   RATE_LIMITED: row("More requests than this key may send.", "Wait as long as `Retry-After` says.", 1),
   FORBIDDEN: row("The key does not allow this.", "Use a key with the scope named.", 4),
+  CONTENT_TYPE_REFUSED: row(
+    "A request that changes something must say that it is JSON, which no form of a web page can.",
+    "Send the header `Content-Type: application/json`; with curl: `--json` instead of `-d`.",
+    2,
+  ),
   BODY_TOO_LARGE: row("The body is larger than the server takes.", "Send less, or raise `server.max_body_bytes`.", 2),
   SERVER_BUSY: row(
     "As many requests are under way as the server takes at once.",

@@ -23,6 +23,18 @@ async function run(world: HttpWorld, body: string, headers: Record<string, strin
   return error === null ? data?.input_data.requestData.payload : error.message;
 }
 
+test.each(["text/plain", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "multipart/form-data", ""])(
+  "a change that says it is %j, as any page could send it, is refused on every route",
+  async (type) => {
+    const world = new HttpWorld([]);
+    const paths = ["/workflows/run", "/runs/none/cancel", "/execute", "/keys"];
+    for (const path of [...paths, "/agents/a/execute"]) {
+      const response = await world.post(path, "{}", { "content-type": type });
+      expect([path, response.status]).toEqual([path, 415]);
+    }
+  },
+);
+
 describe("what clients of many kinds send as JSON", () => {
   test("may begin with a byte order mark", async () => {
     const world = new HttpWorld([HELLO]);

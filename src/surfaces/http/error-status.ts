@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { ErrorShape } from "./http-parts.ts";
 
-export type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 501 | 503;
+export type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 501 | 503;
 
 /** With what status an error is answered. What has no row here is the server's own trouble. */
 const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
@@ -57,6 +57,7 @@ const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   SIGNALS_FULL: 429,
   RATE_LIMITED: 429,
   BODY_TOO_LARGE: 413,
+  CONTENT_TYPE_REFUSED: 415,
   SERVER_BUSY: 429,
   AGENT_NOT_CONFIGURED: 503,
   SERVER_STOPPING: 503,

@@ -63,7 +63,8 @@ export function secureAnswer(c: Context<HttpEnv>): void {
 
 /**
  * On loopback whoever can reach the port is trusted, and that includes every page that the user's browser shows: a page
- * elsewhere may neither be pointed at this address (`Host`) nor send requests to it (`Origin`). What it returns throws `HOST_REFUSED`.
+ * elsewhere, be it on another port of this machine, may neither be pointed at this address (`Host`) nor send requests to it
+ * (`Origin`). What it returns throws `HOST_REFUSED`.
  */
 export function checkHost(
   hosts: HttpParts["hosts"],
@@ -79,8 +80,11 @@ export function checkHost(
     }
     lastGood = host;
     const origin = c.req.header("origin");
-    if (origin !== undefined && !hosts.has(hostOf(origin)) && !allowedOrigins.includes(origin)) {
-      throw new PawlError("HOST_REFUSED", { message: "Pages of other hosts may not send requests here." });
+    if (origin !== undefined && origin !== `http://${host}` && !allowedOrigins.includes(origin)) {
+      throw new PawlError("HOST_REFUSED", {
+        message: "Pages of other origins may not send requests here.",
+        remedy: "List the origin, with its scheme and its port, under `server.cors_origins`.",
+      });
     }
   };
 }

@@ -31,11 +31,14 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
 }
 
 /**
- * A body that must be JSON, whatever it says it is. Throws `BODY_TOO_LARGE`, `REQUEST_INVALID`.
+ * A body that must be JSON, and say so: a page of another origin could send any other kind without being asked. Throws
+ * `CONTENT_TYPE_REFUSED`, `BODY_TOO_LARGE`, `REQUEST_INVALID`.
  *
  * `whereEmpty`: what no body at all stands for; absent: there must be one.
  */
 export async function readJsonBody(request: Request, maxBytes: number, whereEmpty?: Json): Promise<Json> {
+  const type = request.headers.get("content-type");
+  if (type !== null && !JSON_TYPE.test(type)) throw notJson(`The body is \`${type.slice(0, 100)}\`.`);
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding !== "identity") {
     const message = `The body is encoded (\`Content-Encoding: ${encoding}\`), and is read as it is.`;
@@ -43,6 +46,7 @@ export async function readJsonBody(request: Request, maxBytes: number, whereEmpt
   }
   const text = decodeUtf8(await readBody(request, maxBytes));
   if (text === undefined) throw new PawlError("REQUEST_INVALID", { message: "The body is not valid UTF-8." });
+  if (type === null && text !== "") throw notJson("The request does not say what its body is.");
   if (text.trim() !== "") return parseJson(withoutMark(text), "The body");
   if (whereEmpty !== undefined) return whereEmpty;
   throw new PawlError("REQUEST_INVALID", { message: "The request has no body." });
@@ -63,6 +67,12 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+const JSON_TYPE = /^\s*application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i;
+
+function notJson(message: string): PawlError {
+  return new PawlError("CONTENT_TYPE_REFUSED", { message });
 }
 
 function tooLarge(maxBytes: number): PawlError {

@@ -4,7 +4,6 @@ import {
   localhostAllowedHostnames,
   OAuthError,
   OAuthErrorCode,
-  originValidationResponse,
   requireBearerAuth,
   type Server,
 } from "@modelcontextprotocol/server";
@@ -15,8 +14,8 @@ export interface McpFetchOptions {
   createServer(request: Pick<McpRequest<unknown>, "cancelled">): Server;
   /** Beside those of this machine itself: names by which it may be called. */
   readonly hostnames?: readonly string[];
-  /** The token that every request must have. Absent: none is needed. */
-  readonly token?: string;
+  /** The token that every request must have. */
+  readonly token: string;
   log(line: string): void;
 }
 
@@ -32,12 +31,12 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 export function createMcpFetch({ createServer, hostnames = [], token, log }: McpFetchOptions): McpFetch {
   const handler = new McpHandler<typeof WHOEVER_IS_LET_IN>({ createServer, maxBodyBytes: MAX_BODY_BYTES, log });
   const known = [...localhostAllowedHostnames(), ...hostnames];
-  const authorize = token === undefined ? undefined : requireToken(token);
+  const authorize = requireToken(token);
   return {
     async fetch(request) {
-      const refused = hostHeaderValidationResponse(request, known) ?? originValidationResponse(request, known);
+      const refused = hostHeaderValidationResponse(request, known) ?? refuseOrigin(request);
       if (refused !== undefined) return refused;
-      const authorized = await authorize?.(request);
+      const authorized = await authorize(request);
       if (authorized instanceof Response) return authorized;
       if (new URL(request.url).pathname !== MCP_PATH) return new Response(null, { status: 404 });
       return await handler.fetch(request, WHOEVER_IS_LET_IN);
@@ -45,6 +44,17 @@ export function createMcpFetch({ createServer, hostnames = [], token, log }: Mcp
     close: () => handler.close(),
   };
 }
+
+/** A page of another origin, be it on another port of this machine, may send nothing. */
+function refuseOrigin({ headers }: Request): Response | undefined {
+  const origin = headers.get("origin") ?? "";
+  if (origin === "" || origin === `http://${headers.get("host")}`) return undefined;
+  const error = { code: REFUSED, message: "Pages of other origins may not send requests here." };
+  return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 403 });
+}
+
+/** As the SDK answers it for a host. */
+const REFUSED = -32_000;
 
 const WHOEVER_IS_LET_IN = { id: "" };
 

@@ -71,7 +71,11 @@ test("over HTTP, with the server killed while the question is open, and again ri
 
   const first = await startServer([], options.in);
   const body = JSON.stringify({ initial_user_message: "Charge 5." });
-  const waiting = await fetch(`${first.url}/workflows/Pay/execute`, { method: "POST", body });
+  const waiting = await fetch(`${first.url}/workflows/Pay/execute`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
   expect(waiting.status).toBe(202);
   const { run_id } = (await waiting.json()) as { readonly run_id: string };
   await kill(first);
@@ -83,7 +87,12 @@ test("over HTTP, with the server killed while the question is open, and again ri
   expect(open.data.items).toMatchObject([{ run_id, allow_edit: true }]);
   const id = encodeURIComponent(open.data.items[0]?.approval_id ?? "");
   writeFileSync(join(folder, "till", "hold"), "");
-  const answer = () => fetch(`${second.url}/approvals/${id}/approve`, { method: "POST", body: "{}" });
+  const answer = () =>
+    fetch(`${second.url}/approvals/${id}/approve`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
   expect((await answer()).status).toBe(200);
   // The tool is at work.
   await expect.poll(() => callsIn(folder)).toHaveLength(1);
@@ -115,7 +124,11 @@ test("an answer that has been taken is kept, though the server is killed at once
     readonly data: { readonly items: readonly { readonly approval_id: string; readonly run_id: string }[] };
   };
   const [{ approval_id = "", run_id = "" } = {}] = data.items;
-  await fetch(`${first.url}/approvals/${encodeURIComponent(approval_id)}/reject`, { method: "POST", body: "{}" });
+  await fetch(`${first.url}/approvals/${encodeURIComponent(approval_id)}/reject`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
   first.kill("SIGKILL");
   await first.ended;
 

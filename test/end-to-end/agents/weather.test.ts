@@ -33,8 +33,16 @@ test("through the endpoint: each agent is shown its own tools, and the next one 
   const server = await startServer([], { cwd: folder, env: { API_KEY: "secret" } });
   const body = JSON.stringify({ initial_user_message: "What about Paris?" });
 
-  const refused = await fetch(server.url + PATH, { method: "POST", body });
-  const response = await fetch(server.url + PATH, { method: "POST", body, headers: { "x-api-key": "secret" } });
+  const refused = await fetch(server.url + PATH, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
+  const response = await fetch(server.url + PATH, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": "secret" },
+    body,
+  });
 
   expect(refused.status).toBe(401);
   expect(await response.json()).toMatchObject({
@@ -59,7 +67,7 @@ test("one agent is asked alone, as a stream too", async () => {
     fetch(`${server.url}/agents/Weather%20Agent/execute`, {
       method: "POST",
       body: JSON.stringify({ user_message: "What about Paris?" }),
-      headers,
+      headers: { "content-type": "application/json", ...headers },
     });
 
   const answer = await (await ask({})).json();

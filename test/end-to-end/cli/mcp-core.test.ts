@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
+import { readListening } from "../mcp-terminal/terminal-client.ts";
 import { application } from "../support/application.ts";
 import { pawlCommand } from "../support/pawl.ts";
 
@@ -115,10 +116,11 @@ test("the server ends when its stdin does, and at a signal", async () => {
 test("over HTTP the tools are there for both eras, and for nobody who comes by another name", async () => {
   const child = start(application({}), ["--http"]);
   const [said] = (await once(child.stderr, "data")) as [Buffer];
-  const url = new URL(/http:\S+/.exec(String(said))?.[0] ?? "");
+  const { url, token } = readListening(String(said));
+  const headers = { authorization: `Bearer ${token}` };
   for (const [, negotiation] of ERAS) {
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: negotiation });
-    await client.connect(new StreamableHTTPClientTransport(url));
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
     const set = await client.callTool({ name: "core.state.setRuntimeValue", arguments: { key: "k", value: 1 } });
     expect(set.structuredContent).toEqual({ success: true });
     await client.close();
@@ -126,7 +128,9 @@ test("over HTTP the tools are there for both eras, and for nobody who comes by a
   const post = (headers: Readonly<Record<string, string>>) =>
     fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: "{}" });
   expect((await post({ origin: "https://evil.example" })).status).toBe(403);
-  expect((await fetch(new URL("/other", url))).status).toBe(404);
+  expect((await post({ origin: "http://localhost:3000" })).status).toBe(403);
+  expect((await post({})).status).toBe(401);
+  expect((await fetch(new URL("/other", url), { headers })).status).toBe(404);
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
 });

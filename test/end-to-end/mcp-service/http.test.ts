@@ -5,7 +5,13 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { ERAS, isThere, type TerminalClient, toTerminalClient } from "../mcp-terminal/terminal-client.ts";
+import {
+  ERAS,
+  isThere,
+  readListening,
+  type TerminalClient,
+  toTerminalClient,
+} from "../mcp-terminal/terminal-client.ts";
 import { AT_ONCE, application, QUESTION, SLOW_ONCE } from "../support/application.ts";
 import { pawl, pawlCommand } from "../support/pawl.ts";
 import { startServer } from "../support/server.ts";
@@ -20,7 +26,12 @@ function answering(script: string): string {
   });
 }
 
-async function connect(url: string, era: (typeof ERAS)[number][1], token?: string): Promise<TerminalClient> {
+interface Listening {
+  readonly url: string | URL;
+  readonly token?: string | undefined;
+}
+
+async function connect({ url, token }: Listening, era: (typeof ERAS)[number][1]): Promise<TerminalClient> {
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: era });
   onTestFinished(() => client.close());
   const requestInit = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } };
@@ -29,7 +40,7 @@ async function connect(url: string, era: (typeof ERAS)[number][1], token?: strin
 }
 
 /** `pawl mcp --http`: runs are driven by a process in the background, which the test ends. */
-async function startMcp(folder: string): Promise<string> {
+async function startMcp(folder: string): Promise<Listening> {
   const { command, env } = pawlCommand(["mcp", "--http"]);
   const [program = "", ...args] = command;
   const child = spawn(program, args, { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
@@ -42,11 +53,11 @@ async function startMcp(folder: string): Promise<string> {
     if (pid !== process.pid && isThere(pid)) process.kill(pid, "SIGKILL");
   });
   const [said] = (await once(child.stderr, "data")) as [Buffer];
-  return /http:\S+/.exec(String(said))?.[0] ?? "";
+  return readListening(String(said));
 }
 
-async function startServe(folder: string): Promise<string> {
-  return `${(await startServer([], { cwd: folder })).url}/mcp`;
+async function startServe(folder: string): Promise<Listening> {
+  return { url: `${(await startServer([], { cwd: folder })).url}/mcp` };
 }
 
 async function firstRun({ call }: TerminalClient): Promise<JsonObject> {
@@ -101,7 +112,7 @@ describe.each([
 test("a server that stops answers whoever waits, and the run goes on with the next one", async () => {
   const folder = answering(SLOW_ONCE);
   const server = await startServer([], { cwd: folder });
-  const client = await connect(`${server.url}/mcp`, ERAS[0][1]);
+  const client = await connect({ url: `${server.url}/mcp` }, ERAS[0][1]);
   const waiting = client.call("run_workflow", ASKED);
   await expect.poll(async () => (await firstRun(client))["status"]).toBe("running");
   server.kill("SIGTERM");
@@ -115,7 +126,7 @@ test("a server that stops answers whoever waits, and the run goes on with the ne
 
 test("subscriptions of clients of 2026 end with the server", async () => {
   const server = await startServer([], { cwd: answering(AT_ONCE) });
-  const { client } = await connect(`${server.url}/mcp`, ERAS[1][1]);
+  const { client } = await connect({ url: `${server.url}/mcp` }, ERAS[1][1]);
   const subscription = await client.listen({ resourcesListChanged: true });
   server.kill("SIGTERM");
   await subscription.closed;
@@ -126,9 +137,9 @@ test("keys of the service open /mcp, as far as their scopes go", async () => {
   const folder = answering(AT_ONCE);
   const created = await pawl(["keys", "create", "reader", "--scopes", "read", "--json"], { cwd: folder });
   const { data } = JSON.parse(created.stdout) as { readonly data: { readonly key: string } };
-  const url = await startServe(folder);
-  await expect(connect(url, ERAS[0][1])).rejects.toThrow(/UNAUTHORIZED|401/);
-  const client = await connect(url, ERAS[0][1], data.key);
+  const serving = await startServe(folder);
+  await expect(connect(serving, ERAS[0][1])).rejects.toThrow(/UNAUTHORIZED|401/);
+  const client = await connect({ ...serving, token: data.key }, ERAS[0][1]);
   expect(await client.call("list_runs")).toMatchObject({ items: [] });
   expect(await client.refusal("run_workflow", ASKED)).toMatch(/^FORBIDDEN: .*`run`/);
 });

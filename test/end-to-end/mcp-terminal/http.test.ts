@@ -15,8 +15,8 @@ async function connect(url: URL, negotiation: (typeof ERAS)[number][1], token?: 
 }
 
 test("over HTTP clients of both eras have the same terminals, and hear of progress", async () => {
-  const { child, url } = await startHttp(application({}));
-  const [first, second] = [await connect(url, ERAS[0][1]), await connect(url, ERAS[1][1])];
+  const { child, url, token } = await startHttp(application({}));
+  const [first, second] = [await connect(url, ERAS[0][1], token), await connect(url, ERAS[1][1], token)];
   const { session_id = null } = await first.call("open_terminal", { shell: "bash --norc" });
   await second.call("send_input", { session_id, input_text: "echo pid=$$\n" });
   const { match_text } = await first.call("await_output", { session_id, pattern: "pid=\\d+" });
@@ -35,8 +35,8 @@ test("over HTTP clients of both eras have the same terminals, and hear of progre
 
 for (const [era, negotiation] of ERAS) {
   test(`over HTTP a client of ${era} that cancels its call ends it, and the server ends whatever is under way`, async () => {
-    const { child, url } = await startHttp(application({}));
-    const { call } = await connect(url, negotiation);
+    const { child, url, token } = await startHttp(application({}));
+    const { call } = await connect(url, negotiation, token);
     const { session_id = null } = await call("open_terminal", { shell: "bash --norc" });
     const stop = new AbortController();
     const options = { signal: stop.signal };
@@ -54,11 +54,13 @@ for (const [era, negotiation] of ERAS) {
 }
 
 test("who comes by another name, from another page or to another place is sent away", async () => {
-  const { url } = await startHttp(application({}));
+  const { url, token } = await startHttp(application({}));
+  expect(await statusOf(url, { origin: "http://localhost:3000" })).toBe(403);
   expect(await statusOf(url, { origin: "https://evil.example" })).toBe(403);
   expect(await statusOf(url, { host: "evil.example" })).toBe(403);
   expect(await statusOf(url, { origin: "null" })).toBe(403);
-  expect(await statusOf(new URL("/other", url), {})).toBe(404);
+  expect(await statusOf(url, {})).toBe(401);
+  expect(await statusOf(new URL("/other", url), { authorization: `Bearer ${token}` })).toBe(404);
 });
 
 test("with a token nobody gets in without it", async () => {

@@ -83,7 +83,15 @@ export async function startHttp(
     child.kill("SIGKILL");
   });
   const [said] = (await once(child.stderr, "data")) as [Buffer];
-  return { child, url: new URL(/http:\S+/.exec(String(said))?.[0] ?? `http://none/${String(said)}`) };
+  return { child, ...readListening(String(said)) };
+}
+
+/** The address that a server of MCP tells, and the token that nobody has chosen. */
+export function readListening(said: string): { readonly url: URL; readonly token: string | undefined } {
+  return {
+    url: new URL(/http:\S+/.exec(said)?.[0] ?? `http://none/${said}`),
+    token: /Bearer ([\w-]+)/.exec(said)?.[1],
+  };
 }
 
 function textOf(content: Awaited<ReturnType<CallTool>>["content"]): string {

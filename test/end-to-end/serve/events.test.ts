@@ -73,7 +73,11 @@ async function follow(
 
 async function submit(url: string): Promise<string> {
   const body = JSON.stringify({ workflow: "question", input: { question: "?" } });
-  const response = await fetch(`${url}/workflows/run`, { method: "POST", body });
+  const response = await fetch(`${url}/workflows/run`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
   return ((await response.json()) as { readonly data: { readonly run_id: string } }).data.run_id;
 }
 

@@ -27,7 +27,11 @@ test("`POST /execute` answers for a workflow of every kind of step as `pawl run`
     requestData: { source: "internal", payload: JSON.parse(readApplicationFile("input.json")) },
     context: { workflowInfo: { workflowId: "every_step" } },
   });
-  const answering = fetch(`${server.url}/execute`, { method: "POST", body });
+  const answering = fetch(`${server.url}/execute`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
   const view = new JournalView(data);
   await expect.poll(async () => sendGo(data, (await view.run())?.id ?? "")).toBe(true);
   const { metrics, ...answer } = (await (await answering).json()) as Response;

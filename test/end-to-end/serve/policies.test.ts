@@ -48,7 +48,11 @@ test("what a policy redacts is in no file of the data directory, in no answer, o
   const answers: string[] = [];
   const server = await startServer([], { cwd, env: { LOG_LEVEL: "trace" } });
   const ask = async (path: string, body?: unknown) => {
-    const init = { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    };
     const response = await fetch(server.url + path, body === undefined ? {} : init);
     const answer = await response.text();
     answers.push(answer);

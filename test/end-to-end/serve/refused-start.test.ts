@@ -12,7 +12,11 @@ async function leftInTheMiddle(): Promise<string> {
   const cwd = application({ "workflows/question.yaml": QUESTION, "never.yaml": NEVER });
   const server = await startServer([], { cwd, env });
   const body = JSON.stringify({ workflow: "question", input: { question: "?" } });
-  const started = await fetch(`${server.url}/workflows/run`, { method: "POST", body });
+  const started = await fetch(`${server.url}/workflows/run`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
   expect(started.status).toBe(202);
   server.kill("SIGKILL");
   await server.ended;

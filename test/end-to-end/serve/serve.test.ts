@@ -82,7 +82,7 @@ function serve(app: string, env: Readonly<Record<string, string>> = {}): Promise
 function execute(server: RunningServer, workflowId: string, payload: unknown = {}): Promise<Response> {
   const requestData = { source: "internal", payload };
   const body = JSON.stringify({ requestData, context: { workflowInfo: { workflowId } } });
-  return fetch(`${server.url}/execute`, { method: "POST", body });
+  return fetch(`${server.url}/execute`, { method: "POST", headers: { "content-type": "application/json" }, body });
 }
 
 async function wordOf(server: RunningServer, path = "/hello"): Promise<unknown> {
@@ -209,7 +209,11 @@ describe("while it serves", () => {
         requestData: { source: "internal" },
         context: { handlerType: "JIT", taskDetails },
       });
-      const response = await fetch(`${server.url}/execute`, { method: "POST", body, headers: { "x-debug": "1" } });
+      const response = await fetch(`${server.url}/execute`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-debug": "1" },
+        body,
+      });
       return [response.status, await response.json()];
     };
     expect(await ask("scripts/add.mjs")).toMatchObject([
@@ -228,7 +232,12 @@ describe("while it serves", () => {
       requestData: { source: "internal" },
       context: { workflowInfo: { workflowId: "held" } },
     });
-    const answer = fetch(`${server.url}/execute`, { method: "POST", body, signal: gone.signal });
+    const answer = fetch(`${server.url}/execute`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+      signal: gone.signal,
+    });
     await expect.poll(() => runs(app)).toHaveLength(1);
     gone.abort();
     await expect(answer).rejects.toThrow();
@@ -294,7 +303,11 @@ describe("stopping and dying", () => {
     const app = application({ "workflows/slow.yaml": SLOW });
     const send = async (server: RunningServer) => {
       const body = JSON.stringify({ messageId: "m-1", payload: { n: 1 } });
-      const response = await fetch(`${server.url}/queues/work/messages`, { method: "POST", body });
+      const response = await fetch(`${server.url}/queues/work/messages`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+      });
       return ((await response.json()) as { data: { runs: readonly { run_id: string; duplicate: boolean }[] } }).data
         .runs;
     };

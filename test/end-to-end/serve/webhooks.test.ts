@@ -20,7 +20,7 @@ test("a webhook arrives with one id, though the server is killed while it is on 
   // It has been received and is not answered: nobody on the other side can know.
   receiver.replies.push(() => first.kill("SIGKILL"), answerWith(200, {}, "thanks"));
   const body = JSON.stringify({ workflow: "question", input: { question: "?" } });
-  await fetch(`${first.url}/workflows/run`, { method: "POST", body });
+  await fetch(`${first.url}/workflows/run`, { method: "POST", headers: { "content-type": "application/json" }, body });
   await first.ended;
 
   const second = await startServer([], { cwd: app, env });

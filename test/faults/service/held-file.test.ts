@@ -17,7 +17,11 @@ test("while another program holds the service's file what must be written there 
   const url = await server.url;
   // Not tried again: what is answered while the file is held counts.
   const post = async (path: string, body: unknown, headers = {}) => {
-    const response = await fetch(url + path, { method: "POST", body: JSON.stringify(body), headers });
+    const response = await fetch(url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
     const { data, error } = (await response.json()) as { data: { run_id: string }; error: { code: string } | null };
     return { status: response.status, code: error?.code, runId: data?.run_id };
   };

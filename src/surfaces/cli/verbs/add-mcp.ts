@@ -28,7 +28,7 @@ function withReach(command: Command): Command {
     .option("--http", "over HTTP, on this machine only unless --host says more")
     .option("--host <address>", "with --http; beyond this machine only with a token")
     .option("--port <n>", "with --http; 0, the default, picks a free one", toPort)
-    .option("--token <text>", "what HTTP requests must bear (default: server.api_key)");
+    .option("--token <text>", "what HTTP requests must bear (default: server.api_key, else a new one, told once)");
 }
 
 function addMcpTerminal(mcp: Command, perform: Perform): void {

@@ -200,7 +200,8 @@ describe("a workflow of agents", () => {
     const { graph } = await loadDefinition({ text }, { select: { workflow: "G" } });
     const { http } = new HttpWorld(graph === undefined ? [] : [graph], { plays: { "Weather Agent": says("Rain.") } });
     const statusAt = async (kind: string) => {
-      const init = { method: "POST", body: '{"initial_input": "Paris?"}' };
+      const headers = { "content-type": "application/json" };
+      const init = { method: "POST", headers, body: '{"initial_input": "Paris?"}' };
       return (await http.request(`/execution/workflows/${kind}/G/run`, init)).status;
     };
     expect([await statusAt("graph"), await statusAt("linear")]).toEqual([200, 404]);

@@ -371,12 +371,15 @@ describe("a request that cannot be carried out starts nothing", () => {
       { host: "evil.example:8080" },
       { origin: "https://evil.example" },
       { origin: "null" },
+      // Another program of this machine shows it.
+      { host: "localhost:8080", origin: "http://localhost:3000" },
+      { host: "localhost:8080", origin: "https://localhost:8080" },
     ];
     for (const headers of forged) {
       const response = await world.post("/execute", ask("greet"), headers);
       expect(response.status).toBe(403);
     }
-    const near = { host: "localhost:8080", origin: "http://localhost:3000" };
+    const near = { host: "localhost:8080", origin: "http://localhost:8080" };
     expect((await world.post("/execute", ask("greet"), near)).status).toBe(200);
   });
 });
