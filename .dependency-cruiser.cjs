@@ -1,18 +1,20 @@
 /** What each folder of src/ may import beside itself. A new arrow is a design decision: say why in the commit. */
 const layers = {
   core: [],
+  // Definitions, inputs, outputs and tools have schemas that strangers write: one place compiles and checks them.
+  schemas: ["core"],
   // Definitions call the tools that ports/terminals/terminal-tools.ts describes.
-  dialects: ["core", "ports"],
+  dialects: ["core", "ports", "schemas"],
   // What other programs import as `pawl/client`: it knows the server by the types of its operations, and loads none of them.
   client: ["core", "operations"],
   ports: ["core"],
-  executors: ["core", "ports"],
+  executors: ["core", "ports", "schemas"],
   storage: ["core", "ports"],
   hosts: ["core", "ports"],
   config: ["core"],
   telemetry: ["core", "ports"],
   triggers: ["core", "ports", "operations"],
-  operations: ["core", "dialects", "ports", "hosts", "config"],
+  operations: ["core", "dialects", "ports", "hosts", "config", "schemas"],
   surfaces: ["core", "operations", "triggers", "config", "ports", "client"],
 };
 

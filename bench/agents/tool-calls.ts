@@ -6,7 +6,7 @@ import { McpServers } from "../../src/executors/mcp-servers/mcp-servers.ts";
 import { ServerPool } from "../../src/executors/mcp-servers/server-pool.ts";
 import { McpToolbox } from "../../src/executors/mcp-servers/toolbox/toolbox.ts";
 import { createOutbound } from "../../src/executors/outbound/outbound.ts";
-import { createSchemaValidators } from "../../src/executors/output/schema-validators.ts";
+import { JsonSchemas } from "../../src/schemas/json-schemas.ts";
 import { type Comparison, compare, timed } from "../support/compare.ts";
 import { heapMib, MIB } from "../support/heap-mib.ts";
 
@@ -86,7 +86,7 @@ function openToolbox(pool: ServerPool): McpToolbox {
       const entries = Object.entries(servers).map(([name, settings]) => [name, { origin: "bench", settings }] as const);
       return new McpServers({ ...around, entries: async () => new Map(entries as []) });
     },
-    validators: createSchemaValidators(),
+    validators: new JsonSchemas(),
   });
 }
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { JsonSchemaChecker } from "../dialects/json-schema-checker.ts";
-import { createSchemaValidators } from "../executors/output/schema-validators.ts";
+import { JsonSchemas } from "../schemas/json-schemas.ts";
 import { parseExact } from "./exact-json.ts";
 import type { Json, JsonObject } from "./json.ts";
 
@@ -47,9 +46,9 @@ test.each([
 ] as const)("the schema %s and %s: fits is %s", async (written, text, fits) => {
   const schema = parseExact(written) as JsonObject;
   const value: Json = parseExact(text);
-  const compiled = await createSchemaValidators().compile(schema);
-  expect(compiled.ok && compiled.validate(value).length === 0).toBe(fits);
-  const checker = new JsonSchemaChecker();
+  const compiled = await new JsonSchemas().compile(schema);
+  expect(compiled.ok && (await compiled.validate(value)).length === 0).toBe(fits);
+  const checker = new JsonSchemas();
   expect(await checker.findFault(schema)).toBeUndefined();
   expect((await checker.listMismatches(schema, value)).length === 0).toBe(fits);
   expect((await checker.explainMismatch(schema, value)) === undefined).toBe(fits);
@@ -57,8 +56,8 @@ test.each([
 
 test("a mismatch says the exact numbers and its place", async () => {
   const schema = parseExact(`{"items":{"maximum":${EVEN},"enum":[${ODD}]}}`) as JsonObject;
-  const compiled = await createSchemaValidators().compile(schema);
-  expect(compiled.ok && compiled.validate(parseExact(`[1,${ODD}]`))).toEqual([
+  const compiled = await new JsonSchemas().compile(schema);
+  expect(compiled.ok && (await compiled.validate(parseExact(`[1,${ODD}]`)))).toEqual([
     { path: "/0", message: `must be equal to one of the allowed values: [${ODD}]` },
     { path: "/1", message: `must be <= ${EVEN}` },
   ]);

@@ -145,7 +145,8 @@ function scale(value: number | bigint, power: number): bigint {
   return typeof value === "bigint" ? value * 10n ** BigInt(power) : BigInt(Math.round(value * 10 ** power));
 }
 
-function findTwins(items: readonly Json[]): Flaw | undefined {
+/** Two items that are equal. Its time is linear. */
+export function findTwins(items: readonly Json[]): Flaw | undefined {
   const seen = new Map<string, number>();
   for (const [i, item] of items.entries()) {
     const key = toKey(item);
@@ -158,7 +159,7 @@ function findTwins(items: readonly Json[]): Flaw | undefined {
 }
 
 /** Equal for equal values. */
-function toKey(value: Json): string {
+export function toKey(value: Json): string {
   if (isNumber(value)) return String(value);
   if (Array.isArray(value)) return `[${value.map(toKey).join()}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "../../src/core/json.ts";
 import { createMcpExecutor } from "../../src/executors/mcp/mcp-executor.ts";
 import { UhlpEndpoint } from "../../src/executors/mcp/uhlp-endpoint.ts";
 import { McpServers } from "../../src/executors/mcp-servers/mcp-servers.ts";
-import { createSchemaValidators } from "../../src/executors/output/schema-validators.ts";
+import { JsonSchemas } from "../../src/schemas/json-schemas.ts";
 import { mcpTask } from "../fakes/mcp-server/mcp-task.ts";
 import { openPool } from "../fakes/mcp-server/open-pool.ts";
 import { fake } from "../fakes/mcp-server/server-entries.ts";
@@ -30,7 +30,7 @@ function serve(faults: readonly string[] = []) {
     }),
     coreTools: NO_TOOLS,
     endpoint: new UhlpEndpoint({ allowed: [] }),
-    validators: createSchemaValidators(),
+    validators: new JsonSchemas(),
   });
   const world = new World({ host: { clock: new SystemClock(), findExecutor: async () => executor } });
   const findPid = async () => {

@@ -36,9 +36,7 @@ export function createFindExecutor(parts: Executors): FindExecutor {
       chromium: () => findChromium(config),
     }),
   );
-  const validators = once(async () =>
-    (await import("../../executors/output/schema-validators.ts")).createSchemaValidators(),
-  );
+  const validators = once(async () => new (await import("../../schemas/json-schemas.ts")).JsonSchemas());
   const checked = (open: () => Promise<Executor>) =>
     once(async () => {
       const { checkOutput } = await import("../../executors/output/check-output.ts");

@@ -31,9 +31,7 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
     python,
     timeoutMs: mcp.timeout_ms,
   });
-  const validators = once(async () =>
-    (await import("../../executors/output/schema-validators.ts")).createSchemaValidators(),
-  );
+  const validators = once(async () => new (await import("../../schemas/json-schemas.ts")).JsonSchemas());
   const pool = once(async () => {
     const { ServerPool } = await import("../../executors/mcp-servers/server-pool.ts");
     const version = await readVersion();

@@ -1,6 +1,5 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
-import { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
 import { AgentCatalog } from "../../operations/agents/agent-catalog.ts";
 import type { Application } from "../../operations/application/application.ts";
 import { FetchedDefinitions } from "../../operations/definitions/fetched-definitions.ts";
@@ -8,6 +7,7 @@ import type { EventFeed } from "../../operations/events/event-feed.ts";
 import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 import { FollowedRuns } from "../../operations/runs/follow/followed-runs.ts";
 import { Submissions } from "../../operations/start/submit-run.ts";
+import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { HttpParts, RequestEntry } from "../../surfaces/http/http-parts.ts";
 import { OpenStreams } from "../../surfaces/http/open-streams.ts";
 import { ServiceMcp } from "./service-mcp.ts";
@@ -57,7 +57,7 @@ export function composeHttpParts(composed: Composed): { readonly parts: HttpPart
     callerFor: (c) => gate.callerFor(c),
     surfaceOf: (c) => gate.surfaceOf(c),
     mcp: (request, caller) => mcp.fetch(request, caller),
-    checker: new JsonSchemaChecker(),
+    checker: new JsonSchemas(),
     fetched: new FetchedDefinitions(app),
     triggers: (tenantId) => composed.triggers(tenantId),
     agents: new AgentCatalog(app),

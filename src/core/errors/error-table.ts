@@ -83,6 +83,11 @@ export const ERRORS = {
     3,
   ),
   SCHEMA_INVALID: row("This is not a valid JSON Schema.", "Correct the schema at the place named.", 3),
+  SCHEMA_TOO_COSTLY: row(
+    "A value cannot be checked against its JSON Schema in time.",
+    "Make the schema simpler: fewer references to itself, fewer alternatives, smaller values.",
+    1,
+  ),
   CRON_INVALID: row("This is not a valid cron expression.", "Use five fields, for example `0 6 * * 1-5`.", 3),
   NOT_SUPPORTED: row("This part of the format is not supported.", "See the message for what to write instead.", 3),
   EXPRESSION_INVALID: row("The expression cannot be read.", "Correct it at the place shown.", 3),

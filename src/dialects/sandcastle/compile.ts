@@ -1,5 +1,5 @@
+import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { Compiled, LoadOptions } from "../definition.ts";
-import { JsonSchemaChecker } from "../json-schema-checker.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { checkLater } from "../shape/check-later.ts";
 import { toExcerpt } from "../source/printable.ts";
@@ -32,7 +32,7 @@ export async function compileSandcastle(
 async function checkDefaults(root: YamlMap, { input }: Workflow, problems: ProblemList): Promise<void> {
   const at = root.entries.get("input_schema")?.value;
   const { schema, defaults } = input;
-  const checker = new JsonSchemaChecker();
+  const checker = new JsonSchemas();
   if (at === undefined || schema === undefined || (await checker.findFault(schema)) !== undefined) return;
   for (const [name, value] of Object.entries(defaults)) {
     const only = { ...schema, required: [] };

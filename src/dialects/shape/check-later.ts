@@ -1,6 +1,9 @@
+import { readPath } from "../../core/expressions/read-path.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { SchemaFault } from "../../schemas/find-heavy-part.ts";
+import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { isMisspelt, suggest } from "../did-you-mean.ts";
 import { explainCron } from "../explain-cron.ts";
-import { JsonSchemaChecker } from "../json-schema-checker.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { findPart, type YamlNode } from "../source/yaml-node.ts";
 import { KEYWORDS, unknownKeywords } from "./schema-keywords.ts";
@@ -8,9 +11,9 @@ import type { Later, Reader } from "./shape.ts";
 
 /** Reports what the parsers say that are loaded only where something is written for them: JSON Schemas, times, patterns. */
 export async function checkLater({ later, problems }: Pick<Reader, "later" | "problems">): Promise<void> {
-  const checker = new JsonSchemaChecker();
+  const schemas = new JsonSchemas();
   for (const each of later) {
-    if (each.kind === "schema") await checkSchema(each, checker, problems);
+    if (each.kind === "schema") await checkSchema(each, schemas, problems);
     if (each.kind === "cron") await checkCron(each, problems);
     if (each.kind === "regex") await checkPattern(each, problems);
   }
@@ -21,12 +24,27 @@ type LaterText = Extract<Later, { readonly text: unknown }>;
 
 async function checkSchema(
   { key, at, schema }: Extract<Later, { readonly kind: "schema" }>,
-  checker: JsonSchemaChecker,
+  schemas: JsonSchemas,
   problems: Problems,
 ): Promise<void> {
-  const fault = await checker.findFault(schema);
+  const fault = await schemas.findFault(schema);
   if (fault === undefined) return reportMisspeltKeywords(key, at, problems);
-  problems.error({ code: "SCHEMA_INVALID", at: findPart(at, fault.path), message: `\`${key}\`: ${fault.message}` });
+  problems.error({
+    code: "SCHEMA_INVALID",
+    at: findPart(at, fault.path),
+    message: `\`${key}\`: ${describeFault(fault, schema)}`,
+  });
+}
+
+function describeFault(fault: SchemaFault, schema: JsonObject): string {
+  if ("message" in fault) return fault.message;
+  const { path, rule, allowed } = fault;
+  const name = path.at(-1);
+  const subject = name === undefined ? "It" : `\`${toExcerpt(name)}\``;
+  if (allowed === undefined) return `${subject} ${rule}.`;
+  const written = readPath(schema, path);
+  const hint = typeof written === "string" ? suggest(written, allowed) : undefined;
+  return [`${subject} must be one of ${allowed.join(", ")}.`, hint ?? []].flat().join(" ");
 }
 
 /** A keyword that nobody knows is ignored, and with it what it should forbid. */

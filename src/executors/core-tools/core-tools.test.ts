@@ -15,7 +15,7 @@ import { agentTask } from "../../../test/fakes/sandstorm/agent-task.ts";
 import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { createSchemaValidators } from "../output/schema-validators.ts";
+import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { type CoreToolsOptions, createCoreTools } from "./core-tools.ts";
 
 const NEVER = new AbortController().signal;
@@ -378,7 +378,7 @@ test("the twelve tools take and give what others know them by, and the changes o
 });
 
 test("every tool keeps what it promises: schemas compile, outputs fit them, all hints are said", async () => {
-  const validators = createSchemaValidators();
+  const validators = new JsonSchemas();
   const tools = open({
     generate: async () => ({
       status: "succeeded",
@@ -404,7 +404,8 @@ test("every tool keeps what it promises: schemas compile, outputs fit them, all 
     const outcome = await tools.call(tool.name, { arguments: args, log: () => undefined }, NEVER);
     const schema = await validators.compile(tool.outputSchema);
     if (!schema.ok) throw new Error(schema.message);
-    if (outcome.status === "succeeded") expect([tool.name, schema.validate(outcome.output)]).toEqual([tool.name, []]);
+    if (outcome.status === "succeeded")
+      expect([tool.name, await schema.validate(outcome.output)]).toEqual([tool.name, []]);
     else expect([tool.name, outcome.code]).toEqual(["core.state.applyDefinitionDiff", "MCP_ARGUMENTS_INVALID"]);
     expect(Object.values(tool.hints).every((hint) => typeof hint === "boolean")).toBe(true);
     expect(tool.title.length * tool.description.length).toBeGreaterThan(0);

@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
+import type { Validate } from "../../schemas/json-schemas.ts";
+import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
 import { jsonInText } from "../output/json-in-text.ts";
 import { fencedBlocks, removeFence } from "../output/markdown-fence.ts";
-import type { SchemaViolation, Validate } from "../output/schema-validators.ts";
 
 export type AnswerFormat = (typeof FORMATS)[number];
 
@@ -54,13 +55,13 @@ export async function readFormatted(
   }
 }
 
-function check(
+async function check(
   readings: Iterable<Json>,
   { form, validate }: { readonly form: string; readonly validate: Validate | undefined },
-): FormattedAnswer {
+): Promise<FormattedAnswer> {
   let violations: readonly SchemaViolation[] | undefined;
   for (const value of readings) {
-    const found = validate?.(value) ?? [];
+    const found = (await validate?.(value)) ?? [];
     if (found.length === 0) return { ok: true, value };
     violations ??= found;
   }

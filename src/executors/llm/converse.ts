@@ -1,6 +1,8 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../ports/executor.ts";
+import type { Validate } from "../../schemas/json-schemas.ts";
+import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
 import type { Caller } from "../capacity/capacity-notes.ts";
 import type { Accepted } from "../capacity/capacity-pool.ts";
 import { askModel, type Message, type ModelAnswer, type ModelCall } from "../models/ask-model.ts";
@@ -12,12 +14,7 @@ import { sendInPool } from "../models/send-in-pool.ts";
 import { readSpentRecord, Spending, toSpentRecord } from "../models/spending.ts";
 import { settleFailed, toFailed } from "../output/failure.ts";
 import { removeFence } from "../output/markdown-fence.ts";
-import {
-  describeViolations,
-  listViolations,
-  type SchemaViolation,
-  type Validate,
-} from "../output/schema-validators.ts";
+import { describeViolations, listViolations } from "../output/violations.ts";
 import { type AnswerFormat, describeFormat, readFormatted } from "./answer-format.ts";
 
 /** A question to a model, and further turns until its answer fits. */

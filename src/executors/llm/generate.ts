@@ -1,9 +1,9 @@
 import type { Generate } from "../../ports/tools/generate.ts";
+import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
 import type { Models } from "../models/create-models.ts";
 import { toUnpriced } from "../models/model-failure.ts";
 import { toSchemaInvalid } from "../output/failure.ts";
-import { createSchemaValidators } from "../output/schema-validators.ts";
 import { isAnswerFormat } from "./answer-format.ts";
 import { converse } from "./converse.ts";
 
@@ -23,7 +23,7 @@ const TOOL = "core.llm.generate";
  * `Models.resolve` throws.
  */
 export function createGenerate(options: GenerateOptions): Generate {
-  const validators = createSchemaValidators();
+  const validators = new JsonSchemas();
   return async (request, signal, step) => {
     const { outputFormat, outputSchema: schema } = request;
     const { stepId = TOOL, path = stepId, attempt = 1, maxCostMicro, runId = "", tenantId, priority } = step ?? {};

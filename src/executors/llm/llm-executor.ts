@@ -3,12 +3,12 @@ import type { Executor, Outcome, Task } from "../../ports/executor.ts";
 import type { ModelPrices } from "../../ports/model-prices.ts";
 import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
 import type { ToolEndpoint } from "../../ports/tools/tool-endpoint.ts";
+import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
 import type { Model, Models } from "../models/create-models.ts";
 import { toUnpriced } from "../models/model-failure.ts";
 import { readEndpointAddress } from "../outbound/endpoint-address.ts";
 import { toRefused, toSchemaInvalid } from "../output/failure.ts";
-import { createSchemaValidators, type SchemaValidators } from "../output/schema-validators.ts";
 import { type Conversation, converse, systemOf, warn } from "./converse.ts";
 import { createEndpointModel } from "./endpoint-model.ts";
 import { type LlmPrompt, type LlmRequest, readLlmRequest } from "./llm-request.ts";
@@ -22,7 +22,7 @@ export interface LlmOptions {
   readonly repairs: number;
   /** How long one turn may take where the step has no time-out of its own. */
   readonly timeoutMs?: number;
-  readonly validators?: SchemaValidators;
+  readonly validators?: JsonSchemas;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface LlmOptions {
  * outside: every failure has the effect `none`.
  */
 export function createLlmExecutor(options: LlmOptions): Executor<Outcome> {
-  const validators = options.validators ?? createSchemaValidators();
+  const validators = options.validators ?? new JsonSchemas();
   return {
     recordsInput: true,
     runsElsewhere: true,
@@ -46,7 +46,7 @@ export function createLlmExecutor(options: LlmOptions): Executor<Outcome> {
 }
 
 /** Finds every failure that can be known before anything is paid. */
-async function prepare(task: Task, options: LlmOptions, validators: SchemaValidators): Promise<Conversation | Outcome> {
+async function prepare(task: Task, options: LlmOptions, validators: JsonSchemas): Promise<Conversation | Outcome> {
   try {
     const request = readLlmRequest(task.input, task.settings);
     const model = await findModel(task, request, options);

@@ -2,7 +2,8 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { Json } from "../../core/json.ts";
 import { isDeeperThan } from "../../core/json-depth.ts";
 import { MAX_JSON_DEPTH } from "../../core/parse-json.ts";
-import type { SchemaValidators, SchemaViolation } from "../output/schema-validators.ts";
+import type { JsonSchemas } from "../../schemas/json-schemas.ts";
+import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
 import { McpFailure } from "./mcp-failure.ts";
 import type { ServerTool } from "./server-tool.ts";
 
@@ -22,7 +23,7 @@ export function checkDepth({ server, name, isRepeatable }: ServerTool, result: C
 export async function findResultFlaws(
   { name, outputSchema }: ServerTool,
   { structuredContent }: CallToolResult,
-  { validators, warn }: { readonly validators: SchemaValidators; warn?(message: string): void },
+  { validators, warn }: { readonly validators: JsonSchemas; warn?(message: string): void },
 ): Promise<readonly SchemaViolation[]> {
   if (outputSchema === undefined) return [];
   if (structuredContent === undefined) return [{ path: "", message: "has no structured content" }];

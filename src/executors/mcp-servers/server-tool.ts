@@ -1,16 +1,18 @@
 import { setImmediate } from "node:timers/promises";
 import type { Tool } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import { describeViolations, type SchemaValidators, type SchemaViolation } from "../output/schema-validators.ts";
+import type { JsonSchemas } from "../../schemas/json-schemas.ts";
+import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
+import { describeViolations } from "../output/violations.ts";
 import { refusal } from "./mcp-failure.ts";
 
 /**
  * Throws `MCP_ARGUMENTS_INVALID` before anything was asked of the server. A schema that cannot be used is the server's
  * business: then it judges the arguments itself.
  */
-export async function checkArguments(tool: ServerTool, args: JsonObject, validators: SchemaValidators): Promise<void> {
+export async function checkArguments(tool: ServerTool, args: JsonObject, validators: JsonSchemas): Promise<void> {
   const schema = await validators.compile(withoutDefaulted(tool.inputSchema));
-  const violations = schema.ok ? schema.validate(args) : [];
+  const violations = schema.ok ? await schema.validate(args) : [];
   if (violations.length === 0) return;
   const message = `The arguments do not fit \`${tool.server}.${tool.name}\`: ${describeViolations(violations)}.`;
   throw refusal("MCP_ARGUMENTS_INVALID", message, toDetails(violations));
@@ -42,7 +44,7 @@ export interface ToolList {
 const COMPILED_AT_ONCE = 20;
 
 /** The tools that a model can be shown, by name: providers refuse a whole request for the sake of one broken schema. */
-export async function keepUsable({ tools, warnings }: ToolList, validators: SchemaValidators): Promise<ToolList> {
+export async function keepUsable({ tools, warnings }: ToolList, validators: JsonSchemas): Promise<ToolList> {
   const usable: ServerTool[] = [];
   const flaws: string[] = [];
   for (const [index, tool] of tools.entries()) {

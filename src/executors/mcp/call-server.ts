@@ -1,11 +1,12 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Outcome, Task } from "../../ports/executor.ts";
+import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { McpServers, ToolAnswer } from "../mcp-servers/mcp-servers.ts";
 import { findResultFlaws } from "../mcp-servers/result-check.ts";
 import { checkArguments, toDetails } from "../mcp-servers/server-tool.ts";
 import { toFailed } from "../output/failure.ts";
 import { redactOutcome } from "../output/redact.ts";
-import { describeViolations, type SchemaValidators } from "../output/schema-validators.ts";
+import { describeViolations } from "../output/violations.ts";
 import type { McpInput } from "./mcp-input.ts";
 import { readError, readResult } from "./read-result.ts";
 
@@ -13,7 +14,7 @@ interface ServerCallParts {
   readonly task: Task;
   readonly input: McpInput;
   readonly servers: McpServers;
-  readonly validators: SchemaValidators;
+  readonly validators: JsonSchemas;
 }
 
 const MAX_ERROR_CHARS = 4_000;
@@ -70,7 +71,7 @@ const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 async function toOutcome(
   { tool, result }: ToolAnswer,
-  { task, validators }: { readonly task: Task; readonly validators: SchemaValidators },
+  { task, validators }: { readonly task: Task; readonly validators: JsonSchemas },
 ): Promise<Outcome> {
   if (result.isError === true) {
     const { message, details } = readError(result);

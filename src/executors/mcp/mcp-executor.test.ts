@@ -9,10 +9,10 @@ import { answerJson, startEndpoint } from "../../../test/fakes/uhlp-endpoint.ts"
 import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Executor } from "../../ports/executor.ts";
+import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { createCoreTools } from "../core-tools/core-tools.ts";
 import { McpServers } from "../mcp-servers/mcp-servers.ts";
 import type { ServerEntry } from "../mcp-servers/server-entry.ts";
-import { createSchemaValidators } from "../output/schema-validators.ts";
 import { createMcpExecutor } from "./mcp-executor.ts";
 import { UhlpEndpoint, type UhlpEndpointOptions } from "./uhlp-endpoint.ts";
 
@@ -260,7 +260,7 @@ function open(
     timeoutMs: 30_000,
   });
   const storage = new MemoryFileStorage();
-  const validators = createSchemaValidators();
+  const validators = new JsonSchemas();
   const coreTools = createCoreTools({
     folder,
     forbidden: [],

@@ -2,10 +2,10 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
 import type { ToolEndpoint } from "../../ports/tools/tool-endpoint.ts";
 import type { ToolSet } from "../../ports/tools/tool-set.ts";
+import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { McpFailure } from "../mcp-servers/mcp-failure.ts";
 import type { McpServers } from "../mcp-servers/mcp-servers.ts";
 import { toRefused } from "../output/failure.ts";
-import type { SchemaValidators } from "../output/schema-validators.ts";
 import { callServer } from "./call-server.ts";
 import { type McpInput, readMcpInput } from "./mcp-input.ts";
 import { findOfferingServer, type Route, routeTool } from "./route-tool.ts";
@@ -14,7 +14,7 @@ export interface McpExecutorOptions {
   readonly servers: McpServers;
   readonly coreTools: ToolSet;
   readonly endpoint: ToolEndpoint;
-  readonly validators: SchemaValidators;
+  readonly validators: JsonSchemas;
 }
 
 /**

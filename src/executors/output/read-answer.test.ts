@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { readAnswer } from "./read-answer.ts";
-import { createSchemaValidators } from "./schema-validators.ts";
 
 const FENCE = "```";
 const SCORE = { type: "object", properties: { score: { type: "integer" } }, required: ["score"] };
 
 async function read(text: string, schema?: JsonObject): Promise<Json> {
-  const compiled = schema === undefined ? undefined : await createSchemaValidators().compile(schema);
-  const answer = readAnswer({ text, structured: undefined }, compiled?.ok ? compiled.validate : undefined);
+  const compiled = schema === undefined ? undefined : await new JsonSchemas().compile(schema);
+  const answer = await readAnswer({ text, structured: undefined }, compiled?.ok ? compiled.validate : undefined);
   return answer.ok ? answer.output : answer.code;
 }
 
@@ -81,8 +81,8 @@ test("text of nothing but brackets is given up in time", async () => {
 });
 
 test("an invalid answer is shown with its errors, shortened", async () => {
-  const compiled = await createSchemaValidators().compile({ ...SCORE, additionalProperties: false });
-  const answer = readAnswer(
+  const compiled = await new JsonSchemas().compile({ ...SCORE, additionalProperties: false });
+  const answer = await readAnswer(
     { text: `{"score": "x", "extra": "${"y".repeat(5_000)}"}`, structured: undefined },
     compiled.ok ? compiled.validate : undefined,
   );

@@ -1,9 +1,12 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
+import type { Validate } from "../../schemas/json-schemas.ts";
+import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
 import { jsonInText } from "./json-in-text.ts";
 import { removeFence } from "./markdown-fence.ts";
-import { describeViolations, type SchemaViolation, type Validate } from "./schema-validators.ts";
+import { describeViolations } from "./violations.ts";
 
 /** An agent's answer before it is read. */
 export interface RawAnswer {
@@ -16,10 +19,12 @@ export type Answer =
   | { readonly ok: true; readonly output: Json }
   | {
       readonly ok: false;
-      readonly code: ErrorCode & ("OUTPUT_EMPTY" | "OUTPUT_INVALID");
+      readonly code: ErrorCode & ("OUTPUT_EMPTY" | "OUTPUT_INVALID" | "SCHEMA_TOO_COSTLY");
       readonly message: string;
       readonly details: Json;
-      /** Absent: the answer is empty. */
+      /** Another answer may be better. */
+      readonly retryable: boolean;
+      /** Absent: the answer is empty, or nobody could say in time. */
       readonly violations?: readonly SchemaViolation[];
     };
 
@@ -30,13 +35,22 @@ const MAX_SHOWN_VIOLATIONS = 3;
  * Turns an agent's words into the step's output. A structured answer counts because it is there, not because it is
  * truthy. With a schema the output fits it; without one, text that holds an object or a list becomes that value.
  */
-export function readAnswer(answer: RawAnswer, validate: Validate | undefined): Answer {
+export async function readAnswer(answer: RawAnswer, validate: Validate | undefined): Promise<Answer> {
   if (answer.structured === undefined && removeFence(answer.text) === "") {
-    return { ok: false, code: "OUTPUT_EMPTY", message: "The agent's answer was empty.", details: {} };
+    return { ok: false, code: "OUTPUT_EMPTY", message: "The agent's answer was empty.", details: {}, retryable: true };
   }
   if (validate === undefined) return { ok: true, output: answer.structured ?? readLoosely(answer) };
-  if (answer.structured !== undefined) return check([answer.structured], answer, validate);
-  return check(jsonInText(answer.text), answer, validate);
+  try {
+    return await check(
+      answer.structured === undefined ? jsonInText(answer.text) : [answer.structured],
+      answer,
+      validate,
+    );
+  } catch (error) {
+    if (!isPawlError(error) || error.code !== "SCHEMA_TOO_COSTLY") throw error;
+    // It is answered, and paid for.
+    return { ok: false, code: error.code, message: error.message, details: {}, retryable: false };
+  }
 }
 
 function readLoosely(answer: RawAnswer): Json {
@@ -47,15 +61,15 @@ function readLoosely(answer: RawAnswer): Json {
 }
 
 /** Takes the first candidate that fits. A schema may also ask for plain text, so the text itself comes last. */
-function check(candidates: Iterable<Json>, answer: RawAnswer, validate: Validate): Answer {
+async function check(candidates: Iterable<Json>, answer: RawAnswer, validate: Validate): Promise<Answer> {
   let violations: readonly SchemaViolation[] | undefined;
   for (const candidate of candidates) {
-    const found = validate(candidate);
+    const found = await validate(candidate);
     if (found.length === 0) return { ok: true, output: candidate };
     violations ??= found;
   }
   const text = removeFence(answer.text);
-  if (answer.structured === undefined && validate(text).length === 0) return { ok: true, output: text };
+  if (answer.structured === undefined && (await validate(text)).length === 0) return { ok: true, output: text };
   return toInvalid(answer, violations ?? [{ path: "", message: "holds no JSON" }]);
 }
 
@@ -65,6 +79,7 @@ function toInvalid(answer: RawAnswer, violations: readonly SchemaViolation[]): A
   return {
     ok: false,
     code: "OUTPUT_INVALID",
+    retryable: true,
     violations,
     message: `The agent's answer does not fit the output schema: ${shown}.`,
     details: {

@@ -71,6 +71,6 @@ async function checkEdit(app: Application, { record, path, asked }: AddressedApp
 
 async function explainEdit({ schema }: OpenApproval, edited: Json) {
   if (schema === null) return undefined;
-  const { JsonSchemaChecker } = await import("../../dialects/json-schema-checker.ts");
-  return new JsonSchemaChecker().explainMismatch(schema, edited);
+  const { JsonSchemas } = await import("../../schemas/json-schemas.ts");
+  return new JsonSchemas().explainMismatch(schema, edited);
 }

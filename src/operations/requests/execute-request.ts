@@ -1,8 +1,8 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
-import type { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { Application } from "../application/application.ts";
 import type { FetchedDefinitions, Remote } from "../definitions/fetched-definitions.ts";
 import { registryOf } from "../definitions/load-options.ts";
@@ -16,7 +16,7 @@ import { withoutTrusted } from "./request-context.ts";
 export interface ExecuteParts {
   readonly app: Application;
   readonly fetched: FetchedDefinitions;
-  readonly checker: JsonSchemaChecker;
+  readonly checker: JsonSchemas;
 }
 
 export interface AnsweredRequest extends ExecuteRequest {

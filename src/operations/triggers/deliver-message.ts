@@ -1,6 +1,6 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { JsonSchemaChecker } from "../../dialects/json-schema-checker.ts";
+import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { Application } from "../application/application.ts";
 import { forOwner } from "../application/owner-application.ts";
 import { withoutTrusted } from "../requests/request-context.ts";
@@ -31,7 +31,7 @@ export interface DeliveredRun {
 export interface DeliveryParts {
   readonly app: Application;
   readonly runner: RequestRunner;
-  readonly checker: JsonSchemaChecker;
+  readonly checker: JsonSchemas;
 }
 
 /**

@@ -2,7 +2,7 @@ import { readEntries } from "../../../src/config/read-mcp-servers.ts";
 import { McpServers } from "../../../src/executors/mcp-servers/mcp-servers.ts";
 import type { ServerPoolOptions } from "../../../src/executors/mcp-servers/server-pool.ts";
 import { McpToolbox } from "../../../src/executors/mcp-servers/toolbox/toolbox.ts";
-import { createSchemaValidators } from "../../../src/executors/output/schema-validators.ts";
+import { JsonSchemas } from "../../../src/schemas/json-schemas.ts";
 import { type CloseWith, openPool } from "./open-pool.ts";
 
 interface Options extends Partial<ServerPoolOptions> {
@@ -31,7 +31,7 @@ export function openToolbox(
         entries: () => readEntries(servers, "the definition"),
       });
     },
-    validators: createSchemaValidators(),
+    validators: new JsonSchemas(),
   });
   return { toolbox, pool };
 }

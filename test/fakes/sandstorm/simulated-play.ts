@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "../../../src/core/json.ts";
 import { readAgentInput } from "../../../src/executors/agent/agent-input.ts";
 import { toConversation } from "../../../src/executors/agent/simulated/simulated-executor.ts";
 import { simulateTurn } from "../../../src/executors/models/mock/simulate-turn.ts";
-import { createSchemaValidators } from "../../../src/executors/output/schema-validators.ts";
+import { JsonSchemas } from "../../../src/schemas/json-schemas.ts";
 import { type Move, type Play, type ReceivedRequest, toJsonReply, toStreamReply } from "./fake-sandstorm.ts";
 import { toEvents, toPing } from "./framing.ts";
 
@@ -11,7 +11,7 @@ const NEVER = new AbortController().signal;
 
 /** Answers any prompt with made-up content in the shape of its schema, over the wire. */
 export function createSimulatedPlay(options: { readonly delayFactor: number }): Play {
-  const validators = createSchemaValidators();
+  const validators = new JsonSchemas();
   return async (request) => {
     if (typeof request.body["prompt"] !== "string" || request.body["prompt"] === "") return toUnprocessable(request);
     const input = readAgentInput({ ...request.body, output_schema: readSchema(request.body) ?? null });

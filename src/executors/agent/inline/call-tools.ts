@@ -1,10 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Task } from "../../../ports/executor.ts";
 import type { AgentTool, ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
+import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import { withoutDefaulted } from "../../mcp-servers/server-tool.ts";
 import type { ToolCallPart } from "../../models/turn-parts.ts";
 import { describeKnown } from "../../output/near-names.ts";
-import { listViolations, type SchemaValidators } from "../../output/schema-validators.ts";
+import { listViolations } from "../../output/violations.ts";
 import { type Approval, readApproval } from "./read-approval.ts";
 import { findTool, namesTool } from "./tool-names.ts";
 import { type ToolResult, toToolText } from "./transcript.ts";
@@ -14,7 +15,7 @@ export interface ToolCalls {
   readonly calls: readonly ToolCallPart[];
   readonly tools: readonly AgentTool[];
   readonly task: Task;
-  readonly validators: SchemaValidators;
+  readonly validators: JsonSchemas;
   /** Names of tools that need a person's yes. */
   readonly approve: readonly string[];
   /** A tool is about to be called, for whom nobody can say afterwards that nothing has happened. */
@@ -178,7 +179,7 @@ async function findMistake(
     return "The arguments are not a JSON object. Nothing was done. Call the tool again, with an object that fits its schema.";
   const compiled = await validators.compile(withoutDefaulted(tool.inputSchema));
   // The tool itself judges arguments whose schema cannot be used.
-  const violations = compiled.ok ? compiled.validate(call.input) : [];
+  const violations = compiled.ok ? await compiled.validate(call.input) : [];
   if (violations.length === 0) return undefined;
   const listed = listViolations(violations, "the arguments");
   return `The arguments do not fit the tool's schema. Nothing was done. Mend them, and call it again:\n${listed}`;

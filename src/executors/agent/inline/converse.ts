@@ -2,6 +2,7 @@ import { toIsoTime } from "../../../core/iso-time.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Asks, Failed, Task } from "../../../ports/executor.ts";
 import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
+import type { JsonSchemas, Validate } from "../../../schemas/json-schemas.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { CallOptions, ModelTool } from "../../models/language-model.ts";
 import { type Paid, reserveCall, settleAnswer, type TurnBefore, toOutspent } from "../../models/reserve-call.ts";
@@ -16,7 +17,6 @@ import {
 } from "../../models/stream-turn.ts";
 import type { ToolCallPart } from "../../models/turn-parts.ts";
 import { toFailed, toInterrupted, toRefused } from "../../output/failure.ts";
-import type { SchemaValidators, Validate } from "../../output/schema-validators.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { askWithRetries } from "./ask-with-retries.ts";
 import { callTools, type Question } from "./call-tools.ts";
@@ -35,7 +35,7 @@ export interface ReadyAgent {
   readonly transcript: Omit<Transcript, "turns">;
   readonly tools: readonly AgentTool[];
   readonly providers: readonly ModelTool[];
-  readonly validators: SchemaValidators;
+  readonly validators: JsonSchemas;
   readonly validate: Validate | undefined;
   readonly repairs: number;
   readonly silenceMs: number | undefined;
@@ -236,7 +236,7 @@ class Conversation {
   /** The turn is the answer, unless it does not fit. */
   async #conclude({ said, isLast, keep }: Omit<Act, "turn" | "calls">): Promise<Conversed | undefined> {
     const { request, validate, repairs } = this.#agent;
-    const read = readFinal(said, { request, validate, model: this.#agent.model });
+    const read = await readFinal(said, { request, validate, model: this.#agent.model });
     if (read.ok) {
       await keep();
       this.#turns.push({ said, results: [] });

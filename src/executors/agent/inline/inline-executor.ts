@@ -2,12 +2,12 @@ import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { Conversations, Exchange, Session } from "../../../ports/conversations.ts";
 import type { Asks, Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
+import { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import { toResponseFormat } from "../../models/ask-model.ts";
 import type { Models } from "../../models/create-models.ts";
 import { toUnpriced } from "../../models/model-failure.ts";
 import { toInterrupted, toRefused, toSchemaInvalid } from "../../output/failure.ts";
 import { createRedactor, type Redactor, redactOutcome } from "../../output/redact.ts";
-import { createSchemaValidators, type SchemaValidators } from "../../output/schema-validators.ts";
 import { toOutcome } from "./agent-output.ts";
 import { type AgentRequest, readAgentRequest } from "./agent-request.ts";
 import { converse, type ReadyAgent } from "./converse.ts";
@@ -25,7 +25,7 @@ export interface InlineOptions extends ToolSources {
   readonly silenceMs?: number | undefined;
   /** How long one turn waits for a provider that is overloaded or out of reach. */
   readonly patienceMs: number;
-  readonly validators?: SchemaValidators;
+  readonly validators?: JsonSchemas;
 }
 
 /**
@@ -33,7 +33,7 @@ export interface InlineOptions extends ToolSources {
  * an agents file, and the agent steps of other definitions.
  */
 export function createInlineExecutor(options: InlineOptions): Executor {
-  const validators = options.validators ?? createSchemaValidators();
+  const validators = options.validators ?? new JsonSchemas();
   return {
     recordsInput: true,
     reservesCalls: true,
@@ -63,7 +63,7 @@ function redactEnd(end: Failed | Asks, redactor: Redactor): Outcome | Asks {
 /** Finds every failure that can be known before anything is paid. */
 async function prepare(
   task: Task,
-  options: InlineOptions & { readonly validators: SchemaValidators },
+  options: InlineOptions & { readonly validators: JsonSchemas },
   signal: AbortSignal,
 ): Promise<ReadyAgent | Outcome> {
   const request = readAgentRequest(task.input, task.stepId);

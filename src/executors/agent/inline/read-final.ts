@@ -1,11 +1,13 @@
 import type { ErrorCode } from "../../../core/errors/error-table.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
+import type { Validate } from "../../../schemas/json-schemas.ts";
+import type { SchemaViolation } from "../../../schemas/schema-compiler.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
 import { toFailed } from "../../output/failure.ts";
 import { readAnswer } from "../../output/read-answer.ts";
-import { listViolations, type SchemaViolation, type Validate } from "../../output/schema-validators.ts";
+import { listViolations } from "../../output/violations.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { finalText, toBlocks } from "./to-blocks.ts";
 
@@ -17,14 +19,14 @@ export type Final =
 const MAX_SHOWN_CHARS = 2_000;
 
 /** Reads the agent's answer from its last turn. */
-export function readFinal(
+export async function readFinal(
   { parts, ended }: ModelTurn,
   {
     request,
     validate,
     model,
   }: { readonly request: AgentRequest; readonly validate: Validate | undefined; readonly model: Model },
-): Final {
+): Promise<Final> {
   const text = finalText(parts);
   if (ended === "filtered")
     return refuse("MODEL_REFUSED", `The content filter of ${model.id} stopped the answer.`, text);
@@ -37,12 +39,12 @@ export function readFinal(
   }
   const isCut = ended === "cut";
   if (validate === undefined && request.answersAs === "agent") return { ok: true, output: text ?? null };
-  const answer = readAnswer({ text: text ?? "", structured: undefined }, validate);
+  const answer = await readAnswer({ text: text ?? "", structured: undefined }, validate);
   if (answer.ok && !(isCut && validate === undefined)) return answer;
   if (isCut) return refuse("OUTPUT_CUT", `The answer of ${model.id} was cut off at the token limit.`, text ?? "");
   if (answer.ok) return answer;
-  const { code, message, details, violations } = answer;
-  const failed = toFailed(code, { message, details, retryable: true, effect: "none", costMicro: 0 });
+  const { code, message, details, retryable, violations } = answer;
+  const failed = toFailed(code, { message, details, retryable, effect: "none", costMicro: 0 });
   return { ok: false, failed, violations };
 }
 

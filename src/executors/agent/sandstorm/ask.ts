@@ -2,11 +2,11 @@ import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
 import type { Outbound, OutboundAnswer } from "../../../ports/outbound.ts";
+import type { Validate } from "../../../schemas/json-schemas.ts";
 import type { Accepted } from "../../capacity/capacity-pool.ts";
 import { readRetryAfter } from "../../capacity/rate-headers.ts";
 import { settleFailed, toFailed, toInterrupted, toRefused } from "../../output/failure.ts";
 import type { Redactor } from "../../output/redact.ts";
-import type { Validate } from "../../output/schema-validators.ts";
 import type { AgentInput } from "../agent-input.ts";
 import type { Keys, Server } from "./choose-server.ts";
 import { addDocument, type Conversation, createConversation } from "./conversation.ts";
@@ -51,7 +51,7 @@ async function query(input: AgentInput, line: Line, validate: Validate | undefin
     const conversation = createConversation();
     const ending = await listen(response, conversation, line);
     for (const problem of conversation.fileProblems) line.log.note(`A produced file was not kept: ${problem}.`);
-    return toOutcome(conversation, ending, { validate, maxCostMicro: line.task.maxCostMicro });
+    return await toOutcome(conversation, ending, { validate, maxCostMicro: line.task.maxCostMicro });
   } finally {
     response.body.destroy();
   }

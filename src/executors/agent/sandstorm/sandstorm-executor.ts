@@ -1,9 +1,9 @@
 import type { Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
+import { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import type { Accepted } from "../../capacity/capacity-pool.ts";
 import type { CapacityPools } from "../../capacity/capacity-pools.ts";
 import { toInterrupted, toSchemaInvalid } from "../../output/failure.ts";
 import { createRedactor, redactOutcome } from "../../output/redact.ts";
-import { createSchemaValidators, type SchemaValidators } from "../../output/schema-validators.ts";
 import { readAgentInput } from "../agent-input.ts";
 import { ask } from "./ask.ts";
 import { chooseServer, type ServerOptions } from "./choose-server.ts";
@@ -21,7 +21,7 @@ export interface SandstormOptions extends ServerOptions {
   /** Limits the queries of all runs to what each server takes. Absent: every query is sent at once. */
   readonly capacity?: CapacityPools;
   /** Shared with other executors so that a schema is compiled once. */
-  readonly validators?: SchemaValidators;
+  readonly validators?: JsonSchemas;
 }
 
 const IDLE_TIMEOUT_MS = 120_000;
@@ -39,7 +39,7 @@ const OUTCOMES = {
  */
 export function createSandstormExecutor(options: SandstormOptions): Executor<Outcome> {
   const redactor = createRedactor([options.apiKey, options.anthropicApiKey, options.e2bApiKey]);
-  const validators = options.validators ?? createSchemaValidators();
+  const validators = options.validators ?? new JsonSchemas();
   /** Everything that can be known to fail is checked before the request costs money. */
   async function answer(task: Task, signal: AbortSignal): Promise<Outcome> {
     const input = readAgentInput(task.input);

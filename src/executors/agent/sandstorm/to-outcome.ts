@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Failed, Outcome } from "../../../ports/executor.ts";
+import type { Validate } from "../../../schemas/json-schemas.ts";
 import { toFailed, toInterrupted } from "../../output/failure.ts";
 import { readAnswer } from "../../output/read-answer.ts";
-import type { Validate } from "../../output/schema-validators.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SandstormDocument } from "./document-decoder.ts";
 import type { CutOff } from "./request-timeouts.ts";
@@ -17,11 +17,11 @@ export type Ending =
 const MAX_WORDS_CHARS = 2_000;
 
 /** A result that has arrived counts, however the stream ended after it: it is known and paid. */
-export function toOutcome(
+export async function toOutcome(
   conversation: Conversation,
   ending: Ending,
   { validate, maxCostMicro }: { readonly validate: Validate | undefined; readonly maxCostMicro: number | undefined },
-): Outcome {
+): Promise<Outcome> {
   const { result, error } = conversation;
   if (result !== undefined && isSuccess(result)) return toAnswered(conversation, result, validate);
   if (result !== undefined) return toGivenUp(result, maxCostMicro);
@@ -37,14 +37,18 @@ export function toOutcome(
   return toUnanswered(ending);
 }
 
-function toAnswered(conversation: Conversation, result: SandstormDocument, validate: Validate | undefined): Outcome {
+async function toAnswered(
+  conversation: Conversation,
+  result: SandstormDocument,
+  validate: Validate | undefined,
+): Promise<Outcome> {
   const spent = { costMicro: readCostMicro(result), usage: readUsage(result) };
   const text =
     typeof result["result"] === "string" && result["result"] !== "" ? result["result"] : conversation.lastMessage.text;
-  const answer = readAnswer({ text, structured: result["structured_output"] }, validate);
+  const answer = await readAnswer({ text, structured: result["structured_output"] }, validate);
   if (answer.ok) return { status: "succeeded", output: answer.output, files: conversation.files, ...spent };
-  const { code, message, details } = answer;
-  return toFailed(code, { message, details, retryable: true, effect: "done", isAnswered: true, ...spent });
+  const { code, message, details, retryable } = answer;
+  return toFailed(code, { message, details, retryable, effect: "done", isAnswered: true, ...spent });
 }
 
 function toGivenUp(result: SandstormDocument, maxCostMicro: number | undefined): Failed {

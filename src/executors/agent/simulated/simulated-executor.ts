@@ -1,15 +1,15 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
+import { JsonSchemas, type Validate } from "../../../schemas/json-schemas.ts";
 import { type SimulatedAnswer, type SimulationOptions, simulateTurn } from "../../models/mock/simulate-turn.ts";
 import type { ModelTurn } from "../../models/stream-turn.ts";
 import { toFailed, toInterrupted, toRefused, toSchemaInvalid } from "../../output/failure.ts";
 import { readAnswer } from "../../output/read-answer.ts";
-import { createSchemaValidators, type SchemaValidators, type Validate } from "../../output/schema-validators.ts";
 import { toAgentOutput } from "../inline/agent-output.ts";
 import { type AgentRequest, readAgentRequest } from "../inline/agent-request.ts";
 
 export interface SimulatedOptions extends SimulationOptions {
-  readonly validators?: SchemaValidators;
+  readonly validators?: JsonSchemas;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface SimulatedOptions extends SimulationOptions {
  * without one in the shape that other steps read. For demos and for tests of workflows; never chosen unless it is named.
  */
 export function createSimulatedExecutor(options: SimulatedOptions = {}): Executor<Outcome> {
-  const validators = options.validators ?? createSchemaValidators();
+  const validators = options.validators ?? new JsonSchemas();
   return {
     recordsInput: true,
     runsElsewhere: true,
@@ -33,7 +33,7 @@ export function createSimulatedExecutor(options: SimulatedOptions = {}): Executo
         const question = { stepId, path, attempt, prompt, model, schema: schema ?? inferred, validate };
         const turn = await simulateTurn(question, options, signal);
         if (!turn.ok) return turn.failed;
-        return turn.answer.calls.length > 0 ? toToolless() : conclude(turn.answer, { task, request, validate });
+        return turn.answer.calls.length > 0 ? toToolless() : await conclude(turn.answer, { task, request, validate });
       } catch (error) {
         if (signal.aborted) return toInterrupted("none");
         throw error;
@@ -43,10 +43,10 @@ export function createSimulatedExecutor(options: SimulatedOptions = {}): Executo
 }
 
 /** Treats the answer like that of a real agent: it is logged, limited, and must fit the schema. */
-function conclude(
+async function conclude(
   answer: SimulatedAnswer,
   { task, request, validate }: { task: Task; request: AgentRequest; validate: Validate | undefined },
-): Outcome {
+): Promise<Outcome> {
   const { costMicro, turns, usage: tokens } = answer.spent;
   if (costMicro !== null && task.maxCostMicro !== undefined && costMicro > task.maxCostMicro)
     return toStoppedByBudget(task.maxCostMicro);
@@ -54,14 +54,14 @@ function conclude(
   for (const event of toConversation(answer, { model: request.model ?? "simulated", sessionId }))
     task.emit({ type: "log", event });
   const usage = { ...tokens, num_turns: turns, duration_ms: Math.round(answer.delayMs) };
-  const read = readAnswer(answer, validate);
+  const read = await readAnswer(answer, validate);
   if (read.ok) {
     const output =
       request.answersAs === "step" ? read.output : toOutput(answer, request, { usage, output: read.output });
     return { status: "succeeded", output, costMicro, usage };
   }
-  const { code, message, details } = read;
-  return toFailed(code, { message, details, retryable: true, effect: "done", costMicro, usage });
+  const { code, message, details, retryable } = read;
+  return toFailed(code, { message, details, retryable, effect: "done", costMicro, usage });
 }
 
 /** A finished answer as the documents that a Sandstorm server would send for it. */

@@ -10,10 +10,11 @@ import type {
   ToolCallResult,
   ToolServerState,
 } from "../../../ports/tools/agent-toolbox.ts";
+import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import { toRefused } from "../../output/failure.ts";
 import { describeKnown } from "../../output/near-names.ts";
-import { listViolations, type SchemaValidators } from "../../output/schema-validators.ts";
 import { toShownText } from "../../output/shown-text.ts";
+import { listViolations } from "../../output/violations.ts";
 import { McpFailure } from "../mcp-failure.ts";
 import type { McpServers, ToolAnswer, ToolRequest } from "../mcp-servers.ts";
 import { findResultFlaws } from "../result-check.ts";
@@ -31,7 +32,7 @@ export interface ToolboxOptions {
   readonly pool: ServerPool;
   /** The servers of a pinned definition. */
   readPinned(servers: JsonObject, around: Pick<ToolboxRequest, "folder" | "reach">): McpServers;
-  readonly validators: SchemaValidators;
+  readonly validators: JsonSchemas;
 }
 
 /** Sets of pinned servers that are cached. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../core/json.ts";
-import { createSchemaValidators } from "../../output/schema-validators.ts";
+import { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import {
   type AskedStep,
   type CallOptions,
@@ -48,7 +48,7 @@ async function answerCall(
   { prompt, abortSignal = NEVER }: CallOptions,
 ): Promise<GenerateResult> {
   const schema = schemaOf(asked);
-  const compiled = schema === undefined ? undefined : await createSchemaValidators().compile(schema);
+  const compiled = schema === undefined ? undefined : await new JsonSchemas().compile(schema);
   const validate = compiled?.ok === true ? compiled.validate : undefined;
   const question = { ...asked, schema, validate, prompt: textOf(prompt) };
   const turn = await simulateTurn(question, options, abortSignal);

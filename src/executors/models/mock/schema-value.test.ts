@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../core/json.ts";
-import { createSchemaValidators } from "../../output/schema-validators.ts";
+import { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import { toSchemaValue } from "./schema-value.ts";
 
-const validators = createSchemaValidators();
+const validators = new JsonSchemas();
 
 async function findViolations(schema: JsonObject) {
   const compiled = await validators.compile(schema);

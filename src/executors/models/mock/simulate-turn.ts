@@ -2,8 +2,10 @@ import { setTimeout } from "node:timers/promises";
 import type { Json } from "../../../core/json.ts";
 import type { AgentScript, ScriptedTurn } from "../../../ports/agent-script.ts";
 import type { Failed } from "../../../ports/executor.ts";
+import type { Validate } from "../../../schemas/json-schemas.ts";
+import type { SchemaViolation } from "../../../schemas/schema-compiler.ts";
 import { toRefused } from "../../output/failure.ts";
-import { describeViolations, type SchemaViolation, type Validate } from "../../output/schema-validators.ts";
+import { describeViolations } from "../../output/violations.ts";
 import type { AskedStep } from "../language-model.ts";
 import { toSchemaValue } from "./schema-value.ts";
 
@@ -64,7 +66,7 @@ export async function simulateTurn(
   signal.throwIfAborted();
   if (delayMs > 0) await wait(delayMs, signal);
   if (turn.fail !== undefined) return { ok: false, failed: toScriptedFailure(turn.fail, turn) };
-  const said = toSaid(turn, question);
+  const said = await toSaid(turn, question);
   if ("violations" in said) return { ok: false, failed: toUnsolvable(said.violations) };
   const spent = toSpending(turn, said.text, question);
   return { ok: true, answer: { ...said, calls: turn.call ?? [], delayMs, spent } };
@@ -90,7 +92,7 @@ function findTurn({ steps }: AgentScript, question: SimulatedQuestion): Scripted
 
 type Said = Pick<SimulatedAnswer, "text" | "structured" | "isScripted">;
 
-function toSaid({ reply, call, say = "" }: ScriptedTurn, question: SimulatedQuestion): Said | Misfit {
+async function toSaid({ reply, call, say = "" }: ScriptedTurn, question: SimulatedQuestion): Promise<Said | Misfit> {
   if (call !== undefined) return { text: say, structured: undefined, isScripted: true };
   if (typeof reply === "string") return { text: reply, structured: undefined, isScripted: true };
   if (reply !== undefined) return { text: JSON.stringify(reply), structured: reply, isScripted: true };
@@ -98,7 +100,7 @@ function toSaid({ reply, call, say = "" }: ScriptedTurn, question: SimulatedQues
   if (schema === undefined)
     return { text: `Simulated answer to: ${shorten(prompt)}`, structured: undefined, isScripted: false };
   const structured = toSchemaValue(schema);
-  const violations = validate?.(structured) ?? [];
+  const violations = (await validate?.(structured)) ?? [];
   return violations.length > 0 ? { violations } : { text: JSON.stringify(structured), structured, isScripted: false };
 }
 

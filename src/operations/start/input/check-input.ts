@@ -1,7 +1,7 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { InputContract } from "../../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { JsonSchemaChecker } from "../../../dialects/json-schema-checker.ts";
+import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
 
 /**
  * The input with the defaults that it leaves open. Throws `INPUT_INVALID` with the path of what does not fit. Who checks
@@ -10,7 +10,7 @@ import type { JsonSchemaChecker } from "../../../dialects/json-schema-checker.ts
 export async function checkInput(
   given: JsonObject,
   { schema, defaults }: InputContract,
-  checker?: JsonSchemaChecker,
+  checker?: JsonSchemas,
 ): Promise<JsonObject> {
   const input = { ...defaults, ...given };
   if (schema !== undefined) await checkPayload(input, schema, checker);
@@ -36,7 +36,7 @@ export function listMissing(given: JsonObject, { schema, defaults }: InputContra
 }
 
 /** Throws `INPUT_INVALID`, with every violation in its details. */
-export async function checkPayload(payload: Json, schema: JsonObject, checker?: JsonSchemaChecker): Promise<void> {
+export async function checkPayload(payload: Json, schema: JsonObject, checker?: JsonSchemas): Promise<void> {
   const used = checker ?? (await createChecker());
   const mismatches = await used.listMismatches(schema, payload);
   const [first] = mismatches;
@@ -47,7 +47,7 @@ export async function checkPayload(payload: Json, schema: JsonObject, checker?: 
   });
 }
 
-async function createChecker(): Promise<JsonSchemaChecker> {
-  const { JsonSchemaChecker } = await import("../../../dialects/json-schema-checker.ts");
-  return new JsonSchemaChecker();
+async function createChecker(): Promise<JsonSchemas> {
+  const { JsonSchemas } = await import("../../../schemas/json-schemas.ts");
+  return new JsonSchemas();
 }

@@ -2,7 +2,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
-import type { JsonSchemaChecker } from "../../../dialects/json-schema-checker.ts";
+import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import { checkInput, checkPayload } from "./check-input.ts";
 import { readMessage } from "./read-message.ts";
 import { refuseMisspelt } from "./refuse-misspelt.ts";
@@ -19,7 +19,7 @@ export interface RequestInput {
  * A run's input from what was given to it, by the command line or by a step that calls it: checked, with defaults, and in
  * the form that the dialect reads. Throws `INPUT_INVALID`.
  */
-export async function toRunInput(given: JsonObject, graph: Graph, checker?: JsonSchemaChecker): Promise<JsonObject> {
+export async function toRunInput(given: JsonObject, graph: Graph, checker?: JsonSchemas): Promise<JsonObject> {
   refuseMisspelt(given, graph.input);
   const input = await checkInput(readMessage(given, graph), graph.input, checker);
   return graph.dialect === "uhlp" ? { requestData: { source: "internal", payload: input }, context: {} } : input;
@@ -29,11 +29,7 @@ export async function toRunInput(given: JsonObject, graph: Graph, checker?: Json
  * A run's input from a whole request, whose payload must fit the workflow. Only UHLP workflows read the request itself; for
  * any other the payload is the input. Throws `INPUT_INVALID`.
  */
-export async function toRequestInput(
-  request: RequestInput,
-  graph: Graph,
-  checker?: JsonSchemaChecker,
-): Promise<JsonObject> {
+export async function toRequestInput(request: RequestInput, graph: Graph, checker?: JsonSchemas): Promise<JsonObject> {
   const { requestId, requestData, context } = request;
   if (graph.dialect !== "uhlp") return toPlainInput(readPayload(requestData) ?? {}, graph, checker);
   if (graph.input.schema !== undefined) {
@@ -56,7 +52,7 @@ function decode(body: string): string {
   return Buffer.from(body, "base64").toString("utf8");
 }
 
-async function toPlainInput(payload: Json, graph: Graph, checker?: JsonSchemaChecker): Promise<JsonObject> {
+async function toPlainInput(payload: Json, graph: Graph, checker?: JsonSchemas): Promise<JsonObject> {
   if (!isJsonObject(payload))
     throw new PawlError("INPUT_INVALID", { message: "The input of a workflow is an object." });
   refuseMisspelt(payload, graph.input);
