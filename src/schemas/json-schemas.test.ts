@@ -143,8 +143,8 @@ describe("what could take for ever", () => {
     delay.disable();
     expect(String(answer)).toMatch(new RegExp(said));
     if (said === "") expect(answer).toEqual([]);
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
-    expect(delay.max / 1e6).toBeLessThan(250);
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    expect(delay.max / 1e6).toBeLessThan(500);
   });
 
   test("a definition is told the place", async () => {
