@@ -11,7 +11,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PATH="$root/node_modules/.bin:$PATH"     # the Node that this project brings
 main=${PAWL_MAIN:-$root/bin/pawl.cjs}    # elsewhere the command is `pawl`
-work=$(mktemp --json "${TMPDIR:-/tmp}/pawl-quickstart.XXXXXX")
+work=$(mktemp -d "${TMPDIR:-/tmp}/pawl-quickstart.XXXXXX")
 cd "$work"
 
 say() { printf '\n== %s\n' "$*"; }
@@ -111,7 +111,7 @@ sed -n 's/^data: //p' first.txt rest.txt | node -e '
     if (path !== undefined && seconds !== null) console.log(`  ${path.padEnd(10)} ${status} in ${seconds} s`);
   }'
 cat first.txt rest.txt | sed -n 's/^id: //p' > ids.txt
-echo "$(wc -l < ids.txt | tr --json ' ') events, $(sort ids.txt | uniq -d | wc -l | tr -d ' ') of them twice"
+echo "$(wc -l < ids.txt | tr -d ' ') events, $(sort ids.txt | uniq -d | wc -l | tr -d ' ') of them twice"
 
 say "5. The webhook, and whether it is from us"
 until_there hook-body.json

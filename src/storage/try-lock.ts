@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { makeFile } from "./make-folder.ts";
 
 const SQLITE_BUSY = 5;
 
@@ -9,6 +10,7 @@ const SQLITE_BUSY = 5;
 export function tryLock(path: string): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
+    makeFile(path);
     database = new DatabaseSync(path);
     database.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
     return database;

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { constants } from "node:fs";
-import { access } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { ALL_SETTINGS } from "../../config/settings.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
@@ -113,11 +113,16 @@ async function attempt(name: string, check: () => Promise<Omit<Check, "name">>):
   }
 }
 
+/** The rights of everybody but the owner of a file. */
+const OTHERS = 0o077;
+
 async function checkDataDir({ dataDir }: Application): Promise<Omit<Check, "name">> {
   try {
-    await makeFolder(dataDir);
+    await makeFolder(dataDir, 0o700);
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-    return { state: "ok", detail: dataDir };
+    if (((await stat(dataDir)).mode & OTHERS) === 0) return { state: "ok", detail: dataDir };
+    const detail = `${dataDir} can be read by other users of this machine, and holds what runs were given`;
+    return { state: "note", detail, remedy: `chmod -R go= '${dataDir.replaceAll("'", "'\\''")}'` };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     return { state: "error", detail, remedy: "Make it writable, or name another folder with --data DIR." };

@@ -6,7 +6,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 /**
  * Writes a file so that readers see the old content or the new one, and that it is on the disk when this resolves:
  * a synced file beside, renamed, and the folder synced. `incoming` is a folder of the same file system. Both paths
- * are absolute.
+ * are absolute. New files and folders are for nobody but us.
  */
 export async function writeDurably(path: string, content: string | Uint8Array, incoming: string): Promise<void> {
   await createFolder(dirname(path));
@@ -69,7 +69,7 @@ export function isSystemError(error: unknown): error is Error & { readonly code:
 }
 
 async function writeSynced(path: string, content: string | Uint8Array): Promise<void> {
-  const file = await open(path, "wx");
+  const file = await open(path, "wx", 0o600);
   try {
     await file.writeFile(content);
     await file.sync();
@@ -80,7 +80,7 @@ async function writeSynced(path: string, content: string | Uint8Array): Promise<
 
 /** A new folder is durable only when its parent is synced. */
 async function createFolder(path: string): Promise<void> {
-  const firstCreated = await mkdir(path, { recursive: true });
+  const firstCreated = await mkdir(path, { recursive: true, mode: 0o700 });
   if (firstCreated === undefined) return;
   for (let folder = path; folder.length >= firstCreated.length; folder = dirname(folder)) {
     await syncFolder(dirname(folder));

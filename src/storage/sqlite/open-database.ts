@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { makeFolder } from "../make-folder.ts";
+import { makeFile, makeFolder } from "../make-folder.ts";
 import { isMigrated, migrate } from "./migrations.ts";
 import { toReadFailure } from "./storage-failure.ts";
 
@@ -43,6 +43,7 @@ function createDatabase(path: string): void {
   makeFolder(dirname(path));
   const unfinished = `${path}.new`;
   for (const leftover of [unfinished, `${unfinished}-journal`]) rmSync(leftover, { force: true });
+  makeFile(unfinished);
   const database = new DatabaseSync(unfinished);
   try {
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);

@@ -98,7 +98,7 @@ function makeDataFolder(dataDir: string): void {
 
 function writeOwnerInfo(dataDir: string, info: OwnerInfo): void {
   const unfinished = `${infoFile(dataDir)}.${info.pid}`;
-  writeFileSync(unfinished, JSON.stringify(info));
+  writeFileSync(unfinished, JSON.stringify(info), { mode: 0o600 });
   renameSync(unfinished, infoFile(dataDir));
 }
 

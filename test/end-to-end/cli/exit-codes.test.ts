@@ -1,3 +1,5 @@
+import { chmodSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AT_ONCE, application, QUESTION, REVIEW } from "../support/application.ts";
 import { pawl } from "../support/pawl.ts";
@@ -272,4 +274,16 @@ test("what is not understood names the help of its own verb, and what is told on
   }
   const doctor = await pawl(["doctor", "--data", "file/data"], { cwd });
   expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(/error data directory: .*\n.*--data DIR/) });
+});
+
+test("what a run leaves is for nobody but its user, and the doctor tells of a folder that is for others too", async () => {
+  const cwd = application({ "question.yaml": QUESTION, "answers.yaml": AT_ONCE });
+  const data = join(cwd, ".pawl");
+  await pawl(["run", "question.yaml", "-i", "question=Why?", "--agent", "simulated:answers.yaml"], { cwd });
+  const files = [data, ...readdirSync(data, { recursive: true }).map((name) => join(data, String(name)))];
+  const open = files.filter((file) => (statSync(file).mode & 0o077) !== 0);
+  expect([files.length > 2, open]).toEqual([true, []]);
+  chmodSync(data, 0o755);
+  const { stdout } = await pawl(["doctor"], { cwd });
+  expect(stdout).toMatch(/note.* data directory: .*can be read by other users.*\n.*chmod -R go= /);
 });

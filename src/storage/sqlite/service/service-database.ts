@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { makeFolder } from "../../make-folder.ts";
+import { makeFile, makeFolder } from "../../make-folder.ts";
 import { Statements } from "../statement.ts";
 import { toReadFailure, toStorageFailure } from "../storage-failure.ts";
 
@@ -26,6 +26,7 @@ export class ServiceDatabase {
   static open({ path, durability }: DatabaseOptions, prepare: (database: DatabaseSync) => void): ServiceDatabase {
     try {
       makeFolder(dirname(path));
+      makeFile(path);
       const database = new DatabaseSync(path);
       database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
       database.exec("PRAGMA journal_mode = WAL");
