@@ -284,6 +284,6 @@ test("what a run leaves is for nobody but its user, and the doctor tells of a fo
   const open = files.filter((file) => (statSync(file).mode & 0o077) !== 0);
   expect([files.length > 2, open]).toEqual([true, []]);
   chmodSync(data, 0o755);
-  const { stdout } = await pawl(["doctor"], { cwd });
-  expect(stdout).toMatch(/note.* data directory: .*can be read by other users.*\n.*chmod -R go= /);
+  const { stderr } = await pawl(["doctor"], { cwd });
+  expect(stderr).toMatch(/note.* data directory: .*can be read by other users.*\n.*chmod -R go= /);
 });

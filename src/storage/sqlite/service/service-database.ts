@@ -13,6 +13,9 @@ const BUSY_TIMEOUT_MS = 5_000;
 
 type Input = readonly SQLInputValue[];
 
+/** As SQLite calls it. */
+const IN_MEMORY = ":memory:";
+
 /**
  * The open file of the service. Where the file fails as a whole (it is locked, full, damaged, gone) this is an error that
  * a user can do something about, and that callers may wait out: `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`.
@@ -26,7 +29,7 @@ export class ServiceDatabase {
   static open({ path, durability }: DatabaseOptions, prepare: (database: DatabaseSync) => void): ServiceDatabase {
     try {
       makeFolder(dirname(path));
-      makeFile(path);
+      if (path !== IN_MEMORY) makeFile(path);
       const database = new DatabaseSync(path);
       database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
       database.exec("PRAGMA journal_mode = WAL");
