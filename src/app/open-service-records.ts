@@ -8,18 +8,19 @@ import { SqliteDeliveries } from "../storage/sqlite/service/sqlite-deliveries.ts
 import { SqliteIdempotencyKeys } from "../storage/sqlite/service/sqlite-idempotency-keys.ts";
 import { SqliteSchedules } from "../storage/sqlite/service/sqlite-schedules.ts";
 import { SqliteWorkflowDefinitions } from "../storage/sqlite/service/sqlite-workflow-definitions.ts";
+import { waitOutLocks } from "../storage/sqlite/wait-out-locks.ts";
 
 /** Throws `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED` with the path. */
 export function openServiceRecords(options: DatabaseOptions): ServiceRecords & { close(): void } {
   const database = openServiceDatabase(options);
   return {
     budgets: new SqliteBudgets(database),
-    keys: new SqliteApiKeys(database),
-    deadLetters: new SqliteDeadLetterNotes(database),
-    idempotency: new SqliteIdempotencyKeys(database),
-    definitions: new SqliteWorkflowDefinitions(database),
-    deliveries: new SqliteDeliveries(database),
-    schedules: new SqliteSchedules(database),
+    keys: waitOutLocks(new SqliteApiKeys(database)),
+    deadLetters: waitOutLocks(new SqliteDeadLetterNotes(database)),
+    idempotency: waitOutLocks(new SqliteIdempotencyKeys(database)),
+    definitions: waitOutLocks(new SqliteWorkflowDefinitions(database)),
+    deliveries: waitOutLocks(new SqliteDeliveries(database)),
+    schedules: waitOutLocks(new SqliteSchedules(database)),
     close: () => database.close(),
   };
 }

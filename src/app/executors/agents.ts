@@ -31,8 +31,11 @@ const MAX_SCRIPTS = 50;
 export function composeAgents({ config, dataDir, mask, work, tools, capacity }: AgentsOptions) {
   const { agent, models: settings } = config.settings;
   const conversations = once(async () => {
-    const { SqliteConversations } = await import("../../storage/sqlite/service/sqlite-conversations.ts");
-    return new SqliteConversations({ path: join(dataDir, "conversations.db"), mask });
+    const [{ SqliteConversations }, { waitOutLocks }] = await Promise.all([
+      import("../../storage/sqlite/service/sqlite-conversations.ts"),
+      import("../../storage/sqlite/wait-out-locks.ts"),
+    ]);
+    return waitOutLocks(new SqliteConversations({ path: join(dataDir, "conversations.db"), mask }));
   });
   /** `web_fetch`, `files` and `bash`. */
   const builtIns = once(async () => {

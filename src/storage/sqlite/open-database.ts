@@ -5,6 +5,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { makeFile, makeFolder } from "../make-folder.ts";
 import { isMigrated, migrate } from "./migrations.ts";
 import { toReadFailure } from "./storage-failure.ts";
+import { BUSY_TIMEOUT_MS } from "./wait-out-locks.ts";
 
 export interface SqliteOptions {
   readonly path: string;
@@ -19,8 +20,8 @@ export interface SqliteOptions {
 /** Tells our files from other programs' SQLite files: `Pawl` in ASCII. */
 const APPLICATION_ID = 0x5061776c;
 
-/** How long to wait for another process that holds a lock of the file, which happens only around opening and closing. */
-const BUSY_TIMEOUT_MS = 5_000;
+/** How long opening waits for another process that holds a lock of the file. */
+const OPENING_TIMEOUT_MS = 5_000;
 
 /** Opens a journal file, first creating it where it is missing. Throws only `PawlError`s with the path in the message. */
 export function openDatabase(options: SqliteOptions): DatabaseSync {
@@ -74,7 +75,7 @@ function openExisting(options: SqliteOptions): DatabaseSync {
   const { path, readOnly = false } = options;
   const database = new DatabaseSync(path, { readOnly });
   try {
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    database.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}`);
     refuseForeignFile(database, path);
     refusePartialPage(database, path);
     if (!isMigrated(database, path)) upgrade(database, options);
@@ -113,6 +114,7 @@ function upgrade(database: DatabaseSync, { path, readOnly }: SqliteOptions): voi
 function configureWriter(database: DatabaseSync, { durability, maxPages }: SqliteOptions): void {
   database.exec("PRAGMA journal_mode = WAL");
   database.exec(`PRAGMA synchronous = ${durability === "power" ? "FULL" : "NORMAL"}`);
+  database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${maxPages}`);
 }
 

@@ -1,10 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
-import type { Journal } from "../../ports/journal.ts";
+import type { Append, Journal, RunNo } from "../../ports/journal.ts";
 import { BatchWriter } from "./batch-writer.ts";
 import { createJournalReader, type JournalReads } from "./journal-reader.ts";
 import { migrate } from "./migrations.ts";
 import { openDatabase, type SqliteOptions } from "./open-database.ts";
 import { toReadFailure } from "./storage-failure.ts";
+import { waitOutLocks } from "./wait-out-locks.ts";
 
 /**
  * Opens a journal in one SQLite file, for one owner and any number of readers in other processes. Every statement runs
@@ -34,9 +35,11 @@ function journalOver(database: DatabaseSync, path: string): Journal {
         return lastReserved;
       },
       // The writer says itself what a failure means: it can be a single entry's.
-      append: async (entries) => writer.append(entries),
-      finishOutbox: async (ids) => writer.finishOutbox(ids),
-      deleteRun: async (run) => writer.deleteRun(run),
+      ...waitOutLocks({
+        append: async (entries: readonly Append[]) => writer.append(entries),
+        finishOutbox: async (ids: readonly number[]) => writer.finishOutbox(ids),
+        deleteRun: async (run: RunNo) => writer.deleteRun(run),
+      }),
       close: async () => database.close(),
     };
   } catch (error) {

@@ -3,13 +3,15 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { makeFile, makeFolder } from "../../make-folder.ts";
 import { Statements } from "../statement.ts";
 import { toReadFailure, toStorageFailure } from "../storage-failure.ts";
+import { BUSY_TIMEOUT_MS } from "../wait-out-locks.ts";
 
 export interface DatabaseOptions {
   readonly path: string;
   readonly durability: "power" | "process";
 }
 
-const BUSY_TIMEOUT_MS = 5_000;
+/** How long opening waits for another process that holds a lock of the file. */
+const OPENING_TIMEOUT_MS = 5_000;
 
 type Input = readonly SQLInputValue[];
 
@@ -31,10 +33,11 @@ export class ServiceDatabase {
       makeFolder(dirname(path));
       if (path !== IN_MEMORY) makeFile(path);
       const database = new DatabaseSync(path);
-      database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      database.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}`);
       database.exec("PRAGMA journal_mode = WAL");
       database.exec(`PRAGMA synchronous = ${durability === "power" ? "FULL" : "NORMAL"}`);
       prepare(database);
+      database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
       return new ServiceDatabase(database, path);
     } catch (error) {
       throw toReadFailure(error, path);
