@@ -54,6 +54,28 @@ test("where it is allowed, what is typed into the page reaches the program, and 
   expect(await page.locator("#notice").textContent()).toMatch(/^Security violation/);
 });
 
+test("the token leaves the address at once, and the page has it still: opened again, and on the way to others", async () => {
+  const { terminals, listUrl, token, base } = await liveView({ token: "a secret, with ümlauts %41 & signs" });
+  const { session_id } = await openTerminal(terminals);
+  const asked: string[] = [];
+  const page = await openPage(listUrl, { asked: (url) => asked.push(url) });
+  await page.locator("tbody tr").waitFor();
+  expect(page.url()).toBe(new URL("/terminals", base).href);
+  await page.reload();
+  await page.locator("td.program a").click();
+  await page.locator("#state.live").waitFor();
+  expect(page.url()).toBe(new URL(`/terminals/${session_id}`, base).href);
+  await page.reload();
+  await page.locator("#state.live").waitFor();
+  await page.locator("#back").click();
+  await page.locator("tbody tr").waitFor();
+  const bearing = asked.filter((url) => url.includes(encodeURIComponent(token).slice(0, 8)) || url.includes("token="));
+  expect(bearing).toHaveLength(1);
+  const stranger = await openPage(new URL("/terminals", base).href);
+  await stranger.locator("#notice").waitFor({ state: "visible" });
+  expect(await stranger.locator("tbody tr").count()).toBe(0);
+});
+
 test("a question of a program to its terminal is answered once, however many look on", async () => {
   const { terminals, urlOf } = await liveView({ canType: true });
   const { session_id, send, wait } = await openTerminal(terminals);
@@ -103,7 +125,7 @@ test("a page that is opened in the middle of a full-screen program shows it whol
   const { terminals, urlOf } = await liveView({ canType: true });
   const { session_id, wait } = await openTerminal(terminals, "vim");
   await wait("~");
-  const page = await openPage(urlOf(session_id), { width: 700, height: 420 });
+  const page = await openPage(urlOf(session_id), { viewport: { width: 700, height: 420 } });
 
   await sees(page, "~");
   await page.keyboard.type("iinserted words");
@@ -117,12 +139,22 @@ test("a page that is opened in the middle of a full-screen program shows it whol
 });
 
 /** A page; what its policy forbids, or a script that throws, fails the test. */
-async function openPage(url: string, viewport = { width: 1280, height: 800 }): Promise<Page> {
+interface Opening {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  /** Hears every address that the page asks for. */
+  asked?(url: string): void;
+}
+
+/** An address without the token is answered with 401, and the page that may have it. */
+const WITHOUT_TOKEN = /status of 401/;
+
+async function openPage(url: string, { viewport = { width: 1280, height: 800 }, asked }: Opening = {}): Promise<Page> {
   const context = await browser.newContext({ viewport });
   const page = await context.newPage();
   const complaints: string[] = [];
+  page.on("request", (request) => asked?.(request.url()));
   page.on("console", (message) => {
-    if (message.type() === "error") complaints.push(message.text());
+    if (message.type() === "error" && !WITHOUT_TOKEN.test(message.text())) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
   onTestFinished(async () => {

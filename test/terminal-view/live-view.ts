@@ -38,9 +38,9 @@ export async function liveView(
     terminals,
     base: new URL(base.origin),
     token,
-    listUrl: `${base.origin}/terminals?token=${token}`,
+    listUrl: `${base.origin}/terminals?token=${encodeURIComponent(token)}`,
     urlOf: (id) => view.toWebUrl(id),
-    socketUrlOf: (id) => `ws://${base.host}/terminals/${id}/pty?token=${token}`,
+    socketUrlOf: (id) => `ws://${base.host}/terminals/${id}/pty?token=${encodeURIComponent(token)}`,
   };
 }
 

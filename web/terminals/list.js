@@ -1,9 +1,10 @@
 // The page that lists the terminals. All that comes from outside is set as text, never as markup.
 
+import { bearing } from "/terminals/assets/token.js";
+
 const REFRESH_MS = 1_500;
 const LOST_AFTER = 2;
 
-const token = new URLSearchParams(location.search).get("token") ?? "";
 const body = /** @type {HTMLTableSectionElement} */ (document.querySelector("#sessions tbody"));
 let failures = 0;
 
@@ -14,7 +15,7 @@ let failures = 0;
 
 /** @param {string} id */
 function addressOf(id) {
-  return `/terminals/${encodeURIComponent(id)}?token=${encodeURIComponent(token)}`;
+  return `/terminals/${encodeURIComponent(id)}`;
 }
 
 /** @param {string} id */
@@ -74,7 +75,7 @@ function stateCell({ state, exit_code }) {
 /** @param {string} id */
 async function kill(id) {
   if (!confirm(`End ${id} and everything that runs in it?`)) return;
-  const answer = await fetch(addressOf(id), { method: "DELETE" });
+  const answer = await fetch(addressOf(id), { method: "DELETE", headers: bearing });
   if (!answer.ok) tell(await answer.text());
   await refresh();
 }
@@ -122,9 +123,7 @@ function show(sessions, canType) {
 
 async function refresh() {
   try {
-    const answer = await fetch(`/terminals?token=${encodeURIComponent(token)}`, {
-      headers: { accept: "application/json" },
-    });
+    const answer = await fetch("/terminals", { headers: { ...bearing, accept: "application/json" } });
     if (!answer.ok) return tell(await answer.text());
     const { data } = await answer.json();
     show(data.items, data.can_type);

@@ -1,5 +1,6 @@
 // The page of one terminal: xterm.js, fed by a WebSocket. The program's terminal keeps its size; the page scales.
 
+import { bearing, protocols } from "/terminals/assets/token.js";
 import { Terminal } from "/terminals/assets/xterm.js";
 
 const MIN_FONT = 6;
@@ -11,8 +12,7 @@ const MAX_INPUT = 10_000;
 const ENDED = 4000;
 const NOT_FOUND = 4404;
 
-const query = new URLSearchParams(location.search);
-const address = `${location.pathname}?token=${encodeURIComponent(query.get("token") ?? "")}`;
+const address = location.pathname;
 let canType = false;
 let retries = 0;
 /** @type {WebSocket | undefined} */
@@ -65,7 +65,6 @@ terminal.onData(type);
 terminal.onBinary(type);
 terminal.onTitleChange(showTitle);
 new ResizeObserver(fillWindow).observe(element("stage"));
-element("back").setAttribute("href", `/terminals${location.search}`);
 element("kill").addEventListener("click", () => void kill());
 connect();
 
@@ -106,8 +105,7 @@ function answerNothing() {
 
 function connect() {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  const path = address.replace("?", "/pty?");
-  const opened = new WebSocket(`${scheme}//${location.host}${path}`);
+  const opened = new WebSocket(`${scheme}//${location.host}${address}/pty`, protocols);
   socket = opened;
   opened.addEventListener("message", ({ data }) => receive(opened, JSON.parse(data)));
   opened.addEventListener("close", ({ code }) => lost(code));
@@ -209,7 +207,7 @@ function tell(text) {
 
 async function kill() {
   if (!confirm("End this terminal and everything that runs in it?")) return;
-  const answer = await fetch(address, { method: "DELETE" });
+  const answer = await fetch(address, { method: "DELETE", headers: bearing });
   if (!answer.ok) tell(await answer.text());
 }
 

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { decodeSegment } from "../../operations/triggers/path-pattern.ts";
 import type { LiveTerminals } from "../../ports/terminals/terminal-views.ts";
 import { Access, type AccessOptions } from "./access.ts";
 import { Viewers } from "./viewer.ts";
@@ -44,7 +45,8 @@ export class TerminalPages {
     socket.on("error", () => undefined);
     const url = toUrl(request.url);
     const { host, origin } = request.headers;
-    const refusal = this.#access.judge({ host, origin, token: url?.searchParams.get("token") ?? null });
+    const token = tokenOfSocket(request) ?? url?.searchParams.get("token") ?? null;
+    const refusal = this.#access.judge({ host, origin, token });
     const [, id] = STREAM.exec(url?.pathname ?? "") ?? [];
     if (refusal !== undefined) refuse(socket, refusal.status);
     else if (id === undefined) refuse(socket, 404);
@@ -62,17 +64,19 @@ export class TerminalPages {
     const visit = {
       host: request.headers.get("host") ?? undefined,
       origin: request.headers.get("origin") ?? undefined,
-      token: url.searchParams.get("token"),
+      token: tokenOf(request.headers.get("authorization")) ?? url.searchParams.get("token"),
     };
     const [, asset] = ASSET.exec(url.pathname) ?? [];
     // Files of the package are public, so their addresses need no token.
     const refusal = asset === undefined ? this.#access.judge(visit) : this.#access.judgePlace(visit);
-    if (refusal !== undefined) return toText(refusal.status, refusal.reason);
     const isReading = request.method === "GET" || request.method === "HEAD";
-    if (asset !== undefined && isReading) return this.#serveAsset(asset);
     const isList = url.pathname === "/terminals";
-    if (isList && isReading) return this.#list(request, nonce);
     const [, id] = SESSION.exec(url.pathname) ?? [];
+    if (refusal?.status === 401 && isReading && wantsPage(request) && (isList || id !== undefined))
+      return toHtml(await readPage(isList ? "list" : "session", nonce), 401);
+    if (refusal !== undefined) return toText(refusal.status, refusal.reason);
+    if (asset !== undefined && isReading) return this.#serveAsset(asset);
+    if (isList && isReading) return this.#list(request, nonce);
     if (id !== undefined && isReading) return this.#show(id, nonce);
     if (id !== undefined && request.method === "DELETE") return this.#kill(id);
     if (asset === undefined && !isList && id === undefined) return toText(404, "There is nothing here.");
@@ -89,8 +93,7 @@ export class TerminalPages {
 
   async #list(request: Request, nonce: string): Promise<Response> {
     const { views, canType } = this.#options;
-    if (!(request.headers.get("accept") ?? "").includes("application/json"))
-      return toHtml(await readPage("list", nonce));
+    if (wantsPage(request)) return toHtml(await readPage("list", nonce));
     const items = (await views.list()).map(({ web_url: _withToken, ...rest }) => rest);
     return Response.json({ data: { items, can_type: canType }, error: null });
   }
@@ -146,10 +149,31 @@ function toText(status: number, text: string): Response {
   });
 }
 
-function toHtml(html: string): Response {
+function toHtml(html: string, status = 200): Response {
   return new Response(html, {
+    status,
     headers: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", vary: "accept" },
   });
+}
+
+/**
+ * The pages themselves are the same for everybody. They take the token out of the address, keep it for their tab, and bear it in a
+ * header: so one that was opened again has it, though its address has not.
+ */
+function wantsPage({ headers }: Request): boolean {
+  return !(headers.get("accept") ?? "").includes("application/json");
+}
+
+function tokenOf(authorization: string | null): string | undefined {
+  const [, written] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
+  // A token may be any text, a header may not.
+  return written === undefined ? undefined : (decodeSegment(written) ?? written);
+}
+
+/** Scripts choose no header of a WebSocket but the names of protocols, which not every character may stand in. */
+function tokenOfSocket({ headers }: IncomingMessage): string | undefined {
+  const [, token] = /(?:^|[ ,])token\.([A-Za-z0-9_-]+)/.exec(headers["sec-websocket-protocol"] ?? "") ?? [];
+  return token === undefined ? undefined : Buffer.from(token, "base64url").toString();
 }
 
 function toUrl(path: string | undefined): URL | undefined {
@@ -179,6 +203,7 @@ const PAGES = new URL("../../../web/terminals/", import.meta.url);
 const ASSETS: Readonly<Record<string, () => Asset>> = {
   "list.js": () => ({ url: new URL("list.js", PAGES), type: SCRIPT }),
   "session.js": () => ({ url: new URL("session.js", PAGES), type: SCRIPT }),
+  "token.js": () => ({ url: new URL("token.js", PAGES), type: SCRIPT }),
   "style.css": () => ({ url: new URL("style.css", PAGES), type: STYLE }),
   "icon.svg": () => ({ url: new URL("icon.svg", PAGES), type: "image/svg+xml" }),
   "xterm.js": () => ({ url: new URL(import.meta.resolve("@xterm/xterm/lib/xterm.mjs")), type: SCRIPT }),

@@ -154,6 +154,9 @@ interface Joining {
   readonly sessionId: string;
 }
 
+/** Beside it a page offers one that bears its token. */
+const PROTOCOL = "pawl";
+
 const MAX_VIEWERS = 100;
 /** The longest input is 10,000 characters, and each may be written as six. */
 const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -163,7 +166,12 @@ const HEARTBEAT_MS = 30_000;
 /** All who look at terminals through a WebSocket. */
 export class Viewers {
   readonly #options: ViewersOptions;
-  readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    handleProtocols: () => PROTOCOL,
+  });
   readonly #silent = new WeakSet<WebSocket>();
   #heartbeat: NodeJS.Timeout | undefined;
 
