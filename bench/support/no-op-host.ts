@@ -48,7 +48,7 @@ export function fanOut(items: number, maxConcurrent = items): Graph {
 }
 
 function task(id: string, after: readonly string[]): Step {
-  return { kind: "task", id, executor: "none", after, input: { op: "literal", value: null } };
+  return { kind: "task", id, executor: "code", after, input: { op: "literal", value: null } };
 }
 
 function graphOf(name: string, steps: readonly Step[], defaults: JsonObject = {}): Graph {

@@ -27,7 +27,7 @@ export function toGraph(
 }
 
 export function task(id: string, more: Partial<TaskStep> = {}): TaskStep {
-  return { kind: "task", id, executor: "script", input: literal(null), ...more };
+  return { kind: "task", id, executor: "code", input: literal(null), ...more };
 }
 
 export function literal(value: Json): Expr {

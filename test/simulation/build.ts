@@ -26,7 +26,7 @@ export function machine(steps: readonly Step[], more: Partial<MachineFlow> = {})
 /** A task whose input is its needs' outputs, unless told otherwise. */
 export function task(id: string, more: Partial<TaskStep> = {}): TaskStep {
   const needs = (more.after ?? []).map((need): [string, Expr] => [need, steps(need)]);
-  return { kind: "task", executor: "test", id, input: object(Object.fromEntries(needs)), ...more };
+  return { kind: "task", executor: "code", id, input: object(Object.fromEntries(needs)), ...more };
 }
 
 export function literal(value: Json): Expr {

@@ -191,7 +191,7 @@ class GraphMaker {
     };
     const seen = this.#seen(after, place);
     const kind = random.share();
-    if (kind < 0.55) return { ...common, kind: "task", executor: "test", input: seen };
+    if (kind < 0.55) return { ...common, kind: "task", executor: "code", input: seen };
     if (kind < 0.65 && !isDeep) {
       const timeoutMs = this.#traits.hasTimeouts && random.chance(0.3) ? { timeoutMs: random.int(1, 40) } : {};
       return { ...common, ...timeoutMs, kind: "flow", flow: this.flow(smaller, inner) };

@@ -349,6 +349,11 @@ export const ERRORS = {
     1,
   ),
   RATE_LIMITED: row("More requests than this key may send.", "Wait as long as `Retry-After` says.", 1),
+  NOT_GRANTED: row(
+    "The definition, or its run, wants what it was not granted.",
+    "Use a key that grants it (`pawl keys create --grant`), or put the definition into a file of the application.",
+    3,
+  ),
   FORBIDDEN: row("The key does not allow this.", "Use a key with the scope named.", 4),
   CONTENT_TYPE_REFUSED: row(
     "A request that changes something must say that it is JSON, which no form of a web page can.",

@@ -153,10 +153,23 @@ interface StepCommon {
   readonly project?: { readonly [key: string]: Expr };
 }
 
+/** Who does the work of a task. `src/core/trust/needs.ts` says what each must be granted. */
+export type ExecutorKind =
+  | "agent"
+  | "inline"
+  | "llm"
+  | "mcp"
+  | "code"
+  | "http"
+  | "terminal"
+  | "csv"
+  | "report"
+  | "fail";
+
 /** Work for an executor. `input` is bound when the task is dispatched. */
 export interface TaskStep extends StepCommon {
   readonly kind: "task";
-  readonly executor: string;
+  readonly executor: ExecutorKind;
   readonly input: Expr;
   /** Policies for its output, applied before it is recorded. */
   readonly policies?: readonly Policy[];

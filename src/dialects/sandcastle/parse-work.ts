@@ -1,3 +1,4 @@
+import type { ExecutorKind } from "../../core/graph/graph.ts";
 import type { Json } from "../../core/json.ts";
 import { isTerminalTool } from "../../ports/terminals/terminal-tools.ts";
 import type { NeededFile } from "../definition.ts";
@@ -16,7 +17,7 @@ type ReadWork = ReadKind<keyof typeof workKinds>;
 /** A task for an executor. */
 export interface WorkBody {
   readonly type: "work";
-  readonly executor: string;
+  readonly executor: ExecutorKind;
   readonly input: Value;
   /** Scripts and prompts that a run keeps. */
   readonly files: readonly NeededFile[];
@@ -132,7 +133,7 @@ function toTerminal(tool: string, params: Value | undefined, schema: Json | unde
   return { ...body, isOnce: tool === "send_input" };
 }
 
-function toBody(executor: string, input: { readonly [name: string]: Value | undefined }): WorkBody {
+function toBody(executor: ExecutorKind, input: { readonly [name: string]: Value | undefined }): WorkBody {
   const entries = Object.entries(input).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );

@@ -1,0 +1,154 @@
+import { PawlError } from "../errors/pawl-error.ts";
+import type { Expr } from "../expressions/expr.ts";
+import { namesInEnv } from "../expressions/resolve-env.ts";
+import type { Flow, Graph, Place, Step, TaskStep } from "../graph/graph.ts";
+import { flowsInside } from "../graph/steps-within.ts";
+import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { allows, CAPABILITIES, type Capability, type Grant, isEverything } from "./grant.ts";
+import { EXECUTOR_NEEDS, isExecutorKind, STEP_NEEDS } from "./needs.ts";
+
+/** Something that a definition wants and was not granted. */
+export interface Lack {
+  readonly capability: Capability;
+  /** Which of it. Absent: any. */
+  readonly name?: string;
+  readonly message: string;
+  /** The step that wants it. Absent: a key beside the steps. */
+  readonly place?: Place;
+}
+
+/**
+ * Everything in a graph that goes beyond a grant. Names that values make are not known here: executors look at them again, with
+ * the same words (`refuseUngranted`).
+ */
+export function checkGrant(graph: Graph, grant: Grant): readonly Lack[] {
+  if (isEverything(grant)) return [];
+  const lacks = wantsOf(graph).filter(({ capability, name }) => !allows(grant, capability, name));
+  return [
+    ...new Map(lacks.map((lack) => [`${lack.message} ${lack.place?.line} ${lack.place?.column}`, lack])).values(),
+  ];
+}
+
+/** The word behind `--grant` that allows it. */
+export function grantWord(capability: Capability, name?: string): string {
+  const { names }: { readonly names?: readonly string[] } = CAPABILITIES[capability];
+  return name === undefined || names?.length === 0 ? capability : `${capability}:${name}`;
+}
+
+export function remedyFor(capability: Capability, name?: string): string {
+  const word = grantWord(capability, name);
+  return `Use a key that is made with \`--grant ${word}\`, or put the definition into a file of the application. Without keys: \`server.grant: ${word}\`.`;
+}
+
+/** Throws `NOT_GRANTED` where a grant does not allow what a step is about to do. */
+export function refuseUngranted(grant: Grant, capability: Capability, name?: string): void {
+  if (allows(grant, capability, name)) return;
+  const message = `It was not granted to ${name === undefined ? sentence(capability) : sentenceFor(capability, name)}.`;
+  throw new PawlError("NOT_GRANTED", { message, remedy: remedyFor(capability, name) });
+}
+
+function sentence(capability: Capability): string {
+  return CAPABILITIES[capability].saysAll;
+}
+
+function sentenceFor(capability: Capability, name: string): string {
+  const { says, saysAll } = CAPABILITIES[capability];
+  return says === "" ? saysAll : says.replace("{}", `\`${name}\``);
+}
+
+function wantsOf(graph: Graph): readonly Lack[] {
+  const { dialect, flow, envAllowed, ending, settings } = graph;
+  const webhooks = [ending.completionWebhook, ending.failureWebhook, ending.approvalWebhook];
+  const { sandstorm_url: agentServer, mcp_servers: servers } = settings;
+  return [
+    ...(dialect === "direct" ? [] : [want("dialects", dialect, "The definition is written in")]),
+    ...envAllowed.map((name) => want("variables", name, "The definition reads the variable")),
+    ...variablesIn([agentServer ?? null, ...webhooks.map((url) => url ?? null)], "An address reads the variable"),
+    ...(ending.storagePath === undefined
+      ? []
+      : [want("storage", undefined, "The outputs are written to the storage.")]),
+    ...(isJsonObject(servers) ? Object.entries(servers).flatMap(([name, server]) => wantsOfServer(name, server)) : []),
+    ...stepsIn(flow).flatMap((step) => wantsOfStep(step, settings).map((lack) => ({ ...lack, place: step.place }))),
+  ];
+}
+
+function want(capability: Capability, name: string | undefined, says: string): Lack {
+  return name === undefined ? { capability, message: says } : { capability, name, message: `${says} \`${name}\`.` };
+}
+
+function variablesIn(value: Json, says: string): readonly Lack[] {
+  return textsIn(value).flatMap((text) => namesInEnv(text).map((name) => want("variables", name, says)));
+}
+
+function textsIn(value: Json): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isJsonObject(value) ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** A server of the definition's own. */
+export function wantsOfServer(name: string, server: Json): readonly Lack[] {
+  const { url } = isJsonObject(server) ? server : {};
+  const way =
+    url === undefined
+      ? want("commands", undefined, `The MCP server "${name}" is a program that the definition names.`)
+      : want("own-servers", undefined, `The MCP server "${name}" is at an address that the definition names.`);
+  return [way, ...variablesIn(server, `The MCP server "${name}" reads the variable`)];
+}
+
+function wantsOfStep(step: Step, settings: JsonObject): readonly Lack[] {
+  const says = `Step '${step.id}'`;
+  if (step.kind === "call") {
+    const name = literalText(step.workflow);
+    return name === undefined || name.includes("\n") ? [] : [want("workflows", name, `${says} calls the workflow`)];
+  }
+  return step.kind === "task" && STEP_NEEDS.task !== "nothing" ? wantsOfTask(step, says, settings) : [];
+}
+
+function wantsOfTask(step: TaskStep, says: string, settings: JsonObject): readonly Lack[] {
+  const kind: string = step.executor;
+  const need = isExecutorKind(kind) ? EXECUTOR_NEEDS[kind] : "executors";
+  const input = fieldsOf(step.input);
+  const wants = [want("executors", kind, `${says} is of the kind`)];
+  if (need === "code") {
+    wants.push(want("code", "sandbox", `${says} runs code:`));
+    if (input["network"] !== undefined && literalOf(input["network"]) !== false)
+      wants.push(want("code", "network", `${says} runs code with the`));
+  } else if (need !== "nothing" && need !== "executors") {
+    wants.push(want(need, undefined, `${says} needs to ${CAPABILITIES[need].saysAll}.`));
+  }
+  return [...wants, ...serversOf(input, settings).map((name) => want("servers", name, `${says} uses the MCP server`))];
+}
+
+/** Configured servers that a tool step or an agent names. What a definition brings itself is looked at with its settings. */
+function serversOf(input: Fields, { mcp_servers: own }: JsonObject): readonly string[] {
+  const agent = literalOf(input["agent"]);
+  const clients = isJsonObject(agent) ? agent["clients"] : undefined;
+  const named = [literalOf(input["server"]), ...(Array.isArray(clients) ? clients : [])];
+  const isOwn = (name: string) => isJsonObject(own) && Object.hasOwn(own, name);
+  return named.filter((name): name is string => typeof name === "string" && !isOwn(name));
+}
+
+type Fields = { readonly [name: string]: Expr | undefined };
+
+function fieldsOf(input: Expr): Fields {
+  return input.op === "object" ? input.entries : {};
+}
+
+function literalOf(expr: Expr | undefined): Json | undefined {
+  return expr?.op === "literal" ? expr.value : undefined;
+}
+
+function literalText(expr: Expr): string | undefined {
+  const value = literalOf(expr);
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Every step, in its own place or in that of the step around it. */
+function stepsIn(flow: Flow, around?: Place): readonly Step[] {
+  return flow.steps.flatMap((step) => {
+    const place = step.place ?? around;
+    const inner = flowsInside(step).flatMap((inside) => stepsIn(inside.flow, place));
+    return [place === undefined ? step : { ...step, place }, ...inner];
+  });
+}

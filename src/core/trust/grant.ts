@@ -1,0 +1,130 @@
+import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+
+/** What a definition may reach outside of itself: for each capability the names that it may use, `*` standing for any text. */
+export type Grant = { readonly [Name in Capability]: readonly string[] };
+
+export type Capability = keyof typeof CAPABILITIES;
+
+interface CapabilityRow {
+  /** In words, behind `may`. `{}`: the names. */
+  readonly says: string;
+  /** The same where every name is granted. */
+  readonly saysAll: string;
+  /** The names that a text has which is sent in a request. */
+  readonly sent: readonly string[];
+  /** The names that there are. Absent: any. Empty: the capability has no names, it is there or not. */
+  readonly names?: readonly string[];
+}
+
+const row = (sent: "all" | "none", says: string, saysAll: string, names?: readonly string[]): CapabilityRow => ({
+  says,
+  saysAll,
+  sent: sent === "all" ? ["*"] : [],
+  ...(names === undefined ? {} : { names }),
+});
+
+/** Every capability. A text that is sent has those that harm nobody but whoever pays for it. */
+export const CAPABILITIES = {
+  dialects: row("all", "be written in {}", "be written in every dialect", ["sandcastle", "uhlp", "terminal", "agents"]),
+  executors: row("all", "have steps of the kinds {}", "have steps of every kind"),
+  servers: row("all", "call the configured MCP servers {}", "call every configured MCP server"),
+  commands: row("none", "", "run programs as MCP servers of its own", []),
+  "own-servers": row("none", "", "name MCP servers of its own by their addresses", []),
+  terminals: row("none", "", "open terminals", []),
+  code: {
+    ...row("none", "run code: {}", "run code, also with the network", ["sandbox", "network"]),
+    sent: ["sandbox"],
+  },
+  variables: row("none", "read the variables {} of the environment", "read every variable of the environment"),
+  addresses: row("none", "ask the private addresses {}", "ask private addresses"),
+  workflows: row("all", "call the workflows {}", "call every workflow"),
+  folders: row("none", "", "name files and folders of the application", []),
+  storage: row("all", "", "write files into the storage", []),
+} as const satisfies Record<string, CapabilityRow>;
+
+export const CAPABILITY_NAMES = Object.keys(CAPABILITIES) as readonly Capability[];
+
+/** The operator's own: files of the application, and whoever has its command line. */
+export const EVERYTHING: Grant = toGrant(() => ["*"]);
+
+/** Texts that are sent in requests, unless somebody grants them more. */
+export const SENT: Grant = toGrant((name) => CAPABILITIES[name].sent);
+
+export const NOTHING: Grant = toGrant(() => []);
+
+export function toGrant(namesOf: (name: Capability) => readonly string[]): Grant {
+  // Every capability has an entry, which the type of `fromEntries` cannot say.
+  return Object.fromEntries(CAPABILITY_NAMES.map((name) => [name, namesOf(name)])) as unknown as Grant;
+}
+
+/** Whether a name may be used. Without one: whether the capability is there at all. */
+export function allows(grant: Grant, capability: Capability, name?: string): boolean {
+  const names = grant[capability];
+  return name === undefined ? names.length > 0 : names.some((pattern) => matches(pattern, name));
+}
+
+export function isEverything(grant: Grant): boolean {
+  return CAPABILITY_NAMES.every((name) => grant[name].includes("*"));
+}
+
+/** Whether whoever has `grant` may give `other` away. */
+export function covers(grant: Grant, other: Grant): boolean {
+  return CAPABILITY_NAMES.every((name) => other[name].every((each) => allows(grant, name, each)));
+}
+
+/** What both grant. */
+export function meet(one: Grant, other: Grant): Grant {
+  return toGrant((name) => [
+    ...new Set([
+      ...one[name].filter((each) => allows(other, name, each)),
+      ...other[name].filter((each) => allows(one, name, each)),
+    ]),
+  ]);
+}
+
+/** Whether a pattern fits. A name with a `*` of its own fits only a pattern that every such name fits. */
+function matches(pattern: string, name: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  const last = rest.pop();
+  if (last === undefined) return pattern === name;
+  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+  const end = name.length - last.length;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found === -1 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+const ALL = "everything";
+
+/** For records. A capability that a later version adds is nobody's but the operator's. */
+export function toStored(grant: Grant): Json {
+  return isEverything(grant) ? ALL : { ...grant };
+}
+
+/** Undefined: it was never recorded. Whatever cannot be read is not granted. */
+export function fromStored(stored: Json | undefined): Grant | undefined {
+  if (stored === undefined || stored === null) return undefined;
+  if (stored === ALL) return EVERYTHING;
+  const kept: JsonObject = isJsonObject(stored) ? stored : {};
+  return toGrant((name) => {
+    const names = Object.hasOwn(kept, name) ? kept[name] : undefined;
+    return Array.isArray(names) ? names.filter((each) => typeof each === "string") : [];
+  });
+}
+
+/** The grant of a graph, which stands in its settings. A graph of before, and one of the operator's, has none there. */
+export function grantOf(settings: JsonObject): Grant {
+  return fromStored(Object.hasOwn(settings, GRANT_KEY) ? settings[GRANT_KEY] : undefined) ?? EVERYTHING;
+}
+
+/** Settings with their grant. A dialect cannot write this key. */
+export function withGrant(settings: JsonObject, grant: Grant): JsonObject {
+  const { [GRANT_KEY]: _, ...rest } = settings;
+  return isEverything(grant) ? rest : { ...rest, [GRANT_KEY]: toStored(grant) };
+}
+
+const GRANT_KEY = "grant";
