@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { KnownSecrets } from "../config/known-secrets.ts";
 import { type Config, type ConfigSources, loadConfig } from "../config/load-config.ts";
 import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
+import { EVERYTHING } from "../core/trust/grant.ts";
 import { CapacityPools } from "../executors/capacity/capacity-pools.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type {
@@ -71,6 +72,7 @@ class App implements OpenApplication {
   readonly dataDir: string;
   readonly config: Config;
   readonly clock = new SystemClock();
+  readonly grant = EVERYTHING;
   readonly findExecutor: FindExecutor;
   readonly capacity: CapacityPools;
   readonly mask: (text: string) => string;

@@ -17,6 +17,8 @@ export interface Values extends NestedSettings {
   /** In the environment: separated by commas. */
   readonly texts: readonly string[];
   readonly origins: readonly string[];
+  /** What texts may reach, as `pawl keys create --grant` takes it. */
+  readonly grant: string;
 }
 
 export interface SettingDescription {

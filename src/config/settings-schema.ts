@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { GRANT_WORDS, parseGrant } from "../core/trust/parse-grant.ts";
 import { NESTED_SETTINGS } from "./nested-settings.ts";
 import type { SettingDescription } from "./setting-description.ts";
 import type { Settings, TerminalSettings } from "./settings.ts";
@@ -51,6 +52,11 @@ function valueSchema({ is, range, minLength }: SettingDescription): z.ZodType {
         splitAtCommas,
         z.array(z.string().refine(isOrigin, "is no origin such as `https://app.example`")),
       );
+    case "grant":
+      return z.string().superRefine((text, context) => {
+        const parsed = parseGrant(text);
+        if ("problem" in parsed) context.addIssue(`${parsed.problem}; the words are ${GRANT_WORDS.join(", ")}`);
+      });
     case "context":
     case "aliases":
     case "providers":

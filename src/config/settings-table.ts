@@ -119,6 +119,11 @@ export const SETTINGS = {
       range: [0, 1_000_000],
       says: "Requests of one key, or of one address if no key is needed. 0: any number. Default: 1,200; any on loopback without keys.",
     },
+    grant: {
+      is: "grant",
+      default: "sent",
+      says: "What texts may reach that come without a key, or with `api_key`: `terminals,variables:API_*`, `everything`.",
+    },
     cors_origins: { is: "origins", default: [], says: "Pages of these origins may use it: `https://app.example`." },
     max_in_flight: { is: "count", default: 1_000, says: "Requests that may wait for their run at once." },
     stop_grace_ms: {

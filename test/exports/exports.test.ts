@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
+import { EVERYTHING } from "../../src/core/trust/grant.ts";
 import { createCsvExecutor } from "../../src/executors/exports/csv-executor.ts";
 import { createReportExecutor } from "../../src/executors/exports/report-executor.ts";
 import type { FindExecutor } from "../../src/hosts/executors.ts";
@@ -68,7 +69,7 @@ function dyingAfterCsv(wasWritten: () => void): FindExecutor {
 }
 
 async function run(world: World, input: JsonObject, tenantId?: string) {
-  const definition = await compileText(SCORES, { folders: [] });
+  const definition = await compileText(SCORES, { grant: EVERYTHING, folders: [] });
   const start = { definition, input: { folder: "out", ...input }, ...(tenantId === undefined ? {} : { tenantId }) };
   const { id } = await world.host.startRun(start);
   const record = await world.host.settled(id);
@@ -116,7 +117,7 @@ test("where a file cannot be written the run says so, and keeps its outputs", as
 
 test("a process that dies after it has added rows, and before that is on record, leaves them there once", async () => {
   const first = newWorld();
-  const definition = await compileText(SCORES, { folders: [] });
+  const definition = await compileText(SCORES, { grant: EVERYTHING, folders: [] });
   let wasWritten = () => {};
   const written = new Promise<void>((resolve) => {
     wasWritten = resolve;

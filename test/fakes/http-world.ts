@@ -6,6 +6,7 @@ import { createMask } from "../../src/config/create-mask.ts";
 import type { Config } from "../../src/config/load-config.ts";
 import { DEFAULTS, type Settings } from "../../src/config/settings.ts";
 import type { Graph } from "../../src/core/graph/graph.ts";
+import { EVERYTHING } from "../../src/core/trust/grant.ts";
 import { createPromptRenderer } from "../../src/executors/llm/prompt/prompt-renderer.ts";
 import { createModelPrices } from "../../src/executors/models/create-model-prices.ts";
 import type { RunHost } from "../../src/hosts/run-host.ts";
@@ -179,6 +180,7 @@ function toApplication(
     dataDir: `${APP_DIR}/.pawl`,
     config,
     clock: world.clock,
+    grant: EVERYTHING,
     findExecutor: refuse,
     mask: createMask(secrets),
     records: async () => ({ journal: world.journal, blobs: world.blobs }),

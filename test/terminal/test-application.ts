@@ -5,6 +5,7 @@ import { Regexes } from "../../src/app/regexes.ts";
 import { createMask } from "../../src/config/create-mask.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import type { JsonObject } from "../../src/core/json.ts";
+import { EVERYTHING } from "../../src/core/trust/grant.ts";
 import type { TerminalOptions } from "../../src/executors/terminal/terminal-options.ts";
 import { LocalHost } from "../../src/hosts/local/local-host.ts";
 import type { AppHost, Application } from "../../src/operations/application/application.ts";
@@ -70,6 +71,7 @@ export async function testApplication(
     budgets: async () => service.budgets,
     config,
     clock,
+    grant: EVERYTHING,
     findExecutor,
     mask,
     records: async () => ({ journal, blobs }),

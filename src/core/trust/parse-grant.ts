@@ -30,6 +30,12 @@ export function parseGrant(text: string): ParsedGrant {
     : combine(entries.map(toEntry));
 }
 
+/** Of a text that has been checked: what cannot be read grants no more than a text that is sent has. */
+export function grantOfText(text: string): Grant {
+  const parsed = parseGrant(text);
+  return "grant" in parsed ? parsed.grant : SENT;
+}
+
 /** Reads the form of JSON: a text as above, or `{"terminals": true, "variables": ["API_*"]}`. */
 export function readGrant(given: Json): ParsedGrant {
   if (typeof given === "string") return parseGrant(given);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { openToolbox } from "../../../test/fakes/mcp-server/open-toolbox.ts";
 import { fakeSettings } from "../../../test/fakes/mcp-server/server-entries.ts";
+import { EVERYTHING } from "../../core/trust/grant.ts";
 import { compileText } from "../definitions/compile-text.ts";
 import type { RegisteredDefinition } from "../definitions/registry.ts";
 import { EarlyServers } from "./early-servers.ts";
@@ -28,6 +29,6 @@ async function definition(starts: Readonly<Record<string, "eager" | "lazy">>): P
     ...fakeSettings([`tools=${name}`], { start }),
   }));
   const text = JSON.stringify({ clients, agents: [{ name: "A" }], workflows: [{ name: "W", steps: ["A"] }] });
-  const compiled = await compileText(text, { source: "agents.json", folders: [] });
+  const compiled = await compileText(text, { source: "agents.json", grant: EVERYTHING, folders: [] });
   return { name: "W", file: "/app/agents.json", report: { definition: compiled, problems: [] } };
 }

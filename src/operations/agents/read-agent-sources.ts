@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { EVERYTHING } from "../../core/trust/grant.ts";
 import type { DefinitionPart } from "../../dialects/definition.ts";
 import { listAgentNames } from "../../dialects/list-names.ts";
 import type { ShownProblem } from "../../hosts/compiled-definition.ts";
@@ -61,7 +62,7 @@ export async function readAgentSource(places: AgentPlaces, file: string): Promis
 export function originOfAgents({ appDir, config }: AgentPlaces, file: string): TextOrigin {
   const loading = loadOptionsOf(config);
   const around = surroundingsOf({ appDir, ...loading }, file);
-  return { source: file, folders: foldersOf(file, appDir), ...loading, around };
+  return { source: file, grant: EVERYTHING, folders: foldersOf(file, appDir), ...loading, around };
 }
 
 /** A small file that cannot be read is left out. The agents file is not: that is an error. */

@@ -1,6 +1,7 @@
 import type { Config } from "../../config/load-config.ts";
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { Grant } from "../../core/trust/grant.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
 import type { Blobs } from "../../ports/blobs.ts";
@@ -33,6 +34,8 @@ export interface Application {
   readonly tenantId?: string | undefined;
   /** The most that a run may cost that is started through this, in integer micro-dollars. */
   readonly maxRunCostMicro?: number | undefined;
+  /** What texts may reach that are sent or saved through this. */
+  readonly grant: Grant;
   /** Takes configured secrets out of a text. */
   mask(text: string): string;
   /** The record of all runs, for reading: beside the owner, as the owner, or where there has never been one. */

@@ -8,9 +8,11 @@ import { checkGraph } from "../../core/graph/check-graph.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { liftControls } from "../../core/graph/lift-controls.ts";
 import { isJsonObject, type Json, ownField } from "../../core/json.ts";
+import { type Grant, withGrant } from "../../core/trust/grant.ts";
 import type { Compiled, DefinitionPart, LoadOptions, NeededFile, Selection } from "../../dialects/definition.ts";
 import { loadDefinition } from "../../dialects/load-definition.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
+import { reportLacks } from "../../dialects/report-lacks.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
 import { describeProblem } from "./describe-problem.ts";
 import { pinFiles } from "./pin-files.ts";
@@ -23,6 +25,8 @@ export interface DefinitionReport {
 
 /** The origin of a text, and the defaults for what it leaves open. */
 export interface TextOrigin {
+  /** What it may reach. The compiled graph keeps it, so that executors hold to it too. */
+  readonly grant: Grant;
   /** Its name for people, shown with every problem. */
   readonly source?: string;
   /** The folders of scripts and prompts that steps name, in this order. If empty, none are found. */
@@ -111,12 +115,15 @@ function show(problems: readonly Problem[], text: string): readonly ShownProblem
 
 async function finish(
   text: string,
-  { source, folders, read, isLenient }: TextOrigin,
-  { graph, problems, files }: Compiled,
+  { source, grant, folders, read, isLenient }: TextOrigin,
+  { graph: written, problems, files }: Compiled,
 ): Promise<DefinitionReport> {
-  const inconsistent = graph === undefined ? [] : checkGraph(graph).map((problem) => toProblem(problem, graph));
-  const shown = show([...problems, ...inconsistent], text);
-  if (graph === undefined || inconsistent.length > 0) return { problems: shown };
+  if (written === undefined) return { problems: show(problems, text) };
+  const inconsistent = checkGraph(written).map((problem) => toProblem(problem, written));
+  const wrong = [...inconsistent, ...reportLacks(written, grant, { text, file: source })];
+  const shown = show([...problems, ...wrong], text);
+  if (wrong.length > 0) return { problems: shown };
+  const graph = { ...written, settings: withGrant(written.settings, grant) };
   const located = locateServers(graph, folders);
   const pinned = await pinFiles(located, {
     text,
@@ -146,6 +153,14 @@ export async function compileText(text: string, origin: TextOrigin): Promise<Com
   const { definition, problems } = await reportOnText(text, origin);
   if (definition === undefined) throw definitionInvalid(origin.source, problems);
   return definition;
+}
+
+/** A definition that was not compiled from a text, with its grant. Throws `DEFINITION_INVALID` where it wants more. */
+export function holdTo(definition: CompiledDefinition, grant: Grant): CompiledDefinition {
+  const { text, source, graph } = definition;
+  const lacks = reportLacks(graph, grant, { text, file: source });
+  if (lacks.length > 0) throw definitionHasErrors(source, show(lacks, text));
+  return { ...definition, graph: { ...graph, settings: withGrant(graph.settings, grant) } };
 }
 
 /** The error of a definition with these problems. */

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { type DefinitionReport, reportOnText, type TextOrigin } from "./compile-text.ts";
 
 /** The origin of a text without folders. It pins no files, so it compiles to the same graph each time. */
-type SentOrigin = Pick<TextOrigin, "source" | "maxSteps" | "envAllowed" | "isLenient">;
+type SentOrigin = Pick<TextOrigin, "grant" | "source" | "maxSteps" | "envAllowed" | "isLenient">;
 
 const MAX_TEXTS = 200;
 /** A text stands for its graph, which is several times as large. */
@@ -21,12 +21,12 @@ export class CompiledTexts {
   /** See `reportOnText`. */
   async report(
     text: string,
-    { source, maxSteps, envAllowed, isLenient = false }: SentOrigin,
+    { grant, source, maxSteps, envAllowed, isLenient = false }: SentOrigin,
   ): Promise<DefinitionReport> {
-    const key = hash("sha256", JSON.stringify([text, source, maxSteps, envAllowed, isLenient]));
+    const key = hash("sha256", JSON.stringify([text, grant, source, maxSteps, envAllowed, isLenient]));
     const known = this.#kept.get(key);
     if (known !== undefined) return known.report;
-    const origin = { source, maxSteps, envAllowed, isLenient };
+    const origin = { grant, source, maxSteps, envAllowed, isLenient };
     const report = reportOnText(text, { folders: [], ...origin });
     this.#keep(key, { report, characters: text.length });
     // A faulty text is not cached: it is corrected before it is sent again.

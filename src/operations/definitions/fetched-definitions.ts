@@ -1,7 +1,8 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
+import type { Grant } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
-import { compileText } from "./compile-text.ts";
+import { compileText, type TextOrigin } from "./compile-text.ts";
 
 /** The place of a definition outside of the application's folder. */
 export interface Remote {
@@ -30,13 +31,18 @@ export class FetchedDefinitions {
   }
 
   /** Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`, `DEFINITION_INVALID`. */
-  async find(remote: Remote, path: string): Promise<CompiledDefinition> {
+  async find(remote: Remote, path: string, grant: Grant): Promise<CompiledDefinition> {
     const read = (file: string) => this.read(remote, file);
-    const key = JSON.stringify([remote.endpoint, remote.appId, path]);
+    const key = JSON.stringify([remote.endpoint, remote.appId, path, grant]);
     const text = await read(path);
     const known = this.#kept.get(key);
     if (known?.text === text && (await isSame(known.files, read))) return known.definition;
-    const fetched = await compileFetched(text, { path, read, maxSteps: this.#app.config.settings.uhlp.max_steps });
+    const fetched = await compileFetched(text, {
+      path,
+      read,
+      grant,
+      maxSteps: this.#app.config.settings.uhlp.max_steps,
+    });
     this.#kept.set(key, fetched);
     return fetched.definition;
   }
@@ -47,13 +53,17 @@ export class FetchedDefinitions {
   }
 }
 
-async function compileFetched(
-  text: string,
-  { path, read, maxSteps }: { path: string; read: (path: string) => Promise<string>; maxSteps: number },
-): Promise<Fetched> {
+interface Fetching extends Pick<TextOrigin, "grant"> {
+  readonly path: string;
+  read(path: string): Promise<string>;
+  readonly maxSteps: number;
+}
+
+async function compileFetched(text: string, { path, read, grant, maxSteps }: Fetching): Promise<Fetched> {
   const files = new Map<string, string>();
   const definition = await compileText(text, {
     source: path,
+    grant,
     folders: [],
     maxSteps,
     read: async (file) => {

@@ -1,11 +1,13 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { EVERYTHING } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import { compileText, type TextOrigin } from "./compile-text.ts";
 import { foldersOf } from "./definition-files.ts";
 import { findNamed, type NamedPlaces } from "./find-named.ts";
+import { grantOfSaved } from "./grant-of-saved.ts";
 import { looksLikeFile } from "./looks-like-file.ts";
 import { readTextFile } from "./read-text-file.ts";
 import type { RegistryPlaces } from "./registry.ts";
@@ -103,7 +105,7 @@ async function readDefinition(
 function originOf(file: string, source: string, places: DefinitionPlaces): TextOrigin {
   const { appDir, maxSteps, envAllowed = [], isLenient = false } = places;
   const around = surroundingsOf(places, file);
-  return { source, folders: foldersOf(file, appDir), envAllowed, isLenient, around, maxSteps };
+  return { source, grant: EVERYTHING, folders: foldersOf(file, appDir), envAllowed, isLenient, around, maxSteps };
 }
 
 async function findByName(name: string, places: DefinitionPlaces): Promise<ReferredDefinition> {
@@ -120,7 +122,7 @@ async function findByName(name: string, places: DefinitionPlaces): Promise<Refer
   }
   if (named.in === "storage") {
     const { maxSteps, envAllowed, isLenient = false } = places;
-    const loading = { maxSteps, envAllowed, isLenient };
+    const loading = { maxSteps, envAllowed, isLenient, grant: grantOfSaved(named.stored) };
     return { definition: await compileText(named.stored.text, { source: name, folders: [], ...loading }) };
   }
   const { file, report } = named.registered;

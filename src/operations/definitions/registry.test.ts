@@ -5,6 +5,7 @@ import { application } from "../../../test/end-to-end/support/application.ts";
 import { openServiceRecords } from "../../app/open-service-records.ts";
 import { loadConfig } from "../../config/load-config.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { EVERYTHING } from "../../core/trust/grant.ts";
 import { AgentCatalog } from "../agents/agent-catalog.ts";
 import { compileStart } from "../repeat/compile-start.ts";
 import { resolveCall } from "../start/resolve-call.ts";
@@ -149,7 +150,7 @@ test("a message becomes the input that the called workflow declares", async () =
     (
       await resolveCall(
         { appDir, config, service: openService() },
-        { workflow, input: { message, session_id: "s" }, terms: { asks: "message" }, options: {} },
+        { workflow, input: { message, session_id: "s" }, terms: { asks: "message" }, grant: EVERYTHING, options: {} },
       )
     ).input;
   expect(await ask("summarize", "A long story.")).toEqual({ text: "A long story." });
@@ -164,7 +165,10 @@ test("a step calls what was saved through the service, of its tenant or of the a
   const { definitions } = await service();
   await definitions.save({ tenantId: "t", name: "summarize", text: SUMMARIZE, at: 0 });
   const call = (workflow: string, tenantId?: string) =>
-    resolveCall({ appDir, config, service }, { workflow, input: { text: "x" }, options: {}, tenantId });
+    resolveCall(
+      { appDir, config, service },
+      { workflow, input: { text: "x" }, grant: EVERYTHING, options: {}, tenantId },
+    );
   expect((await call("summarize", "t")).definition.graph.name).toBe("summarize");
   await expect(call("summarize")).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
   await expect(call("summarize", "other")).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
@@ -190,7 +194,7 @@ test("data names a file only where definitions are kept, and a sent text no scri
   const service = openService();
   const call = (workflow: string, isComputed: boolean, source: string | null = join(app, "flows/main.yaml")) => {
     const options: JsonObject = source === null ? {} : { source };
-    const asked = { workflow, input: { text: "x" }, options, isComputed };
+    const asked = { workflow, input: { text: "x" }, grant: EVERYTHING, options, isComputed };
     return resolveCall({ appDir: app, config, service }, asked);
   };
   expect((await call("s.yaml", true)).definition.graph.name).toBe("summarize");

@@ -1,5 +1,6 @@
 import { dirname, join, relative } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { EVERYTHING } from "../../core/trust/grant.ts";
 import { listNames } from "../../dialects/list-names.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
 import { listAgentFiles } from "../agents/agent-files.ts";
@@ -71,6 +72,7 @@ export async function toRegistered(text: string, file: string, places: RegistryP
   const { definitions, parts, isValid, problems } = await checkWholeText(text, {
     source: file,
     folders: foldersOf(file, appDir),
+    grant: EVERYTHING,
     envAllowed,
     isLenient,
     around: surroundingsOf(places, file),

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { EVERYTHING } from "../../core/trust/grant.ts";
 import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import type { Application } from "../application/application.ts";
 import { chooseAgent } from "../start/choose-agent.ts";
@@ -20,6 +21,7 @@ export async function validateDefinition(
   const loading = loadOptionsOf(config);
   const report = await checkWholeText(await readTextFile(path), {
     source: file,
+    grant: EVERYTHING,
     folders: foldersOf(path, appDir),
     ...loading,
     around: surroundingsOf({ appDir, ...loading }, path),
@@ -39,8 +41,11 @@ async function hasInlineAgents(config: Application["config"], folder: string): P
 }
 
 /** Everything at once. A text that is sent has no folder: files that it names are not looked for. */
-export async function validateText({ config }: Pick<Application, "config">, text: string): Promise<TextValidation> {
-  return describeReport(await checkWholeText(text, { folders: [], ...loadOptionsOf(config) }));
+export async function validateText(
+  { config, grant }: Pick<Application, "config" | "grant">,
+  text: string,
+): Promise<TextValidation> {
+  return describeReport(await checkWholeText(text, { grant, folders: [], ...loadOptionsOf(config) }));
 }
 
 function describeReport({ definitions, parts, isValid, problems }: WholeReport): TextValidation {

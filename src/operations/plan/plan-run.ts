@@ -1,5 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { grantOf } from "../../core/trust/grant.ts";
 import type { Application } from "../application/application.ts";
 import { describeRunLimits } from "../costs/use-limits.ts";
 import { type PreparedRun, prepareStart, type Startable } from "../start/prepare-run.ts";
@@ -40,7 +41,10 @@ export async function planRun(app: Application, startable: Startable, request: P
     assumptions,
     repairs: app.config.settings.models.repairs,
     agent: chosen,
-    findCalled: (workflow, onlyNames) => findCalled(app, workflow, { options, onlyNames, tenantId: app.tenantId }),
+    findCalled: (workflow, onlyNames) => {
+      const grant = grantOf(definition.graph.settings);
+      return findCalled(app, workflow, { options, grant, onlyNames, tenantId: app.tenantId });
+    },
   });
   await planner.plan(definition.graph, input);
   const { graph } = definition;

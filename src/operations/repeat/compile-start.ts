@@ -1,8 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { EVERYTHING, fromStored } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import type { Application } from "../application/application.ts";
-import { compileText } from "../definitions/compile-text.ts";
+import { compileText, holdTo } from "../definitions/compile-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { narrowDefinition } from "../start/narrow-definition.ts";
@@ -29,7 +30,10 @@ export async function compileStart(
   const definition = typeof pinned === "string" ? await readPinned(app, sent, pinned) : await compileSent(app, sent);
   if (changes === undefined) return definition;
   const { changeDefinition } = await import("./change-definition.ts");
-  return changeDefinition(definition, changes);
+  const changed = await changeDefinition(definition, changes);
+  // With other steps it is a text that is sent.
+  const grant = fromStored(sent.options["grant"]);
+  return grant === undefined ? changed : holdTo(changed, grant);
 }
 
 async function readPinned(
@@ -50,6 +54,7 @@ async function compileSent(
   const loading = loadOptionsOf(app.config);
   const select = readSelection(options["select"]);
   const definition = await compileText(text, {
+    grant: fromStored(options["grant"]) ?? EVERYTHING,
     folders: file === undefined ? [appDir] : foldersOf(file, appDir),
     ...loading,
     around: surroundingsOf({ appDir, ...loading }, file),

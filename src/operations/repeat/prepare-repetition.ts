@@ -2,6 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Flow, Graph, RunLimits } from "../../core/graph/graph.ts";
 import { unescapeId } from "../../core/graph/step-path.ts";
 import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isEverything, toStored } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
 import { hideLeaves, type SecretLeaf, showLeaves } from "../../hosts/session/secrets/secret-leaves.ts";
@@ -125,6 +126,7 @@ async function findDefinition(app: Application, record: RunRecord, asked: Defini
   const text = isPinned ? await readPinnedText(app, record) : await readCurrentText(record, file);
   const options: JsonObject = {
     ...kept,
+    ...changeGrants(app, kept, asked.wanted),
     ...(isPinned ? { pinned: record.graph } : {}),
     ...(asked.wanted === undefined ? {} : { changes: toKept(asked.wanted) }),
   };
@@ -134,6 +136,16 @@ async function findDefinition(app: Application, record: RunRecord, asked: Defini
     script: "the script that the run began with is used",
   });
   return { definition, options, notices };
+}
+
+/**
+ * A rerun keeps the grants of its run. A fork with other steps is a text that is sent; so is, to be safe, the text of a run from before
+ * there were grants.
+ */
+function changeGrants({ grant }: Application, kept: JsonObject, wanted: ForkChanges | undefined): JsonObject {
+  const isSent = kept["source"] === undefined && kept["grant"] === undefined && !isEverything(grant);
+  if (wanted?.steps.size || isSent) return { grant: toStored(grant), caller_grant: toStored(grant) };
+  return {};
 }
 
 async function readPinnedText(app: Application, { definition }: RunRecord): Promise<string> {

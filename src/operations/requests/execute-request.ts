@@ -4,6 +4,7 @@ import { didYouMean } from "../../dialects/did-you-mean.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { Application } from "../application/application.ts";
+import { holdTo } from "../definitions/compile-text.ts";
 import type { FetchedDefinitions, Remote } from "../definitions/fetched-definitions.ts";
 import { registryOf } from "../definitions/load-options.ts";
 import { findRegistered } from "../definitions/registry.ts";
@@ -57,14 +58,15 @@ async function findWork(parts: Omit<ExecuteParts, "checker">, request: AnsweredR
   if (work.kind !== "workflow") {
     const { kind, details } = work;
     const read = named === undefined ? {} : { read: (path: string) => fetched.read(named, path) };
-    return { definition: await oneStepDefinition({ kind, details, appDir: app.appDir, ...read }) };
+    const definition = await oneStepDefinition({ kind, details, appDir: app.appDir, ...read });
+    return { definition: holdTo(definition, app.grant) };
   }
-  if (named !== undefined) return { definition: await fetched.find(named, pathOf(work)) };
+  if (named !== undefined) return { definition: await fetched.find(named, pathOf(work), app.grant) };
   const found = await findInApplication(app, work.workflowId);
   if (found !== undefined) return found;
   const configured = remoteOf(request, app.config.settings.uhlp.mcp_endpoint);
   if (configured === undefined) throw unknownWorkflow(app, work.workflowId);
-  return { definition: await fetched.find(configured, pathOf(work)) };
+  return { definition: await fetched.find(configured, pathOf(work), app.grant) };
 }
 
 async function findInApplication(app: Application, workflowId: string): Promise<FoundWork | undefined> {

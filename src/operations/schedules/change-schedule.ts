@@ -1,7 +1,9 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { isEverything, meet } from "../../core/trust/grant.ts";
 import type { NewSlot, ScheduleEdit, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Application } from "../application/application.ts";
+import { grantOfSaved } from "../definitions/grant-of-saved.ts";
 import { checkStart, type NewSchedule, neverFires } from "./create-schedule.ts";
 import { decideClaim } from "./decide-claim.ts";
 import {
@@ -66,6 +68,7 @@ async function toEdit(app: Application, schedule: StoredSchedule, change: Schedu
       catchUp,
       jitterSeconds,
       ...(next === undefined ? {} : { nextFireAt: next.nextFireAt ?? null, dueAt: next.dueAt ?? null }),
+      ...(isEverything(app.grant) ? {} : { grant: meet(grantOfSaved(schedule), app.grant) }),
       // A key that changes a schedule cannot make it spend more than the key may.
       ...(maxCostMicro === undefined
         ? {}

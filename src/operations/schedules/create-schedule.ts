@@ -35,7 +35,7 @@ export async function createSchedule(app: Application, wanted: NewSchedule): Pro
   const id = newRunId(now);
   const next = toNext(times, { id, jitterSeconds, afterMs: now });
   if (next.nextFireAt === undefined) throw neverFires(cron);
-  const { tenantId, maxRunCostMicro: maxCostMicro } = app;
+  const { tenantId, maxRunCostMicro: maxCostMicro, grant } = app;
   const stored: StoredSchedule = {
     id,
     workflow,
@@ -55,6 +55,7 @@ export async function createSchedule(app: Application, wanted: NewSchedule): Pro
     ...(enabled ? {} : { disabledReason: "paused" as const }),
     tenantId,
     maxCostMicro,
+    grant,
   };
   await (await app.service()).schedules.add(stored);
   return describeSchedule(app, stored);

@@ -1,4 +1,5 @@
 import type { Graph } from "../../core/graph/graph.ts";
+import type { Grant } from "../../core/trust/grant.ts";
 import type { ScheduleEdit, Schedules, StoredSchedule } from "../../ports/service/schedules.ts";
 import { leftOut } from "./change-schedule.ts";
 import { openFireTimes, type Timetable, toNext } from "./fire-times.ts";
@@ -8,6 +9,8 @@ export interface DefinedSchedule extends Timetable, Pick<StoredSchedule, "id" | 
   readonly source: Exclude<StoredSchedule["source"], "api">;
   /** The most that one of its runs may cost; `null`: no limit. Absent: unchanged. */
   readonly maxCostMicro?: number | null;
+  /** That of whoever saved the definition. Absent: it is a file of the operator. */
+  readonly grant?: Grant | undefined;
 }
 
 /** When a definition says that it starts. */
@@ -19,7 +22,7 @@ export function timetableOf(graph: Graph | undefined): Timetable | undefined {
 
 /** False: there is one of this id. */
 export async function addDefined(schedules: Schedules, defined: DefinedSchedule, now: number): Promise<boolean> {
-  const { id, workflow, source, cron, timezone, tenantId, maxCostMicro = null } = defined;
+  const { id, workflow, source, cron, timezone, tenantId, maxCostMicro = null, grant } = defined;
   const next = toNext(await openFireTimes({ cron, timezone }), { id, jitterSeconds: 0, afterMs: now });
   return schedules.add({
     id,
@@ -38,6 +41,7 @@ export async function addDefined(schedules: Schedules, defined: DefinedSchedule,
     ...next,
     ...(tenantId === undefined ? {} : { tenantId }),
     ...(maxCostMicro === null ? {} : { maxCostMicro }),
+    ...(grant === undefined ? {} : { grant }),
   });
 }
 
@@ -62,8 +66,11 @@ export async function toDefinedEdit(
   }
   const isBack = !enabled && disabledReason === "definition_removed";
   const hasMoved = defined.cron !== schedule.cron || defined.timezone !== schedule.timezone;
-  const { maxCostMicro } = defined;
-  const limit = maxCostMicro === undefined || maxCostMicro === (schedule.maxCostMicro ?? null) ? {} : { maxCostMicro };
+  const { maxCostMicro, grant } = defined;
+  const limit = {
+    ...(maxCostMicro === undefined || maxCostMicro === (schedule.maxCostMicro ?? null) ? {} : { maxCostMicro }),
+    ...(JSON.stringify(grant) === JSON.stringify(schedule.grant) ? {} : { grant: grant ?? null }),
+  };
   if (!isBack && !hasMoved) {
     return Object.keys(limit).length === 0 ? undefined : { version, at: now, changes: limit };
   }

@@ -3,6 +3,7 @@ import { toIsoTime } from "../../core/iso-time.ts";
 import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Application } from "../application/application.ts";
 import { forOwner } from "../application/owner-application.ts";
+import { grantOfSaved } from "../definitions/grant-of-saved.ts";
 import { deriveRunId } from "../start/derive-run-id.ts";
 import { fillDirectories } from "../start/input/fill-directories.ts";
 import { toRequestInput, toRunInput } from "../start/input/to-run-input.ts";
@@ -37,7 +38,7 @@ export async function prepareScheduled(
   schedule: StoredSchedule,
   slot: Slot,
 ): Promise<PreparedRun> {
-  const app = forOwner(everybodys, schedule);
+  const app = forOwner(everybodys, { ...schedule, grant: grantOfSaved(schedule) });
   const { definition, file } = await findSubmitted(app, { workflow: schedule.workflow });
   const runId = runIdOf(schedule, slot);
   const { graph } = definition;

@@ -78,6 +78,7 @@ async function settle(
       workflow: name,
       source: "saved",
       maxCostMicro,
+      grant: newest?.grant,
     };
     if (schedule === undefined) {
       if (defined === undefined || (await addDefined(schedules, defined, app.clock.now()))) return;

@@ -5,6 +5,7 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import type { CallStep, Flow, Graph, Place, Step, TaskStep } from "../../core/graph/graph.ts";
 import { flowsInside } from "../../core/graph/steps-within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { grantOf } from "../../core/trust/grant.ts";
 import { suggest } from "../../dialects/did-you-mean.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
@@ -93,7 +94,9 @@ class Needs {
     this.#seen.add(key);
     const { options } = this.#beginning;
     try {
-      const called = await findCalled(this.#app, workflow, { options, tenantId: this.#app.tenantId, onlyNames: false });
+      const grant = grantOf(definition.graph.settings);
+      const { tenantId } = this.#app;
+      const called = await findCalled(this.#app, workflow, { options, grant, tenantId, onlyNames: false });
       await this.#look(called);
     } catch (error) {
       if (!isPawlError(error)) throw error;

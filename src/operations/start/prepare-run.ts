@@ -23,6 +23,7 @@ import { readRequestedRun } from "./input/read-requested-run.ts";
 import { refuseMisspelt } from "./input/refuse-misspelt.ts";
 import { toRunInput } from "./input/to-run-input.ts";
 import { narrowDefinition } from "./narrow-definition.ts";
+import { toGrantOptions } from "./run-grants.ts";
 
 export interface RunRequest {
   /** A file, `FILE#NAME` or a registered name. */
@@ -94,6 +95,7 @@ export async function prepareStart(
   const options: JsonObject = {
     ...(await decideAgent(app, definition.graph, request)),
     app_dir: app.appDir,
+    ...toGrantOptions(definition.graph, app.grant),
     ...(file === undefined ? {} : { source: file }),
     ...(definition.graph.settings["part"] === undefined ? {} : { select: definition.graph.settings["part"] }),
     ...(startAt === undefined ? {} : { start_at: startAt }),

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
-import { definitionInvalid, reportOnText } from "../definitions/compile-text.ts";
+import { definitionInvalid, reportOnText, type TextOrigin } from "../definitions/compile-text.ts";
 import { findNamed } from "../definitions/find-named.ts";
 import { loadOptionsOf, registryOf } from "../definitions/load-options.ts";
 import { findSaved, reportOnSaved } from "../workflows/saved-definitions.ts";
@@ -75,7 +75,7 @@ export async function findSubmitted(
   app: Application,
   { workflow, part, version }: Pick<Submission, "workflow" | "part" | "version">,
 ): Promise<Submitted> {
-  const loading = loadOptionsOf(app.config);
+  const loading = { grant: app.grant, ...loadOptionsOf(app.config) };
   if (part !== undefined) return findPart(workflow, part, loading);
   if (isText(workflow)) {
     if (version !== undefined) throw noVersions("A text that is sent");
@@ -102,7 +102,7 @@ export async function findSubmitted(
   });
 }
 
-async function findPart(text: string, part: string, loading: ReturnType<typeof loadOptionsOf>): Promise<Submitted> {
+async function findPart(text: string, part: string, loading: Omit<TextOrigin, "folders">): Promise<Submitted> {
   if (!isText(text)) {
     throw new PawlError("REQUEST_INVALID", {
       message: `\`part\` names one workflow of a text, and "${text}" is a name.`,

@@ -1,6 +1,8 @@
 import { dirname } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { refuseUngranted } from "../../core/trust/check-grant.ts";
+import { allows, type Grant, meet } from "../../core/trust/grant.ts";
 import { withMaxStates } from "../../dialects/terminal/lower.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { surroundingsOf } from "../agents/agent-surroundings.ts";
@@ -12,6 +14,7 @@ import { loadOptionsOf } from "../definitions/load-options.ts";
 import { findSaved } from "../workflows/saved-definitions.ts";
 import { fromMessage, isMessage } from "./input/read-message.ts";
 import { toRunInput } from "./input/to-run-input.ts";
+import { callersGrant } from "./run-grants.ts";
 import { readWorkflowLimits } from "./workflow-limits.ts";
 
 interface Call {
@@ -24,6 +27,8 @@ interface Call {
   readonly terms?: Json;
   /** Those of the calling run. */
   readonly options: JsonObject;
+  /** That of the definition that calls. */
+  readonly grant: Grant;
   /** The tenant of the calling run. */
   readonly tenantId?: string | undefined;
   /** The name comes from an input or an output, and not from whoever wrote the workflow. */
@@ -38,20 +43,20 @@ export type CallingApplication = Pick<Application, "appDir" | "config" | "librar
  */
 export async function resolveCall(
   app: CallingApplication,
-  { workflow, input, terms, options, tenantId, isComputed = false }: Call,
+  { workflow, input, terms, isComputed = false, ...run }: Call,
 ): Promise<{ readonly definition: CompiledDefinition; readonly input: JsonObject; readonly timeoutMs?: number }> {
   if (!isJsonObject(input)) throw new PawlError("INPUT_INVALID", { message: "The input of a workflow is an object." });
   if (terms === undefined) {
-    const definition = await findCalled(app, workflow, { options, tenantId, isComputed, onlyNames: false });
+    const definition = await findCalled(app, workflow, { ...run, isComputed, onlyNames: false });
     return { definition, input: await toRunInput(input, definition.graph) };
   }
   if (isMessage(terms)) {
-    const definition = await findCalled(app, workflow, { options, tenantId, isComputed, onlyNames: false });
+    const definition = await findCalled(app, workflow, { ...run, isComputed, onlyNames: false });
     return { definition, input: await toRunInput(fromMessage(input, definition.graph), definition.graph) };
   }
   const { maxStates, executionTimeoutSeconds } = readWorkflowLimits(terms);
   // A name may come from a screen: it is never a path.
-  const { graph, ...found } = await findCalled(app, workflow, { options, tenantId, isComputed, onlyNames: true });
+  const { graph, ...found } = await findCalled(app, workflow, { ...run, isComputed, onlyNames: true });
   const definition = { ...found, graph: withMaxStates(graph, maxStates) };
   return { definition, input: await toRunInput(input, graph), timeoutMs: Math.round(executionTimeoutSeconds * 1_000) };
 }
@@ -62,18 +67,21 @@ export async function findCalled(
   workflow: Json,
   {
     options,
+    grant,
     tenantId,
     isComputed = false,
     onlyNames,
-  }: Pick<Call, "options" | "tenantId" | "isComputed"> & { readonly onlyNames: boolean },
+  }: Pick<Call, "options" | "grant" | "tenantId" | "isComputed"> & { readonly onlyNames: boolean },
 ): Promise<CompiledDefinition> {
   const { source, app_dir: kept } = options;
   const appDir = typeof kept === "string" ? kept : app.appDir;
   const loading = loadOptionsOf(app.config);
   const file = typeof source === "string" ? source : undefined;
   // A text that a client has sent must not choose files of this machine, neither directly nor through a call.
-  const isSent = file === undefined;
+  const isSent = file === undefined || !allows(grant, "folders");
   const origin = {
+    // A text that values have made is of whoever's values they are.
+    grant: isComputed ? meet(grant, callersGrant(options, app.config)) : grant,
     folders: isSent ? [] : foldersOf(file, appDir),
     ...loading,
     around: surroundingsOf({ appDir, ...loading }, file),
@@ -83,6 +91,7 @@ export async function findCalled(
     throw new PawlError("WORKFLOW_NOT_FOUND", { message: `${JSON.stringify(workflow)} names no workflow.` });
   }
   if (workflow.includes("\n") && !onlyNames) return compileText(workflow, origin);
+  refuseUngranted(grant, "workflows", workflow);
   const folders = isSent ? [] : [dirname(file), appDir];
   const places: DefinitionPlaces = { folders, appDir, ...loading, onlyNames: onlyNames || isSent, isComputed };
   if (appDir !== app.appDir) return (await findDefinition(workflow, places)).definition;

@@ -1,6 +1,7 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { parseStepPath } from "../../core/graph/step-path.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { EVERYTHING } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { RunNotice } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
@@ -79,8 +80,10 @@ async function findWorkflow(
 ): Promise<CompiledDefinition> {
   const { appDir, config } = app;
   const loading = loadOptionsOf(config);
-  const definition = "definition" in source ? source.definition : await library.load(source.name);
-  if (definition !== undefined) return compileText(toText(definition), { folders: [appDir], ...loading });
+  const isSent = "definition" in source;
+  const definition = isSent ? source.definition : await library.load(source.name);
+  const grant = isSent ? app.grant : EVERYTHING;
+  if (definition !== undefined) return compileText(toText(definition), { grant, folders: [appDir], ...loading });
   const name = "name" in source ? source.name : "";
   try {
     const places = { folders: [], appDir, ...loading, onlyNames: true, library: app.library };

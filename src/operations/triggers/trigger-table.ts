@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
 import type { Graph, Place, Trigger } from "../../core/graph/graph.ts";
+import type { Grant } from "../../core/trust/grant.ts";
 import type { ReferredDefinition } from "../definitions/find-definition.ts";
 import type { RegisteredDefinition } from "../definitions/registry.ts";
 import { parsePathPattern } from "./path-pattern.ts";
@@ -17,6 +18,8 @@ export interface TriggerTarget extends ReferredDefinition {
   readonly tenantId?: string;
   /** The most that one of its runs may cost: the limit of the key that saved it. */
   readonly maxCostMicro?: number;
+  /** What that key may do. Absent: it is a file of the operator. */
+  readonly grant?: Grant;
 }
 
 /** A definition with what starts it. */

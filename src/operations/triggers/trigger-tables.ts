@@ -1,6 +1,7 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
+import { grantOfSaved } from "../definitions/grant-of-saved.ts";
 import { registryOf } from "../definitions/load-options.ts";
 import { listRegistered, type RegisteredDefinition } from "../definitions/registry.ts";
 import { reportOnSaved } from "../workflows/saved-definitions.ts";
@@ -118,10 +119,16 @@ export async function targetsOfSaved(
 }
 
 export function toTarget(
-  { name, version, tenantId, maxCostMicro }: Omit<StoredDefinition, "text" | "at">,
+  { name, version, tenantId, maxCostMicro, grant }: Omit<StoredDefinition, "text" | "at">,
   { definition }: Pick<TriggerTarget, "definition">,
 ): TriggerTarget {
-  return { definition, shownAs: `${name} (saved, version ${version})`, tenantId, maxCostMicro };
+  return {
+    definition,
+    shownAs: `${name} (saved, version ${version})`,
+    tenantId,
+    maxCostMicro,
+    grant: grantOfSaved({ grant, tenantId }),
+  };
 }
 
 function isSame(some: readonly StoredDefinition[], others: readonly StoredDefinition[]): boolean {
@@ -130,6 +137,7 @@ function isSame(some: readonly StoredDefinition[], others: readonly StoredDefini
     one.name === other?.name &&
     one.version === other.version &&
     one.text === other.text &&
-    one.maxCostMicro === other.maxCostMicro;
+    one.maxCostMicro === other.maxCostMicro &&
+    JSON.stringify(one.grant) === JSON.stringify(other.grant);
   return some.length === others.length && some.every((one, index) => isEqual(one, others[index]));
 }

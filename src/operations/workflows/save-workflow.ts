@@ -33,8 +33,8 @@ export async function saveWorkflow(
   app: SavingApplication,
   { text, name: expected }: { readonly text: string; readonly name?: string | undefined },
 ): Promise<SavedWorkflowVersion> {
-  const { tenantId, maxRunCostMicro } = app;
-  const { graph } = await compileText(text, { folders: [], ...loadOptionsOf(app.config) });
+  const { tenantId, maxRunCostMicro, grant } = app;
+  const { graph } = await compileText(text, { grant, folders: [], ...loadOptionsOf(app.config) });
   const { name } = graph;
   checkName(name, expected);
   const registered = await findRegistered(registryOf(app), name);
@@ -48,6 +48,7 @@ export async function saveWorkflow(
     at: app.clock.now(),
     startsBy: startsByOf(graph),
     maxCostMicro: maxRunCostMicro,
+    grant,
   });
   await armSaved(app, stored, graph);
   const { problems } = await reportOnSaved(app, stored);

@@ -5,6 +5,7 @@ import { renderProblem } from "../../dialects/render-problem.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { Application } from "../application/application.ts";
 import { type DefinitionReport, reportOnText } from "../definitions/compile-text.ts";
+import { grantOfSaved } from "../definitions/grant-of-saved.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 
 type SavingApplication = Pick<Application, "service" | "tenantId">;
@@ -34,9 +35,9 @@ export async function listSaved(app: SavingApplication): Promise<readonly Stored
 /** Compiled as any text that a client sends: no folders, so that it pins no file of this machine. */
 export async function reportOnSaved(
   { config, compiledTexts }: Pick<Application, "config" | "compiledTexts">,
-  { name, text }: Pick<StoredDefinition, "name" | "text">,
+  { name, text, ...saved }: Pick<StoredDefinition, "name" | "text" | "tenantId" | "grant">,
 ): Promise<DefinitionReport> {
-  const loading = { source: name, ...loadOptionsOf(config) };
+  const loading = { source: name, grant: grantOfSaved(saved), ...loadOptionsOf(config) };
   const report = await (compiledTexts?.report(text, loading) ?? reportOnText(text, { folders: [], ...loading }));
   if (report.definition === undefined) return report;
   const warnings = warnOfSaved(report.definition.graph);

@@ -1,5 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
+import { EVERYTHING } from "../../core/trust/grant.ts";
 import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
 import type { Application } from "../application/application.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
@@ -42,7 +43,7 @@ export async function showWorkflow(
 
 async function describeKept(app: ShowingApplication, kept: SavedWorkflow): Promise<WorkflowDescription> {
   const text = await readKept(app, kept.name);
-  const report = await reportOnText(text, { folders: [], ...loadOptionsOf(app.config) });
+  const report = await reportOnText(text, { grant: EVERYTHING, folders: [], ...loadOptionsOf(app.config) });
   const summary = summarizeKept(kept, { file: null, version: null, ...summarizeReport(report) });
   return { ...summary, text: app.mask(text), graph: explain(report.definition?.graph) };
 }

@@ -1,3 +1,5 @@
+import type { Grant } from "../../core/trust/grant.ts";
+
 /** Keys of the service. Secrets are not stored, only hashes that can verify them. */
 export interface ApiKeys {
   /** Durable when it resolves. */
@@ -23,6 +25,8 @@ export interface StoredKey {
   readonly tenantId?: string;
   /** The most that one of its runs may cost, in integer micro-dollars. */
   readonly maxCostMicro?: number;
+  /** What texts may reach that come with it. Absent: it was made before there were grants. */
+  readonly grant?: Grant;
   /** What a request with it says of who asks and what holds for them is believed. */
   readonly tellsContext?: true;
   /** Milliseconds since the epoch, as all times here. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../core/json.ts";
+import type { Grant } from "../../core/trust/grant.ts";
 
 /**
  * Schedules, and the outcome of each of their slots. A slot is a time that a cron expression names; a run belongs to
@@ -59,6 +60,8 @@ export interface StoredSchedule {
   readonly tenantId?: string;
   /** The most that one of its runs may cost, in integer micro-dollars. */
   readonly maxCostMicro?: number;
+  /** That of whoever made it. */
+  readonly grant?: Grant;
   readonly lastRunId?: string;
   /** The next slot. It stays while the schedule is disabled, so that missed slots can be counted. */
   readonly nextFireAt?: number;
@@ -74,7 +77,7 @@ export interface StoredSchedule {
 type DisabledReason = "paused" | "definition_removed";
 
 type Changeable = "cron" | "timezone" | "input" | "enabled" | "overlap" | "catchUp" | "jitterSeconds";
-type Clearable = "notify" | "disabledReason" | "maxCostMicro" | "nextFireAt" | "dueAt";
+type Clearable = "notify" | "disabledReason" | "maxCostMicro" | "grant" | "nextFireAt" | "dueAt";
 
 export interface ScheduleEdit {
   readonly version: number;

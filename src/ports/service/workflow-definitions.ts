@@ -1,4 +1,5 @@
 import type { Trigger } from "../../core/graph/graph.ts";
+import type { Grant } from "../../core/trust/grant.ts";
 
 /** Definitions that clients have saved, every version of each. They belong to the tenant that saved them, or to the application. */
 export interface WorkflowDefinitions {
@@ -44,6 +45,8 @@ export interface NewDefinition extends DefinitionKey {
   readonly startsBy?: StartsBy;
   /** The most that a triggered run may cost, in integer micro-dollars: at most what the key that saves it may spend. */
   readonly maxCostMicro?: number;
+  /** That of the key that saved it. Absent: it was saved before there were grants. */
+  readonly grant?: Grant;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }

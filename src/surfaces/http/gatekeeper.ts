@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { type Grant, SENT } from "../../core/trust/grant.ts";
+import { grantOfText } from "../../core/trust/parse-grant.ts";
 import type { Application } from "../../operations/application/application.ts";
 import type { ServiceCaller } from "../../operations/application/service-caller.ts";
 import { forTenant } from "../../operations/application/tenant-application.ts";
@@ -23,12 +25,14 @@ const USUAL_RATE = 1_200;
 export class Gatekeeper {
   readonly #app: Application;
   readonly #configured: Buffer | undefined;
+  readonly #keylessGrant: Grant;
   readonly #limiter: RateLimiter;
   readonly #limits: "always" | "with keys" | "never";
 
   /** `isLoopback`: only this machine can reach the server. */
   constructor(app: Application, { isLoopback }: { readonly isLoopback: boolean }) {
-    const { api_key: key, rate_limit_per_minute: perMinute } = app.config.settings.server;
+    const { api_key: key, rate_limit_per_minute: perMinute, grant } = app.config.settings.server;
+    this.#keylessGrant = grantOfText(grant);
     this.#app = app;
     this.#limiter = new RateLimiter(perMinute ?? USUAL_RATE, app.clock);
     this.#limits = perMinute === 0 ? "never" : perMinute === undefined && isLoopback ? "with keys" : "always";
@@ -64,9 +68,11 @@ export class Gatekeeper {
 
   /** The application as the caller may see it. */
   appFor(c: Context<HttpEnv>): Application {
-    const { tenantId, maxCostMicro } = c.get("key") ?? {};
+    const key = c.get("key");
+    const { tenantId, maxCostMicro } = key ?? {};
     const app = tenantId === undefined ? this.#app : forTenant(this.#app, tenantId);
-    return maxCostMicro === undefined ? app : withMethods(app, { maxRunCostMicro: maxCostMicro });
+    const grant = key === undefined ? this.#keylessGrant : (key.grant ?? SENT);
+    return withMethods(app, { grant, ...(maxCostMicro === undefined ? {} : { maxRunCostMicro: maxCostMicro }) });
   }
 
   /** The caller who was let in. */

@@ -38,7 +38,8 @@ const writtenCode = object({
   params,
 });
 
-type CodeTarget = Partial<ReadOf<typeof writtenCode>>;
+export type ReadCode = ReadOf<typeof writtenCode>;
+type CodeTarget = Partial<ReadCode>;
 
 /** `path/file.py#function`, `path/file.py:function`, or a map. */
 const code = to(

@@ -3,6 +3,7 @@ import type { ApproveStep, CallStep, WaitStep } from "../../../core/graph/graph.
 import { indexGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Instance } from "../../../core/history/run-state.ts";
 import { isNumber, type Json, type JsonObject } from "../../../core/json.ts";
+import { grantOf } from "../../../core/trust/grant.ts";
 import { pinDefinition } from "../graph-cache.ts";
 import type { LiveRun } from "../live-run.ts";
 import { findAnswer } from "../reuse/reuse.ts";
@@ -20,7 +21,8 @@ export async function resolveCall(run: LiveRun, instance: Instance, parts: StepP
   const [workflow = null, input = null, terms] = await bindAll(run, instance, exprs);
   const { options, tenantId } = run;
   const isComputed = step.workflow.op !== "literal";
-  const call = await parts.resolveCall({ workflow, input, terms, options, tenantId, isComputed });
+  const grant = grantOf(instance.scope.frame.graph.graph.settings);
+  const call = await parts.resolveCall({ workflow, input, terms, options, grant, tenantId, isComputed });
   const { graph } = call.definition;
   const pinned = pinDefinition(call.definition);
   const secret = findInputSecrets(graph, call.input);

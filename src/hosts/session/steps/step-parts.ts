@@ -1,5 +1,6 @@
 import type { Instance } from "../../../core/history/run-state.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import type { Grant } from "../../../core/trust/grant.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { CompiledDefinition } from "../../compiled-definition.ts";
 import type { LiveRun } from "../live-run.ts";
@@ -28,6 +29,8 @@ export type ResolveCall = (call: {
   /** The terms of the call, beside its input. */
   readonly terms?: Json;
   readonly options: JsonObject;
+  /** That of the definition that calls. */
+  readonly grant: Grant;
   /** The tenant of the calling run. */
   readonly tenantId?: string | undefined;
   /** The name comes from an input or an output, and not from the author of the workflow. */

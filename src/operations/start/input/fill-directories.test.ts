@@ -5,6 +5,7 @@ import { application } from "../../../../test/end-to-end/support/application.ts"
 import { MemoryFileStorage } from "../../../../test/support/memory/memory-file-storage.ts";
 import { loadConfig } from "../../../config/load-config.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { EVERYTHING } from "../../../core/trust/grant.ts";
 import { filesOfTenant } from "../../../hosts/tenant-files.ts";
 import { compileText } from "../../definitions/compile-text.ts";
 import { fillDirectories } from "./fill-directories.ts";
@@ -31,7 +32,7 @@ async function world(directory: Json = { include: ["*.md"] }, folders: readonly 
   const files = new MemoryFileStorage();
   const schema = { required: ["docs"], properties: { docs: { type: "array", directory } } };
   const text = JSON.stringify({ name: "w", input_schema: schema, steps: [{ id: "a", prompt: "{input.docs}" }] });
-  const { graph } = await compileText(text, { folders: [] });
+  const { graph } = await compileText(text, { grant: EVERYTHING, folders: [] });
   const fill = async (docs: Json, { standsIn, tenant }: { standsIn?: string; tenant?: string } = {}) => {
     const app = { appDir, config, files: async () => filesOfTenant(files, tenant) };
     const given = await fillDirectories(app, { docs }, { graph, standsIn });

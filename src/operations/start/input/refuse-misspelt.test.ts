@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { EVERYTHING } from "../../../core/trust/grant.ts";
 import { compileText } from "../../definitions/compile-text.ts";
 import { toRequestInput, toRunInput } from "./to-run-input.ts";
 
@@ -7,7 +8,7 @@ const SCHEMA = { required: ["name"], properties: { name: { type: "string" }, ite
 
 async function graphWith(schema: Json) {
   const text = JSON.stringify({ name: "w", input_schema: schema, steps: [{ id: "a", prompt: "{input.name}" }] });
-  return (await compileText(text, { folders: [] })).graph;
+  return (await compileText(text, { grant: EVERYTHING, folders: [] })).graph;
 }
 
 async function refused(given: JsonObject, schema: Json = SCHEMA) {
@@ -42,7 +43,7 @@ test("the message of agents that is misspelt is no message that is missing", asy
     agents: [{ name: "a", llm_config_id: "m", system_prompt: "Help." }],
     workflows: [{ name: "w", steps: ["a"] }],
   });
-  const { graph } = await compileText(text, { folders: [] });
+  const { graph } = await compileText(text, { grant: EVERYTHING, folders: [] });
   await expect(toRunInput({ mesage: "Hello" }, graph)).rejects.toThrow("`mesage`: did you mean `message`?");
 });
 

@@ -204,6 +204,12 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
       WHERE starts_by IS NULL OR starts_by = 'cron'`,
   },
   { name: "api-keys-2", sql: "ALTER TABLE api_keys ADD COLUMN tells_context INTEGER" },
+  {
+    name: "grants-1",
+    sql: `ALTER TABLE api_keys ADD COLUMN grant TEXT;
+    ALTER TABLE workflow_definitions ADD COLUMN grant TEXT;
+    ALTER TABLE schedules ADD COLUMN grant TEXT`,
+  },
 ];
 
 /**

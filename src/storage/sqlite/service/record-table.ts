@@ -1,4 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
+import type { Json } from "../../../core/json.ts";
+import { fromStored, type Grant, toStored } from "../../../core/trust/grant.ts";
 import type { ServiceDatabase } from "./service-database.ts";
 
 /** How a field of a record is stored in its column. A field that is not there is NULL. */
@@ -20,6 +22,11 @@ export const flag: Column = { toSql: Number, fromSql: (value) => value === 1 };
 export const trueOrAbsent: Column = { toSql: Number, fromSql: (value) => (value === 1 ? true : undefined) };
 
 export const json: Column = { toSql: (value) => JSON.stringify(value), fromSql: (value) => JSON.parse(String(value)) };
+
+export const grant: Column = {
+  toSql: (value) => JSON.stringify(toStored(value as Grant)),
+  fromSql: (value) => fromStored(JSON.parse(String(value)) as Json),
+};
 
 /** A list of texts without blanks. */
 export const words: Column = {

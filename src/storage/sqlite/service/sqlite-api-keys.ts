@@ -1,5 +1,5 @@
 import type { ApiKeys, StoredKey } from "../../../ports/service/api-keys.ts";
-import { plain, RecordTable, trueOrAbsent, words } from "./record-table.ts";
+import { grant, plain, RecordTable, trueOrAbsent, words } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 import type { ServiceDatabase } from "./service-database.ts";
 
@@ -18,6 +18,7 @@ export class SqliteApiKeys implements ApiKeys {
       scopes: words,
       tenantId: plain,
       maxCostMicro: plain,
+      grant,
       tellsContext: trueOrAbsent,
       createdAt: plain,
       expiresAt: plain,

@@ -9,7 +9,7 @@ import type {
   SlotRecord,
   StoredSchedule,
 } from "../../../ports/service/schedules.ts";
-import { flag, json, plain, RecordTable } from "./record-table.ts";
+import { flag, grant, json, plain, RecordTable } from "./record-table.ts";
 import type { ServiceDatabase } from "./service-database.ts";
 
 /** A slot with its outcome in columns. */
@@ -51,6 +51,7 @@ export class SqliteSchedules implements Schedules {
       source: plain,
       tenantId: plain,
       maxCostMicro: plain,
+      grant,
       lastRunId: plain,
       nextFireAt: plain,
       dueAt: plain,

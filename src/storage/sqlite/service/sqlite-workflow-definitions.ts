@@ -6,7 +6,7 @@ import type {
   StoredDefinition,
   WorkflowDefinitions,
 } from "../../../ports/service/workflow-definitions.ts";
-import { emptyIfAbsent, plain, RecordTable } from "./record-table.ts";
+import { emptyIfAbsent, grant, plain, RecordTable } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 import type { ServiceDatabase } from "./service-database.ts";
 
@@ -34,11 +34,12 @@ export class SqliteWorkflowDefinitions implements WorkflowDefinitions {
       at: plain,
       startsBy: plain,
       maxCostMicro: plain,
+      grant,
     });
   }
 
   async save(definition: NewDefinition): Promise<{ readonly stored: StoredDefinition; readonly isNew: boolean }> {
-    const { name, text, startsBy = null, maxCostMicro = null } = definition;
+    const { name, text, startsBy = null, maxCostMicro = null, grant: granted = null } = definition;
     const owner = ownerOf(definition);
     this.#remembered.forget();
     // Another process may save the same name meanwhile: inside the transaction the newest version stays the newest.
@@ -46,7 +47,7 @@ export class SqliteWorkflowDefinitions implements WorkflowDefinitions {
       const newest = this.#newest(owner, name);
       if (newest !== undefined && newest.text === text) {
         const { version, at } = newest;
-        this.#definitions.update({ startsBy, maxCostMicro }, IS_VERSION, owner, name, version);
+        this.#definitions.update({ startsBy, maxCostMicro, grant: granted }, IS_VERSION, owner, name, version);
         return { stored: { ...definition, version, at }, isNew: false };
       }
       const stored = { ...definition, version: (newest?.version ?? 0) + 1 };
