@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
+import { type Grant, isEverything } from "../core/trust/grant.ts";
 
 /** Requests to addresses that users, models or other programs name: guarded, so that none leads to where it should not. */
 export interface Outbound {
@@ -14,6 +15,12 @@ export interface Outbound {
 
 /** Addresses beside the public ones: all, for an address that the operator wrote, or entries as in `outbound.allow`. */
 export type Reach = "anywhere" | readonly string[];
+
+/** The addresses that a definition with this grant may name. Undefined: the operator wrote it. */
+export function reachOf(grant: Grant): Reach | undefined {
+  if (isEverything(grant)) return undefined;
+  return grant.addresses.includes("*") ? "anywhere" : grant.addresses;
+}
 
 export interface OutboundOpening {
   readonly url: string;

@@ -1,9 +1,12 @@
 import { findChromium } from "../../config/find-chromium.ts";
 import type { Config } from "../../config/load-config.ts";
+import { BoundedMap } from "../../core/bounded-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { ExecutorKind } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import { failExecutor } from "../../executors/fail-executor.ts";
+import { holdToGrant } from "../../executors/hold-to-grant.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
 import type { Executor } from "../../ports/executor.ts";
 import { once } from "../once.ts";
@@ -23,6 +26,8 @@ interface Executors {
   readonly capacity: CapacityPools;
 }
 
+/** Grants of callers whose executors are kept. */
+const MAX_CALLERS = 100;
 const HTTP_TIMEOUT_MS = 60_000;
 
 /** Finds the executor of a step, by the options that its run keeps. Modules of executors are loaded when needed. */
@@ -42,24 +47,39 @@ export function createFindExecutor(parts: Executors): FindExecutor {
       const { checkOutput } = await import("../../executors/output/check-output.ts");
       return checkOutput(await open(), await validators());
     });
-  const mcp = checked(tools.executor);
-  const code = checked(work.code);
-  const http = checked(() => openHttp(parts));
-  const terminal = checked(() => terminals.executor());
-  return async (kind, { options }) => {
-    if (kind === "agent") return findAgent(options, agents);
+  const guarded = new WeakMap<Executor, BoundedMap<string, Executor>>();
+  const executors: Readonly<Record<ExecutorKind, (options: JsonObject) => Promise<Executor>>> = {
+    agent: (options) => findAgent(options, agents),
     // A step of this kind asks a model here, unless the run is simulated.
-    if (kind === "inline") return isSimulated(options) ? agents.simulated(options) : agents.inline();
-    if (kind === "llm") return work.llm();
-    if (kind === "mcp") return mcp();
-    if (kind === "code") return code();
-    if (kind === "http") return http();
-    if (kind === "terminal") return terminal();
-    if (kind === "csv") return csv();
-    if (kind === "report") return report();
-    if (kind === "fail") return failExecutor;
+    inline: (options) => (isSimulated(options) ? agents.simulated(options) : agents.inline()),
+    llm: work.llm,
+    mcp: checked(tools.executor),
+    code: checked(work.code),
+    http: checked(() => openHttp(parts)),
+    terminal: checked(() => terminals.executor()),
+    csv,
+    report,
+    fail: async () => failExecutor,
+  };
+  return async (kind, { options }) => {
+    if (isExecutorKind(kind)) return held(kind, await executors[kind](options), options);
     throw new PawlError("EXECUTOR_UNKNOWN", { message: `Steps of the kind \`${kind}\` arrive in a later version.` });
   };
+
+  /** One object for equal callers: who keeps something for a run is told of its end once. */
+  function held(kind: ExecutorKind, executor: Executor, options: JsonObject): Executor {
+    const known = guarded.get(executor) ?? new BoundedMap<string, Executor>(MAX_CALLERS);
+    guarded.set(executor, known);
+    const key = JSON.stringify([kind, options["caller_grant"] ?? null]);
+    const found = known.get(key) ?? holdToGrant(kind, executor, options);
+    known.set(key, found);
+    return found;
+  }
+
+  /** A graph of another version may have others. */
+  function isExecutorKind(kind: string): kind is ExecutorKind {
+    return Object.hasOwn(executors, kind);
+  }
 }
 
 async function openHttp({ config, capacity }: Pick<Executors, "config" | "capacity">): Promise<Executor> {

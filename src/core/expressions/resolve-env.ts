@@ -5,7 +5,7 @@ export function resolveEnv(text: string, env: (name: string) => string | undefin
   return text.replace(NAME, (_, name: string) => env(name) ?? "");
 }
 
-/** The variables that a text reads. */
+/** The variables that a text reads, also as `${NAME:-default}`, which settings of MCP servers may have. */
 export function namesInEnv(text: string): readonly string[] {
-  return [...new Set([...text.matchAll(NAME)].map(([, name = ""]) => name))];
+  return [...new Set([...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name = ""]) => name))];
 }

@@ -1,11 +1,11 @@
 import { PawlError } from "../errors/pawl-error.ts";
 import type { Expr } from "../expressions/expr.ts";
 import { namesInEnv } from "../expressions/resolve-env.ts";
-import type { Flow, Graph, Place, Step, TaskStep } from "../graph/graph.ts";
+import type { ExecutorKind, Flow, Graph, Place, Step, TaskStep } from "../graph/graph.ts";
 import { flowsInside } from "../graph/steps-within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { allows, CAPABILITIES, type Capability, type Grant, isEverything } from "./grant.ts";
-import { EXECUTOR_NEEDS, isExecutorKind, STEP_NEEDS } from "./needs.ts";
+import { EXECUTOR_NEEDS, STEP_NEEDS } from "./needs.ts";
 
 /** Something that a definition wants and was not granted. */
 export interface Lack {
@@ -56,6 +56,24 @@ function sentenceFor(capability: Capability, name: string): string {
   return says === "" ? saysAll : says.replace("{}", `\`${name}\``);
 }
 
+/** The same for one task, when all its values are known. `caller`: the grant of who started a tenant's run. */
+export function findTaskLack(
+  { kind, input }: { readonly kind: ExecutorKind; readonly input: Json },
+  { grant, caller }: { readonly grant: Grant; readonly caller: Grant },
+): Lack | undefined {
+  const says = "The step";
+  const fields = isJsonObject(input) ? input : {};
+  const wants = wantsOfKind(kind, says, fields["network"] === true);
+  const need = EXECUTOR_NEEDS[kind];
+  return (
+    wants.find(({ capability, name }) => !allows(grant, capability, name)) ??
+    // A tenant's terminals are on this machine, whoever wrote the workflow.
+    (need === "terminals" && !allows(caller, need)
+      ? want(need, undefined, `${says} needs to open terminals.`)
+      : undefined)
+  );
+}
+
 function wantsOf(graph: Graph): readonly Lack[] {
   const { dialect, flow, envAllowed, ending, settings } = graph;
   const webhooks = [ending.completionWebhook, ending.failureWebhook, ending.approvalWebhook];
@@ -88,36 +106,46 @@ function textsIn(value: Json): readonly string[] {
 
 /** A server of the definition's own. */
 export function wantsOfServer(name: string, server: Json): readonly Lack[] {
-  const { url } = isJsonObject(server) ? server : {};
-  const way =
-    url === undefined
-      ? want("commands", undefined, `The MCP server "${name}" is a program that the definition names.`)
-      : want("own-servers", undefined, `The MCP server "${name}" is at an address that the definition names.`);
-  return [way, ...variablesIn(server, `The MCP server "${name}" reads the variable`)];
+  const has = (key: string) => isJsonObject(server) && server[key] !== undefined;
+  const isProgram = has("command") || has("server_path") || !has("url");
+  return [
+    ...(isProgram
+      ? [want("commands", undefined, `The MCP server "${name}" is a program that the definition names.`)]
+      : []),
+    ...(has("url")
+      ? [want("own-servers", undefined, `The MCP server "${name}" is at an address that the definition names.`)]
+      : []),
+    ...variablesIn(server, `The MCP server "${name}" reads the variable`),
+  ];
 }
 
 function wantsOfStep(step: Step, settings: JsonObject): readonly Lack[] {
   const says = `Step '${step.id}'`;
-  if (step.kind === "call") {
-    const name = literalText(step.workflow);
-    return name === undefined || name.includes("\n") ? [] : [want("workflows", name, `${says} calls the workflow`)];
-  }
-  return step.kind === "task" && STEP_NEEDS.task !== "nothing" ? wantsOfTask(step, says, settings) : [];
+  if (step.kind === "task") return wantsOfTask(step, says, settings);
+  const need = STEP_NEEDS[step.kind];
+  if (need === "nothing") return [];
+  const name = step.kind === "call" ? literalText(step.workflow) : undefined;
+  // A computed name is not known yet, and a whole definition has none.
+  return name === undefined || name.includes("\n") ? [] : [want(need, name, `${says} calls the workflow`)];
 }
 
 function wantsOfTask(step: TaskStep, says: string, settings: JsonObject): readonly Lack[] {
-  const kind: string = step.executor;
-  const need = isExecutorKind(kind) ? EXECUTOR_NEEDS[kind] : "executors";
   const input = fieldsOf(step.input);
-  const wants = [want("executors", kind, `${says} is of the kind`)];
-  if (need === "code") {
-    wants.push(want("code", "sandbox", `${says} runs code:`));
-    if (input["network"] !== undefined && literalOf(input["network"]) !== false)
-      wants.push(want("code", "network", `${says} runs code with the`));
-  } else if (need !== "nothing" && need !== "executors") {
-    wants.push(want(need, undefined, `${says} needs to ${CAPABILITIES[need].saysAll}.`));
-  }
+  const { network } = input;
+  const wants = wantsOfKind(step.executor, says, network !== undefined && literalOf(network) !== false);
   return [...wants, ...serversOf(input, settings).map((name) => want("servers", name, `${says} uses the MCP server`))];
+}
+
+function wantsOfKind(kind: ExecutorKind, says: string, hasNetwork: boolean): readonly Lack[] {
+  const need = EXECUTOR_NEEDS[kind];
+  const isOfKind = want("executors", kind, `${says} is of the kind`);
+  if (need === "nothing") return [isOfKind];
+  if (need !== "code") return [isOfKind, want(need, undefined, `${says} needs to ${CAPABILITIES[need].saysAll}.`)];
+  return [
+    isOfKind,
+    want("code", "sandbox", `${says} runs code in the`),
+    ...(hasNetwork ? [want("code", "network", `${says} runs code with the`)] : []),
+  ];
 }
 
 /** Configured servers that a tool step or an agent names. What a definition brings itself is looked at with its settings. */

@@ -30,7 +30,3 @@ export const STEP_NEEDS: Readonly<Record<Step["kind"], Need>> = {
   set: "nothing",
   respond: "nothing",
 };
-
-export function isExecutorKind(kind: string): kind is ExecutorKind {
-  return Object.hasOwn(EXECUTOR_NEEDS, kind);
-}

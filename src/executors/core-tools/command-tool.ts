@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { refuseUngranted } from "../../core/trust/check-grant.ts";
+import { grantOf } from "../../core/trust/grant.ts";
 import { appId, type CoreTool, defineCoreTool, succeeded } from "./core-tool.ts";
 
 interface CommandRequest {
@@ -37,7 +39,8 @@ export function commandTool(run: RunCommand | undefined): CoreTool {
       }),
       hints: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
     },
-    async ({ command, args = [], timeout_seconds: seconds }, _, signal) => {
+    async ({ command, args = [], timeout_seconds: seconds }, call, signal) => {
+      if (call.step !== undefined) refuseUngranted(grantOf(call.step.settings), "code", "sandbox");
       if (run === undefined) {
         throw new PawlError("COMMANDS_NOT_ALLOWED", { message: "`core.linux.executeCommand` is switched off." });
       }

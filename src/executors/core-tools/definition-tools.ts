@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { refuseUngranted } from "../../core/trust/check-grant.ts";
+import { grantOf } from "../../core/trust/grant.ts";
 import type { ToolCall } from "../../ports/tools/tool-set.ts";
 import { appId, type CoreTool, defineCoreTool, succeeded } from "./core-tool.ts";
 import { type DefinitionFolder, MAX_ENTRIES } from "./definition-folder.ts";
@@ -28,6 +30,7 @@ function notForTenants(tool: CoreTool): CoreTool {
   return {
     ...tool,
     async run(args, call, signal) {
+      if (call.step !== undefined) refuseUngranted(grantOf(call.step.settings), "folders");
       if (call.step?.tenantId === undefined) return tool.run(args, call, signal);
       throw new PawlError("FORBIDDEN", {
         message: `\`${tool.name}\` works on the application's files, which belong to no tenant.`,

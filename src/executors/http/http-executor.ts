@@ -43,9 +43,8 @@ async function request(
   const asked = toRequest(input, task);
   if ("problem" in asked) return toUnsendable(asked.problem);
   const { outbound, maxBytes, capacity } = options;
-  const timeoutMs = task.timeoutMs ?? options.timeoutMs;
-  const send = async () =>
-    toOutcome(await outbound.request({ ...asked, timeoutMs, maxBytes, maxRedirects: MAX_REDIRECTS }, signal), input);
+  const limits = { timeoutMs: task.timeoutMs ?? options.timeoutMs, maxBytes, maxRedirects: MAX_REDIRECTS };
+  const send = async () => toOutcome(await outbound.request({ ...asked, ...limits, reach: task.reach }, signal), input);
   if (capacity === undefined) return send();
   return capacity.ofServer(new URL(asked.url)).send<Outcome>(
     {

@@ -1,4 +1,6 @@
 import type { JsonObject } from "../../core/json.ts";
+import { remedyFor } from "../../core/trust/check-grant.ts";
+import { allows, grantOf } from "../../core/trust/grant.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
 import type { ToolEndpoint } from "../../ports/tools/tool-endpoint.ts";
 import type { ToolSet } from "../../ports/tools/tool-set.ts";
@@ -39,6 +41,11 @@ async function callTool(task: Task, signal: AbortSignal, options: McpExecutorOpt
   if (input.tool === "") return toRefused("MCP_TOOL_UNKNOWN", "The step names no tool.");
   try {
     const route = await findRoute(input, signal, options);
+    const grant = grantOf(task.settings);
+    if (route.to === "server" && !allows(grant, "servers", route.server)) {
+      const message = `The step uses the MCP server \`${route.server}\`. ${remedyFor("servers", route.server)}`;
+      return toRefused("NOT_GRANTED", message);
+    }
     return await callRoute(route, { task, input, options }, signal);
   } catch (error) {
     if (error instanceof McpFailure) return error.failed;

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { Grant } from "../../core/trust/grant.ts";
 import type { Failed } from "../executor.ts";
 import type { Reach } from "../outbound.ts";
 
@@ -23,6 +24,8 @@ export interface ToolboxRequest {
   readonly servers?: JsonObject | undefined;
   /** Absolute; relative paths in `servers` start here. Absent: the application. */
   readonly folder?: string | undefined;
+  /** That of the definition. Absent: the operator's. */
+  readonly grant?: Grant | undefined;
   /** Addresses that `servers` may name beside the public ones. Absent: all, since the operator wrote them. */
   readonly reach?: Reach | undefined;
   /** Ids of the servers that the agent may use. Absent: all. Empty: none. */

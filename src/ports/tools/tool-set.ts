@@ -44,6 +44,7 @@ export type CallingStep = Pick<
   | "maxCostMicro"
   | "leftMicro"
   | "reserve"
+  | "settings"
   | "tenantId"
   | "priority"
   | "files"

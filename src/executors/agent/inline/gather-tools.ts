@@ -1,10 +1,13 @@
 import type { JsonObject } from "../../../core/json.ts";
+import { remedyFor } from "../../../core/trust/check-grant.ts";
+import { allows, grantOf } from "../../../core/trust/grant.ts";
 import type { Failed, Task } from "../../../ports/executor.ts";
 import type { AgentTool, AgentToolbox, MissingServer, ToolboxOffer } from "../../../ports/tools/agent-toolbox.ts";
 import type { BuiltInTools } from "../../../ports/tools/built-in-tools.ts";
 import { BUILT_INS, isBuiltIn } from "../../models/built-ins.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { ModelTool } from "../../models/language-model.ts";
+import { toRefused } from "../../output/failure.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { namesTool } from "./tool-names.ts";
@@ -33,6 +36,8 @@ export async function gatherTools(
 ): Promise<GatheredTools | Failed> {
   const notes: string[] = [];
   const names = request.builtIns.filter((name) => name !== WEB_SEARCH);
+  if (names.includes("bash") && !allows(grantOf(task.settings), "code", "sandbox"))
+    return toRefused("NOT_GRANTED", `The agent has the tool \`bash\`. ${remedyFor("code", "sandbox")}`);
   const builtIn = names.length === 0 ? [] : await offerBuiltIns(request, { names, task, sources }, signal);
   if (names.length > 0 && builtIn.length === 0)
     notes.push(`Built-in tools that were asked for are not there: ${names.join(", ")}.`);
@@ -92,7 +97,14 @@ async function offerServed(
   const folder = typeof named === "string" ? named : undefined;
   const toolbox = await sources.toolbox();
   return await toolbox.offer(
-    { servers: servers as JsonObject | undefined, folder, reach: task.reach, clients, exclude },
+    {
+      servers: servers as JsonObject | undefined,
+      folder,
+      grant: grantOf(task.settings),
+      reach: task.reach,
+      clients,
+      exclude,
+    },
     signal,
   );
 }

@@ -1,3 +1,6 @@
+import { namesInEnv } from "../../../core/expressions/resolve-env.ts";
+import { remedyFor } from "../../../core/trust/check-grant.ts";
+import { allows, grantOf, isEverything } from "../../../core/trust/grant.ts";
 import type { Failed, Task } from "../../../ports/executor.ts";
 import type { Outbound, Reach } from "../../../ports/outbound.ts";
 import { toRefused } from "../../output/failure.ts";
@@ -32,6 +35,13 @@ export function chooseServer(
   { settings, reach = "anywhere" }: Pick<Task, "settings" | "reach">,
 ): Server | Failed {
   const named = settings["sandstorm_url"];
+  const grant = grantOf(settings);
+  const unread =
+    typeof named === "string" ? namesInEnv(named).find((name) => !allows(grant, "variables", name)) : undefined;
+  if (unread !== undefined) {
+    const message = `\`sandstorm_url\` reads the variable \`${unread}\`. ${remedyFor("variables", unread)}`;
+    return toRefused("NOT_GRANTED", message);
+  }
   const expanded = typeof named === "string" ? (options.expandEnv?.(named) ?? named).trim() : "";
   const baseUrl = expanded || options.baseUrl || "";
   if (baseUrl === "") return toUnconfigured("No Sandstorm server is configured.");
@@ -39,7 +49,8 @@ export function chooseServer(
   if (queryUrl === undefined) return toUnconfigured("The address of the Sandstorm server is not an http(s) URL.");
 
   const isOwn = options.baseUrl !== undefined && queryUrl.origin === toRouteUrl(options.baseUrl, "query")?.origin;
-  const keysWithheld = options.baseUrl !== undefined && !isOwn;
+  // Without a configured server, the keys go where the operator says, and nobody else.
+  const keysWithheld = options.baseUrl === undefined ? !isEverything(grant) : !isOwn;
   const keys = keysWithheld ? {} : pickKeys(options);
   return { queryUrl, shownUrl: toShownUrl(queryUrl), reach: isOwn ? "anywhere" : reach, keys, keysWithheld };
 }

@@ -1,5 +1,7 @@
 import { BoundedMap } from "../../../core/bounded-map.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { type Lack, remedyFor, wantsOfServer } from "../../../core/trust/check-grant.ts";
+import { allows, EVERYTHING } from "../../../core/trust/grant.ts";
 import type {
   AgentTool,
   AgentToolbox,
@@ -51,7 +53,7 @@ export class McpToolbox implements AgentToolbox {
 
   async offer(wanted: ToolboxRequest, signal: AbortSignal): Promise<ToolboxOffer> {
     const servers = this.#setOf(wanted);
-    const { known, missing } = await chooseServers(servers, wanted.clients);
+    const { known, missing } = holdToGrant(await chooseServers(servers, wanted.clients), wanted);
     const listed = await Promise.all(known.map((server) => this.#list(servers, server, signal)));
     const tools = listed.flatMap(({ tools }) => tools);
     const names = nameTools(tools.map(({ tool: { server, name }, weight }) => ({ server, weight, tool: name })));
@@ -179,11 +181,37 @@ interface ListedServer {
   readonly warnings: readonly string[];
 }
 
+interface ChosenServers {
+  readonly known: readonly string[];
+  readonly missing: readonly MissingServer[];
+}
+
+/** Servers that the definition was not granted are missing; an agent that names none does without those of the configuration. */
+function holdToGrant({ known, missing }: ChosenServers, { servers, grant = EVERYTHING, clients }: ToolboxRequest): ChosenServers {
+  const found = known.map((server) => {
+    if (servers !== undefined) return { server, lack: wantsOfServer(server, servers[server] ?? null).find(isLacking) };
+    return { server, lack: [wantOf(server)].find(isLacking) };
+  });
+  function isLacking({ capability, name }: Lack): boolean {
+    return !allows(grant, capability, name);
+  }
+  const refused = found.flatMap(({ server, lack }) => {
+    if (lack === undefined || (servers === undefined && clients === undefined)) return [];
+    const message = `${lack.message} ${remedyFor(lack.capability, lack.name)}`;
+    return [{ server, failed: toRefused("NOT_GRANTED", message), isOptional: false }];
+  });
+  return {
+    known: found.flatMap(({ server, lack }) => (lack === undefined ? [server] : [])),
+    missing: [...missing, ...refused],
+  };
+}
+
+function wantOf(server: string): Lack {
+  return { capability: "servers", name: server, message: `The agent uses the MCP server \`${server}\`.` };
+}
+
 /** In the order of the configuration, whatever the order of `clients`. */
-async function chooseServers(
-  servers: McpServers,
-  clients: readonly string[] | undefined,
-): Promise<{ readonly known: readonly string[]; readonly missing: readonly MissingServer[] }> {
+async function chooseServers(servers: McpServers, clients: readonly string[] | undefined): Promise<ChosenServers> {
   if (clients?.length === 0) return { known: [], missing: [] };
   try {
     const names = await servers.names();

@@ -1,7 +1,9 @@
 import type { CostReported, Event } from "../../../core/history/events.ts";
 import type { Instance, RunState } from "../../../core/history/run-state.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { grantOf } from "../../../core/trust/grant.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import { reachOf } from "../../../ports/outbound.ts";
 import type { FindExecutor } from "../../executors.ts";
 import type { RunValues } from "../values/run-values.ts";
 
@@ -113,12 +115,13 @@ export class CostLookUp {
     const { step } = instance.step;
     if (step.kind !== "task") return;
     const { settings } = instance.scope.frame.graph.graph;
+    const reach = reachOf(grantOf(settings));
     const executor = await findExecutor(step.executor, { options, settings });
     if (executor.findCost === undefined) return;
     const input = (await values.read(new Set([startSeq]))).value(startSeq);
     if (input === undefined) return;
     for (const [call, reservedAt] of calls) {
-      const costMicro = await executor.findCost({ input, settings, reservedAt, until }, signal);
+      const costMicro = await executor.findCost({ input, settings, reach, reservedAt, until }, signal);
       if (costMicro === undefined) continue;
       const { path } = instance;
       const found = { type: "costReported", at: clock.now(), path, attempt, call, costMicro } as const;

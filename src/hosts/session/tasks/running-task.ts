@@ -6,9 +6,11 @@ import type { Instance } from "../../../core/history/run-state.ts";
 import { viewOf } from "../../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { bindingPolicies } from "../../../core/policies/binding-policies.ts";
+import { grantOf } from "../../../core/trust/grant.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { PaidCall, Progress, SettleCall, Task } from "../../../ports/executor.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
+import { type Reach, reachOf } from "../../../ports/outbound.ts";
 import { filesOfTenant } from "../../tenant-files.ts";
 import type { LiveRun, StartNote } from "../live-run.ts";
 import type { OutputPolicies } from "../policies/output-policies.ts";
@@ -131,6 +133,10 @@ export class RunningTask implements Task, StartNote {
 
   get settings(): JsonObject {
     return this.instance.scope.frame.graph.graph.settings;
+  }
+
+  get reach(): Reach | undefined {
+    return reachOf(grantOf(this.settings));
   }
 
   get inferredSchema(): JsonObject | undefined {
