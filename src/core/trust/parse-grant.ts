@@ -36,10 +36,11 @@ export function grantOfText(text: string): Grant {
   return "grant" in parsed ? parsed.grant : SENT;
 }
 
-/** Reads the form of JSON: a text as above, or `{"terminals": true, "variables": ["API_*"]}`. */
+/** Reads the forms of JSON: a text as above, a list of its entries, or `{"terminals": true, "variables": ["API_*"]}`. */
 export function readGrant(given: Json): ParsedGrant {
   if (typeof given === "string") return parseGrant(given);
-  if (!isJsonObject(given)) return { problem: "it is neither a text nor an object" };
+  if (Array.isArray(given)) return parseGrant(given.join(","));
+  if (!isJsonObject(given)) return { problem: "it is neither a text, a list nor an object" };
   return combine(
     Object.entries(given).flatMap(([word, value]) => {
       if (typeof value === "boolean") return [{ word, name: value ? undefined : NONE }];

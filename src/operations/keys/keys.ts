@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
+import type { Json } from "../../core/json.ts";
+import { describeGrant } from "../../core/trust/describe-grant.ts";
+import { covers, type Grant, meet, SENT } from "../../core/trust/grant.ts";
+import { GRANT_WORDS, readGrant, writeGrant } from "../../core/trust/parse-grant.ts";
+import { suggest } from "../../dialects/did-you-mean.ts";
 import type { StoredKey } from "../../ports/service/api-keys.ts";
 import type { Application } from "../application/application.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../application/tenant-id.ts";
@@ -20,6 +25,9 @@ const keySchema = z
     scopes: z.array(scopeSchema),
     tenant_id: z.string().nullable(),
     max_cost_usd: z.number().nullable().describe("What one run that it starts may cost."),
+    grant: z.string().describe("What texts may reach that come with it, as `--grant` takes it."),
+    may: z.array(z.string()).describe("The same in words: what they may do."),
+    may_not: z.array(z.string()).describe("What they may not do."),
     tells_context: z.boolean().describe("Whether its requests say who asks: `userInfo`, `sessionId`, `configuration`."),
     created_at: timeSchema,
     expires_at: timeSchema.nullable(),
@@ -56,6 +64,16 @@ export const createKey = defineOperation({
         .max(1_000_000)
         .optional()
         .describe("What one run that it starts may cost, in US dollars."),
+      grant: z
+        .union([
+          z.string(),
+          z.array(z.string()),
+          z.record(z.string(), z.union([z.boolean(), z.string(), z.array(z.string())])),
+        ])
+        .optional()
+        .describe(
+          "What texts may reach that come with it: `terminals,variables:API_*,servers:github,commands,addresses:10.0.0.0/8,code:network`, or `everything`. What is not named stays as for texts that are sent.",
+        ),
       tells_context: z
         .boolean()
         .default(false)
@@ -76,6 +94,7 @@ export const createKey = defineOperation({
         scopes: "--scopes <list>",
         tenant_id: "--tenant <id>",
         max_cost_usd: "--max-cost <usd>",
+        grant: "--grant <words>",
         tells_context: "--tells-context",
         expires_in_days: "--days <n>",
       },
@@ -103,6 +122,7 @@ export const createKey = defineOperation({
       scopes,
       createdAt: now,
       tenantId: app.tenantId ?? given.tenant_id,
+      grant: readGiven(app.grant, given.grant),
       maxCostMicro: maxCostUsd === undefined ? undefined : Math.round(maxCostUsd * 1_000_000),
       ...(given.tells_context ? { tellsContext: true } : {}),
       expiresAt: days === undefined ? given.expires_at : now + days * DAY_MS,
@@ -111,6 +131,59 @@ export const createKey = defineOperation({
     return { ...describeKey(stored), key };
   },
 });
+
+/** A key grants no more than its maker has: else whoever may make keys could do everything. */
+function readGiven(makers: Grant, given: Json | undefined): Grant {
+  if (given === undefined) return meet(makers, SENT);
+  const parsed = readGrant(given);
+  if ("problem" in parsed) {
+    const { problem, unknown } = parsed;
+    const remedy = `${unknown === undefined ? "" : `${suggest(unknown, GRANT_WORDS) ?? ""} `}The words are ${GRANT_WORDS.join(", ")}.`;
+    throw new PawlError("REQUEST_INVALID", { message: `The grant cannot be read: ${problem}.`, remedy: remedy.trim() });
+  }
+  const { grant } = parsed;
+  if (covers(makers, grant)) return grant;
+  throw new PawlError("FORBIDDEN", {
+    message: `The key may be granted no more than whoever makes it has: ${writeGrant(makers)}.`,
+    remedy: "Make it on the server's machine with `pawl keys create --grant`, whose user may grant everything.",
+  });
+}
+
+export const showKey = defineOperation({
+  id: "showKey",
+  summary: "Show a key, and what it grants",
+  scope: "admin",
+  effect: "reads",
+  input: z.strictObject({ id: idField("The key's id.", "keys ls") }),
+  output: keySchema,
+  errors: ["KEY_NOT_FOUND"],
+  http: { method: "GET", path: "/keys/{id}" },
+  cli: [
+    {
+      verb: "keys show",
+      args: ["id"],
+      show: (key) => ({ data: tellOf(key).join("\n") }),
+    },
+  ],
+  mcp: NO_MODEL,
+  handle: async ({ app }, { id }) => describeKey(await findKey(app, id)),
+});
+
+function tellOf({ key_id, name, scopes, tenant_id: tenant, grant, may, may_not: mayNot }: KeyDescription) {
+  return [
+    `${name} (${key_id}), ${scopes.join(",")}${tenant === null ? "" : `, of the tenant ${tenant}`}`,
+    `granted: ${grant}`,
+    "Texts that come with it may",
+    ...may.map((line) => `  ${line}`),
+    ...(mayNot.length === 0 ? [] : ["and may not", ...mayNot.map((line) => `  ${line}`)]),
+  ];
+}
+
+async function findKey(app: Application, id: string): Promise<StoredKey> {
+  const key = await (await app.service()).keys.find(id);
+  if (key !== undefined && (app.tenantId === undefined || key.tenantId === app.tenantId)) return key;
+  throw new PawlError("KEY_NOT_FOUND", { message: `There is no key "${id}".` });
+}
 
 export const listKeys = defineOperation({
   id: "listKeys",
@@ -132,6 +205,7 @@ export const listKeys = defineOperation({
           SCOPES: key.scopes.join(","),
           TENANT: key.tenant_id,
           "A RUN": { usd: key.max_cost_usd },
+          GRANT: key.grant,
           CREATED: { time: key.created_at },
           STATE: stateOf(key, now),
         }),
@@ -183,13 +257,17 @@ async function keysOf(app: Application): Promise<readonly KeyDescription[]> {
 }
 
 function describeKey(key: StoredKey): KeyDescription {
-  const { id, name, scopes, tenantId, maxCostMicro, tellsContext, createdAt, expiresAt, revokedAt } = key;
+  const { id, name, scopes, tenantId, maxCostMicro, grant = SENT, tellsContext, createdAt, expiresAt, revokedAt } = key;
+  const { may, mayNot } = describeGrant(grant);
   return {
     key_id: id,
     name,
     scopes,
     tenant_id: tenantId ?? null,
     max_cost_usd: maxCostMicro === undefined ? null : toUsd(maxCostMicro),
+    grant: writeGrant(grant),
+    may,
+    may_not: mayNot,
     tells_context: tellsContext === true,
     created_at: toIsoTime(createdAt),
     expires_at: expiresAt === undefined ? null : toIsoTime(expiresAt),

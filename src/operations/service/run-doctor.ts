@@ -4,6 +4,9 @@ import { access, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { ALL_SETTINGS } from "../../config/settings.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { describeGrant } from "../../core/trust/describe-grant.ts";
+import { covers, SENT } from "../../core/trust/grant.ts";
+import { grantOfText } from "../../core/trust/parse-grant.ts";
 import { missingAgentsFile } from "../agents/missing-agents-file.ts";
 import type { Application } from "../application/application.ts";
 import { makeFolder } from "../templates/make-folder.ts";
@@ -29,6 +32,7 @@ export async function runDoctor(app: Application): Promise<readonly Check[]> {
     await attempt("port", () => checkPort(app)),
     await attempt("agents", () => checkAgents(app)),
     checkModelKeys(app),
+    ...(await checkGrants(app)),
     ...checkAgentsFile(app),
     ...(await checkToolServers(app)),
     ...unusedSettings(app),
@@ -92,6 +96,24 @@ async function tryToListen(host: string, port: number): Promise<string | undefin
   } finally {
     server.close();
   }
+}
+
+/** What may be reached by texts that come without a key, and with those keys that may do more than others. */
+async function checkGrants(app: Application): Promise<readonly Check[]> {
+  const keyless = grantOfText(app.config.settings.server.grant);
+  const { mayNot } = describeGrant(keyless);
+  const limits = mayNot.length === 0 ? "may do everything that you may" : `may not ${mayNot.join(", ")}`;
+  const first: Check = {
+    name: "grants",
+    state: covers(SENT, keyless) ? "ok" : "note",
+    detail: `texts that come without a key ${limits}`,
+  };
+  const keys = await (await app.service()).keys.list({});
+  const more = keys.flatMap(({ name, grant = SENT, revokedAt }): Check[] => {
+    if (revokedAt !== undefined || covers(SENT, grant)) return [];
+    return [{ name: `key ${name}`, state: "note", detail: `texts with it may ${describeGrant(grant).may.join(", ")}` }];
+  });
+  return [first, ...more];
 }
 
 /** That they are there; what they are is nobody's business. */

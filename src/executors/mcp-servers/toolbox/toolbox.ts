@@ -187,7 +187,10 @@ interface ChosenServers {
 }
 
 /** Servers that the definition was not granted are missing; an agent that names none does without those of the configuration. */
-function holdToGrant({ known, missing }: ChosenServers, { servers, grant = EVERYTHING, clients }: ToolboxRequest): ChosenServers {
+function holdToGrant(
+  { known, missing }: ChosenServers,
+  { servers, grant = EVERYTHING, clients }: ToolboxRequest,
+): ChosenServers {
   const found = known.map((server) => {
     if (servers !== undefined) return { server, lack: wantsOfServer(server, servers[server] ?? null).find(isLacking) };
     return { server, lack: [wantOf(server)].find(isLacking) };

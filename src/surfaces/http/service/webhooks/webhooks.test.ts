@@ -326,7 +326,8 @@ describe("what is nobody else's business", () => {
   test("variables in what a client sends are not", async () => {
     const receiver = await WebhookReceiver.listen();
     const env = { HOOK_KEY: "planted-in-the-environment" };
-    const hooks = new Hooks({ env, host: { env: (name: string) => env[name as keyof typeof env] } });
+    const server = { api_key: "configured", grant: "variables:HOOK_KEY" };
+    const hooks = new Hooks({ env, server, host: { env: (name: string) => env[name as keyof typeof env] } });
     await hooks.run({ callback_url: `${receiver.url()}?key=\${HOOK_KEY}` });
     await hooks.newest({ status: "skipped", attempt: 0 });
     const text = `name: sent\nsteps:\n  - {id: a, prompt: hello}\non_complete:\n  webhook: ${receiver.url()}?key=\${HOOK_KEY}\n`;

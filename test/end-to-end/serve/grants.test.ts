@@ -1,0 +1,161 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { result } from "../../fakes/sandstorm/documents.ts";
+import { startFakeSandstorm, toStreamReply } from "../../fakes/sandstorm/fake-sandstorm.ts";
+import { toEvents } from "../../fakes/sandstorm/framing.ts";
+import { application } from "../support/application.ts";
+import { pawl } from "../support/pawl.ts";
+import { startServer } from "../support/server.ts";
+
+const ENV = { SECRET_THING: "planted-4711", ANTHROPIC_API_KEY: "planted-anthropic", E2B_API_KEY: "planted-e2b" };
+
+/** A program that leaves a trace when it is started. */
+function agentsWith(server: JsonObject): string {
+  return JSON.stringify({
+    mcpServers: { own: server },
+    agents: [{ name: "A", model: "mock", mcp_servers: ["own"] }],
+    workflows: [{ name: "w", steps: ["A"] }],
+  });
+}
+
+const SHELL = JSON.stringify({
+  name: "shell",
+  initial_state: "open",
+  states: { open: { action: { tool: "open_terminal", params: { shell: "python3" } } } },
+});
+
+const COMPUTED = `
+name: computed
+input_schema: {properties: {text: {type: string}}}
+steps:
+  - id: call
+    type: sub_workflow
+    sub_workflow: {workflow: "{input.text}"}
+`;
+
+const READER = `name: reader\nenv: {allow: [SECRET_THING]}\nsteps:\n  - {id: a, prompt: 'Say \${SECRET_THING}.'}\n`;
+
+class Served {
+  readonly #url: string;
+  readonly #app: string;
+
+  constructor(url: string, app: string) {
+    this.#url = url;
+    this.#app = app;
+  }
+
+  static async start(files: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Promise<Served> {
+    const app = application({ "workflows/computed.yaml": COMPUTED, "workflows/shell.json": SHELL, ...files });
+    const { url } = await startServer(args, { cwd: app, env: { ...ENV, API_KEY: "configured" } });
+    return new Served(url, app);
+  }
+
+  get marker(): string {
+    return join(this.#app, "marker");
+  }
+
+  /** Made on the server's machine. */
+  async key(...args: readonly string[]): Promise<string> {
+    const made = await pawl(["keys", "create", "k", "--tenant", "acme", ...args], { cwd: this.#app });
+    expect(made.code, made.stderr).toBe(0);
+    return made.stdout.trim();
+  }
+
+  async post(path: string, body: JsonObject, key: string): Promise<{ status: number; body: JsonObject }> {
+    const headers = { "content-type": "application/json", "x-api-key": key };
+    const response = await fetch(`${this.#url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    return { status: response.status, body: (await response.json()) as JsonObject };
+  }
+}
+
+/** The codes of the problems with which a text is refused. */
+function problemsOf({ body }: { readonly body: JsonObject }): readonly string[] {
+  const { details } = (body["error"] ?? {}) as { readonly details?: { readonly problems?: readonly JsonObject[] } };
+  return (details?.problems ?? []).filter(({ severity }) => severity === "error").map(({ code }) => String(code));
+}
+
+describe("a key of a tenant", () => {
+  test("starts no program, opens no terminal and reads no variable by a text that it sends", async () => {
+    const served = await Served.start();
+    const key = await served.key();
+    const program = agentsWith({ command: "bash", args: ["-c", `touch ${served.marker}`] });
+    const texts = [
+      program,
+      agentsWith({ server_path: "x.py" }),
+      agentsWith({ url: "http://127.0.0.1:1/" }),
+      agentsWith({ url: "https://example.org", headers: { authorization: `Bearer \${SECRET_THING:-x}` } }),
+      SHELL,
+      READER,
+      `name: n\nsandstorm_url: 'http://\${SECRET_THING}.example.org'\nsteps:\n  - {id: a, prompt: hi}\n`,
+    ];
+    for (const workflow of texts) {
+      for (const path of ["/workflows/run", "/workflows/run/sync"]) {
+        const refused = await served.post(path, { workflow, input: { message: "hi" } }, key);
+        expect(problemsOf(refused), workflow).toContain("NOT_GRANTED");
+        expect(refused.status).toBe(400);
+      }
+      const validated = await served.post("/workflows/validate", { text: workflow }, key);
+      expect(JSON.stringify(validated.body)).toContain("NOT_GRANTED");
+    }
+    expect(existsSync(served.marker)).toBe(false);
+  });
+
+  test("is told the place, and the word that would allow it", async () => {
+    const served = await Served.start();
+    const refused = await served.post("/workflows/run", { workflow: READER }, await served.key());
+    expect(refused.body).toMatchObject({
+      error: {
+        details: {
+          problems: [
+            {
+              code: "NOT_GRANTED",
+              place: { line: 2, column: 1 },
+              remedy: expect.stringContaining("--grant variables:SECRET_THING"),
+            },
+          ],
+        },
+      },
+    });
+    const granted = await served.key("--grant", "variables:SECRET_*");
+    expect((await served.post("/workflows/run", { workflow: READER, agent: "simulated" }, granted)).status).toBe(202);
+  });
+
+  test("opens no terminal by a text that a run makes, nor by the operator's own workflow", async () => {
+    const served = await Served.start();
+    const key = await served.key();
+    const input = { text: JSON.stringify(JSON.parse(SHELL), null, 2) };
+    const computed = await served.post("/workflows/run/sync", { workflow: "computed", input }, key);
+    expect(computed.body).toMatchObject({ data: { status: "failed", error: { code: "DEFINITION_INVALID" } } });
+    const operators = await served.post("/workflows/run/sync", { workflow: "shell" }, key);
+    expect(operators.body).toMatchObject({ data: { status: "failed", error: { code: "NOT_GRANTED" } } });
+    const granted = await served.key("--grant", "terminals");
+    const opened = await served.post("/workflows/run/sync", { workflow: "shell" }, granted);
+    expect(opened.body).toMatchObject({ data: { status: "completed" } });
+  });
+
+  test("gets no key of a provider by naming an agent server of its own", async () => {
+    const play = () => toStreamReply(toEvents([result()]).map((bytes) => ({ do: "send" as const, bytes })));
+    const sandstorm = await startFakeSandstorm({ play });
+    onTestFinished(() => sandstorm.close());
+    const served = await Served.start();
+    const workflow = `name: n\nsandstorm_url: ${sandstorm.url}\nsteps:\n  - {id: a, prompt: hi}\n`;
+    const refused = await served.post("/workflows/run/sync", { workflow }, await served.key());
+    expect(refused.body).toMatchObject({ data: { status: "failed" } });
+    expect(sandstorm.requests).toEqual([]);
+    await served.post("/workflows/run/sync", { workflow }, await served.key("--grant", "addresses:127.0.0.1"));
+    expect(sandstorm.requests.length).toBeGreaterThan(0);
+    expect(JSON.stringify(sandstorm.requests)).not.toContain("planted");
+  });
+});
+
+test("a key is granted no more than its maker has", async () => {
+  const served = await Served.start();
+  const made = await served.post("/keys", { name: "more", grant: "terminals" }, "configured");
+  expect(made.body).toMatchObject({ error: { code: "FORBIDDEN" } });
+  const less = await served.post("/keys", { name: "less", grant: { storage: false } }, "configured");
+  expect(less.body).toMatchObject({ data: { grant: "storage:none" } });
+  const wrong = await served.post("/keys", { name: "x", grant: "terminal" }, "configured");
+  expect(wrong.body).toMatchObject({ error: { remedy: expect.stringContaining("`terminals`") } });
+});
