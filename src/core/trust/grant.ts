@@ -98,17 +98,17 @@ function matches(pattern: string, name: string): boolean {
   return true;
 }
 
-const ALL = "everything";
-
-/** For records. A capability that a later version adds is nobody's but the operator's. */
+/** For records. A capability that a later version adds is nobody's whose grant names them one by one. */
 export function toStored(grant: Grant): Json {
-  return isEverything(grant) ? ALL : { ...grant };
+  if (isEverything(grant)) return "everything";
+  return covers(SENT, grant) && covers(grant, SENT) ? "sent" : { ...grant };
 }
 
 /** Undefined: it was never recorded. Whatever cannot be read is not granted. */
 export function fromStored(stored: Json | undefined): Grant | undefined {
   if (stored === undefined || stored === null) return undefined;
-  if (stored === ALL) return EVERYTHING;
+  if (stored === "everything") return EVERYTHING;
+  if (stored === "sent") return SENT;
   const kept: JsonObject = isJsonObject(stored) ? stored : {};
   return toGrant((name) => {
     const names = Object.hasOwn(kept, name) ? kept[name] : undefined;

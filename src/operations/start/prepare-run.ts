@@ -95,7 +95,7 @@ export async function prepareStart(
   const options: JsonObject = {
     ...(await decideAgent(app, definition.graph, request)),
     app_dir: app.appDir,
-    ...toGrantOptions(definition.graph, app.grant),
+    ...toGrantOptions(definition.graph, app),
     ...(file === undefined ? {} : { source: file }),
     ...(definition.graph.settings["part"] === undefined ? {} : { select: definition.graph.settings["part"] }),
     ...(startAt === undefined ? {} : { start_at: startAt }),

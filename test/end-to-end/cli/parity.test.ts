@@ -128,6 +128,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "storage rm": () => ["notes/a.txt"],
   "keys ls": none,
   "keys create": () => ["other", "--scopes", "read"],
+  "keys show": async (world) => [await world.fieldOf("key_id", "keys", "create", "shown", "--scopes", "read")],
   "keys revoke": async (world) => [await world.fieldOf("key_id", "keys", "create", "third", "--scopes", "read")],
 };
 

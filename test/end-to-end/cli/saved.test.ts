@@ -15,7 +15,8 @@ test.each(["here", "through a server"])(
   "what is saved %s is armed, warned of, and disarmed when it is removed",
   async (where) => {
     const cwd = application({ "tidy.yaml": TIDY });
-    const { url } = where === "here" ? { url: "" } : await startServer([], { cwd });
+    const { url } =
+      where === "here" ? { url: "" } : await startServer([], { cwd, env: { PAWL_SERVER__GRANT: "variables:OPS_KEY" } });
     const ask = (...args: readonly string[]) => pawl([...args, ...(url === "" ? [] : ["--url", url])], { cwd });
     const saved = await ask("workflows", "save", "tidy.yaml");
     expect(saved).toMatchObject({ code: 0, stderr: expect.stringContaining("`on_complete.webhook` is not called") });
