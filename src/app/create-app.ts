@@ -335,6 +335,7 @@ class App implements OpenApplication {
     if (connection?.role === "owner") await connection.ownership.close();
     else await connection?.host.park();
     await this.#tracing?.close();
+    await this.#work.close();
     await this.#terminals.close();
     await this.#tools.close();
     await this.#agents.close();

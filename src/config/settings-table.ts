@@ -160,6 +160,12 @@ export const SETTINGS = {
         "`required`: bwrap, or the step fails. `auto`: bwrap where it works, else a plain process and a warning. " +
         "`off`: a plain process, which may do what Pawl's user may.",
     },
+    ready: {
+      is: "integer",
+      range: [0, 100],
+      default: 16,
+      says: "How many sandboxes stand ready for functions that were called before. 0: none.",
+    },
     python: { is: "text", says: "A Python interpreter, or the folder of a venv." },
     node_modules: { is: "text", says: "A `node_modules` folder that scripts may import from." },
     timeout_ms: { is: "milliseconds", default: 60_000, says: "How long a script may run." },

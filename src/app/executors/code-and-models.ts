@@ -51,7 +51,9 @@ export function composeCodeAndModels({
     },
   };
   const openSandbox = (mode: typeof code.sandbox) =>
-    once(async () => (await import("../../executors/sandbox/create-sandbox.ts")).createSandbox({ mode, egress }));
+    once(async () =>
+      (await import("../../executors/sandbox/create-sandbox.ts")).createSandbox({ mode, egress, ready: code.ready }),
+    );
   const sandbox = openSandbox(code.sandbox);
   const models = once(async () =>
     (await import("../../executors/models/create-models.ts")).createModels(modelsOptions),
@@ -108,6 +110,9 @@ export function composeCodeAndModels({
     /** Where runs may have their tools, and their models. */
     endpoint,
     checkSandbox,
+    close: async () => {
+      await sandbox.close((opened) => opened.close());
+    },
   };
 }
 

@@ -1,15 +1,16 @@
+import type { Json } from "../../core/json.ts";
 import type { Executor, Failed, Outcome, Task } from "../../ports/executor.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
-import type { Sandbox, SandboxLimits } from "../sandbox/sandbox.ts";
+import type { Sandbox, SandboxLimits, SandboxSpec } from "../sandbox/sandbox.ts";
 import { chooseConvention } from "./choose-convention.ts";
 import { type CodeInput, readCodeInput } from "./code-input.ts";
 import { type FoundPython, findPython } from "./find-python.ts";
 import { toMounts, toPythonMounts } from "./interpreter-mounts.ts";
 import { type LocatedScript, locateScript } from "./locate-script.ts";
-import { readProgramOutput } from "./script-answer.ts";
+import { END_OF_REPORT, readProgramOutput } from "./script-answer.ts";
 import { createScriptLog, type ScriptLog } from "./script-log.ts";
 import { type StagedScript, stageScript } from "./stage-script.ts";
-import { toNodeCommand, toPythonCommand } from "./to-command.ts";
+import { type Command, toNodeCommand, toPythonCommand } from "./to-command.ts";
 import { toOutcome } from "./to-outcome.ts";
 
 /** Limits of every script. `timeoutMs` is for steps without a time-out of their own. */
@@ -67,13 +68,13 @@ export function createCodeExecutor(options: CodeOptions): Executor<Outcome> {
     const result = await options.sandbox.runSandboxed(
       {
         ...command,
-        env: { ...command.env, ...toEnvironment(task) },
-        stdin: JSON.stringify(input.input),
+        ...toInput(task, { isProgram, env: command.env, value: input.input }),
         cwd: staged.cwd,
         visible: [...staged.visible, ...mounts.visible],
         network: input.network,
         limits,
-        hasResultChannel: !isProgram,
+        ...(isProgram ? {} : { hasResultChannel: true, endMark: END_OF_REPORT }),
+        waitsForInput: !isProgram && staged.isLasting,
         onOutput(stream, chunk) {
           // The standard output of a program may be its result: only the end tells.
           if (!isProgram || stream === "stderr") log.write(stream, chunk);
@@ -133,6 +134,16 @@ function toUnshown(language: CodeInput["language"], reason: string): Failed {
   const setting = language === "python" ? "code.python" : "code.node_modules";
   const message = `The interpreter cannot be put into the sandbox: ${reason}. Set \`${setting}\` to a folder of its own.`;
   return toRefused("INTERPRETER_MISSING", message);
+}
+
+/** A program finds what is its own in its environment; a function is told with its input, so that its process may wait for that. */
+function toInput(
+  task: Task,
+  { isProgram, env, value }: { readonly isProgram: boolean; readonly env: Command["env"]; readonly value: Json },
+): Pick<SandboxSpec, "env" | "stdin"> {
+  const own = toEnvironment(task);
+  const stdin = JSON.stringify(value);
+  return isProgram ? { env: { ...env, ...own }, stdin } : { env, stdin: `${JSON.stringify(own)}\n${stdin}` };
 }
 
 function toEnvironment({ idempotencyKey, runId, path }: Task): Record<string, string> {

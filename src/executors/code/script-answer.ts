@@ -55,11 +55,13 @@ export interface Exception {
 }
 
 const STARTED = "started\n";
+/** A runner writes it when nothing of the script is left to do. */
+export const END_OF_REPORT = "\0";
 
 export function readReport(channel: Buffer): Report {
   const text = channel.toString("utf8");
   const hasStarted = text.startsWith(STARTED);
-  const said = hasStarted ? text.slice(STARTED.length) : text;
+  const said = (hasStarted ? text.slice(STARTED.length) : text).replace(END_OF_REPORT, "");
   if (said === "") return { kind: "silent", hasStarted };
   const report = parseJson(said);
   if (!isJsonObject(report))

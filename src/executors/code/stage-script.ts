@@ -11,6 +11,8 @@ export interface StagedScript {
   readonly root: string;
   readonly cwd: string;
   readonly visible: readonly Visible[];
+  /** The next call finds it in the same place. */
+  readonly isLasting: boolean;
   /** Says the application's folder where a text names the place of a copy. */
   toOriginal(text: string): string;
   close(): Promise<void>;
@@ -30,7 +32,15 @@ export async function stageScript(script: LocatedScript, hidden: readonly string
   if (folder !== undefined && path !== undefined) {
     // The text itself as well: the file may change at any moment, or be readable for its owner only.
     const visible: Visible[] = [...application, ...masks, { kind: "text", path, text }];
-    return { path, root: folder, cwd: folder, visible, toOriginal: (said) => said, close: async () => undefined };
+    return {
+      path,
+      root: folder,
+      cwd: folder,
+      visible,
+      isLasting: true,
+      toOriginal: (said) => said,
+      close: async () => undefined,
+    };
   }
 
   const root = await realpath(await mkdtemp(join(tmpdir(), "pawl-script-")));
@@ -39,6 +49,7 @@ export async function stageScript(script: LocatedScript, hidden: readonly string
     path: join(root, script.name),
     root,
     cwd: folder ?? root,
+    isLasting: false,
     visible: [...application, ...masks, { kind: "entries", path: root }],
     toOriginal: (said) => (folder === undefined ? said.replaceAll(`${root}/`, "") : said.replaceAll(root, folder)),
     close: () => rm(root, { recursive: true, force: true }),

@@ -10,7 +10,8 @@ import { withBridge } from "./egress-bridge.ts";
 import { findTools, type Tools } from "./find-tools.ts";
 import { TASKS_BEYOND_LIMIT, TASKS_OF_BWRAP, toLaunch } from "./launch.ts";
 import { createOrphanGuard, type OrphanGuard } from "./orphan-guard.ts";
-import { runProgram } from "./run-program.ts";
+import { type ReadyProgram, ReadyPrograms, toKey } from "./ready-programs.ts";
+import { startProgram } from "./run-program.ts";
 import type { Egress, Sandbox, SandboxMode, SandboxResult, SandboxSpec } from "./sandbox.ts";
 
 export interface SandboxOptions {
@@ -22,6 +23,8 @@ export interface SandboxOptions {
   readonly controlGroups?: boolean;
   /** Where programs that may use the network are let out. Default: nowhere. */
   readonly egress?: Egress;
+  /** How many programs that wait for their input may stand ready in bwrap. Default 0. */
+  readonly ready?: number;
 }
 
 const USUAL_FOLDERS = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
@@ -32,11 +35,19 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return {
     async runSandboxed(spec, signal) {
       opened ??= openWorkshop(options);
-      const { found, ...parts } = await opened;
+      const { found, ready, ...parts } = await opened;
       if (found.confinement === undefined) return toUnstarted({ type: "refused", reason: found.reason });
       if (signal.aborted) return toUnstarted({ type: "aborted" });
-      const result = await runIn({ ...parts, confinement: found.confinement }, spec, signal);
+      const { confinement } = found;
+      const isKept = spec.waitsForInput === true && confinement.kind === "bwrap";
+      const key = isKept ? toKey(spec) : "";
+      const started = (isKept ? ready.take(key) : undefined) ?? (await startIn({ ...parts, confinement }, spec));
+      const result = "reason" in started ? toUnstarted(toNotStarted(started)) : await started.run(spec, signal);
+      if (isKept) ready.used(key, spec);
       return found.warning === undefined ? result : { ...result, warning: found.warning };
+    },
+    close() {
+      opened?.then(({ ready }) => ready.close()).catch(() => undefined);
     },
   };
 }
@@ -54,6 +65,7 @@ interface Parts {
 
 interface Workshop extends Parts {
   readonly found: Found;
+  readonly ready: ReadyPrograms<Started>;
 }
 
 async function openWorkshop({
@@ -61,6 +73,7 @@ async function openWorkshop({
   searchPath,
   controlGroups = true,
   egress,
+  ready: max = 0,
 }: SandboxOptions): Promise<Workshop> {
   const tools = findTools(searchPath ?? `${process.env["PATH"] ?? ""}:${USUAL_FOLDERS}`);
   const brands = createBrands();
@@ -79,18 +92,38 @@ async function openWorkshop({
     return opened;
   };
   const parts = { tools, brands, groups, guard, temporary, openEgress };
-  const attempt = (confinement: Confinement, spec: SandboxSpec) =>
-    runIn({ ...parts, confinement }, spec, new AbortController().signal);
-  return { ...parts, found: await chooseConfinement(mode, tools, attempt) };
+  const attempt = async (confinement: Confinement, spec: SandboxSpec) => {
+    const started = await startIn({ ...parts, confinement }, spec);
+    if ("reason" in started) return toUnstarted(toNotStarted(started));
+    return started.run(spec, new AbortController().signal);
+  };
+  const found = await chooseConfinement(mode, tools, attempt);
+  const ready = new ReadyPrograms<Started>({
+    max,
+    async start(spec) {
+      if (found.confinement === undefined) return undefined;
+      const started = await startIn({ ...parts, confinement: found.confinement }, spec);
+      if ("reason" in started) return undefined;
+      started.keepAlive(false);
+      return started;
+    },
+  });
+  return { ...parts, found, ready };
 }
 
-async function runIn(
+/** A program that has begun, with all that was made for it. */
+interface Started extends ReadyProgram {
+  run(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxResult>;
+  keepAlive(keeps: boolean): void;
+}
+
+async function startIn(
   { confinement: wanted, ...parts }: Parts & { readonly confinement: Confinement },
   asked: SandboxSpec,
-  signal: AbortSignal,
-): Promise<SandboxResult> {
+): Promise<Started | { readonly reason: string }> {
   const egress = wanted.kind === "bwrap" && asked.network === true ? await parts.openEgress() : undefined;
-  const spec = egress === undefined ? asked : { ...asked, limits: withBridge(asked.limits) };
+  const bridged = (spec: SandboxSpec) => (egress === undefined ? spec : { ...spec, limits: withBridge(spec.limits) });
+  const spec = bridged(asked);
   const { tools, brands, groups, guard } = parts;
   guard.stand();
   const brand = brands.next();
@@ -100,6 +133,11 @@ async function runIn(
     maxTasks: spec.limits.maxProcesses + TASKS_BEYOND_LIMIT + TASKS_OF_BWRAP,
   });
   const temporary = confinement.kind === "process" ? makeTemporary(parts.temporary, confinement) : undefined;
+  const clean = async () => {
+    // Its counters have been read; that it goes is not worth waiting for.
+    group?.remove().catch(() => undefined);
+    if (temporary !== undefined) await rm(temporary.path, { recursive: true, force: true }).catch(() => undefined);
+  };
   try {
     const launch = toLaunch({
       confinement,
@@ -110,11 +148,30 @@ async function runIn(
       egress,
       user: temporary?.user,
     });
-    return await runProgram({ launch, spec, group, brand: tools.prlimit === undefined ? undefined : brand }, signal);
-  } finally {
-    // Its counters have been read; that it goes is not worth waiting for.
-    group?.remove().catch(() => undefined);
-    if (temporary !== undefined) await rm(temporary.path, { recursive: true, force: true }).catch(() => undefined);
+    const program = await startProgram({ launch, spec, group, brand: tools.prlimit === undefined ? undefined : brand });
+    if ("reason" in program) {
+      await clean();
+      return program;
+    }
+    return {
+      isWaiting: program.isAlive,
+      keepAlive: program.keepAlive,
+      end() {
+        program.kill();
+        void clean();
+      },
+      async run(called, signal) {
+        program.keepAlive(true);
+        try {
+          return await program.finish(bridged(called), signal);
+        } finally {
+          await clean();
+        }
+      },
+    };
+  } catch (error) {
+    await clean();
+    throw error;
   }
 }
 
@@ -130,6 +187,10 @@ function makeTemporary(prefix: string, { user }: Extract<Confinement, { kind: "p
   const own = user === "same" ? undefined : chooseUser();
   if (own !== undefined) chownSync(path, own, own);
   return { path, user: own };
+}
+
+function toNotStarted({ reason }: { readonly reason: string }): SandboxResult["ending"] {
+  return { type: "notStarted", reason };
 }
 
 function toUnstarted(ending: SandboxResult["ending"]): SandboxResult {

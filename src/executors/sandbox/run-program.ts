@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { Socket } from "node:net";
 import { constants } from "node:os";
-import { Readable, type Writable } from "node:stream";
-import { setTimeout as wait } from "node:timers/promises";
+import { Readable, Writable } from "node:stream";
+import { setImmediate as immediately, setTimeout as wait } from "node:timers/promises";
+import type { Feed } from "./bwrap-arguments.ts";
 import type { ControlGroup } from "./control-groups.ts";
 import { type Launch, TASKS_OF_BWRAP } from "./launch.ts";
 import { findBranded, findDescendants, killAll, sendSignal } from "./processes.ts";
@@ -21,25 +23,73 @@ export interface Run {
 const GRACE_MS = 300;
 // A pipe may be held open by what we cannot see; its reader waits no longer than this.
 const CLOSE_WITHIN_MS = 2_000;
-const EMPTY: Collected = { bytes: () => Buffer.alloc(0) };
+/** Standard input, output, errors and the result come before. */
+const FIRST_FEED = 4;
+const EMPTY: Collected = { bytes: () => Buffer.alloc(0), size: () => 0 };
+const DONE = Symbol("done");
 
-/** Starts the program, holds it to its limits, and kills what is left of it in the end. */
-export async function runProgram(run: Run, signal: AbortSignal): Promise<SandboxResult> {
-  const startedAt = performance.now();
+/** A program that has begun and has no input yet. */
+export interface StartedProgram {
+  isAlive(): boolean;
+  /** Gives it its input, holds it to its limits, and kills what is left of it in the end. */
+  finish(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxResult>;
+  /** Lets it keep this process alive, or not. */
+  keepAlive(keeps: boolean): void;
+  kill(): void;
+}
+
+export async function startProgram(run: Run): Promise<StartedProgram | { readonly reason: string }> {
   const started = await start(run);
-  if ("reason" in started) return toResult(run, { type: "notStarted", reason: started.reason }, { startedAt });
-
+  if ("reason" in started) return started;
   const { child } = started;
   run.group?.admit(() => findMembers(run, child));
-  const control = holdToLimits(run, child, signal);
   const exit = waitForExit(child);
-  feedAll(child, run);
-  const natural = await exit;
+  exit.catch(() => undefined);
+  run.launch.feeds.forEach((feed, index) => {
+    write(child.stdio[FIRST_FEED + index], feed);
+  });
+  return {
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+    finish: (spec, signal) => finishProgram({ ...run, spec }, { child, exit }, signal),
+    keepAlive(keeps) {
+      for (const handle of [child, ...child.stdio.slice(0, FIRST_FEED)]) {
+        if (handle instanceof Socket || handle === child) handle[keeps ? "ref" : "unref"]();
+      }
+    },
+    kill() {
+      kill(run, child);
+      for (const stream of child.stdio) stream?.destroy();
+    },
+  };
+}
+
+async function finishProgram(
+  run: Run,
+  { child, exit }: { readonly child: ChildProcess; readonly exit: Promise<NaturalEnd> },
+  signal: AbortSignal,
+): Promise<SandboxResult> {
+  const startedAt = performance.now();
+  const control = holdToLimits(run, child, signal);
+  write(child.stdio[0], run.spec.stdin ?? "");
+  const natural = await Promise.race([exit, control.done]);
+  if (natural === DONE) {
+    await drain(control);
+    control.release();
+    kill(run, child);
+    exit.then(() => waitForClose(child)).catch(() => undefined);
+    return toResult(run, control.ending() ?? { type: "exited", code: 0 }, { startedAt, control });
+  }
   control.release();
   await killRest(run, child, control.ending() !== undefined);
   await waitForClose(child);
   const judged = control.ending() ?? judge(natural, { run, control });
   return toResult(run, judged, { startedAt, control });
+}
+
+/** What was written before the end mark is there to be read, and is read in the next turns of the event loop. */
+async function drain({ stdout, stderr }: Control): Promise<void> {
+  const size = () => stdout.size() + stderr.size();
+  for (let before = -1; before !== size(); await immediately()) before = size();
 }
 
 async function start({ launch, spec }: Run): Promise<{ readonly child: ChildProcess } | { readonly reason: string }> {
@@ -61,6 +111,8 @@ interface Control {
   readonly stderr: Collected;
   readonly result: Collected;
   readonly watch: Watch;
+  /** The end mark has come. */
+  readonly done: Promise<typeof DONE>;
   /** Why we ended it; absent: it ended by itself. */
   ending(): Ending | undefined;
   release(): void;
@@ -77,13 +129,21 @@ function holdToLimits(run: Run, child: ChildProcess, signal: AbortSignal): Contr
     sendSignal(askable(run, child), "SIGTERM");
     grace = setTimeout(() => kill(run, child), GRACE_MS);
   };
+  let finish: (done: typeof DONE) => void = () => undefined;
+  const done = new Promise<typeof DONE>((resolve) => {
+    finish = resolve;
+  });
+  const { endMark } = spec;
+  const onResult = (chunk: Buffer) => {
+    if (endMark !== undefined && launch.kind === "bwrap" && chunk.toString("latin1").endsWith(endMark)) finish(DONE);
+  };
   const cut = (why: Ending) => end(why, "kill");
   const collect = (stream: unknown, name: OutputStream): Collected => {
     if (!(stream instanceof Readable)) return EMPTY;
     return collectOutput(stream, {
       maxBytes: spec.limits.maxOutputBytes,
       exceeded: () => cut({ type: "outputTooLarge", stream: name }),
-      ...(name === "result" ? {} : { onChunk: (chunk: Buffer) => spec.onOutput?.(name, chunk) }),
+      onChunk: name === "result" ? onResult : (chunk) => spec.onOutput?.(name, chunk),
     });
   };
   const watch = watchProgram({
@@ -103,6 +163,7 @@ function holdToLimits(run: Run, child: ChildProcess, signal: AbortSignal): Contr
     stderr: collect(child.stderr, "stderr"),
     result: collect(child.stdio[3], "result"),
     watch,
+    done,
     ending: () => ending,
     release() {
       clearTimeout(timer);
@@ -156,14 +217,11 @@ async function waitForExit(child: ChildProcess): Promise<NaturalEnd> {
   return { code, signal };
 }
 
-function feedAll(child: ChildProcess, { launch, spec }: Run): void {
-  const inputs = [child.stdio[0], ...child.stdio.slice(4)];
-  [spec.stdin ?? "", ...launch.feeds].forEach((text, index) => {
-    const input = inputs[index] as Writable | null | undefined;
-    // A program need not read its input to the end.
-    input?.on("error", () => undefined);
-    input?.end(text);
-  });
+function write(input: unknown, what: Feed): void {
+  if (!(input instanceof Writable)) return;
+  // A program need not read its input to the end.
+  input.on("error", () => undefined);
+  input.end(what);
 }
 
 async function waitForClose(child: ChildProcess): Promise<void> {
@@ -206,28 +264,28 @@ function findRefusal({ stdout, stderr, result }: Control): string | undefined {
 function toResult(
   { launch }: Run,
   ending: Ending,
-  { startedAt, control }: { readonly startedAt: number; readonly control?: Control },
+  { startedAt, control }: { readonly startedAt: number; readonly control: Control },
 ): SandboxResult {
-  const maxRssBytes = control?.watch.maxRssBytes();
   return {
     kind: launch.kind,
     ending,
-    stdout: (control?.stdout ?? EMPTY).bytes(),
-    stderr: (control?.stderr ?? EMPTY).bytes(),
-    result: (control?.result ?? EMPTY).bytes(),
+    stdout: control.stdout.bytes(),
+    stderr: control.stderr.bytes(),
+    result: control.result.bytes(),
     durationMs: performance.now() - startedAt,
-    maxRssBytes,
+    maxRssBytes: control.watch.maxRssBytes(),
   };
 }
 
 interface Collected {
   bytes(): Buffer;
+  size(): number;
 }
 
 /** Keeps what a stream brings, up to `maxBytes`; then calls `exceeded` and reads no further. */
 function collectOutput(
   stream: Readable,
-  options: { readonly maxBytes: number; exceeded(): void; onChunk?(chunk: Buffer): void },
+  options: { readonly maxBytes: number; exceeded(): void; onChunk(chunk: Buffer): void },
 ): Collected {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -238,10 +296,10 @@ function collectOutput(
     size += chunk.length;
     const kept = chunk.length > room ? chunk.subarray(0, room) : chunk;
     chunks.push(kept);
-    options.onChunk?.(kept);
+    options.onChunk(kept);
     if (size <= options.maxBytes) return;
     stream.pause();
     options.exceeded();
   });
-  return { bytes: () => Buffer.concat(chunks) };
+  return { bytes: () => Buffer.concat(chunks), size: () => size };
 }

@@ -1,10 +1,12 @@
 /** Runs programs that nobody vouches for: bounded in time, memory, processes and output, and seeing only what they are given. */
 export interface Sandbox {
   /**
-   * Runs one program to its end. Whatever it started is dead when this resolves. Rejects only on a defect: what can
+   * Runs one program to its end. Whatever it started is dead when this resolves, or after an `endMark` about to die. Rejects only on a defect: what can
    * happen to a program is an `ending`.
    */
   runSandboxed(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxResult>;
+  /** Ends the programs that wait for a call. */
+  close(): void;
 }
 
 /** `auto`: bwrap where it works, else a plain process and a warning. `required`: bwrap or a refusal. */
@@ -15,6 +17,11 @@ export interface SandboxSpec {
   readonly command: string;
   readonly args: readonly string[];
   readonly stdin?: string;
+  /**
+   * It does nothing before it has read all of its input: it may be started ahead of a call that differs in the input
+   * only. A program still serves one call.
+   */
+  readonly waitsForInput?: boolean;
   /** All that the program finds beside PATH, HOME, TMPDIR and LANG; nothing of our own environment reaches it. */
   readonly env?: Readonly<Record<string, string>>;
   /** Default: its own temporary folder. */
@@ -26,6 +33,8 @@ export interface SandboxSpec {
   readonly limits: SandboxLimits;
   /** The program may write a result of its own to file descriptor 3. */
   readonly hasResultChannel?: boolean;
+  /** What the result ends with once all is done: what then still runs in bwrap is killed, and nobody waits until it is gone. */
+  readonly endMark?: string;
   /** Called as output arrives; it is collected all the same. */
   onOutput?(stream: "stdout" | "stderr", chunk: Buffer): void;
 }

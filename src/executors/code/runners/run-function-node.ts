@@ -1,6 +1,6 @@
 /**
- * Calls a function of a JavaScript or TypeScript script: `node -e RUNNER SCRIPT FUNCTION`, the input as JSON on
- * standard input. Writes `started` and then one JSON document to file descriptor 3, so that what the script prints is
+ * Calls a function of a JavaScript or TypeScript script: `node -e RUNNER SCRIPT FUNCTION`. Standard input has a line with
+ * more of its environment and then the input, both as JSON; until it ends nothing of the script runs. Writes `started` and then one JSON document to file descriptor 3, so that what the script prints is
  * never part of the result. A text, as the compiler would not copy a file that it does not compile.
  */
 export const NODE_RUNNER = String.raw`
@@ -81,7 +81,6 @@ function faultInside(value, path, above) {
 
 async function run() {
   const [script, name] = process.argv.slice(1);
-  const input = readInput(fs.readFileSync(0, "utf8"));
   process.argv = [process.argv[0], script];
   process.on("uncaughtException", fail);
   await removeExtraGlobals();
@@ -90,6 +89,10 @@ async function run() {
     configurable: true,
     writable: true,
   });
+  const given = fs.readFileSync(0, "utf8");
+  const end = given.indexOf("\n");
+  Object.assign(process.env, JSON.parse(given.slice(0, end)));
+  const input = readInput(given.slice(end + 1));
   send("started\n");
   const loaded = await import(pathToFileURL(script).href);
   const main = loaded.default;
@@ -97,9 +100,11 @@ async function run() {
   if (typeof found !== "function") throw new ReferenceError("there is no exported function '" + name + "' in the script");
   const result = await found(input);
   const fault = findFault(result, "the result", new Set());
-  send(fault === undefined ? '{"ok":true,"result":' + JSON.stringify(result) + "}" : JSON.stringify({ ok: false, kind: "invalid", message: fault }));
+  const report = fault === undefined ? '{"ok":true,"result":' + JSON.stringify(result) + "}" : JSON.stringify({ ok: false, kind: "invalid", message: fault });
   // Timers and connections that are still open do not keep a call from ending; what was printed still gets out.
   for (const stream of [process.stdout, process.stderr]) await new Promise((written) => stream.write("", written));
+  // After the script's own listeners.
+  process.on("exit", () => send(report + "\0"));
   process.exit(0);
 }
 

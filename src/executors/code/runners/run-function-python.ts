@@ -1,6 +1,6 @@
 /**
- * Calls a function of a Python script: `python3 -c RUNNER SCRIPT FUNCTION PACKAGE FOLDER...`, the input as JSON on
- * standard input. Writes `started` and then one JSON document to file descriptor 3, so that what the script prints is
+ * Calls a function of a Python script: `python3 -c RUNNER SCRIPT FUNCTION PACKAGE FOLDER...`. Standard input has a line
+ * with more of its environment and then the input, both as JSON; until it ends nothing of the script runs. Writes `started` and then one JSON document to file descriptor 3, so that what the script prints is
  * never part of the result. A text, as the compiler would not copy a .py file.
  *
  * Modules are imported late, since each costs milliseconds in every call.
@@ -104,7 +104,9 @@ def run():
     script, name, package, *folders = sys.argv[1:]
     channel = os.dup(3)
     os.close(3)
-    value = json.loads(sys.stdin.buffer.read())
+    environment, _, text = sys.stdin.buffer.read().partition(b"\n")
+    os.environ.update(json.loads(environment))
+    value = json.loads(text)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
@@ -131,7 +133,22 @@ def run():
     except Exception as error:
         fail(channel, "exception", error)
     sys.stdout.flush()
-    send(channel, '{"ok":true,"result":%s}' % text if fault is None else json.dumps({"ok": False, "kind": "invalid", "message": fault}))
+    if os.getpid() != CALLED:
+        return
+    finish()
+    send(channel, ('{"ok":true,"result":%s}' % text if fault is None else json.dumps({"ok": False, "kind": "invalid", "message": fault})) + "\0")
+    os._exit(0)
+
+# What Python does as it ends, without taking itself apart, which takes longer than most calls.
+def finish():
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()
+    import_standard("atexit")._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass
 
 run()
 `;

@@ -1,0 +1,95 @@
+import { renameSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import type { Json, JsonObject } from "../../src/core/json.ts";
+import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
+import { needs } from "../support/needs.ts";
+import { type Called, callCode, createExecutor, makeApplication, outputOf } from "./application.ts";
+
+needs("bwrap", "python3");
+
+const LANGUAGES = [
+  {
+    language: "python",
+    script: "a.py",
+    text: `
+import atexit, os, threading, time
+import helper
+calls = 0
+def check(input):
+    global calls
+    calls += 1
+    atexit.register(print, "at the end")
+    threading.Thread(target=lambda: (time.sleep(0.1), print("a thread"))).start()
+    print("printed")
+    seen = sorted(os.listdir("/tmp"))
+    open("/tmp/left-by-" + input, "w").close()
+    return [calls, input, helper.name, os.environ["PAWL_IDEMPOTENCY_KEY"], seen]
+`,
+    helper: { name: "helper.py", text: (name: string) => `name = "${name}"\n` },
+    log: ["printed", "a thread", "at the end"],
+  },
+  {
+    language: "javascript",
+    script: "a.mjs",
+    text: `
+import { readdirSync, writeFileSync } from "node:fs";
+import { name } from "./helper.mjs";
+let calls = 0;
+export function check(input) {
+  calls += 1;
+  process.on("exit", () => console.log("at the end"));
+  console.log("printed");
+  const seen = readdirSync("/tmp");
+  writeFileSync("/tmp/left-by-" + input, "");
+  return [calls, input, name, process.env.PAWL_IDEMPOTENCY_KEY, seen];
+}
+`,
+    helper: { name: "helper.mjs", text: (name: string) => `export const name = "${name}";\n` },
+    log: ["printed", "at the end"],
+  },
+] as const;
+
+test.each(LANGUAGES)("calls that stood ready in $language know nothing of each other", async (example) => {
+  const { language, script, text, helper, log } = example;
+  const folder = makeApplication({ [script]: text, [helper.name]: helper.text("first") });
+  const call = open(folder, { language, script, function: "check" });
+  const calls: Called[] = [];
+  for (const input of ["a", "b", "c"]) {
+    calls.push(await call(input));
+    await setTimeout(400);
+  }
+  writeFileSync(join(folder, "new"), helper.text("second"));
+  renameSync(join(folder, "new"), join(folder, helper.name));
+  calls.push(await call("d"));
+
+  // The folder lies in /tmp, and nothing else does.
+  const expected = (input: string, name: string): Json => [1, input, name, "key-1", [basename(folder)]];
+  const firsts = ["a", "b", "c"].map((input) => expected(input, "first"));
+  expect(calls.map(outputOf)).toEqual([...firsts, expected("d", "second")]);
+  for (const { log: said } of calls) expect(said).toEqual(log.map((text) => expect.objectContaining({ text })));
+});
+
+test("a call that fails, and one that ends its process, are told as before", async () => {
+  const folder = makeApplication({
+    "a.py": "import os\ndef check(input):\n    os._exit(3) if input else 1 / 0\n",
+  });
+  const call = open(folder, { language: "python", script: "a.py", function: "check" });
+  for (let round = 0; round < 2; round += 1) {
+    expect((await call(false)).outcome).toMatchObject({
+      code: "CODE_FAILED",
+      details: { exception: "ZeroDivisionError" },
+    });
+    await setTimeout(400);
+    expect((await call(true)).outcome).toMatchObject({ code: "CODE_FAILED", details: { exit_code: 3 } });
+    await setTimeout(400);
+  }
+});
+
+function open(folder: string, input: JsonObject): (value: Json) => Promise<Called> {
+  const sandbox = createSandbox({ mode: "required", ready: 4 });
+  onTestFinished(() => sandbox.close());
+  const executor = createExecutor(sandbox);
+  return (value) => callCode(executor, { ...input, input: value }, { settings: { folder } });
+}
