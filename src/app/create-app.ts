@@ -219,6 +219,11 @@ class App implements OpenApplication {
     return checkHealth(url, await openOutbound(this.config));
   }
 
+  async storageTrouble() {
+    const connection = await this.#connection();
+    return connection?.role === "owner" ? connection.ownership.storage.trouble : undefined;
+  }
+
   async capacityWaits(runId: string): Promise<readonly CapacityWait[]> {
     const mine = await this.#connection();
     if (mine?.role === "owner") return this.capacity.waitsOf(runId);
@@ -315,6 +320,8 @@ class App implements OpenApplication {
     const format = wanted !== "auto" ? wanted : options.isTerminal === true ? "pretty" : "json";
     const log = await createLog({ level, format, mask: this.mask, write: (line) => options.log(line) });
     const observers = this.#observers;
+    if (ownership.loss !== undefined) log.write("error", `storage: DATA_LOST ${ownership.loss}`, { code: "DATA_LOST" });
+    ownership.storage.start(log);
     try {
       return await openServer({ app: this, host, library, firstLook, observers, log, announce, onDefect }, where);
     } catch (error) {
@@ -429,6 +436,7 @@ class App implements OpenApplication {
         return openOwnerService({ app: this, observers: this.#observers, onDefect });
       },
       openTerminals: () => this.#terminals.running,
+      tell: (line) => this.#options.tell(line),
     });
     await this.#parts.own(ownership.journal);
     await this.#terminals.keepLeftRecordings();

@@ -5,11 +5,13 @@ import type { Config } from "../../config/load-config.ts";
 import { LocalHost } from "../../hosts/local/local-host.ts";
 import type { LocalHostOptions } from "../../hosts/local/local-host-options.ts";
 import type { Journal } from "../../ports/journal.ts";
+import { GuardedJournal } from "../../storage/sqlite/guarded-journal.ts";
 import type { AcquiredLock } from "../../storage/sqlite/owner-lock.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
 import { Regexes } from "../regexes.ts";
 import { SystemClock } from "../system-clock.ts";
 import { OwnerServer, type OwnerServerOptions } from "./owner-server.ts";
+import { StorageWatch } from "./storage-watch.ts";
 
 export interface OwnershipParts {
   readonly dataDir: string;
@@ -21,6 +23,8 @@ export interface OwnershipParts {
   >;
   /** Opens the server that other processes reach. */
   readonly openService: OwnerServerOptions["open"];
+  /** A line for a person. */
+  tell(line: string): void;
   /** Terminal sessions of this process whose program runs. */
   openTerminals(): number;
 }
@@ -34,7 +38,11 @@ export async function openOwnership(
   const { dataDir, config } = parts;
   const { data, limits } = config.settings;
   const clock = new SystemClock();
-  const journal = openSqliteJournal({ path: join(dataDir, "pawl.db"), durability: data.durability });
+  const path = join(dataDir, "pawl.db");
+  const guarded = new GuardedJournal(path, openSqliteJournal({ path, durability: data.durability }));
+  const { journal } = guarded;
+  const loss = await guarded.findLoss();
+  if (loss !== undefined) parts.tell(loss);
   const regexes = new Regexes();
   const host = new LocalHost({
     ...parts.host,
@@ -51,7 +59,9 @@ export async function openOwnership(
   const { onDefect } = parts.host;
   const server = await OwnerServer.listen({ path: socketPath, open: () => parts.openService(), onDefect });
   const openTerminals = () => parts.openTerminals();
-  return { ownership: new Ownership({ lock, socketPath, clock, journal, host, server, openTerminals }), resumed };
+  const storage = new StorageWatch(dataDir, guarded);
+  const owned = { lock, socketPath, clock, journal, host, server, storage, loss, openTerminals };
+  return { ownership: new Ownership(owned), resumed };
 }
 
 interface Owned {
@@ -61,6 +71,9 @@ interface Owned {
   readonly journal: Journal;
   readonly host: LocalHost;
   readonly server: OwnerServer;
+  readonly storage: StorageWatch;
+  /** What an earlier process had acknowledged and is gone. */
+  readonly loss: string | undefined;
   openTerminals(): number;
 }
 
@@ -84,6 +97,14 @@ export class Ownership {
 
   get journal(): Journal {
     return this.#owned.journal;
+  }
+
+  get storage(): StorageWatch {
+    return this.#owned.storage;
+  }
+
+  get loss(): string | undefined {
+    return this.#owned.loss;
   }
 
   /** The address at which this process takes requests. Undefined: it takes none. */
@@ -132,8 +153,9 @@ export class Ownership {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#isParked = true;
-    const { lock, clock, journal, server } = this.#owned;
+    const { lock, clock, journal, server, storage } = this.#owned;
     clock.stop();
+    storage.stop();
     await server.close();
     await journal.close();
     lock.release();

@@ -506,6 +506,11 @@ export const ERRORS = {
   ),
   JOURNAL_FULL: row("The disk is full.", "Make room, then run `pawl runs resume --all`.", 1),
   JOURNAL_IO: row("The journal cannot be written.", "Check the disk, then run `pawl runs resume --all`.", 1),
+  DATA_LOST: row(
+    "The data folder was deleted, replaced or cut short while it was in use. Nothing more is written.",
+    "Stop Pawl, put the folder back or restore a backup, and start it again.",
+    1,
+  ),
   JOURNAL_DAMAGED: row("The journal file is damaged.", "Restore it from a copy; nothing was changed.", 1),
   JOURNAL_NEWER: row("The data directory was written by a newer Pawl.", "Upgrade Pawl.", 1),
   BLOB_MISSING: row("A stored value is missing.", "Restore the `blobs` folder from a copy.", 1),

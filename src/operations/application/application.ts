@@ -1,5 +1,6 @@
 import type { Config } from "../../config/load-config.ts";
 import type { ErrorCode } from "../../core/errors/error-table.ts";
+import type { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
@@ -82,6 +83,8 @@ export interface Application {
   ): Promise<{ readonly code: ErrorCode; readonly message: string } | undefined>;
   /** Whether it is known what a model costs. One that is not known at all is left to whoever asks it. */
   hasPrice(model: string): Promise<boolean>;
+  /** Why what is written could not be kept now. Undefined: it could, or this process does not own the data. Absent: nobody looks. */
+  storageTrouble?(): Promise<PawlError | undefined>;
   /** How the configured agent server is. Undefined: none is configured. */
   checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
   /** The pools of this process. */

@@ -14,7 +14,7 @@ export const healthSchema = z.object({
 
 /** How the parts are that the service stands on. Never throws. */
 export async function describeHealth(
-  app: Pick<Application, "checkAgentServer" | "records">,
+  app: Pick<Application, "checkAgentServer" | "records" | "storageTrouble">,
 ): Promise<z.output<typeof healthSchema>> {
   const [sandstorm, db] = await Promise.all([checkSandstorm(app), checkJournal(app)]);
   return { status: sandstorm === "error" || db === "error" ? "degraded" : "ok", sandstorm, redis: "off", db };
@@ -30,8 +30,9 @@ async function checkSandstorm(app: Pick<Application, "checkAgentServer">): Promi
   }
 }
 
-async function checkJournal(app: Pick<Application, "records">): Promise<PartHealth> {
+async function checkJournal(app: Pick<Application, "records" | "storageTrouble">): Promise<PartHealth> {
   try {
+    if ((await app.storageTrouble?.()) !== undefined) return "error";
     await (await app.records()).journal.listRuns({ limit: 1 });
     return "ok";
   } catch {

@@ -5,6 +5,7 @@ const PATHS = new Set([
   "/execute",
   "/health",
   "/healthz",
+  "/ready",
   "/status",
   "/metrics",
   "/violations",

@@ -44,7 +44,8 @@ export async function retryWhileLocked<T>(call: () => T | Promise<T>, failure: u
 
 const SQLITE_BUSY = 5;
 
-function isLocked(error: unknown): boolean {
-  const cause = isPawlError(error) ? error.cause : undefined;
+/** Another process holds the lock that was needed. */
+export function isLocked(error: unknown): boolean {
+  const cause = isPawlError(error) ? error.cause : error;
   return cause instanceof Error && "errcode" in cause && (Number(cause.errcode) & 0xff) === SQLITE_BUSY;
 }

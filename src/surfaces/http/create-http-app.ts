@@ -43,6 +43,10 @@ export function createHttpApp(parts: HttpParts, mountMore?: (http: Hono<HttpEnv>
     limitBody(c, maxBytes);
     return next();
   });
+  http.use(async (c, next) => {
+    if (!READING.has(c.req.method)) await refuseWhatIsNotKept(parts.app);
+    await next();
+  });
   const on = (method: string, path: string, shape: ErrorShape, handler: Handler) => {
     shapes.set(path, shape);
     http.on(method, path, async (c) => {
@@ -53,6 +57,7 @@ export function createHttpApp(parts: HttpParts, mountMore?: (http: Hono<HttpEnv>
     http.all(path, (c) => refuseMethod(c, method));
   };
   on("GET", "/healthz", "route", (_, c) => c.json({ status: "ok" }));
+  on("GET", "/ready", "route", (_, c) => answerReady(parts.app, c));
   on("POST", "/execute", "execute", execute);
   on("GET", "/app/openapi.json", "route", appDocument);
   on("GET", "/openapi.json", "envelope", (_, c) => c.json(describeService(ENDPOINTS, parts.version)));
@@ -81,7 +86,21 @@ function shapeAt(c: Context<HttpEnv>, shapes: ReadonlyMap<string, ErrorShape>): 
 }
 
 /** Documents and signs of life need no key. */
-const OPEN = new Set(["/healthz", "/app/openapi.json", "/openapi.json"]);
+const OPEN = new Set(["/healthz", "/ready", "/app/openapi.json", "/openapi.json"]);
+
+const READING = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** A lock is waited for. What is full or lost keeps nothing. Throws `JOURNAL_FULL`, `DATA_LOST`. */
+async function refuseWhatIsNotKept(app: HttpParts["app"]): Promise<void> {
+  const trouble = await app.storageTrouble?.();
+  if (trouble !== undefined && trouble.code !== "JOURNAL_IO") throw trouble;
+}
+
+async function answerReady(app: HttpParts["app"], c: Context<HttpEnv>): Promise<Response> {
+  const trouble = await app.storageTrouble?.();
+  if (trouble === undefined) return c.json({ status: "ready" });
+  return c.json({ status: "not_ready", code: trouble.code, message: trouble.message }, 503);
+}
 
 async function appDocument({ app, triggers }: HttpParts, c: Context<HttpEnv>): Promise<Response> {
   return c.json(describeRoutes((await triggers()).routes.list(), basename(app.appDir)));

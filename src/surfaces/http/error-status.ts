@@ -68,6 +68,7 @@ const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   OWNER_UNREACHABLE: 503,
   JOURNAL_FULL: 503,
   JOURNAL_IO: 503,
+  DATA_LOST: 503,
 };
 
 /** Statuses that clients of the agents' routes expect instead. */
