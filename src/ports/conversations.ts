@@ -7,8 +7,10 @@ export interface Conversations {
   close(): Promise<void>;
 }
 
-/** Two agents never know of each other's. */
+/** Two agents never know of each other's, and no tenant of another's. */
 export interface Session {
+  /** Absent: the application's own. */
+  readonly tenantId?: string | undefined;
   readonly agent: string;
   readonly id: string;
 }

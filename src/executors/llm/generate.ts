@@ -1,3 +1,4 @@
+import { grantOf } from "../../core/trust/grant.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
 import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
@@ -29,7 +30,10 @@ export function createGenerate(options: GenerateOptions): Generate {
     const { stepId = TOOL, path = stepId, attempt = 1, maxCostMicro, runId = "", tenantId, priority } = step ?? {};
     const compiled = schema === undefined ? undefined : await validators.compile(schema);
     if (compiled?.ok === false) return toSchemaInvalid(compiled.message);
-    const model = await options.models.resolve(request.model);
+    const model = await options.models.resolve(
+      request.model,
+      step?.settings === undefined ? {} : { grant: grantOf(step.settings) },
+    );
     if (maxCostMicro !== undefined && !(await model.hasPrice())) return toUnpriced(model);
     const { outcome, tokens } = await converse(
       {

@@ -1,4 +1,5 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { grantOf } from "../../core/trust/grant.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
 import type { ModelPrices } from "../../ports/model-prices.ts";
 import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
@@ -62,7 +63,7 @@ async function prepare(task: Task, options: LlmOptions, validators: JsonSchemas)
 }
 
 async function findModel(
-  { settings: { folder }, runId, idempotencyKey }: Task,
+  { settings, runId, idempotencyKey }: Task,
   { model: name, parameters, context }: LlmRequest,
   { models, elsewhere }: LlmOptions,
 ): Promise<Model> {
@@ -73,7 +74,8 @@ async function findModel(
     if (price?.kind !== "simulated")
       return createEndpointModel({ ...elsewhere, address, name, parameters, price, runId, idempotencyKey });
   }
-  return models.resolve(name, typeof folder === "string" ? { folder } : {});
+  const { folder } = settings;
+  return models.resolve(name, { ...(typeof folder === "string" ? { folder } : {}), grant: grantOf(settings) });
 }
 
 function begin(

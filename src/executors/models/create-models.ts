@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { refuseUngranted } from "../../core/trust/check-grant.ts";
+import { EVERYTHING, type Grant } from "../../core/trust/grant.ts";
 import type { AgentScript } from "../../ports/agent-script.ts";
 import type { CapacityPool } from "../capacity/capacity-pool.ts";
 import { BUILT_INS, isBuiltIn, type Searching } from "./built-ins.ts";
@@ -16,7 +18,15 @@ export interface Models {
    * `name`: an alias, `provider:model`, or a model whose name tells its provider; absent: the configured default. Nothing is
    * loaded yet. Throws `MODEL_UNKNOWN`, `MODEL_NOT_CONFIGURED`, and of mock models `FILE_NOT_FOUND`, `SCRIPT_INVALID`.
    */
-  resolve(name: string | undefined, place?: { readonly folder?: string }): Promise<Model>;
+  resolve(name: string | undefined, place?: ModelPlace): Promise<Model>;
+}
+
+/** The definition that names a model. */
+interface ModelPlace {
+  /** Its application. */
+  readonly folder?: string;
+  /** Absent: the operator's. */
+  readonly grant?: Grant;
 }
 
 export interface Model {
@@ -47,6 +57,7 @@ export function createModels(options: ModelsOptions): Models {
     async resolve(name, place = {}) {
       const found = findModel(name, options);
       if (found.kind === "provider") return toProviderModel(found, options);
+      if (!found.isConfigured && found.script !== "") refuseUngranted(place.grant ?? EVERYTHING, "folders");
       const script = await loadScript(found, {
         folder: found.isConfigured ? options.folder : (place.folder ?? options.folder),
         readScript: options.readScript,

@@ -37,7 +37,7 @@ class TerminalExecutor implements Executor {
   readonly recordsInput = true;
   readonly #terminals: Terminals;
   readonly #recordings: RunRecordings | undefined;
-  /** Sessions that began here; one of them that is gone was closed, and is not lost. */
+  /** Sessions that began here, each with its tenant; one of them that is gone was closed, and is not lost. */
   readonly #opened = new Set<string>();
 
   constructor(terminals: Terminals, recordings: RunRecordings | undefined) {
@@ -48,7 +48,10 @@ class TerminalExecutor implements Executor {
   async run(task: Task, signal: AbortSignal): Promise<Outcome> {
     try {
       // A tool may be at a point where it does not look at the signal.
-      return await untilAborted(this.#call(task, { signal, isInternal: true, owner: task.runId }), signal);
+      return await untilAborted(
+        this.#call(task, { signal, isInternal: true, owner: task.runId, tenantId: task.tenantId }),
+        signal,
+      );
     } catch (error) {
       if (signal.aborted) return toStopped(task);
       if (!isPawlError(error)) throw error;
@@ -69,26 +72,32 @@ class TerminalExecutor implements Executor {
     if ("problem" in read) return succeeded({ success: false, error: read.problem });
     const { input } = read;
     if ("session_id" in input && read.tool !== "exit_terminal") {
-      if (this.#isLost(input.session_id)) return toLost(input.session_id);
+      if (this.#isLost(input.session_id, task)) return toLost(input.session_id);
       this.#noteUse(read.tool, input.session_id, task);
     }
     const result = await this.#terminals.call(read.tool, input, call);
-    if ("shell" in result && result.success) this.#opened.add(result.session_id);
+    if ("shell" in result && result.success) this.#opened.add(toKey(result.session_id, task));
     return succeeded(result);
   }
 
-  #noteUse(tool: string, sessionId: string, { runId }: Task): void {
-    const session = this.#terminals.find(sessionId);
+  #noteUse(tool: string, sessionId: string, task: Task): void {
+    const { runId, tenantId } = task;
+    const session = this.#terminals.find(sessionId, tenantId);
     if (session === undefined) return;
     // Another process may have opened it.
-    this.#opened.add(sessionId);
+    this.#opened.add(toKey(sessionId, task));
     if (tool === "send_input" || session.facts.owner === runId) this.#recordings?.used(session, runId);
   }
 
-  #isLost(sessionId: string): boolean {
+  #isLost(sessionId: string, task: Task): boolean {
     const isOurs = /^session_[0-9a-f]{8}$/.test(sessionId);
-    return isOurs && !this.#opened.has(sessionId) && this.#terminals.find(sessionId) === undefined;
+    const isKnown = this.#opened.has(toKey(sessionId, task));
+    return isOurs && !isKnown && this.#terminals.find(sessionId, task.tenantId) === undefined;
   }
+}
+
+function toKey(sessionId: string, { tenantId = "" }: Task): string {
+  return `${tenantId} ${sessionId}`;
 }
 
 function readInput(input: Json): { readonly tool: string; readonly params: JsonObject } {

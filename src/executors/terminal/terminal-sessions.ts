@@ -18,8 +18,8 @@ export interface TerminalSessions {
   call<Name extends TerminalToolName>(tool: Name, request: ToolInput<Name>, call?: ToolCall): Promise<ToolOutput<Name>>;
   /** Takes up the sessions that an earlier process has left, where the terminals outlive one. Before anything else. */
   takeUp(): Promise<void>;
-  /** For views and recordings. */
-  find(sessionId: string): TerminalSession | undefined;
+  /** For views and recordings. `tenantId`: only if it is that tenant's. */
+  find(sessionId: string, tenantId?: string): TerminalSession | undefined;
   /** For people who look at them, and type. */
   readonly views: LiveTerminals;
   /** Ends the sessions that somebody has opened. */
@@ -29,12 +29,13 @@ export interface TerminalSessions {
 }
 
 export function createTerminalSessions(options: TerminalOptions, surroundings: TerminalSurroundings): TerminalSessions {
-  const parts = toParts(options, surroundings);
-  const { table } = parts;
+  const table = new SessionTable(options, surroundings.holder);
+  const parts = toParts(options, surroundings, table);
+  const tableFor = (tenantId: string | undefined) => (tenantId === undefined ? table : table.ofTenant(tenantId));
   return {
-    call: (tool, request, call = {}) => HANDLERS[tool](parts, request, call),
+    call: (tool, request, call = {}) => HANDLERS[tool]({ ...parts, table: tableFor(call.tenantId) }, request, call),
     takeUp: () => table.takeUp((id) => surroundings.toWebUrl?.(id) ?? null),
-    find: (sessionId) => table.find(sessionId),
+    find: (sessionId, tenantId) => tableFor(tenantId).find(sessionId),
     views: createTerminalViews(parts),
     async exitOwned(owner) {
       const owned = table.list().filter(({ facts }) => facts.owner === owner);
@@ -44,7 +45,7 @@ export function createTerminalSessions(options: TerminalOptions, surroundings: T
   };
 }
 
-function toParts(options: TerminalOptions, surroundings: TerminalSurroundings): ToolParts {
+function toParts(options: TerminalOptions, surroundings: TerminalSurroundings, table: SessionTable): ToolParts {
   const { homeDir, temporaryDir, currentDir, mask } = surroundings;
   const roots = [homeDir, temporaryDir, currentDir];
   const policy = new TerminalPolicy({ ...options, roots, now: () => performance.now() });
@@ -54,7 +55,7 @@ function toParts(options: TerminalOptions, surroundings: TerminalSurroundings): 
     options,
     surroundings,
     policy,
-    table: new SessionTable(options, surroundings.holder),
+    table,
     gate: new Gate(policy, auditLog),
   };
 }

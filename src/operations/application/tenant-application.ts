@@ -1,6 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { filesOfTenant } from "../../hosts/tenant-files.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
+import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import { findRun } from "../runs/find-run.ts";
 import type { AppHost, Application, Records } from "./application.ts";
 import { withMethods } from "./with-methods.ts";
@@ -21,6 +22,10 @@ export function forTenant(app: Application, tenantId: string): Application {
     files: async () => filesOfTenant(await app.files(), tenantId),
     host: () => host(app.host()),
     backgroundHost: () => host(app.backgroundHost()),
+    leftTerminals: async () => {
+      const left = await app.leftTerminals();
+      return left === undefined ? undefined : ownTerminals(left, tenantId);
+    },
   });
 }
 
@@ -39,6 +44,20 @@ function ownRuns(journal: Journal, tenantId: string): Journal {
   });
 }
 
+function ownTerminals(terminals: TerminalViews, tenantId: string): TerminalViews {
+  const list = async () => (await terminals.list()).filter(({ tenant_id }) => tenant_id === tenantId);
+  const mine = async (id: string) => {
+    if ((await list()).some(({ session_id }) => session_id === id)) return id;
+    throw new PawlError("TERMINAL_NOT_FOUND", { message: `There is no terminal "${id}".` });
+  };
+  return {
+    list,
+    watchScreen: async (id, window) => terminals.watchScreen(await mine(id), window),
+    type: async (id, data) => terminals.type(await mine(id), data),
+    kill: async (id) => terminals.kill(await mine(id)),
+  };
+}
+
 interface Tenancy extends Pick<Application, "records"> {
   readonly tenantId: string;
 }
@@ -53,6 +72,7 @@ function ownHost(host: AppHost, { tenantId, records }: Tenancy): AppHost {
     sendSignal: async (runId, name, payload) => host.sendSignal(await mine(runId), name, payload),
     deleteRun: async (runId) => host.deleteRun(await mine(runId)),
     settled: async (runId) => host.settled(await mine(runId)),
+    terminals: async () => ownTerminals(await host.terminals(), tenantId),
     callTerminal: async () => {
       throw new PawlError("FORBIDDEN", { message: "Terminals of this machine belong to no tenant." });
     },

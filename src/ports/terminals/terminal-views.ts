@@ -8,6 +8,8 @@ export interface TerminalSummary {
   readonly state: "initializing" | "active" | "waiting" | "error" | "terminated";
   readonly columns: number;
   readonly rows: number;
+  /** Whose run has opened it. Null: the application's own, or a person. */
+  readonly tenant_id: string | null;
   /** ISO 8601. */
   readonly created_at: string;
   readonly last_activity: string;

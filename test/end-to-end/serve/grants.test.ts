@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
+import { startFakeModelServer } from "../../fakes/model-server/fake-model-server.ts";
 import { result } from "../../fakes/sandstorm/documents.ts";
 import { startFakeSandstorm, toStreamReply } from "../../fakes/sandstorm/fake-sandstorm.ts";
 import { toEvents } from "../../fakes/sandstorm/framing.ts";
@@ -24,6 +25,30 @@ const SHELL = JSON.stringify({
   name: "shell",
   initial_state: "open",
   states: { open: { action: { tool: "open_terminal", params: { shell: "python3" } } } },
+});
+
+/** Does one thing with a session by its id. */
+const USE = JSON.stringify({
+  name: "use",
+  initial_state: "do",
+  states: {
+    do: {
+      action: { tool: "send_input", params: { session_id: "{id}", input_text: "print(6*7)\n" } },
+      transitions: [{ condition: { success: true }, next_state: "look" }],
+    },
+    look: { action: { tool: "get_screen_content", params: { session_id: "{id}" } } },
+  },
+});
+
+const LIST = JSON.stringify({
+  name: "list",
+  initial_state: "all",
+  states: { all: { action: { tool: "list_terminal_sessions", params: {} } } },
+});
+
+const MEMORY = JSON.stringify({
+  agents: [{ name: "A", model: "fake:one", include_history: true }],
+  workflows: [{ name: "remember", steps: ["A"] }],
 });
 
 const COMPUTED = `
@@ -133,6 +158,42 @@ describe("a key of a tenant", () => {
     const granted = await served.key("--grant", "terminals");
     const opened = await served.post("/workflows/run/sync", { workflow: "shell" }, granted);
     expect(opened.body).toMatchObject({ data: { status: "completed" } });
+  });
+
+  test("finds no terminal of another tenant: it does not exist", async () => {
+    const served = await Served.start({ "workflows/use.json": USE, "workflows/list.json": LIST });
+    const [acme, other] = [
+      await served.key("--grant", "terminals"),
+      await served.key("--grant", "terminals", "--tenant", "b"),
+    ];
+    const opened = await served.post("/workflows/run/sync", { workflow: "shell" }, acme);
+    const [id] = /session_[0-9a-f]{8}/.exec(JSON.stringify(opened.body)) ?? [];
+    expect(id).toBeDefined();
+    const seen = await served.post("/workflows/run/sync", { workflow: "list" }, other);
+    expect(JSON.stringify(seen.body)).not.toContain(id);
+    expect(JSON.stringify((await served.post("/workflows/run/sync", { workflow: "list" }, acme)).body)).toContain(id);
+    const use = async (sessionId: string) => {
+      const { body } = await served.post("/workflows/run/sync", { workflow: "use", input: { id: sessionId } }, other);
+      return JSON.stringify((body["data"] as JsonObject)["error"]).replaceAll(/[0-9a-f-]{8,}/g, "ID");
+    };
+    expect(await use(String(id))).toBe(await use("session_00000000"));
+  });
+
+  test("finds no conversation of another tenant", async () => {
+    const model = await startFakeModelServer({ replies: () => ({ do: "say", text: "noted" }) });
+    onTestFinished(() => model.close());
+    const providers = { fake: { kind: "openai-compatible", base_url: model.url, api_key: "k" } };
+    const config = { models: { providers } };
+    const served = await Served.start({ "agents.json": MEMORY, "pawl.yaml": JSON.stringify(config) });
+    const ask = async (message: string, key: string) =>
+      served.post("/workflows/run/sync", { workflow: "remember", input: { message, session_id: "s" } }, key);
+    const [acme, other] = [await served.key(), await served.key("--tenant", "b")];
+    await ask("my code word is heron", acme);
+    await ask("what is my code word?", acme);
+    expect(JSON.stringify(model.requests.at(-1))).toContain("heron");
+    await ask("what is my code word?", other);
+    expect(model.requests).toHaveLength(3);
+    expect(JSON.stringify(model.requests.at(-1))).not.toContain("heron");
   });
 
   test("gets no key of a provider by naming an agent server of its own", async () => {

@@ -1,5 +1,6 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
+import { grantOf } from "../../../core/trust/grant.ts";
 import type { Conversations, Exchange, Session } from "../../../ports/conversations.ts";
 import type { Asks, Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
 import { JsonSchemas } from "../../../schemas/json-schemas.ts";
@@ -71,10 +72,10 @@ async function prepare(
   const schema = request.schema === undefined ? undefined : await validators.compile(request.schema);
   if (schema?.ok === false) return toSchemaInvalid(schema.message);
   const { folder } = task.settings;
-  const model = await options.models.resolve(
-    request.model ?? options.defaultModel,
-    typeof folder === "string" ? { folder } : {},
-  );
+  const model = await options.models.resolve(request.model ?? options.defaultModel, {
+    ...(typeof folder === "string" ? { folder } : {}),
+    ...(request.model === undefined ? {} : { grant: grantOf(task.settings) }),
+  });
   const hasBudget = task.maxCostMicro !== undefined || request.maxCostMicro !== undefined;
   if (hasBudget && !(await model.hasPrice())) return toUnpriced(model);
   signal.throwIfAborted();
@@ -146,8 +147,8 @@ function openingOf({ message, files = {} }: AgentRequest): readonly string[] {
 const LIMITS = { exchanges: 20, chars: 100_000 } as const;
 
 /** The session whose history the agent gets. Undefined: none. */
-function sessionOf({ name, sessionId }: AgentRequest): Session | undefined {
-  return sessionId === undefined ? undefined : { agent: name, id: sessionId };
+function sessionOf({ name, sessionId }: AgentRequest, { tenantId }: Task): Session | undefined {
+  return sessionId === undefined ? undefined : { tenantId, agent: name, id: sessionId };
 }
 
 interface Remembering {
@@ -161,7 +162,7 @@ interface Remembering {
  * first attempt knew, whatever other runs of the session have said since.
  */
 async function recallHistory({ request, task, conversations }: Remembering): Promise<readonly Exchange[]> {
-  const session = sessionOf(request);
+  const session = sessionOf(request, task);
   if (session === undefined) return [];
   const known = await task.recorded("history");
   if (known !== undefined) return readExchanges(known);
@@ -175,7 +176,7 @@ async function recallHistory({ request, task, conversations }: Remembering): Pro
 
 /** Keeps this exchange for the next run of the session, once, however often its step is done. */
 async function keepExchange(text: string | undefined, { request, task, conversations }: Remembering): Promise<void> {
-  const session = sessionOf(request);
+  const session = sessionOf(request, task);
   if (session === undefined || text === undefined || text === "") return;
   const exchange = { user: request.message, agent: text, key: task.idempotencyKey, at: Date.now() };
   await (await conversations()).append(session, exchange);

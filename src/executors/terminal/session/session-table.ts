@@ -10,6 +10,9 @@ export interface TableOptions {
   readonly sweepAfterMs: number;
 }
 
+/** Sessions as a caller may see them. */
+export type Sessions = Pick<SessionTable, "running" | "find" | "list" | "open" | "destroy">;
+
 /** All sessions of this process. Those whose program has ended are swept after a while; one timer does it for all. */
 export class SessionTable {
   readonly #holder: PtyHolder;
@@ -34,6 +37,21 @@ export class SessionTable {
 
   list(): readonly TerminalSession[] {
     return [...this.#sessions.values()];
+  }
+
+  /** The sessions of a tenant: those of others do not exist. As many as all together may be open. */
+  ofTenant(tenantId: string): Sessions {
+    const own = (session: TerminalSession | undefined) => (session?.facts.tenantId === tenantId ? session : undefined);
+    const table = this;
+    return {
+      get running() {
+        return table.running;
+      },
+      find: (id) => own(table.find(id)),
+      list: () => table.list().filter((session) => own(session) !== undefined),
+      open: (facts, spec) => table.open(facts, spec),
+      destroy: async (id) => own(table.find(id)) !== undefined && table.destroy(id),
+    };
   }
 
   /** Rejects where there is no terminal to be had. */
@@ -73,7 +91,10 @@ export class SessionTable {
 
   async #takeUpOne(left: LeftSession, toWebUrl: (sessionId: string) => string | null): Promise<void> {
     const model = await openModel({ ...left, scrollbackRows: this.#options.scrollbackRows });
-    const session = new TerminalSession({ ...left.facts, webUrl: toWebUrl(left.facts.id) }, model);
+    const session = new TerminalSession(
+      { ...left.facts, webUrl: left.facts.tenantId === undefined ? toWebUrl(left.facts.id) : null },
+      model,
+    );
     session.attach(await left.attach(session.events, (shown) => session.restore(shown)));
     await session.flush();
     this.#keep(session);

@@ -11,6 +11,8 @@ export interface ToolCall {
   readonly isInternal?: boolean;
   /** The run that the session will belong to, for `exitOwned`. */
   readonly owner?: string;
+  /** Whose run that is: sessions of others do not exist for it. Absent: all are there. */
+  readonly tenantId?: string | undefined;
 }
 
 /** Lets calls through that the policy allows, and records every one before it does anything. */

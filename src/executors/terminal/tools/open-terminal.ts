@@ -20,8 +20,10 @@ export const openTerminal: ToolHandler<"open_terminal"> = async (parts, request,
   if ("error" in plan) return toFailure(shell, plan.error);
 
   const id = `session_${randomBytes(4).toString("hex")}`;
-  const webUrl = parts.surroundings.toWebUrl?.(id) ?? null;
-  const facts = { id, command: shell, webUrl, owner: call.owner, createdAt: new Date() };
+  const { owner, tenantId } = call;
+  // The address opens every terminal of this machine, so that no tenant gets it.
+  const webUrl = tenantId === undefined ? (parts.surroundings.toWebUrl?.(id) ?? null) : null;
+  const facts = { id, command: shell, webUrl, owner, tenantId, createdAt: new Date() };
   let session: TerminalSession;
   try {
     session = await parts.table.open(facts, plan.spec);

@@ -5,7 +5,7 @@ import type {
   ToolOutput,
 } from "../../../ports/terminals/terminal-tools.ts";
 import type { TerminalPolicy } from "../policy/terminal-policy.ts";
-import type { SessionTable } from "../session/session-table.ts";
+import type { Sessions } from "../session/session-table.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../terminal-options.ts";
 import type { Gate, ToolCall } from "./gate.ts";
@@ -14,7 +14,7 @@ import type { Gate, ToolCall } from "./gate.ts";
 export interface ToolParts {
   readonly options: TerminalOptions;
   readonly surroundings: TerminalSurroundings;
-  readonly table: SessionTable;
+  readonly table: Sessions;
   readonly policy: TerminalPolicy;
   readonly gate: Gate;
 }

@@ -53,6 +53,7 @@ function toSummary({ facts, screen, state, lastActivityAt, exitCode }: TerminalS
     state,
     columns: screen.columns,
     rows: screen.rows,
+    tenant_id: facts.tenantId ?? null,
     created_at: facts.createdAt.toISOString(),
     last_activity: lastActivityAt.toISOString(),
     web_url: facts.webUrl,
