@@ -7,6 +7,7 @@ import { CapacityPools } from "../executors/capacity/capacity-pools.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type {
   AppHost,
+  DataFolder,
   HttpService,
   ListenOptions,
   OpenApplication,
@@ -217,6 +218,18 @@ class App implements OpenApplication {
     if (url === undefined) return undefined;
     const { checkHealth } = await import("../executors/agent/sandstorm/check-health.ts");
     return checkHealth(url, await openOutbound(this.config));
+  }
+
+  async dataFolder(): Promise<DataFolder> {
+    const [{ backUp, restore }, { collectBlobs }] = await Promise.all([
+      import("../storage/backup.ts"),
+      import("../storage/collect-blobs.ts"),
+    ]);
+    return {
+      backUp: (to) => backUp(this.dataDir, to),
+      restore: (from, replace) => restore(from, this.dataDir, replace),
+      collect: async (onlyLooks) => collectBlobs(this.dataDir, await this.#parts.blobs(), onlyLooks),
+    };
   }
 
   async storageTrouble() {

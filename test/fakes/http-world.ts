@@ -211,6 +211,7 @@ function toApplication(
     capacity: { pools: () => [], waitsOf: () => [] },
     capacityWaits: async () => [],
     checkSandbox: refuse,
+    dataFolder: refuse,
     prompts: async () => createPromptRenderer(),
     findToolProblem: async () => undefined,
     prices: async () =>

@@ -95,6 +95,7 @@ export async function testApplication(
     capacity: { pools: () => [], waitsOf: () => [] },
     capacityWaits: async () => [],
     checkSandbox: () => Promise.reject(new Error("Nobody asks for the sandbox here.")),
+    dataFolder: () => Promise.reject(new Error("Nobody asks for the data folder here.")),
   };
   return {
     app,

@@ -506,6 +506,13 @@ export const ERRORS = {
   ),
   JOURNAL_FULL: row("The disk is full.", "Make room, then run `pawl runs resume --all`.", 1),
   JOURNAL_IO: row("The journal cannot be written.", "Check the disk, then run `pawl runs resume --all`.", 1),
+  BACKUP_EXISTS: row("The folder of the backup is there already.", "Name one that is not: each backup is a folder.", 1),
+  BACKUP_INVALID: row("This is no backup, or it is not whole.", "Name a folder that `pawl backup` has made.", 1),
+  DATA_EXISTS: row(
+    "There is data already where the backup would go.",
+    "Name another folder with `--data DIR`, or move what is there aside with `--replace`.",
+    1,
+  ),
   DATA_LOST: row(
     "The data folder was deleted, replaced or cut short while it was in use. Nothing more is written.",
     "Stop Pawl, put the folder back or restore a backup, and start it again.",

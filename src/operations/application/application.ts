@@ -83,6 +83,8 @@ export interface Application {
   ): Promise<{ readonly code: ErrorCode; readonly message: string } | undefined>;
   /** Whether it is known what a model costs. One that is not known at all is left to whoever asks it. */
   hasPrice(model: string): Promise<boolean>;
+  /** The folder of all data, for who copies it and clears it up. */
+  dataFolder(): Promise<DataFolder>;
   /** Why what is written could not be kept now. Undefined: it could, or this process does not own the data. Absent: nobody looks. */
   storageTrouble?(): Promise<PawlError | undefined>;
   /** How the configured agent server is. Undefined: none is configured. */
@@ -93,6 +95,22 @@ export interface Application {
   capacityWaits(runId: string): Promise<readonly CapacityWait[]>;
   /** Whether programs of steps can be kept in a sandbox on this machine. */
   checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }>;
+}
+
+/** A data folder as a whole. */
+export interface DataFolder {
+  /** Throws `BACKUP_EXISTS`, `BACKUP_INVALID`. */
+  backUp(to: string): Promise<CopiedData>;
+  /** Throws `BACKUP_INVALID`, `DATA_EXISTS`, `DATA_LOCKED`. */
+  restore(from: string, replace: boolean): Promise<CopiedData>;
+  /** Removes blobs that nothing refers to. */
+  collect(onlyLooks: boolean): Promise<{ readonly blobs: number; readonly bytes: number }>;
+}
+
+export interface CopiedData {
+  readonly path: string;
+  readonly files: number;
+  readonly bytes: number;
 }
 
 /** The file that `core.state.getDefinitionFileContent` asks for, and the request that asks. */

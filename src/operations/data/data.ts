@@ -1,0 +1,80 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import { defineOperation } from "../operation.ts";
+
+const OF_THIS_MACHINE = { no: "It is about files of this machine." };
+
+const copied = z.object({
+  path: z.string().describe("Where the copy is."),
+  files: z.int().describe("How many files it has."),
+  bytes: z.int().describe("How large they are."),
+});
+
+export const backUpData = defineOperation({
+  id: "backUpData",
+  summary: "Copy all data to a new folder, while a server may be at work",
+  scope: "admin",
+  effect: "writes",
+  input: z.strictObject({ to: z.string().min(1).describe("The folder to make. It must not be there.") }),
+  output: copied,
+  errors: ["BACKUP_EXISTS", "BACKUP_INVALID"],
+  http: OF_THIS_MACHINE,
+  cli: [
+    {
+      verb: "backup",
+      args: ["to"],
+      show: ({ path, files, bytes }) => ({ data: `${path}: ${files} files, ${bytes} bytes` }),
+      example: "backup /backups/monday",
+    },
+  ],
+  mcp: OF_THIS_MACHINE,
+  handle: async ({ app }, { to }) => (await app.dataFolder()).backUp(resolve(to)),
+});
+
+export const restoreData = defineOperation({
+  id: "restoreData",
+  summary: "Make the data folder from a backup; nobody may be at work on it",
+  scope: "admin",
+  effect: "destroys",
+  input: z.strictObject({
+    from: z.string().min(1).describe("What `backup` has made."),
+    replace: z.boolean().default(false).describe("Move data that is there aside."),
+  }),
+  output: copied,
+  errors: ["BACKUP_INVALID", "DATA_EXISTS", "DATA_LOCKED"],
+  http: OF_THIS_MACHINE,
+  cli: [
+    {
+      verb: "restore",
+      args: ["from"],
+      show: ({ path, files, bytes }) => ({ data: `${path}: ${files} files, ${bytes} bytes` }),
+      example: "restore /backups/monday",
+    },
+  ],
+  mcp: OF_THIS_MACHINE,
+  handle: async ({ app }, { from, replace }) => (await app.dataFolder()).restore(resolve(from), replace),
+});
+
+export const collectGarbage = defineOperation({
+  id: "collectGarbage",
+  summary: "Remove large values that no run refers to any more",
+  scope: "admin",
+  effect: "destroys",
+  input: z.strictObject({ dry_run: z.boolean().default(false).describe("Only say what would be removed.") }),
+  output: z.object({
+    blobs: z.int().describe("How many values were removed."),
+    bytes: z.int().describe("How large they were."),
+  }),
+  http: OF_THIS_MACHINE,
+  cli: [
+    {
+      verb: "gc",
+      show: ({ blobs, bytes }, { dry_run: onlyLooks }) => ({
+        data: `${onlyLooks === true ? "Would remove" : "Removed"} ${blobs} values, ${bytes} bytes`,
+      }),
+      example: "gc --dry-run",
+    },
+  ],
+  mcp: OF_THIS_MACHINE,
+  handle: async ({ app }, { dry_run: onlyLooks }) => (await app.dataFolder()).collect(onlyLooks),
+});
