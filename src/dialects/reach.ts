@@ -44,13 +44,14 @@ const sandcastle: Reach<SandcastleWorkflow | ReadStep> = {
 };
 
 const uhlp: Reach<UhlpWorkflow | WorkBody | ControlBody | ReadCode> = {
-  ...words("name", "description", "workflowId", "version", "trigger", "startAt", "steps", "maxSteps", "timeout"),
+  ...words("name", "description", "workflowId", "version", "startAt", "steps", "maxSteps", "timeout"),
   ...words("inputSchema", "deadLetter", "maxCostUsd", "limits", "transitions", "end", "inputMapping", "params"),
   ...words("outputMapping", "retryPolicy", "atMostOnce", "subtype", "language", "function"),
   ...words("code", "list", "message", "key", "duration", "until", "event", "body", "data", "default", "catch"),
   ...words("resultType", "details", "iteratorVar", "indexVar", "maxConcurrency", "continueOnError", "branches"),
   ...words("itemVar", "routes", "sources", "strategy", "failOnError", "finally"),
   ...keys(["dialects"], "dialect"),
+  ...keys(["variables"], "trigger"),
   ...keys(["executors", "code", "terminals"], "type"),
   ...keys(["servers", "terminals", "workflows", "code", "folders"], "target"),
   ...keys(["code", "folders"], "script"),

@@ -1,5 +1,5 @@
 import type { Expr } from "../../src/core/expressions/expr.ts";
-import type { Graph, MachineFlow, Step, Transition, Trigger } from "../../src/core/graph/graph.ts";
+import type { Graph, MachineFlow, RouteAuth, Step, Transition, Trigger } from "../../src/core/graph/graph.ts";
 import { liftControls } from "../../src/core/graph/lift-controls.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 
@@ -27,8 +27,8 @@ export function uhlpGraph({ name = "flow", trigger, schema, steps }: UhlpGraph):
   });
 }
 
-export function http(method: string, pathPattern: string): Trigger {
-  return { kind: "http", method, pathPattern };
+export function http(method: string, pathPattern: string, auth?: RouteAuth): Trigger {
+  return { kind: "http", method, pathPattern, ...(auth === undefined ? {} : { auth }) };
 }
 
 /** A `formatResponse`. */

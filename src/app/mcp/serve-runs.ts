@@ -1,3 +1,4 @@
+import { grantOfText } from "../../core/trust/parse-grant.ts";
 import type { AppHost, Application, ServeRunsOptions } from "../../operations/application/application.ts";
 import { soleCaller } from "../../operations/application/service-caller.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
@@ -15,16 +16,18 @@ interface Served {
 }
 
 /** Offers runs, workflows and schedules. This process never owns the data directory: a `pawl serve` may come at any time. */
-export async function serveRuns(served: Served, options: ServeRunsOptions): Promise<void> {
+export async function serveRuns({ app: whole, openHost }: Served, options: ServeRunsOptions): Promise<void> {
   const { log, stop } = options;
-  const http = toMcpHttp(served.app, options);
+  // What a model sends is a text like any other that comes without a key.
+  const app = withMethods(whole, { grant: grantOfText(whole.config.settings.server.grant) });
+  const http = toMcpHttp(app, options);
   const [{ createServiceServer }, { CallsUnderWay }] = await Promise.all([
     import("../../surfaces/mcp/create-service-server.ts"),
     import("../../surfaces/mcp/calls-under-way.ts"),
   ]);
   const calls = new CallsUnderWay();
-  const caller = soleCaller(served.app);
-  const parts = { caller, lend: lendFrom(served), stopping: stop, version: await readVersion(), calls, log };
+  const caller = soleCaller(app);
+  const parts = { caller, lend: lendFrom({ app, openHost }), stopping: stop, version: await readVersion(), calls, log };
   try {
     await serveMcp({
       createServer: ({ cancelled }) => createServiceServer({ ...parts, cancelled }),

@@ -79,12 +79,24 @@ export interface Ending {
 
 export type Trigger =
   /** `pathPattern` has parameters as `{name}`; `method` is in capitals. */
-  | { readonly kind: "http"; readonly method: string; readonly pathPattern: string; readonly place?: Place }
+  | {
+      readonly kind: "http";
+      readonly method: string;
+      readonly pathPattern: string;
+      /** Absent: a key, where the server wants one. */
+      readonly auth?: RouteAuth;
+      /** The variable with the secret of `hmac`. Absent: the configured secret of webhooks. */
+      readonly secret?: string;
+      readonly place?: Place;
+    }
   /** `timezone` is an IANA name. */
   | { readonly kind: "cron"; readonly schedule: string; readonly timezone: string }
   | { readonly kind: "queue"; readonly queueName: string }
   /** From any application where none is named. */
   | { readonly kind: "event"; readonly event: string; readonly sourceAppId?: string };
+
+/** Who may ask for a route: whoever has a key, has signed the request, or anybody. */
+export type RouteAuth = "key" | "hmac" | "open";
 
 export type Flow = DagFlow | MachineFlow;
 

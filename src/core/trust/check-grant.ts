@@ -75,13 +75,15 @@ export function findTaskLack(
 }
 
 function wantsOf(graph: Graph): readonly Lack[] {
-  const { dialect, flow, envAllowed, ending, settings } = graph;
+  const { dialect, flow, envAllowed, ending, settings, trigger } = graph;
+  const secret = trigger?.kind === "http" ? trigger.secret : undefined;
   const webhooks = [ending.completionWebhook, ending.failureWebhook, ending.approvalWebhook];
   const { sandstorm_url: agentServer, mcp_servers: servers } = settings;
   return [
     ...(dialect === "direct" ? [] : [want("dialects", dialect, "The definition is written in")]),
     ...envAllowed.map((name) => want("variables", name, "The definition reads the variable")),
     ...variablesIn([agentServer ?? null, ...webhooks.map((url) => url ?? null)], "An address reads the variable"),
+    ...(secret === undefined ? [] : [want("variables", secret, "The route's signature is checked with the variable")]),
     ...(ending.storagePath === undefined
       ? []
       : [want("storage", undefined, "The outputs are written to the storage.")]),

@@ -1,7 +1,7 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { parseStepPath } from "../../core/graph/step-path.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { EVERYTHING } from "../../core/trust/grant.ts";
+import { EVERYTHING, isEverything } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { RunNotice } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
@@ -194,7 +194,7 @@ interface Success {
 type Kept = Partial<Pick<RunWorkflowResponse, "workflow_saved" | "saved_workflow_name" | "error">>;
 
 /** Only what came with the request is saved; of what was there already the success is counted. */
-async function keep({ library }: TerminalWorkflows, { request, prepared, states }: Success): Promise<Kept> {
+async function keep({ app, library }: TerminalWorkflows, { request, prepared, states }: Success): Promise<Kept> {
   const { source, saveOnSuccess } = request;
   try {
     if ("name" in source) {
@@ -202,6 +202,8 @@ async function keep({ library }: TerminalWorkflows, { request, prepared, states 
       return {};
     }
     if (!saveOnSuccess || prepared.definition.graph.dialect !== "terminal") return {};
+    // The library is the operator's: what is in it may do everything.
+    if (!isEverything(app.grant)) return {};
     const name = await library.save(source.definition, { states });
     return { workflow_saved: name !== undefined, saved_workflow_name: name ?? null };
   } catch (error) {

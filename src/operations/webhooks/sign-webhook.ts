@@ -27,7 +27,7 @@ export function signWebhook({
     "webhook-id": id,
     "webhook-timestamp": timestamp,
     "webhook-signature": [secret, previousSecret]
-      .flatMap((each) => (each === undefined ? [] : [`v1,${standardSignature(each, [id, timestamp, body])}`]))
+      .flatMap((each) => (each === undefined ? [] : [`v1,${standardSignature(each, { id, timestamp, body })}`]))
       .join(" "),
   };
 }
@@ -45,7 +45,7 @@ interface ReceivedMessage {
   /** Names in small letters. */
   readonly headers: Readonly<Record<string, string>>;
   /** Exactly as it was received. */
-  readonly body: string;
+  readonly body: string | Uint8Array;
   readonly nowMs: number;
 }
 
@@ -66,14 +66,15 @@ function checkPlain({ secrets, headers, body }: ReceivedMessage): SignatureCheck
   return { scheme, is: "wrong", reason: "It is not the HMAC-SHA256 of these bytes with this secret." };
 }
 
-function checkStandard({ secrets, headers, body, nowMs }: ReceivedMessage): SignatureCheck {
+/** Checks the scheme that signs the time as well. */
+export function checkStandard({ secrets, headers, body, nowMs }: ReceivedMessage): SignatureCheck {
   const scheme = "webhook-signature";
   const { "webhook-id": id, "webhook-timestamp": timestamp, [scheme]: given } = headers;
   if (given === undefined) return { scheme, is: "absent" };
   if (id === undefined || timestamp === undefined) {
     return { scheme, is: "wrong", reason: "`webhook-id` and `webhook-timestamp` belong to it." };
   }
-  const expected = secrets.map((secret) => `v1,${standardSignature(secret, [id, timestamp, body])}`);
+  const expected = secrets.map((secret) => `v1,${standardSignature(secret, { id, timestamp, body })}`);
   // Several may be there while a secret is being replaced.
   if (!given.split(" ").some((each) => expected.some((one) => isSame(each, one)))) {
     return { scheme, is: "wrong", reason: "It is not that of this id, time and body with this secret." };
@@ -87,12 +88,15 @@ function checkStandard({ secrets, headers, body, nowMs }: ReceivedMessage): Sign
   };
 }
 
-function plainSignature(secret: string, body: string): string {
+function plainSignature(secret: string, body: string | Uint8Array): string {
   return createHmac("sha256", secret).update(body).digest("hex");
 }
 
-function standardSignature(secret: string, parts: readonly string[]): string {
-  return createHmac("sha256", toKey(secret)).update(parts.join(".")).digest("base64");
+function standardSignature(
+  secret: string,
+  { id, timestamp, body }: { readonly id: string; readonly timestamp: string; readonly body: string | Uint8Array },
+): string {
+  return createHmac("sha256", toKey(secret)).update(`${id}.${timestamp}.`).update(body).digest("base64");
 }
 
 /** Secrets made for Standard Webhooks are base64 behind `whsec_`; any other is taken as it is written. */

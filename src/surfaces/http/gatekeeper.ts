@@ -9,7 +9,7 @@ import { forTenant } from "../../operations/application/tenant-application.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
 import { verifyKey } from "../../operations/keys/api-keys.ts";
 import type { KeyScope, StoredKey } from "../../ports/service/api-keys.ts";
-import type { HttpEnv, KeyWay } from "./http-parts.ts";
+import type { Admission, HttpEnv, KeyWay } from "./http-parts.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 /** Each scope includes those before it. */
@@ -40,8 +40,12 @@ export class Gatekeeper {
   }
 
   /** Throws `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`. */
-  async authorize(c: Context<HttpEnv>, scope: KeyScope | "open", way: KeyWay = {}): Promise<void> {
+  async authorize(c: Context<HttpEnv>, scope: Admission, way: KeyWay = {}): Promise<void> {
     if (scope === "open") return;
+    if (scope === "anybody") {
+      if (this.#limits === "always" || (await this.#needsKey())) this.#limit(`address ${addressOf(c)}`);
+      return;
+    }
     const given = keyOf(c, way);
     if (given !== undefined && this.#isConfigured(given)) {
       c.set("bearsConfigured", true);

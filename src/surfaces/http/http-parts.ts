@@ -29,8 +29,8 @@ export interface HttpParts extends ExecuteParts {
   readonly graphs: Map<string, IndexedGraph>;
   /** Host names that requests may be for. Undefined: any. */
   readonly hosts: ReadonlySet<string> | undefined;
-  /** Lets only those pass who may. Throws `UNAUTHORIZED`, `FORBIDDEN`. */
-  authorize(c: Context<HttpEnv>, scope: KeyScope | "open", way?: KeyWay): Promise<void>;
+  /** Lets only those pass who may. Throws `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`. */
+  authorize(c: Context<HttpEnv>, scope: Admission, way?: KeyWay): Promise<void>;
   /** The application as the caller may see it. */
   appFor(c: Context<HttpEnv>): Application;
   /** The caller who was let in. */
@@ -53,6 +53,9 @@ export interface HttpParts extends ExecuteParts {
   log(entry: RequestEntry): void;
   onDefect(error: unknown): void;
 }
+
+/** A scope that the caller's key must have. `anybody`: no key is looked at, and addresses are limited. `open`: nothing is limited. */
+export type Admission = KeyScope | "anybody" | "open";
 
 export interface RequestEntry {
   readonly method: string;

@@ -2,7 +2,7 @@ import type { Trigger } from "../../../core/graph/graph.ts";
 import { anyMap } from "../../shape/containers.ts";
 import { expected, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
-import { filled, text } from "../../shape/scalars.ts";
+import { choice, filled, text } from "../../shape/scalars.ts";
 import { type Reader, type Text, to } from "../../shape/shape.ts";
 import { variants } from "../../shape/variants.ts";
 import { toExcerpt } from "../../source/printable.ts";
@@ -22,12 +22,34 @@ const http = to(
       "The route; `{name}` and `:name` are parameters, found under `httpDetails.pathParameters`.",
     ),
     method: withDefault(method, "POST", "The HTTP method."),
+    auth: optional(
+      choice(["key", "hmac", "open"]),
+      "Who may ask: whoever has a key; whoever signs the request as Standard Webhooks says; anybody.",
+      { otherwise: "`key` where the server wants keys" },
+    ),
+    secret: optional(
+      text({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }),
+      "The variable of the environment with the secret of `hmac`.",
+      { otherwise: "`webhook.secret` of the configuration" },
+    ),
   }),
   (read, { source, problems }): Trigger | undefined => {
     const pathPattern = read.pathPattern && parsePattern(read.pathPattern, problems);
     if (read.pathPattern === undefined || pathPattern === undefined) return undefined;
     const place = source.position(read.pathPattern.at);
-    return { kind: "http", method: read.method.value.toUpperCase(), pathPattern, place };
+    const { auth, secret } = read;
+    if (secret !== undefined && auth !== "hmac") {
+      const message = "`secret` belongs to `auth: hmac`, and the route checks no signature.";
+      problems.error({ code: "VALUE_INVALID", at: secret.at, message, remedy: "Add `auth: hmac`, or remove it." });
+    }
+    return {
+      kind: "http",
+      method: read.method.value.toUpperCase(),
+      pathPattern,
+      ...(auth === undefined ? {} : { auth }),
+      ...(secret === undefined ? {} : { secret: secret.value }),
+      place,
+    };
   },
 );
 

@@ -12,6 +12,7 @@ import { withTrace } from "../../../operations/start/with-trace.ts";
 import { decodeSegment } from "../../../operations/triggers/path-pattern.ts";
 import type { RouteMatch } from "../../../operations/triggers/route-table.ts";
 import type { TriggerTarget } from "../../../operations/triggers/trigger-table.ts";
+import { checkStandard } from "../../../operations/webhooks/sign-webhook.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf, pathOf, targetOf } from "../path-of.ts";
 import { decodeUtf8, readBody } from "../read-body.ts";
@@ -22,6 +23,7 @@ export async function answerApplication(parts: HttpParts, c: Context<HttpEnv>): 
   const { method } = c.req;
   const { tenantId, path } = splitTenantPath(pathOf(c.req.raw.url));
   const match = (await parts.triggers(tenantId)).routes.match(method, path);
+  if (match.is !== "route") await parts.authorize(c, "anybody");
   switch (match.is) {
     case "malformed":
       throw new PawlError("REQUEST_INVALID", { message: "The path is not encoded as it should be." });
@@ -44,8 +46,10 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
   const { definition, tenantId } = target;
   const { graph } = definition;
   c.set("route", `${tenantId === undefined ? "" : TENANT_ROUTES}${route.pattern.written}`);
+  await admit(parts, c, target);
   runner.refuseWhereFull();
   const body = await readBody(c.req.raw, app.config.settings.server.max_body_bytes);
+  checkSignature(app, c, { target, body });
   const isolated = tenantId === undefined ? c.req.raw : withoutCookies(c.req.raw);
   const httpDetails = toHttpDetails(isolated, { body, parameters, routePattern: route.pattern.written });
   refuseDeep(httpDetails["body"]);
@@ -66,6 +70,46 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
   const response = toHttpResponse(await readRunResult(await app.records(), ran.record, parts.graphs), ids);
   if (tenantId !== undefined) isolate(response.headers);
   return response;
+}
+
+/** Throws `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`. */
+async function admit(parts: HttpParts, c: Context<HttpEnv>, { definition, tenantId }: TriggerTarget): Promise<void> {
+  const { trigger } = definition.graph;
+  const auth = trigger?.kind === "http" ? trigger.auth : undefined;
+  await parts.authorize(c, auth === "hmac" || auth === "open" ? "anybody" : "run");
+  const key = c.get("key");
+  if (tenantId === undefined || key?.tenantId === undefined || key.tenantId === tenantId) return;
+  throw new PawlError("FORBIDDEN", {
+    message: `The key "${key.name}" is of another tenant than the route.`,
+    remedy: "Use a key of the route's tenant.",
+  });
+}
+
+/** Only the scheme with a time counts: a signature of the body alone could be sent again for ever. Throws `UNAUTHORIZED`. */
+function checkSignature(
+  { config, clock }: HttpParts["app"],
+  c: Context<HttpEnv>,
+  { target, body }: { readonly target: TriggerTarget; readonly body: Uint8Array },
+): void {
+  const { trigger } = target.definition.graph;
+  if (trigger?.kind !== "http" || trigger.auth !== "hmac") return;
+  const { secret: usual, previous_secret: previous } = config.settings.webhook;
+  const own = trigger.secret === undefined ? [usual, previous] : [config.env(trigger.secret)];
+  const secrets = own.filter((secret) => secret !== undefined && secret !== "") as readonly string[];
+  if (secrets.length === 0) {
+    throw new PawlError("UNAUTHORIZED", {
+      message: "The route checks signatures, and its secret is not set here.",
+      remedy: `Set ${trigger.secret ?? "`webhook.secret` (WEBHOOK_SECRET)"} where the server runs.`,
+    });
+  }
+  const headers = Object.fromEntries(c.req.raw.headers);
+  const verdict = checkStandard({ secrets, headers, body, nowMs: clock.now() });
+  if (verdict.is === "right") return;
+  throw new PawlError("UNAUTHORIZED", {
+    message: `The request is not signed as the route wants it. ${verdict.reason ?? "It has no `webhook-signature`."}`,
+    remedy:
+      "Send `webhook-id`, `webhook-timestamp` and `webhook-signature` as Standard Webhooks says, with the route's secret.",
+  });
 }
 
 /** Steps read a body that is JSON as such: what comes after a parser recurses. */

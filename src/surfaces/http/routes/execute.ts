@@ -12,7 +12,8 @@ import { readJsonBody } from "../read-body.ts";
 
 /** `POST /execute`: one request of the sandbox protocol, answered when its run has ended. */
 export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
-  const { app, runner } = parts;
+  const { runner } = parts;
+  const app = parts.appFor(c);
   runner.refuseWhereFull();
   const request = readRequest(await readJsonBody(c.req.raw, app.config.settings.server.max_body_bytes));
   const requestId = request.requestId ?? c.get("requestId");
@@ -20,8 +21,8 @@ export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Re
   c.set("requestId", requestId);
   const answered = { ...request, requestId, traceId };
   const told = parts.callerFor(c).tellsContext ? readTold(request.context) : {};
-  const trusted = await resolveTrustedContext(app, runner, callerOf(c), told);
-  const prepared = await prepareExecute(parts, answered, trusted);
+  const trusted = await resolveTrustedContext(parts.app, runner, callerOf(c), told);
+  const prepared = await prepareExecute({ ...parts, app }, answered, trusted);
   c.set("runId", prepared.runId);
   const ran = await runner.run(withTrace(prepared, c.req.header("traceparent")));
   if (ran.is === "unanswered") throw ran.error;

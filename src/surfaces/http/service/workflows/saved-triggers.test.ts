@@ -18,7 +18,7 @@ steps:
 }
 
 const route = (pathPattern: string, data = "{ body: \"'hi'\" }", name?: string) =>
-  answers(`{ type: http, config: { pathPattern: "${pathPattern}", method: get } }`, data, name);
+  answers(`{ type: http, config: { pathPattern: "${pathPattern}", method: get, auth: open } }`, data, name);
 const queue = (name?: string) => answers("{ type: queue, config: { queueName: orders } }", "{ body: \"'hi'\" }", name);
 
 function newWorld(graphs: readonly Graph[] = [], options: HttpWorldOptions = {}): HttpWorld {
@@ -109,7 +109,11 @@ describe("a route of a definition that was saved", () => {
   });
 
   test("gives way to a file that comes later, and says so", async () => {
-    const file = uhlpGraph({ name: "mine", trigger: http("GET", "/api/it"), steps: [respond(literal("mine"))] });
+    const file = uhlpGraph({
+      name: "mine",
+      trigger: http("GET", "/api/it", "open"),
+      steps: [respond(literal("mine"))],
+    });
     const world = newWorld([file]);
     const { definitions } = await world.parts.app.service();
     await definitions.save({ name: "tidy", text: route("/api/it"), at: 0, startsBy: "http" });
@@ -132,7 +136,11 @@ describe("a route of what a tenant has saved", () => {
   const headersOfIt = "{ body: trigger.requestData.httpDetails.headers, headers: { Set-Cookie: \"'a=b'\" } }";
 
   test("is below the tenant's own path only, and its runs are the tenant's", async () => {
-    const file = uhlpGraph({ name: "mine", trigger: http("GET", "/api/it"), steps: [respond(literal("mine"))] });
+    const file = uhlpGraph({
+      name: "mine",
+      trigger: http("GET", "/api/it", "open"),
+      steps: [respond(literal("mine"))],
+    });
     const world = newWorld([file]);
     const [a, b] = [
       await keyFor(world, { tenant_id: "a", max_cost_usd: 0.5 }),
