@@ -27,6 +27,7 @@ export async function benchAgentTools(rounds: number): Promise<Comparison[]> {
     connectTimeoutMs: 60_000,
     pingIntervalMs: 30_000,
     outbound: createOutbound({ allow: [] }),
+    confine: () => Promise.reject(new Error("nothing is confined here")),
   });
   const toolbox = openToolbox(pool);
   try {

@@ -29,6 +29,7 @@ export function toReadyWay(): Way {
   const opened = createSandbox(options);
   const sandbox: Sandbox = {
     close: opened.close,
+    prepareStanding: opened.prepareStanding,
     async runSandboxed({ env = {}, args, ...rest }, signal) {
       const token = randomUUID();
       const waiting = { ...rest, args: ["-c", `eval "$(cat)" # ${token}`], waitsForInput: true };

@@ -1,8 +1,10 @@
-import { resolve } from "node:path";
+import { realpath } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import type { Config } from "../../config/load-config.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import type { RunCommand } from "../../executors/core-tools/command-tool.ts";
+import type { ProcessWay } from "../../executors/mcp-servers/resolve-server.ts";
 import type { ModelsOptions } from "../../executors/models/models-options.ts";
 import type { Egress, Sandbox } from "../../executors/sandbox/sandbox.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
@@ -110,6 +112,8 @@ export function composeCodeAndModels({
     /** Where runs may have their tools, and their models. */
     endpoint,
     checkSandbox,
+    /** Puts MCP servers of definitions into the sandbox. */
+    confineServer: async (way: ProcessWay) => confineServer(await sandbox(), way, { limits, dataDir }),
     close: async () => {
       await sandbox.close((opened) => opened.close());
     },
@@ -125,6 +129,39 @@ async function checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: 
   if (ending.type === "exited") return { ok: ending.code === 0, detail: "bubblewrap confines what steps run" };
   return { ok: false, detail: "reason" in ending ? ending.reason : `a program that does nothing was ${ending.type}` };
 }
+
+/** The server sees the system, our Node, and the folder of its definition without what may hold keys. */
+async function confineServer(
+  sandbox: Sandbox,
+  { command, args, env, cwd, confinedTo }: ProcessWay,
+  { limits, dataDir }: { readonly limits: CodeAndModels["limits"]; readonly dataDir: string },
+) {
+  const folder = typeof confinedTo === "string" ? await realpath(confinedTo) : undefined;
+  const isInside = folder !== undefined && `${cwd}/`.startsWith(`${folder}/`);
+  const prepared = await sandbox.prepareStanding({
+    command,
+    args,
+    env: { PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`, ...env },
+    cwd: isInside ? cwd : "/tmp",
+    visible: [
+      { kind: "path", path: process.execPath },
+      ...(folder === undefined
+        ? []
+        : [
+            { kind: "entries", path: folder, without: ["pawl.yaml", "agents.json"] } as const,
+            { kind: "hidden", path: dataDir } as const,
+          ]),
+    ],
+    network: true,
+    limits: { memoryBytes: limits.memoryBytes, maxProcesses: limits.maxProcesses + THREADS_OF_SERVER },
+  });
+  if (prepared === undefined || !("refused" in prepared)) return prepared;
+  const message = `There is no sandbox for a server that a definition names (${prepared.refused}).`;
+  throw new PawlError("SANDBOX_MISSING", { message });
+}
+
+/** Node starts as many before a server has done anything. */
+const THREADS_OF_SERVER = 32;
 
 async function runSandboxed(
   sandbox: Sandbox,

@@ -14,7 +14,7 @@ interface ToolsOptions {
   readonly dataDir: string;
   readonly config: Config;
   /** Runs commands and asks models for tools. */
-  readonly work: Pick<CodeAndModels, "generate" | "runCommand" | "endpoint">;
+  readonly work: Pick<CodeAndModels, "generate" | "runCommand" | "endpoint" | "confineServer">;
   files(): Promise<FileStorage>;
 }
 
@@ -40,6 +40,7 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       pingIntervalMs: PING_INTERVAL_MS,
       outbound: await openOutbound(config),
+      confine: work.confineServer,
     });
   });
   /** The configured MCP servers. */
@@ -63,9 +64,17 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
       own: await servers(),
       pool: shared,
       validators: await validators(),
-      readPinned: (pinned, { folder = appDir, reach }) => {
+      readPinned: (pinned, { folder, reach }) => {
         const entries = () => readEntries(pinned, "the definition");
-        return new McpServers({ ...surroundings(folder, reach), pool: shared, entries, idleMs: mcp.idle_ms });
+        // Whoever is not the operator has no program here that runs as we do.
+        const confinedTo = reach === undefined ? undefined : (folder ?? null);
+        return new McpServers({
+          ...surroundings(folder ?? appDir, reach),
+          confinedTo,
+          pool: shared,
+          entries,
+          idleMs: mcp.idle_ms,
+        });
       },
     });
   });

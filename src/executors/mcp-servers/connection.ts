@@ -20,7 +20,7 @@ import { type ServerContext, toCallFailure, toConnectFailure } from "./to-mcp-fa
 import { ToolListCheck } from "./tool-list-check.ts";
 import type { GroupGuard } from "./transports/group-guard.ts";
 import { fetchFor, HttpTransport } from "./transports/http-transport.ts";
-import { ProcessTransport } from "./transports/process-transport.ts";
+import { type Confine, ProcessTransport } from "./transports/process-transport.ts";
 
 export interface ConnectionOptions {
   /** The version of Pawl. */
@@ -29,6 +29,8 @@ export interface ConnectionOptions {
   /** Ends what a killed process of ours would leave behind. */
   readonly guard: GroupGuard;
   readonly outbound: Outbound;
+  /** Puts servers into the sandbox that definitions name, which are not the operator's. */
+  readonly confine: Confine;
   /** Aborts when nobody needs the connection any more. */
   readonly lifetime: AbortSignal;
 }
@@ -130,8 +132,8 @@ function createClient({ roots }: ServerAddress, version: string, options: Client
   return client;
 }
 
-function createTransport({ way }: ServerAddress, { guard, outbound }: ConnectionOptions): Transport {
-  if (way.kind === "process") return new ProcessTransport(way, guard);
+function createTransport({ way }: ServerAddress, { guard, outbound, confine }: ConnectionOptions): Transport {
+  if (way.kind === "process") return new ProcessTransport(way, guard, confine);
   if (way.kind === "http") return new HttpTransport(way, outbound);
   return new SSEClientTransport(way.url, {
     requestInit: { headers: { ...way.headers } },

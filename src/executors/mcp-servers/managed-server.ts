@@ -174,14 +174,7 @@ export class ManagedServer {
     try {
       if (waitMs > 0) await untilStopped(sleep(waitMs, undefined, { signal }), signal);
       const { openConnection } = await import("./connection.ts");
-      const { version, connectTimeoutMs, guard, outbound } = this.#options;
-      const connection = await openConnection(this.address, {
-        version,
-        connectTimeoutMs,
-        guard,
-        outbound,
-        lifetime: signal,
-      });
+      const connection = await openConnection(this.address, { ...this.#options, lifetime: signal });
       this.#connected(connection);
       return connection;
     } catch (error) {

@@ -26,6 +26,8 @@ export interface ProcessWay extends Program {
   readonly cwd: string;
   /** A file that has to be there. */
   readonly script?: string;
+  /** It runs in the sandbox, which shows it this folder, or none. */
+  readonly confinedTo?: string | null | undefined;
 }
 
 export interface HttpWay {
@@ -48,6 +50,8 @@ export interface Surroundings {
   env(name: string): string | undefined;
   /** Addresses that entries may name beside the public ones. Absent: all, since the operator wrote them. */
   readonly reach?: Reach | undefined;
+  /** Servers that are programs run in the sandbox, and see this folder, or none. Absent: they run as we do. */
+  readonly confinedTo?: string | null | undefined;
 }
 
 /** Throws `MCP_SERVER_INVALID`, with the file and the server that it is about. */
@@ -104,15 +108,24 @@ function resolveProcess(settings: ServerSettings, { texts, around }: Resolving):
   const args = (settings.args ?? []).map((arg) => texts.resolve(arg, "args"));
   const env = texts.map(settings.env, "env");
   const cwd = resolve(around.folder, texts.resolve(settings.cwd ?? "", "cwd"));
+  const { confinedTo } = around;
   const { server_path: path, command, venv } = settings;
   if (path === undefined) {
-    return { kind: "process", command: texts.resolve(command ?? "", "command"), args, env, cwd, firstOnPath: [] };
+    return {
+      kind: "process",
+      command: texts.resolve(command ?? "", "command"),
+      args,
+      env,
+      cwd,
+      confinedTo,
+      firstOnPath: [],
+    };
   }
   const script = resolve(around.folder, texts.resolve(path, "server_path"));
   const python = venv === undefined ? around.python : resolve(around.folder, texts.resolve(venv, "venv"));
   const program = toProgram(script, python);
   const all = { args: [...program.args, ...args], env: { ...program.env, ...env } };
-  return { ...program, ...all, kind: "process", cwd, script };
+  return { ...program, ...all, kind: "process", cwd, confinedTo, script };
 }
 
 function toUrl(text: string, problem: (flaw: string) => McpFailure): URL {

@@ -18,6 +18,9 @@ export interface BwrapArguments {
 
 export interface BwrapOptions extends Pick<SandboxSpec, "cwd" | "visible"> {
   readonly env: Readonly<Record<string, string>>;
+  readonly fileBytes?: number | undefined;
+  /** It has a terminal of its own, which nobody else types into. */
+  readonly hasTerminal?: boolean | undefined;
   /** The program gets its user from bwrap. */
   readonly hasOwnUser: boolean;
 }
@@ -35,7 +38,7 @@ export function toBwrapArguments(options: BwrapOptions): BwrapArguments {
     ...namespaces(options),
     ...system(),
     ...(filter === undefined ? [] : ["--seccomp", feed(filter)]),
-    ...temporaryFolders(),
+    ...temporaryFolders(options),
     ...visible.flatMap((what) => show(what, feed)),
     ...visible.flatMap((what) => (what.kind === "entries" ? ["--remount-ro", what.path] : [])),
     // The root is memory too. And whoever is root outside could change the machine's settings below /proc/sys.
@@ -48,7 +51,7 @@ export function toBwrapArguments(options: BwrapOptions): BwrapArguments {
   return { text: args.map((arg) => `${arg}\0`).join(""), feeds };
 }
 
-function namespaces({ hasOwnUser }: BwrapOptions): string[] {
+function namespaces({ hasOwnUser, hasTerminal = false }: BwrapOptions): string[] {
   return [
     "--unshare-ipc",
     "--unshare-pid",
@@ -59,7 +62,8 @@ function namespaces({ hasOwnUser }: BwrapOptions): string[] {
     "--hostname",
     "sandbox",
     "--die-with-parent",
-    "--new-session",
+    // A shell in a session without its terminal has no jobs. Typing into it from inside is filtered.
+    ...(hasTerminal ? [] : ["--new-session"]),
   ];
 }
 
@@ -101,8 +105,8 @@ function systemFolder(path: string): string[] {
   return lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path];
 }
 
-function temporaryFolders(): string[] {
-  const size = String(FILE_SIZE_LIMIT_BYTES);
+function temporaryFolders({ fileBytes = FILE_SIZE_LIMIT_BYTES }: BwrapOptions): string[] {
+  const size = String(fileBytes);
   return ["/tmp", "/dev/shm"].flatMap((path) => ["--perms", "1777", "--size", size, "--tmpfs", path]);
 }
 

@@ -13,6 +13,7 @@ import { createOrphanGuard, type OrphanGuard } from "./orphan-guard.ts";
 import { type ReadyProgram, ReadyPrograms, toKey } from "./ready-programs.ts";
 import { startProgram } from "./run-program.ts";
 import type { Egress, Sandbox, SandboxMode, SandboxResult, SandboxSpec } from "./sandbox.ts";
+import { type StandingProgram, type StandingSpec, toStandingProgram } from "./standing-program.ts";
 
 export interface SandboxOptions {
   /** Default `auto`. */
@@ -46,6 +47,12 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       if (isKept) ready.used(key, spec);
       return found.warning === undefined ? result : { ...result, warning: found.warning };
     },
+    async prepareStanding(spec) {
+      opened ??= openWorkshop(options);
+      const { found, ...parts } = await opened;
+      if (found.confinement === undefined) return { refused: found.reason };
+      return found.confinement.kind === "bwrap" ? prepareIn(parts, found.confinement, spec) : undefined;
+    },
     close() {
       opened?.then(({ ready }) => ready.close()).catch(() => undefined);
     },
@@ -61,6 +68,8 @@ interface Parts {
   readonly temporary: string;
   /** The socket that leads out, if there is one. */
   readonly openEgress: () => Promise<string | undefined>;
+  /** Whether bwrap makes user namespaces here, also for root. */
+  readonly hasNamespaces: () => Promise<boolean>;
 }
 
 interface Workshop extends Parts {
@@ -91,7 +100,13 @@ async function openWorkshop({
     opened ??= egress?.open(mkdtempSync(temporary));
     return opened;
   };
-  const parts = { tools, brands, groups, guard, temporary, openEgress };
+  let tried: Promise<Found> | undefined;
+  const hasNamespaces = async () => {
+    // Without setpriv there is no other way.
+    tried ??= chooseConfinement("required", { ...tools, setpriv: undefined }, attempt);
+    return (await tried).confinement !== undefined;
+  };
+  const parts = { tools, brands, groups, guard, temporary, openEgress, hasNamespaces };
   const attempt = async (confinement: Confinement, spec: SandboxSpec) => {
     const started = await startIn({ ...parts, confinement }, spec);
     if ("reason" in started) return toUnstarted(toNotStarted(started));
@@ -110,6 +125,39 @@ async function openWorkshop({
   });
   return { ...parts, found, ready };
 }
+
+const FILE_BYTES_OF_STANDING = 1024 ** 3;
+
+async function prepareIn(parts: Parts, tried: Bwrap, spec: StandingSpec): Promise<StandingProgram> {
+  const { tools, guard, groups, brands, temporary } = parts;
+  guard.stand();
+  const egress = spec.network === true ? await parts.openEgress() : undefined;
+  const asked = { ...spec.limits, timeoutMs: 0, maxOutputBytes: 0, fileBytes: FILE_BYTES_OF_STANDING };
+  const limits = egress === undefined ? asked : withBridge(asked);
+  // In a folder that it may change, what it makes is ours: only in a user namespace is its user ours outside.
+  const writes = (spec.visible ?? []).some(({ kind }) => kind === "writable");
+  const confinement = writes && (await parts.hasNamespaces()) ? ({ kind: "bwrap", user: "namespace" } as const) : tried;
+  const { hasTerminal = false } = spec;
+  const name = brands.next();
+  const brand = hasTerminal || tools.prlimit === undefined ? undefined : name;
+  const group = groups?.open(`pawl-${name}`, {
+    memoryBytes: limits.memoryBytes,
+    maxTasks: limits.maxProcesses + TASKS_BEYOND_LIMIT + TASKS_OF_BWRAP,
+  });
+  const launch = toLaunch({
+    confinement,
+    tools,
+    spec: { ...spec, limits },
+    temporary: "/tmp",
+    user: undefined,
+    egress,
+    hasTerminal,
+    brand,
+  });
+  return toStandingProgram({ launch, sh: tools.sh ?? "/bin/sh", group, limits, temporary, brand });
+}
+
+type Bwrap = Extract<Confinement, { kind: "bwrap" }>;
 
 /** A program that has begun, with all that was made for it. */
 interface Started extends ReadyProgram {

@@ -4,7 +4,7 @@ import { basename, delimiter, isAbsolute, join } from "node:path";
 /** Programs of the system that hold others within limits. Absent: not installed. */
 export interface Tools {
   readonly bwrap?: string;
-  readonly setpriv?: string;
+  readonly setpriv?: string | undefined;
   readonly prlimit?: string;
   readonly env?: string;
   readonly sh?: string;

@@ -23,7 +23,9 @@ export interface LaunchParts {
   readonly confinement: Confinement;
   readonly tools: Tools;
   readonly spec: SandboxSpec;
-  readonly brand: string;
+  /** Absent: whoever starts it marks it. */
+  readonly brand?: string | undefined;
+  readonly hasTerminal?: boolean;
   /** The temporary folder of a plain process. */
   readonly temporary: string;
   /** The socket of the proxy for a program in bwrap that may use the network. */
@@ -55,6 +57,8 @@ function launchInBwrap(parts: LaunchParts, { user }: Extract<Confinement, { kind
     cwd: spec.cwd,
     visible: [...(bridge?.visible ?? []), ...(spec.visible ?? [])],
     env,
+    fileBytes: spec.limits.fileBytes,
+    hasTerminal: parts.hasTerminal,
     hasOwnUser: user === "namespace",
   });
   const dropped = user === "dropped" ? [...dropUser(tools, chooseUser()), ...setLate(tools, late)] : [];
@@ -109,12 +113,12 @@ function launchPlain(parts: LaunchParts): Launch {
 
 function limitAll({ tools, spec, brand }: LaunchParts, more: readonly string[]): string[] {
   if (tools.prlimit === undefined) return [];
-  const { cpuSeconds } = spec.limits;
+  const { cpuSeconds, fileBytes = FILE_SIZE_LIMIT_BYTES } = spec.limits;
   return [
     tools.prlimit,
-    toLimitOption(brand),
+    ...(brand === undefined ? [] : [toLimitOption(brand)]),
     "--core=0:0",
-    `--fsize=${FILE_SIZE_LIMIT_BYTES}:${FILE_SIZE_LIMIT_BYTES}`,
+    `--fsize=${fileBytes}:${fileBytes}`,
     ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}:${cpuSeconds + 1}`]),
     ...more,
     "--",

@@ -1,3 +1,5 @@
+import type { StandingProgram, StandingSpec } from "./standing-program.ts";
+
 /** Runs programs that nobody vouches for: bounded in time, memory, processes and output, and seeing only what they are given. */
 export interface Sandbox {
   /**
@@ -5,6 +7,8 @@ export interface Sandbox {
    * happen to a program is an `ending`.
    */
   runSandboxed(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxResult>;
+  /** For a program that runs for long. Undefined: the sandbox is off, or is not to be had and need not be. */
+  prepareStanding(spec: StandingSpec): Promise<StandingProgram | { readonly refused: string } | undefined>;
   /** Ends the programs that wait for a call. */
   close(): void;
 }
@@ -70,6 +74,8 @@ export interface SandboxLimits {
   /** Address space of one process: for programs that answer a refused allocation better than a kill. */
   readonly addressSpaceBytes?: number;
   readonly cpuSeconds?: number;
+  /** Of one file, and of all temporary files together. Default: 64 MiB. */
+  readonly fileBytes?: number;
 }
 
 export type Ending = NaturalEnding | ForcedEnding;

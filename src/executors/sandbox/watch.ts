@@ -20,6 +20,8 @@ export interface Watched {
   /** All processes, also those that have lost their parents: a search through all processes of the machine. */
   findMembers(): number[];
   exceeded(ending: Ending): void;
+  /** Default 50. */
+  readonly everyMs?: number;
 }
 
 const INTERVAL_MS = 50;
@@ -50,7 +52,9 @@ export function watchProgram(watched: Watched): Watch {
     if (tasks > limits.maxProcesses) exceeded({ type: "tooManyProcesses" });
     else if (isOutOfMemory(watched, seen.rssBytes, pids)) exceeded({ type: "outOfMemory" });
   };
-  const timer = setInterval(look, INTERVAL_MS);
+  const timer = setInterval(look, watched.everyMs ?? INTERVAL_MS);
+  // Whoever waits for the program keeps this process alive.
+  timer.unref();
   return {
     maxRssBytes: () => group?.maxMemoryBytes() ?? (maxRssBytes === 0 ? undefined : maxRssBytes),
     maxTasks: () => maxTasks,

@@ -18,6 +18,7 @@ const servers = new McpServers({
     connectTimeoutMs: 30_000,
     pingIntervalMs: 30_000,
     outbound: createOutbound({ allow: [] }),
+    confine: () => Promise.reject(new Error("nothing is confined here")),
   }),
   timeoutMs: 30_000,
 });

@@ -12,6 +12,7 @@ export function openPool(more: Partial<ServerPoolOptions> = {}, closeWith: Close
     connectTimeoutMs: 10_000,
     pingIntervalMs: 30_000,
     outbound: createOutbound({ allow: [] }),
+    confine: () => Promise.reject(new Error("nothing is confined here")),
     ...more,
   });
   closeWith(() => pool.close());

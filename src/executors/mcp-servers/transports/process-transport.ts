@@ -9,6 +9,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
+import type { StandingProgram } from "../../sandbox/standing-program.ts";
 import type { ProcessWay } from "../resolve-server.ts";
 import { type GroupGuard, signalGroup } from "./group-guard.ts";
 import { MessageLines } from "./message-lines.ts";
@@ -19,6 +20,9 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const END_GRACE_MS = 1_000;
 /** Something that a server has started may hold its pipes open for ever after it. */
 const DRAIN_MS = 250;
+
+/** What to start instead of a server that is confined. Throws `SANDBOX_MISSING`. Undefined: the sandbox is switched off. */
+export type Confine = (way: ProcessWay) => Promise<StandingProgram | undefined>;
 
 /**
  * A server as a child process that speaks over its stdin and stdout. Unlike the SDK's own transport it leads a process
@@ -36,6 +40,7 @@ export class ProcessTransport implements Transport {
   hasDied: "by itself" | "by a signal" | undefined;
   readonly #way: ProcessWay;
   readonly #guard: GroupGuard;
+  readonly #confine: Confine;
   readonly #incoming = new MessageLines(MAX_MESSAGE_BYTES);
   readonly #flood = new FloodLimit();
   readonly #said = new Tail(KEPT_STDERR_BYTES);
@@ -44,9 +49,10 @@ export class ProcessTransport implements Transport {
   #isClosing = false;
   #isClosed = false;
 
-  constructor(way: ProcessWay, guard: GroupGuard) {
+  constructor(way: ProcessWay, guard: GroupGuard, confine: Confine) {
     this.#way = way;
     this.#guard = guard;
+    this.#confine = confine;
   }
 
   get pid(): number | null {
@@ -58,20 +64,30 @@ export class ProcessTransport implements Transport {
     return this.#said.text;
   }
 
-  start(): Promise<void> {
-    const { command, args, cwd, env, firstOnPath } = this.#way;
+  async start(): Promise<void> {
+    const confined = this.#way.confinedTo === undefined ? undefined : await this.#confine(this.#way);
+    // It was closed in the meantime.
+    if (this.#isClosing) {
+      confined?.release();
+      throw new Error("The server is not running.");
+    }
+    const { command, args, cwd, env } = confined === undefined ? toStart(this.#way) : toConfinedStart(confined);
     const child = spawn(command, [...args], {
       cwd,
-      env: { ...getDefaultEnvironment(), PATH: searchPath(firstOnPath), ...env },
+      env,
       stdio: ["pipe", "pipe", "pipe"],
       // A group of its own, which also keeps a Ctrl-C that is meant for us from ending it in the middle of a call.
       detached: true,
       windowsHide: true,
     });
     this.#child = child;
-    if (child.pid !== undefined) this.#guard.watch(child.pid);
+    if (child.pid !== undefined) {
+      this.#guard.watch(child.pid);
+      confined?.attach(child.pid);
+    }
+    child.once("exit", () => confined?.release()).once("error", () => confined?.release());
     this.#listen(child);
-    return new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
+    await new Promise<void>((resolve, reject) => child.once("spawn", resolve).once("error", reject));
   }
 
   send(message: JSONRPCMessage): Promise<void> {
@@ -170,6 +186,14 @@ export class ProcessTransport implements Transport {
       timer.abort();
     }
   }
+}
+
+function toStart({ command, args, cwd, env, firstOnPath }: ProcessWay) {
+  return { command, args, cwd, env: { ...getDefaultEnvironment(), PATH: searchPath(firstOnPath), ...env } };
+}
+
+function toConfinedStart({ command: [command, ...args], cwd, env }: StandingProgram) {
+  return { command, args, cwd, env };
 }
 
 function readMessage(line: string): JSONRPCMessage | undefined {

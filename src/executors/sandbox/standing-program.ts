@@ -1,0 +1,76 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ControlGroup } from "./control-groups.ts";
+import type { Launch } from "./launch.ts";
+import { TASKS_OF_BWRAP } from "./launch.ts";
+import { findBranded, findDescendants, killAll, sendSignal } from "./processes.ts";
+import type { SandboxLimits, SandboxSpec } from "./sandbox.ts";
+import { watchProgram } from "./watch.ts";
+
+/** A program that somebody else starts and talks to for long: a server over its standard streams, a shell in a terminal. */
+export interface StandingSpec extends Pick<SandboxSpec, "command" | "args" | "env" | "cwd" | "visible" | "network"> {
+  readonly limits: Pick<SandboxLimits, "memoryBytes" | "maxProcesses">;
+  /** It has a terminal, and signals that are typed there. */
+  readonly hasTerminal?: boolean;
+}
+
+/** What to start instead of the program. It ends with whoever started it. */
+export interface StandingProgram {
+  readonly command: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Holds it to its limits from now on, and kills it where it passes one. */
+  attach(pid: number): void;
+  /** It has ended, or was never started. */
+  release(): void;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+export function toStandingProgram(options: {
+  readonly launch: Launch;
+  readonly sh: string;
+  readonly group: ControlGroup | undefined;
+  readonly limits: SandboxLimits;
+  /** The beginning of the paths of temporary folders. */
+  readonly temporary: string;
+  /** Absent: whoever starts it finds what is left of it. */
+  readonly brand: string | undefined;
+}): StandingProgram {
+  const { launch, sh, group, limits, temporary, brand } = options;
+  let stop: (() => void) | undefined;
+  return {
+    command: [sh, "-c", ...feedFromFiles(launch, mkdtempSync(temporary))],
+    env: launch.env,
+    cwd: launch.cwd,
+    attach(pid) {
+      const findTree = () => [pid, ...findDescendants(pid)];
+      group?.admit(findTree);
+      const watch = watchProgram({
+        wrappers: TASKS_OF_BWRAP,
+        group,
+        limits,
+        findTree,
+        findMembers: findTree,
+        exceeded: () => sendSignal([pid], "SIGKILL"),
+        everyMs: LOOK_EVERY_MS,
+      });
+      stop = () => watch.stop();
+    },
+    release() {
+      stop?.();
+      // bwrap that is killed in its first moments leaves others behind.
+      if (brand !== undefined) killAll(() => findBranded([brand])).catch(() => undefined);
+      group?.remove().catch(() => undefined);
+    },
+  };
+}
+
+/** Whoever starts it has no pipes for what bwrap reads beside its arguments: it lies in files, which are gone before it begins. */
+function feedFromFiles({ command, feeds }: Launch, folder: string): string[] {
+  const opens = feeds.map((feed, index) => {
+    writeFileSync(join(folder, String(index)), feed, { mode: 0o600 });
+    return `${4 + index}<"$1/${index}"`;
+  });
+  return [`exec ${opens.join(" ")} && rm -rf "$1" && shift && exec "$@"`, "pawl-sandbox", folder, ...command];
+}
