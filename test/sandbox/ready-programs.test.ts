@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
-import { sendSignal } from "../../src/executors/sandbox/processes.ts";
+import { sendSignal } from "../../src/executors/sandbox/kernel/processes.ts";
 import type { Sandbox, SandboxResult, SandboxSpec } from "../../src/executors/sandbox/sandbox.ts";
 import { needs } from "../support/needs.ts";
 import { findMarked, noneIsLeft, waitUntil } from "./marked-processes.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
+import { toSystemCallFilter } from "../../src/executors/sandbox/kernel/system-call-filter.ts";
 import type { SandboxResult } from "../../src/executors/sandbox/sandbox.ts";
-import { toSystemCallFilter } from "../../src/executors/sandbox/system-call-filter.ts";
 import { needs } from "../support/needs.ts";
 import { folderOfTools } from "./ways.ts";
 

@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { toSystemCallFilter } from "./kernel/system-call-filter.ts";
 import type { SandboxSpec, Visible } from "./sandbox.ts";
-import { toSystemCallFilter } from "./system-call-filter.ts";
 
 /** The size limit of one file, and of all temporary files of a sandbox together. */
 export const FILE_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { readKernel } from "./processes.ts";
+import { readKernel } from "./kernel/processes.ts";
 
 // Ids that no user has: above the ranges of containers, and within 31 bits.
 const FIRST_FREE_USER = 0x70_00_00_00;

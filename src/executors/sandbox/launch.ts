@@ -1,11 +1,11 @@
 import { release } from "node:os";
-import { toLimitOption } from "./brand.ts";
 import { type BwrapArguments, type Feed, FILE_SIZE_LIMIT_BYTES, toBwrapArguments } from "./bwrap-arguments.ts";
 import type { Confinement } from "./choose-confinement.ts";
 import { chooseUser } from "./choose-user.ts";
 import { toBridge } from "./egress-bridge.ts";
 import type { Tools } from "./find-tools.ts";
-import { countTasksOf } from "./processes.ts";
+import { toLimitOption } from "./kernel/brand.ts";
+import { countTasksOf } from "./kernel/processes.ts";
 import type { SandboxLimits, SandboxSpec } from "./sandbox.ts";
 
 /** The command to start, and the texts to write into it. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Writable } from "node:stream";
-import { toBrandPattern } from "./brand.ts";
+import { toBrandPattern } from "./kernel/brand.ts";
 
 /**
  * A small shell that outlives us by a moment: when this process ends, also by SIGKILL, it kills what is left of the

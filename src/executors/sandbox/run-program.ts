@@ -5,9 +5,9 @@ import { constants } from "node:os";
 import { Readable, Writable } from "node:stream";
 import { setImmediate as immediately, setTimeout as wait } from "node:timers/promises";
 import type { Feed } from "./bwrap-arguments.ts";
-import type { ControlGroup } from "./control-groups.ts";
+import type { ControlGroup } from "./kernel/control-groups.ts";
+import { findBranded, findDescendants, isAlive, killAll, sendSignal } from "./kernel/processes.ts";
 import { type Launch, TASKS_OF_BWRAP } from "./launch.ts";
-import { findBranded, findDescendants, killAll, sendSignal } from "./processes.ts";
 import type { Ending, OutputStream, SandboxResult, SandboxSpec } from "./sandbox.ts";
 import { type Watch, watchProgram } from "./watch.ts";
 
@@ -49,7 +49,8 @@ export async function startProgram(run: Run): Promise<StartedProgram | { readonl
     write(child.stdio[FIRST_FEED + index], feed);
   });
   return {
-    isAlive: () => child.exitCode === null && child.signalCode === null,
+    // The kernel knows it before we hear of it.
+    isAlive: () => child.exitCode === null && child.signalCode === null && isAlive(child.pid ?? 0),
     finish: (spec, signal) => finishProgram({ ...run, spec }, { child, exit }, signal),
     keepAlive(keeps) {
       for (const handle of [child, ...child.stdio.slice(0, FIRST_FEED)]) {

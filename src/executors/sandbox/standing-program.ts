@@ -1,9 +1,9 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ControlGroup } from "./control-groups.ts";
+import type { ControlGroup } from "./kernel/control-groups.ts";
+import { findBranded, findDescendants, killAll, sendSignal } from "./kernel/processes.ts";
 import type { Launch } from "./launch.ts";
 import { TASKS_OF_BWRAP } from "./launch.ts";
-import { findBranded, findDescendants, killAll, sendSignal } from "./processes.ts";
 import type { SandboxLimits, SandboxSpec } from "./sandbox.ts";
 import { watchProgram } from "./watch.ts";
 

@@ -1,5 +1,5 @@
-import type { ControlGroup } from "./control-groups.ts";
-import { proportionalBytes, usageOf } from "./processes.ts";
+import type { ControlGroup } from "./kernel/control-groups.ts";
+import { proportionalBytes, usageOf } from "./kernel/processes.ts";
 import type { Ending, SandboxLimits } from "./sandbox.ts";
 
 /** Looks at a running program from time to time, at what the kernel does not hold to its limits by itself. */

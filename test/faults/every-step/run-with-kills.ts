@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { Event } from "../../../src/core/history/events.ts";
-import { findDescendants, isAlive } from "../../../src/executors/sandbox/processes.ts";
+import { findDescendants, isAlive } from "../../../src/executors/sandbox/kernel/processes.ts";
 import type { RunningPawl } from "../../end-to-end/support/pawl.ts";
 import { waitUntil } from "../../sandbox/marked-processes.ts";
 import { readLedger, resumeAll, startRun } from "./every-step-process.ts";

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
+import { sendSignal } from "../../sandbox/kernel/processes.ts";
 import { startGuard } from "../../sandbox/orphan-guard.ts";
-import { sendSignal } from "../../sandbox/processes.ts";
 
 /**
  * A small shell that outlives this process by a moment, however it ends (also by SIGKILL), and then ends the process groups

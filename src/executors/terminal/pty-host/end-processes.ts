@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { findBranded, findDescendants, isAlive, killAll, sendSignal } from "../../sandbox/processes.ts";
+import { findBranded, findDescendants, isAlive, killAll, sendSignal } from "../../sandbox/kernel/processes.ts";
 
 /** For programs that save something when their terminal goes away. */
 const GRACE_MS = 300;

@@ -1,5 +1,5 @@
-import { createBrands, toLimitOption } from "../../sandbox/brand.ts";
 import { findProgram } from "../../sandbox/find-tools.ts";
+import { createBrands, toLimitOption } from "../../sandbox/kernel/brand.ts";
 
 export interface Program {
   readonly command: string;

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { sendSignal } from "../../sandbox/processes.ts";
+import { sendSignal } from "../../sandbox/kernel/processes.ts";
 
 const LOOK_EVERY_MS = 1_000;
 

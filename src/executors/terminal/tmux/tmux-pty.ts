@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout } from "node:timers/promises";
-import { isAlive, sendSignal } from "../../sandbox/processes.ts";
+import { isAlive, sendSignal } from "../../sandbox/kernel/processes.ts";
 import type { Origin } from "../pty-host/end-processes.ts";
 import { endProcesses } from "../pty-host/end-processes.ts";
 import { OutputWindow } from "../pty-host/output-window.ts";
