@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
-import type { StandingSpec } from "../../src/executors/sandbox/standing-program.ts";
+import type { StandingSpec } from "../../src/executors/sandbox/sandbox.ts";
 import { needs } from "../support/needs.ts";
 import { findMarked, noneIsLeft, waitUntil } from "./marked-processes.ts";
 import { folderOfTools } from "./ways.ts";

@@ -12,8 +12,16 @@ import { TASKS_BEYOND_LIMIT, TASKS_OF_BWRAP, toLaunch } from "./launch.ts";
 import { createOrphanGuard, type OrphanGuard } from "./orphan-guard.ts";
 import { type ReadyProgram, ReadyPrograms, toKey } from "./ready-programs.ts";
 import { startProgram } from "./run-program.ts";
-import type { Egress, Sandbox, SandboxMode, SandboxResult, SandboxSpec } from "./sandbox.ts";
-import { type StandingProgram, type StandingSpec, toStandingProgram } from "./standing-program.ts";
+import type {
+  Egress,
+  Sandbox,
+  SandboxMode,
+  SandboxResult,
+  SandboxSpec,
+  StandingProgram,
+  StandingSpec,
+} from "./sandbox.ts";
+import { toStandingProgram } from "./standing-program.ts";
 
 export interface SandboxOptions {
   /** Default `auto`. */

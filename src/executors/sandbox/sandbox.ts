@@ -1,5 +1,3 @@
-import type { StandingProgram, StandingSpec } from "./standing-program.ts";
-
 /** Runs programs that nobody vouches for: bounded in time, memory, processes and output, and seeing only what they are given. */
 export interface Sandbox {
   /**
@@ -110,4 +108,22 @@ export interface SandboxResult {
   readonly maxRssBytes?: number;
   /** Why there is less protection than `auto` would like. */
   readonly warning?: string;
+}
+
+/** A program that somebody else starts and talks to for long: a server over its standard streams, a shell in a terminal. */
+export interface StandingSpec extends Pick<SandboxSpec, "command" | "args" | "env" | "cwd" | "visible" | "network"> {
+  readonly limits: Pick<SandboxLimits, "memoryBytes" | "maxProcesses">;
+  /** It has a terminal, and signals that are typed there. */
+  readonly hasTerminal?: boolean;
+}
+
+/** What to start instead of the program. It ends with whoever started it. */
+export interface StandingProgram {
+  readonly command: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Holds it to its limits from now on, and kills it where it passes one. */
+  attach(pid: number): void;
+  /** It has ended, or was never started. */
+  release(): void;
 }

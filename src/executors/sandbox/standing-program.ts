@@ -4,26 +4,8 @@ import type { ControlGroup } from "./kernel/control-groups.ts";
 import { findBranded, findDescendants, killAll, sendSignal } from "./kernel/processes.ts";
 import type { Launch } from "./launch.ts";
 import { TASKS_OF_BWRAP } from "./launch.ts";
-import type { SandboxLimits, SandboxSpec } from "./sandbox.ts";
+import type { SandboxLimits, StandingProgram } from "./sandbox.ts";
 import { watchProgram } from "./watch.ts";
-
-/** A program that somebody else starts and talks to for long: a server over its standard streams, a shell in a terminal. */
-export interface StandingSpec extends Pick<SandboxSpec, "command" | "args" | "env" | "cwd" | "visible" | "network"> {
-  readonly limits: Pick<SandboxLimits, "memoryBytes" | "maxProcesses">;
-  /** It has a terminal, and signals that are typed there. */
-  readonly hasTerminal?: boolean;
-}
-
-/** What to start instead of the program. It ends with whoever started it. */
-export interface StandingProgram {
-  readonly command: readonly [string, ...string[]];
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
-  /** Holds it to its limits from now on, and kills it where it passes one. */
-  attach(pid: number): void;
-  /** It has ended, or was never started. */
-  release(): void;
-}
 
 const LOOK_EVERY_MS = 1_000;
 

@@ -9,7 +9,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
-import type { StandingProgram } from "../../sandbox/standing-program.ts";
+import type { StandingProgram } from "../../sandbox/sandbox.ts";
 import type { ProcessWay } from "../resolve-server.ts";
 import { type GroupGuard, signalGroup } from "./group-guard.ts";
 import { MessageLines } from "./message-lines.ts";
