@@ -8,7 +8,7 @@ import { refold } from "../../core/interpreter/next.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 
-const PAGE = 10_000;
+const PAGE = 500;
 const GRAPH_FORMAT = 1;
 
 export interface RebuiltRun {
@@ -24,6 +24,8 @@ interface SealedSecrets {
   readonly text: string;
 }
 
+import { Turns } from "../turns.ts";
+
 /** Folds a run's state from its events: decisions are read, no value is loaded, nothing is evaluated. */
 export async function rebuildRun(
   journal: Journal,
@@ -34,7 +36,9 @@ export async function rebuildRun(
   const state = newRunState(await loadGraph(journal, record.graph, graphs));
   let started: RunStarted | undefined;
   const sealed: SealedSecrets[] = [];
+  const turns = new Turns();
   for (;;) {
+    await turns.pass();
     const rows = await journal.readEvents(record.no, { afterSeq: state.seq, limit: PAGE });
     for (const { seq, event } of rows) {
       if ("sealed" in event && event.sealed !== undefined) sealed.push({ seq, text: event.sealed });

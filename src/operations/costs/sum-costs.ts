@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { StepFailed, StepSucceeded } from "../../core/history/events.ts";
 import { toIsoDay } from "../../core/iso-time.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import { Turns } from "../../hosts/turns.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import { eachEvent } from "../runs/each-event.ts";
@@ -58,13 +59,17 @@ export async function sumCosts(app: Application, { by, since, until }: CostsWant
   const wanted = { createdFrom: from, createdBefore: until };
   let last: RunRecord | undefined;
   let hasMore = true;
+  const turns = new Turns();
   for (let read = 0; hasMore && read < MOST_RUNS; ) {
     const page = await journal.listRuns({
       ...wanted,
       limit: PAGE,
       ...(last === undefined ? {} : { beforeRun: last.no }),
     });
-    for (const run of page) await addRun(sums, run, { journal, by });
+    for (const run of page) {
+      await addRun(sums, run, { journal, by });
+      await turns.pass();
+    }
     read += page.length;
     hasMore = page.length === PAGE;
     last = page.at(-1) ?? last;

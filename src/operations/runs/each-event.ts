@@ -1,6 +1,7 @@
+import { Turns } from "../../hosts/turns.ts";
 import type { EventRow, Journal, RunNo } from "../../ports/journal.ts";
 
-const PAGE = 1_000;
+const PAGE = 500;
 
 /** The events of a run behind one of them, oldest first, without their values; a page in memory at a time. */
 export async function* eachEvent(
@@ -8,7 +9,9 @@ export async function* eachEvent(
   run: RunNo,
   afterSeq = 0,
 ): AsyncGenerator<EventRow> {
+  const turns = new Turns();
   for (let last = afterSeq; ; ) {
+    await turns.pass();
     const rows = await journal.readEvents(run, { afterSeq: last, limit: PAGE });
     yield* rows;
     const next = rows.at(-1)?.seq;

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo } from "../../../ports/journal.ts";
+import { Turns } from "../../turns.ts";
 import { type SecretLeaf, showLeaves } from "../secrets/secret-leaves.ts";
 import type { ValueCache } from "./value-cache.ts";
 
@@ -22,6 +23,9 @@ export interface ValueSources {
 }
 
 /** A stored value that is not JSON text but names a blob. */
+/** Values of one query, which keeps everybody else waiting. */
+const READ_AT_ONCE = 200;
+
 export const BLOB_MARK = "~";
 
 const NOTHING: ReadonlySet<number> = new Set();
@@ -120,11 +124,15 @@ export class RunValues {
     },
   ): Promise<Values> {
     const { journal, files } = this.#sources;
-    const stored = wanted.missing.length === 0 ? undefined : await journal.readValues(this.#run, wanted.missing);
-    for (const [seq, text] of stored ?? []) {
-      const { value, bytes } = await this.#parse(text);
-      this.keep(seq, value, bytes);
-      found.values.set(seq, value);
+    const turns = new Turns();
+    for (let from = 0; from < wanted.missing.length; from += READ_AT_ONCE) {
+      const stored = await journal.readValues(this.#run, wanted.missing.slice(from, from + READ_AT_ONCE));
+      for (const [seq, text] of stored) {
+        const { value, bytes } = await this.#parse(text);
+        this.keep(seq, value, bytes);
+        found.values.set(seq, value);
+      }
+      await turns.pass();
     }
     for (const seq of wanted.unassigned) {
       const [row] = await journal.readEvents(this.#run, { afterSeq: seq - 1, limit: 1 });

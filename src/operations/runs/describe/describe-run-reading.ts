@@ -3,6 +3,7 @@ import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import { rebuildRun } from "../../../hosts/session/rebuild-run.ts";
 import { RunValues } from "../../../hosts/session/values/run-values.ts";
 import { ValueCache } from "../../../hosts/session/values/value-cache.ts";
+import { Turns } from "../../../hosts/turns.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo, RunRecord } from "../../../ports/journal.ts";
@@ -21,7 +22,7 @@ export interface RunReading {
   readonly values: RunValues;
 }
 
-const PAGE = 10_000;
+const PAGE = 500;
 
 /** Reads a run's events, no values. `graphs`: those that are at hand, and then those that were read. */
 export async function readRunHistory(
@@ -33,7 +34,9 @@ export async function readRunHistory(
   const history = new RunHistory(state.graph);
   for (const [hash, graph] of state.graphs) history.state.graphs.set(hash, graph);
   // Not further than the first pass: it knows the graphs of the calls up to there.
+  const turns = new Turns();
   while (history.state.seq < state.seq) {
+    await turns.pass();
     const { seq } = history.state;
     const rows = await journal.readEvents(record.no, { afterSeq: seq, limit: Math.min(PAGE, state.seq - seq) });
     if (rows.length === 0) throw new Error(`The events of run ${record.id} became fewer while they were read.`);

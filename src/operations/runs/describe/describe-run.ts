@@ -7,6 +7,7 @@ import { resultOf } from "../../../core/interpreter/flow/end-scope.ts";
 import { runStatus } from "../../../core/interpreter/run-status.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
+import { Turns } from "../../../hosts/turns.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import { boundedUsd, toUsd, toUsdAtMost } from "../../costs/micro-dollars.ts";
 import { describeLimits } from "../../costs/use-limits.ts";
@@ -133,12 +134,14 @@ const STEPS_AT_ONCE = 32;
 
 /** The steps one after another, in the order of `stepsInOrder`; holds the values of a few at a time. */
 async function* describeSteps(reading: RunReading, options: DescribeOptions = {}): AsyncGenerator<StepDescription> {
+  const turns = new Turns();
   let slice: StepEntry[] = [];
   for (const entry of stepsInOrder(reading.history)) {
     slice.push(entry);
     if (slice.length < STEPS_AT_ONCE) continue;
     yield* await describeSlice(reading, slice, options);
     slice = [];
+    await turns.pass();
   }
   yield* await describeSlice(reading, slice, options);
 }
