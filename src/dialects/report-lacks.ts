@@ -16,18 +16,17 @@ export function reportLacks(
 ): readonly Problem[] {
   const lacks = checkGrant(graph, grant);
   if (lacks.length === 0) return [];
+  // Its own mistakes have been reported.
   const reading = new ProblemList({ text, ...(file === undefined ? {} : { file }) });
   const root = readYaml(reading);
-  const problems = new ProblemList({ text, ...(file === undefined ? {} : { file }) });
-  const placed = lacks.map((lack): Problem => {
+  return lacks.map((lack): Problem => {
     const { capability, name, message, place } = lack;
     const remedy = remedyFor(capability, name);
     const common = { code: "NOT_GRANTED", severity: "error", message, remedy } as const;
     if (place !== undefined) return { ...common, place: { ...(file === undefined ? {} : { file }), ...place } };
     const at = root === undefined ? undefined : findKey(root, graph, lack);
-    return { ...common, place: problems.source.place(at ?? { start: 0, end: 1 }) };
+    return { ...common, place: reading.source.place(at ?? { start: 0, end: 1 }) };
   });
-  return placed;
 }
 
 /** The first key that can want it, and whose value names it where it has a name. */

@@ -4,7 +4,7 @@ import { namesInEnv } from "../expressions/resolve-env.ts";
 import type { ExecutorKind, Flow, Graph, Place, Step, TaskStep } from "../graph/graph.ts";
 import { flowsInside } from "../graph/steps-within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
-import { allows, CAPABILITIES, type Capability, type Grant, isEverything } from "./grant.ts";
+import { allows, CAPABILITIES, type Capability, type Grant, grantOf, isEverything } from "./grant.ts";
 import { EXECUTOR_NEEDS, STEP_NEEDS } from "./needs.ts";
 
 /** Something that a definition wants and was not granted. */
@@ -29,8 +29,14 @@ export function checkGrant(graph: Graph, grant: Grant): readonly Lack[] {
   ];
 }
 
+/** The variables that prompts of a run may read: those that its definition names, as far as they were granted. */
+export function readableVariables({ envAllowed, settings }: Pick<Graph, "envAllowed" | "settings">): readonly string[] {
+  const grant = grantOf(settings);
+  return envAllowed.filter((name) => allows(grant, "variables", name));
+}
+
 /** The word behind `--grant` that allows it. */
-export function grantWord(capability: Capability, name?: string): string {
+function grantWord(capability: Capability, name?: string): string {
   const { names }: { readonly names?: readonly string[] } = CAPABILITIES[capability];
   return name === undefined || names?.length === 0 ? capability : `${capability}:${name}`;
 }

@@ -1,6 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isParked, nextTimerAt } from "../../core/interpreter/run-status.ts";
 import type { Json } from "../../core/json.ts";
+import { readableVariables } from "../../core/trust/check-grant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
 import type { FindExecutor } from "../executors.ts";
@@ -68,7 +69,7 @@ export class LoadedRuns {
   }
 
   #valuesOf({ no, about, state }: Pick<LiveRunParts, "no" | "about" | "state">): RunValues {
-    return new RunValues(no, this.#sourcesFor(about), state.graph.graph.envAllowed);
+    return new RunValues(no, this.#sourcesFor(about), readableVariables(state.graph.graph));
   }
 
   /** A tenant's runs read the tenant's files. */
@@ -188,7 +189,7 @@ export class LoadedRuns {
     const { journal, graphs } = this.#parts;
     const record = await readRecord(journal, no);
     const { state } = await rebuildRun(journal, record, graphs.byHash);
-    const values = new RunValues(no, this.#sourcesFor(record), state.graph.graph.envAllowed);
+    const values = new RunValues(no, this.#sourcesFor(record), readableVariables(state.graph.graph));
     return { record, outputs: await loadOutputs({ state, values }) };
   }
 }
