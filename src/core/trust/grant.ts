@@ -25,19 +25,19 @@ const row = (sent: "all" | "none", says: string, saysAll: string, names?: readon
 
 /** Every capability. A text that is sent has those that harm nobody but whoever pays for it. */
 export const CAPABILITIES = {
-  dialects: row("all", "be written in {}", "be written in every dialect", ["sandcastle", "uhlp", "terminal", "agents"]),
-  executors: row("all", "have steps of the kinds {}", "have steps of every kind"),
-  servers: row("all", "call the configured MCP servers {}", "call every configured MCP server"),
-  commands: row("none", "", "run programs as MCP servers of its own", []),
-  "own-servers": row("none", "", "name MCP servers of its own by their addresses", []),
+  dialects: row("all", "be written in {}", "be written in any dialect", ["sandcastle", "uhlp", "terminal", "agents"]),
+  executors: row("all", "have steps of the kinds {}", "have steps of any kind"),
+  servers: row("all", "call the configured MCP servers {}", "call any configured MCP server"),
+  commands: row("none", "", "run programs as MCP servers of their own", []),
+  "own-servers": row("none", "", "name MCP servers of their own by an address", []),
   terminals: row("none", "", "open terminals", []),
   code: {
-    ...row("none", "run code: {}", "run code, also with the network", ["sandbox", "network"]),
+    ...row("none", "run code: {}", "run any code", ["sandbox", "network"]),
     sent: ["sandbox"],
   },
-  variables: row("none", "read the variables {} of the environment", "read every variable of the environment"),
-  addresses: row("none", "ask the private addresses {}", "ask private addresses"),
-  workflows: row("all", "call the workflows {}", "call every workflow"),
+  variables: row("none", "read the variables {} of the environment", "read any variable of the environment"),
+  addresses: row("none", "ask the private addresses {}", "ask any private address"),
+  workflows: row("all", "call the workflows {}", "call any workflow"),
   folders: row("none", "", "name files and folders of the application", []),
   storage: row("all", "", "write files into the storage", []),
 } as const satisfies Record<string, CapabilityRow>;

@@ -51,6 +51,14 @@ const MEMORY = JSON.stringify({
   workflows: [{ name: "remember", steps: ["A"] }],
 });
 
+/** The operator's own may use the network. */
+const CODE = `
+name: code
+steps:
+  - {id: run, type: code, script: "scripts/touch.py#main", network: true, retry: {max_attempts: 1, on_failure: skip}}
+  - {id: ask, prompt: "Hello.", depends_on: [run]}
+`;
+
 const COMPUTED = `
 name: computed
 input_schema: {properties: {text: {type: string}}}
@@ -86,6 +94,13 @@ class Served {
     const made = await pawl(["keys", "create", "k", "--tenant", "acme", ...args], { cwd: this.#app });
     expect(made.code, made.stderr).toBe(0);
     return made.stdout.trim();
+  }
+
+  async callTool(name: string, args: JsonObject, key: string): Promise<string> {
+    const accept = "application/json, text/event-stream";
+    const headers = { "content-type": "application/json", accept, "x-api-key": key };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+    return (await fetch(`${this.#url}/mcp`, { method: "POST", headers, body })).text();
   }
 
   async post(path: string, body: JsonObject, key: string): Promise<{ status: number; body: JsonObject }> {
@@ -158,6 +173,30 @@ describe("a key of a tenant", () => {
     const granted = await served.key("--grant", "terminals");
     const opened = await served.post("/workflows/run/sync", { workflow: "shell" }, granted);
     expect(opened.body).toMatchObject({ data: { status: "completed" } });
+  });
+
+  test("gets no further by saving, forking, MCP or the sandbox protocol", async () => {
+    const app = { "workflows/code.yaml": CODE, "scripts/touch.py": "def main():\n    return 1\n" };
+    const served = await Served.start(app);
+    const key = await served.key("--scopes", "read,run,write");
+    for (const text of [SHELL.replace("shell", "mine"), READER]) {
+      expect(problemsOf(await served.post("/workflows", { text }, key))).toContain("NOT_GRANTED");
+      expect(problemsOf(await served.post("/workflows/plan", { workflow: text, input: {} }, key))).toContain(
+        "NOT_GRANTED",
+      );
+    }
+    const asked = await served.callTool("run_workflow_yaml", { yaml_content: READER }, key);
+    expect(asked).toContain("NOT_GRANTED");
+    // A fork with other steps is a text that is sent, whoever's workflow it was.
+    const ran = await served.post("/workflows/run/sync", { workflow: "code" }, key);
+    const id = (ran.body["data"] as JsonObject)["run_id"];
+    const fork = { from_step: "ask", changes: { prompt: "Something else." } };
+    expect(problemsOf(await served.post(`/runs/${id}/fork`, fork, key))).toContain("NOT_GRANTED");
+    const requestData = { source: "internal", payload: {} };
+    const context = { workflowInfo: { workflowId: "shell" } };
+    const executed = await served.post("/execute", { context, requestData }, key);
+    expect(executed.body).toMatchObject({ data: { code: "NOT_GRANTED" } });
+    expect(JSON.stringify(executed.body)).not.toContain("session_");
   });
 
   test("finds no terminal of another tenant: it does not exist", async () => {
