@@ -111,6 +111,7 @@ class App implements OpenApplication {
       ...parts,
       environment,
       secrets: this.#secrets,
+      confine: (program, writable) => this.#work.confineTerminal(program, writable),
       files: () => this.files(),
       tell,
     });

@@ -34,6 +34,8 @@ emulators = [{ name = "xterm", command = ["xterm", "-e"] }]
 test("everything has a default", async () => {
   expect(await load({})).toEqual({
     level: "high",
+    sandbox: false,
+    sandboxFolders: [],
     backend: "pty",
     maxCallsPerMinute: 60,
     maxSessions: 50,

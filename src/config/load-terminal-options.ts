@@ -43,6 +43,8 @@ export async function loadTerminalOptions(sources: TerminalOptionSources) {
   const found = { ...FALLBACKS, ...withoutAbsent(file.values), ...withoutAbsent(settings.terminal) };
   return {
     level: found.level,
+    sandbox: found.sandbox,
+    sandboxFolders: found.sandbox_folders ?? [],
     backend: found.backend,
     maxCallsPerMinute: found.max_calls_per_minute,
     maxSessions: found.max_sessions,

@@ -238,6 +238,15 @@ export const SETTINGS = {
       toml: "security.level",
       says: "The security level.",
     },
+    sandbox: {
+      is: "flag",
+      fallback: false,
+      says: "Whether every terminal runs in the sandbox. Otherwise those do that ask for it.",
+    },
+    sandbox_folders: {
+      is: "texts",
+      says: "Folders of the application that terminals in the sandbox may change.",
+    },
     backend: { is: ["pty", "tmux"], fallback: "pty", says: "With `tmux` terminals outlive the process." },
     max_calls_per_minute: {
       is: "count",

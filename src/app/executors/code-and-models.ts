@@ -7,6 +7,7 @@ import type { RunCommand } from "../../executors/core-tools/command-tool.ts";
 import type { ProcessWay } from "../../executors/mcp-servers/resolve-server.ts";
 import type { ModelsOptions } from "../../executors/models/models-options.ts";
 import type { Egress, Sandbox } from "../../executors/sandbox/sandbox.ts";
+import type { ConfinedProgram } from "../../executors/terminal/terminal-options.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
 import { once } from "../once.ts";
 
@@ -114,6 +115,8 @@ export function composeCodeAndModels({
     checkSandbox,
     /** Puts MCP servers of definitions into the sandbox. */
     confineServer: async (way: ProcessWay) => confineServer(await sandbox(), way, { limits, dataDir }),
+    confineTerminal: async (program: ConfinedProgram, writable: readonly string[]) =>
+      confineTerminal(await sandbox(), program, { limits, dataDir, writable }),
     close: async () => {
       await sandbox.close((opened) => opened.close());
     },
@@ -158,6 +161,44 @@ async function confineServer(
   if (prepared === undefined || !("refused" in prepared)) return prepared;
   const message = `There is no sandbox for a server that a definition names (${prepared.refused}).`;
   throw new PawlError("SANDBOX_MISSING", { message });
+}
+
+/** The terminal sees the folder as scripts do, and may change what the operator lists of it. */
+async function confineTerminal(
+  sandbox: Sandbox,
+  { folder, ...program }: ConfinedProgram,
+  {
+    limits,
+    dataDir,
+    writable,
+  }: {
+    readonly limits: CodeAndModels["limits"];
+    readonly dataDir: string;
+    readonly writable: readonly string[];
+  },
+) {
+  const changed = await Promise.all(
+    writable.map((path) => realpath(resolve(folder, path)).catch(() => resolve(folder, path))),
+  );
+  const outside = changed.find((path) => !path.startsWith(`${folder}/`));
+  if (outside !== undefined) {
+    const message = `\`terminal.sandbox_folders\` has ${outside}, which does not lie below ${folder}.`;
+    throw new PawlError("CONFIG_INVALID", { message });
+  }
+  const prepared = await sandbox.prepareStanding({
+    ...program,
+    visible: [
+      { kind: "entries", path: folder, without: ["pawl.yaml", "agents.json"] },
+      ...changed.map((path) => ({ kind: "writable", path }) as const),
+      { kind: "hidden", path: dataDir },
+    ],
+    network: true,
+    hasTerminal: true,
+    limits: { memoryBytes: limits.memoryBytes, maxProcesses: limits.maxProcesses + THREADS_OF_SERVER },
+  });
+  if (prepared !== undefined && !("refused" in prepared)) return prepared;
+  const reason = prepared === undefined ? "it is switched off by `code.sandbox`, or not installed" : prepared.refused;
+  throw new PawlError("SANDBOX_MISSING", { message: `There is no sandbox for the terminal (${reason}).` });
 }
 
 /** Node starts as many before a server has done anything. */

@@ -6,9 +6,10 @@ import type { Config } from "../../config/load-config.ts";
 import type { LoadedTerminalOptions } from "../../config/load-terminal-options.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
+import type { StandingProgram } from "../../executors/sandbox/sandbox.ts";
 import type { SessionRecordings } from "../../executors/terminal/recording/session-recordings.ts";
 import type { PtyHolder } from "../../executors/terminal/session/pty.ts";
-import type { TerminalSurroundings } from "../../executors/terminal/terminal-options.ts";
+import type { ConfinedProgram, TerminalSurroundings } from "../../executors/terminal/terminal-options.ts";
 import type { TerminalSessions } from "../../executors/terminal/terminal-sessions.ts";
 import type { Executor } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
@@ -22,6 +23,8 @@ interface TerminalPartsOptions {
   readonly config: Config;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly secrets: KnownSecrets;
+  /** Puts the program of a terminal into the sandbox. */
+  confine(program: ConfinedProgram, writable: readonly string[]): Promise<StandingProgram>;
   /** The storage of recordings. */
   files(): Promise<FileStorage>;
   /** For a person: what is wrong with files of the library. */
@@ -200,7 +203,7 @@ export class TerminalParts {
     options: LoadedTerminalOptions,
     whoWatches: Pick<TerminalSurroundings, "opened" | "toWebUrl">,
   ): Promise<TerminalSessions> {
-    const { appDir, environment, secrets } = this.#options;
+    const { appDir, environment, secrets, confine } = this.#options;
     const { createTerminalSessions } = await import("../../executors/terminal/terminal-sessions.ts");
     return createTerminalSessions(options, {
       environment,
@@ -208,6 +211,7 @@ export class TerminalParts {
       homeDir: homedir(),
       temporaryDir: tmpdir(),
       mask: secrets.mask,
+      confine: (program) => confine(program, options.sandboxFolders),
       ...whoWatches,
       ...(options.backend === "tmux" ? { holder: await this.#tmux(options) } : {}),
     });

@@ -1,3 +1,4 @@
+import type { StandingProgram } from "../sandbox/sandbox.ts";
 import type { SecurityLevel } from "./policy/security-level.ts";
 import type { PtyHolder } from "./session/pty.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
@@ -5,6 +6,8 @@ import type { TerminalSession } from "./session/terminal-session.ts";
 /** The configuration of terminals. */
 export interface TerminalOptions {
   readonly level: SecurityLevel;
+  /** Every terminal runs in the sandbox; otherwise those that ask for it. */
+  readonly sandbox?: boolean;
   readonly maxCallsPerMinute: number;
   readonly maxSessions: number;
   readonly defaultShell: string;
@@ -18,6 +21,15 @@ export interface TerminalOptions {
   readonly auditLogPath?: string | undefined;
 }
 
+export interface ConfinedProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** What it sees beside the system. */
+  readonly folder: string;
+}
+
 /** The surroundings of all terminals of a process. */
 export interface TerminalSurroundings {
   /** The environment of this process. Terminals get a few harmless variables of it and nothing else. */
@@ -29,6 +41,8 @@ export interface TerminalSurroundings {
   readonly mask: (text: string) => string;
   /** The address at which a session can be watched. Absent: there is none. */
   readonly toWebUrl?: (sessionId: string) => string | null;
+  /** Puts a program into the sandbox. Throws `SANDBOX_MISSING`. Absent: there is none. */
+  readonly confine?: (program: ConfinedProgram) => Promise<StandingProgram>;
   /** The holder of the terminals. Absent: a process that ends with this one. */
   readonly holder?: PtyHolder;
   /** Called with a session before its program has shown anything. */

@@ -57,6 +57,15 @@ export const TERMINAL_TOOLS = {
         .record(z.string(), z.string("must be a map of texts."), "must be a map of texts.")
         .nullish()
         .meta({ default: null, description: "Environment variables beside the usual ones." }),
+      sandbox: z
+        .boolean("must be true or false.")
+        .nullish()
+        .meta({
+          default: null,
+          description:
+            "Whether the program is confined: the application's folder without hidden files, read-only, a folder for temporary files, " +
+            "the network only by HTTP to public addresses. Nothing that is typed is refused there. Default: the setting `terminal.sandbox`.",
+        }),
     }),
     output: z.object({
       success,

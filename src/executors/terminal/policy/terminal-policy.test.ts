@@ -68,7 +68,7 @@ function ruleFor(level: SecurityLevel, inputs: readonly string[]): string | unde
   try {
     for (const text of inputs) {
       const input = translateEscapes(text);
-      policy.checkTyping({ input, length: text.length, begun, shown: "$ " });
+      policy.checkTyping({ input, length: text.length, begun, shown: "$ ", isSandboxed: false });
       begun = readTypedLines(begun, input).current;
     }
     return undefined;

@@ -20,6 +20,7 @@ export interface Opening {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly openSessions: number;
+  readonly isSandboxed: boolean;
 }
 
 export interface Typing {
@@ -31,13 +32,14 @@ export interface Typing {
   readonly begun: TypedLine;
   /** The line as the program shows it, for where that cannot be told from what was typed. */
   readonly shown: string;
+  readonly isSandboxed: boolean;
 }
 
 const MAX_INPUT_LENGTH = 10_000;
 
 /**
  * The rules for the use of terminals. A help against accidents and careless instructions, not a wall: whoever may type into a
- * shell can have it do anything that its user may. Every method throws `TERMINAL_REFUSED` with the rule that was broken.
+ * shell can have it do anything that its user may. A wall is the sandbox, where no word is looked at. Every method throws `TERMINAL_REFUSED` with the rule that was broken.
  */
 export class TerminalPolicy {
   readonly #options: PolicyOptions;
@@ -56,12 +58,13 @@ export class TerminalPolicy {
     refuse("calls-per-minute", reason, `Try again in ${Math.ceil(waitMs / 1000)} s, or raise the limit.`);
   }
 
-  checkOpening({ shell, program, folder, environment, openSessions }: Opening): void {
+  checkOpening({ shell, program, folder, environment, openSessions, isSandboxed }: Opening): void {
     const { level, roots, maxSessions } = this.#options;
     if (openSessions >= maxSessions) {
       const reason = `${openSessions} terminals are open, and ${maxSessions} may be.`;
       refuse("sessions", reason, "Close one with exit_terminal, or raise the limit.");
     }
+    if (isSandboxed) return;
     refuseBlockedCommand(level, { text: shell, isCertain: true });
     refuseForbiddenVariable(level, environment);
     if (!isAtLeast(level, "medium")) return;
@@ -69,11 +72,12 @@ export class TerminalPolicy {
     refuseForbiddenFolder(folder, roots);
   }
 
-  checkTyping({ input, length, begun, shown }: Typing): void {
+  checkTyping({ input, length, begun, shown, isSandboxed }: Typing): void {
     if (length > MAX_INPUT_LENGTH) {
       const reason = `The input has ${length} characters, and ${MAX_INPUT_LENGTH} are allowed.`;
       refuse("input-length", reason, "Send it in parts, or put it into a file.");
     }
+    if (isSandboxed) return;
     const { level } = this.#options;
     const { submitted, current, deleted } = readTypedLines(begun, input);
     for (const line of [...submitted, current, ...deleted]) refuseBlockedCommand(level, line);

@@ -56,6 +56,8 @@ export interface SessionFacts {
   /** Whose run that is. Absent: the application's own. */
   readonly tenantId?: string | undefined;
   readonly createdAt: Date;
+  /** Its program is confined, so that what is typed need not be looked at. */
+  readonly isSandboxed?: boolean;
 }
 
 /** Holds the terminals that programs run in. */

@@ -7,6 +7,7 @@ import type { PtySpec } from "../pty-host/messages.ts";
 import { findTooLong } from "../session/given-size.ts";
 import { settle } from "../session/settle.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
+import { confineTerminal, holdToSandbox, PATH_INSIDE } from "./confine-terminal.ts";
 import type { ToolCall } from "./gate.ts";
 import type { ToolHandler, ToolParts } from "./tool-parts.ts";
 
@@ -15,21 +16,26 @@ const SETTLING = { graceMs: 1_500, maxMs: 2_000 };
 
 export const openTerminal: ToolHandler<"open_terminal"> = async (parts, request, call) => {
   const shell = request.shell ?? parts.options.defaultShell;
-  const plan = toPlan(parts, request, shell);
-  admit(parts, { plan, shell, call });
+  const isSandboxed = parts.options.sandbox === true || request.sandbox === true;
+  const plan = toPlan(parts, { ...request, sandbox: isSandboxed }, shell);
+  admit(parts, { plan, shell, call, isSandboxed });
   if ("error" in plan) return toFailure(shell, plan.error);
+  const confined = isSandboxed ? await confineTerminal(parts, plan.spec) : undefined;
+  if (confined !== undefined && "error" in confined) return toFailure(shell, confined.error);
 
   const id = `session_${randomBytes(4).toString("hex")}`;
   const { owner, tenantId } = call;
   // The address opens every terminal of this machine, so that no tenant gets it.
   const webUrl = tenantId === undefined ? (parts.surroundings.toWebUrl?.(id) ?? null) : null;
-  const facts = { id, command: shell, webUrl, owner, tenantId, createdAt: new Date() };
+  const facts = { id, command: shell, webUrl, owner, tenantId, createdAt: new Date(), isSandboxed };
   let session: TerminalSession;
   try {
-    session = await parts.table.open(facts, plan.spec);
+    session = await parts.table.open(facts, confined?.spec ?? plan.spec);
   } catch (error) {
+    confined?.program.release();
     return toFailure(shell, `The terminal could not be opened: ${error instanceof Error ? error.message : error}`);
   }
+  if (confined !== undefined) holdToSandbox(session, confined.program);
   parts.surroundings.opened?.(session);
   await settleOrDestroy(parts, session, call);
   return {
@@ -59,8 +65,8 @@ function toPlan(parts: ToolParts, request: ToolInput<"open_terminal">, shell: st
   if (parsed === undefined) return { ...asked, error: "The shell has no name." };
   const problem = findProblem(folder, wished) ?? findTooLong(parsed.args, wished);
   if (problem !== undefined) return { ...asked, error: problem };
-  const env = buildChildEnvironment(parts, wished);
-  const command = locateCommand(parsed, { path: env["PATH"] ?? "", folder });
+  const env = request.sandbox === true ? buildConfinedEnvironment(parts, wished) : buildChildEnvironment(parts, wished);
+  const command = locateCommand(parsed, { path: env["PATH"] ?? PATH_INSIDE, folder });
   if (command === undefined) return { ...asked, error: `Shell '${parsed.program}' is not installed.` };
   return { ...asked, spec: { command, cwd: folder, env, columns: options.columns, rows: options.rows } };
 }
@@ -87,13 +93,22 @@ function isVariable(name: string, value: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !value.includes("\0");
 }
 
-function admit({ gate, policy, table }: ToolParts, opening: { plan: Plan; shell: string; call: ToolCall }): void {
-  const { plan, shell, call } = opening;
+function admit(
+  { gate, policy, table }: ToolParts,
+  opening: { plan: Plan; shell: string; call: ToolCall; isSandboxed: boolean },
+): void {
+  const { plan, shell, call, isSandboxed } = opening;
   const { program, folder, environment } = plan;
   // Values may be secrets that nobody knows to be some.
-  const facts = { tool: "open_terminal", shell, working_directory: folder, environment: Object.keys(environment) };
+  const facts = {
+    tool: "open_terminal",
+    shell,
+    working_directory: folder,
+    environment: Object.keys(environment),
+    sandbox: isSandboxed,
+  };
   gate.admit(call, facts, () => {
-    policy.checkOpening({ shell, program, folder, environment, openSessions: table.running });
+    policy.checkOpening({ shell, program, folder, environment, openSessions: table.running, isSandboxed });
   });
 }
 
@@ -144,6 +159,14 @@ function buildChildEnvironment(
     ...(options.isolateHistory ? NO_HISTORY : {}),
     ...wished,
   };
+}
+
+/** The sandbox has a home, a search path and a folder for temporary files of its own. */
+function buildConfinedEnvironment(
+  { options }: ToolParts,
+  wished: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return { LANG: "C.UTF-8", TERM: "xterm-256color", ...(options.isolateHistory ? NO_HISTORY : {}), ...wished };
 }
 
 interface ShellCommand {

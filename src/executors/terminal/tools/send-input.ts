@@ -14,7 +14,13 @@ export const sendInput: ToolHandler<"send_input"> = async ({ table, gate, policy
   gate.admit(call, { tool: "send_input", session_id, input_text, keys: keys ?? [] }, () => {
     if (session === undefined) return;
     const shown = session.screen.readCursorLine();
-    policy.checkTyping({ input, length: input_text.length, begun: session.typedLine, shown });
+    policy.checkTyping({
+      input,
+      length: input_text.length,
+      begun: session.typedLine,
+      shown,
+      isSandboxed: session.facts.isSandboxed === true,
+    });
   });
   const fail = (message: string, why: string | null) => ({
     success: false,

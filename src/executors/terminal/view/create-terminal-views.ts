@@ -66,7 +66,13 @@ async function typeLive({ gate, policy }: ToolParts, session: TerminalSession, d
   const facts = { tool: "live_input", session_id: session.facts.id, input_text: data, caller: "person" };
   gate.admit({ isInternal: true }, facts, () => {
     const shown = session.screen.readCursorLine();
-    policy.checkTyping({ input: data, length: data.length, begun: session.typedLine, shown });
+    policy.checkTyping({
+      input: data,
+      length: data.length,
+      begun: session.typedLine,
+      shown,
+      isSandboxed: session.facts.isSandboxed === true,
+    });
     if (session.isClogged) throw new PawlError("TERMINAL_REFUSED", { message: "The program does not read its input." });
   });
   await session.type(data);
