@@ -73,7 +73,7 @@ function countNodes(value: Json): number {
   return Object.values<Json>(value).reduce<number>((sum, each) => sum + countNodes(each), 1);
 }
 
-const MAX_SMALL_CHARS = 20_000;
+const MAX_SMALL_CHARS = 6_000;
 const MAX_SMALL_PATTERNS = 20_000;
 
 /** Whether it is compiled in some milliseconds. `text` is its JSON. */
@@ -103,7 +103,7 @@ function weigh(pattern: string): number {
 }
 
 /** Steps of some ten nanoseconds. */
-const MAX_STEPS = 2_000_000;
+const MAX_STEPS = 500_000;
 
 /** Whether a value can be checked at once, where everybody else waits. */
 export function isCheap({ keywords, patterns, formats }: SchemaCost, value: Json): boolean {

@@ -1,3 +1,4 @@
+import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { Compiled, LoadOptions } from "../definition.ts";
 import type { ProblemList } from "../problem-list.ts";
@@ -32,16 +33,30 @@ export async function compileSandcastle(
 async function checkDefaults(root: YamlMap, { input }: Workflow, problems: ProblemList): Promise<void> {
   const at = root.entries.get("input_schema")?.value;
   const { schema, defaults } = input;
-  const checker = new JsonSchemas();
-  if (at === undefined || schema === undefined || (await checker.findFault(schema)) !== undefined) return;
-  for (const [name, value] of Object.entries(defaults)) {
-    const only = { ...schema, required: [] };
-    const reason = await checker.explainMismatch(only, Object.fromEntries([[name, value]]));
-    if (reason === undefined) continue;
-    const place = findPart(at, ["properties", name, "default"]);
-    const message = `The default of \`${name}\` does not fit: ${reason}.`;
-    problems.error({ code: "VALUE_INVALID", at: place, message });
+  if (at === undefined || schema === undefined || Object.keys(defaults).length === 0) return;
+  const schemas = new JsonSchemas();
+  if ((await schemas.findFault(schema)) !== undefined) return;
+  try {
+    const mismatches = await schemas.listMismatches({ ...schema, required: [] }, defaults);
+    for (const [name, found] of Map.groupBy(mismatches, ({ path }) => nameIn(path))) {
+      if (!Object.hasOwn(defaults, name)) continue;
+      const place = findPart(at, ["properties", name, "default"]);
+      const reason = found.map(({ path, message }) => `it${path} ${message}`).join(", ");
+      problems.error({
+        code: "VALUE_INVALID",
+        at: place,
+        message: `The default of \`${name}\` does not fit: ${reason}.`,
+      });
+    }
+  } catch (error) {
+    if (!isPawlError(error)) throw error;
+    problems.error({ code: "SCHEMA_INVALID", at, message: `\`input_schema\`: ${error.message}` });
   }
+}
+
+/** The first part of a JSON pointer. */
+function nameIn(pointer: string): string {
+  return (pointer.split("/")[1] ?? "").replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 /** Agent servers bring tools of their own; an agent of Pawl itself has those that its step lists. */
