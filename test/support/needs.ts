@@ -8,6 +8,7 @@ const PACKAGES = {
   chromium: "chromium",
   curl: "curl",
   python3: "python3",
+  strace: "strace",
   tmux: "tmux",
   vim: "vim",
   zsh: "zsh",

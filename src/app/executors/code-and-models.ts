@@ -58,7 +58,6 @@ export function composeCodeAndModels({
       (await import("../../executors/sandbox/create-sandbox.ts")).createSandbox({ mode, egress, ready: code.ready }),
     );
   const sandbox = openSandbox(code.sandbox);
-  const strictSandbox = code.sandbox === "auto" ? openSandbox("required") : sandbox;
   const models = once(async () =>
     (await import("../../executors/models/create-models.ts")).createModels(modelsOptions),
   );
@@ -92,7 +91,7 @@ export function composeCodeAndModels({
      * The sandbox for commands of a model. Without a sandbox there are none, unless a person has switched it off: what is a warning
      * for the application's own scripts is a refusal here.
      */
-    strictSandbox,
+    strictSandbox: openSandbox(code.sandbox === "off" ? "off" : "required"),
     /** Runs functions of scripts. */
     code: once(async () => {
       const { createCodeExecutor } = await import("../../executors/code/code-executor.ts");
@@ -115,7 +114,7 @@ export function composeCodeAndModels({
     endpoint,
     checkSandbox,
     /** Puts MCP servers of definitions into the sandbox. */
-    confineServer: async (way: ProcessWay) => confineServer(await strictSandbox(), way, { limits, dataDir }),
+    confineServer: async (way: ProcessWay) => confineServer(await sandbox(), way, { limits, dataDir }),
     confineTerminal: async (program: ConfinedProgram, writable: readonly string[]) =>
       confineTerminal(await sandbox(), program, { limits, dataDir, writable }),
     close: async () => {

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { needs } from "../support/needs.ts";
+import { attackOnce, PARTS, type Part } from "./rounds.ts";
+
+needs("bwrap", "curl", "python3", "strace");
+
+const SEED = 1;
+
+// A server of its own, hundreds of requests and some kills each: `npm run adversary` does all of it, for as long as one likes.
+test.each((Object.keys(PARTS) as Part[]).filter((part) => part !== "hostile"))(
+  "an adversary of %s gets nothing, breaks nothing and stops nothing",
+  async (part) => {
+    const { told, violations } = await attackOnce(part, { seed: SEED, isWhole: false });
+    expect({ told, violations }).toEqual({ told, violations: [] });
+  },
+  180_000,
+);
