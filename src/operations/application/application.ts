@@ -107,7 +107,7 @@ export interface DataFolder {
   collect(onlyLooks: boolean): Promise<{ readonly blobs: number; readonly bytes: number }>;
 }
 
-export interface CopiedData {
+interface CopiedData {
   readonly path: string;
   readonly files: number;
   readonly bytes: number;

@@ -27,7 +27,7 @@ export function waitOutLocks<T extends object>(records: T): T {
 }
 
 /** Makes a call again that has failed. Rejects with its failure where that is no lock, or after five seconds. */
-export async function retryWhileLocked<T>(call: () => T | Promise<T>, failure: unknown): Promise<T> {
+async function retryWhileLocked<T>(call: () => T | Promise<T>, failure: unknown): Promise<T> {
   const until = performance.now() + PATIENCE_MS;
   let last = failure;
   for (let pauseMs = FIRST_PAUSE_MS; isLocked(last); pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS)) {
