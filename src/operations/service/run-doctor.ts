@@ -32,7 +32,7 @@ export async function runDoctor(app: Application): Promise<readonly Check[]> {
     await attempt("port", () => checkPort(app)),
     await attempt("agents", () => checkAgents(app)),
     checkModelKeys(app),
-    ...(await checkGrants(app)),
+    ...(await attemptAll("grants", () => checkGrants(app))),
     ...checkAgentsFile(app),
     ...(await checkToolServers(app)),
     ...unusedSettings(app),
@@ -129,11 +129,17 @@ function checkModelKeys({ config }: Application): Check {
 }
 
 async function attempt(name: string, check: () => Promise<Omit<Check, "name">>): Promise<Check> {
+  const [found] = await attemptAll(name, async () => [{ name, ...(await check()) }]);
+  return found ?? { name, state: "ok", detail: "" };
+}
+
+/** What cannot be looked at is a result of its own. */
+async function attemptAll(name: string, checks: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
   try {
-    return { name, ...(await check()) };
+    return await checks();
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    return { name, state: "error", detail, ...(isPawlError(error) ? { remedy: error.remedy } : {}) };
+    return [{ name, state: "error", detail, ...(isPawlError(error) ? { remedy: error.remedy } : {}) }];
   }
 }
 
