@@ -64,13 +64,14 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
       own: await servers(),
       pool: shared,
       validators: await validators(),
-      readPinned: (pinned, { folder, reach }) => {
+      readPinned: (pinned, { folder, reach, tenantId }) => {
         const entries = () => readEntries(pinned, "the definition");
         // Whoever is not the operator has no program here that runs as we do.
         const confinedTo = reach === undefined ? undefined : (folder ?? null);
         return new McpServers({
           ...surroundings(folder ?? appDir, reach),
           confinedTo,
+          tenantId,
           pool: shared,
           entries,
           idleMs: mcp.idle_ms,

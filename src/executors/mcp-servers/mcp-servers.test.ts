@@ -320,6 +320,14 @@ test("a URL where nobody listens, or that is something else, cannot be reached",
   expect(await failureOf(servers.list("gone", NEVER))).toMatchObject({ code: "MCP_UNREACHABLE", retryable: true });
 });
 
+test("tenants share no server that their definitions name, however alike", async () => {
+  const pool = openPool();
+  const find = (tenantId?: string) => open({ fake: fake() }, { pool, tenantId }).find("fake");
+  expect(await find("a")).toBe(await find("a"));
+  expect(await find("a")).not.toBe(await find("b"));
+  expect(await find()).not.toBe(await find("a"));
+});
+
 test("a server that a definition names is asked only where its run may ask, over connections that were checked", async () => {
   const { url } = await startEverythingHttp();
   const everything = entry({ url });

@@ -17,6 +17,8 @@ export interface ServerAddress {
   readonly roots: readonly ResolvedRoot[];
   /** Absent: the application's. */
   readonly connectTimeoutMs?: number;
+  /** Whose it is: tenants share no server that they have named, however alike. */
+  readonly tenantId?: string | undefined;
   /** Values of variables, headers and settings with secret names. They are masked everywhere. */
   readonly secrets: readonly string[];
 }
@@ -50,6 +52,8 @@ export interface Surroundings {
   env(name: string): string | undefined;
   /** Addresses that entries may name beside the public ones. Absent: all, since the operator wrote them. */
   readonly reach?: Reach | undefined;
+  /** Absent: the application itself. */
+  readonly tenantId?: string | undefined;
   /** Servers that are programs run in the sandbox, and see this folder, or none. Absent: they run as we do. */
   readonly confinedTo?: string | null | undefined;
 }
@@ -73,6 +77,7 @@ export function resolveServer(name: string, entry: ServerEntry, around: Surround
     protocol,
     roots,
     connectTimeoutMs: settings.timeout_ms,
+    tenantId: around.tenantId,
     secrets: texts.secrets,
   };
 }

@@ -52,8 +52,9 @@ export class ServerPool {
 }
 
 /** The settings hold secrets, so it is the hash that is kept. */
-function hashOf({ name, way, protocol, roots, connectTimeoutMs }: ServerAddress, idleMs: number | undefined): string {
+function hashOf(address: ServerAddress, idleMs: number | undefined): string {
+  const { name, way, protocol, roots, connectTimeoutMs, tenantId } = address;
   const where = way.kind === "process" ? way : { ...way, url: way.url.href };
-  const text = JSON.stringify([name, where, protocol, roots, connectTimeoutMs, idleMs]);
+  const text = JSON.stringify([name, where, protocol, roots, connectTimeoutMs, tenantId, idleMs]);
   return createHash("sha256").update(text).digest("base64");
 }

@@ -28,6 +28,8 @@ export interface ToolboxRequest {
   readonly grant?: Grant | undefined;
   /** Addresses that `servers` may name beside the public ones. Absent: all, since the operator wrote them. */
   readonly reach?: Reach | undefined;
+  /** Whose run it is: tenants share no server of a definition. Absent: the application's. */
+  readonly tenantId?: string | undefined;
   /** Ids of the servers that the agent may use. Absent: all. Empty: none. */
   readonly clients?: readonly string[] | undefined;
   /** Names, or qualified names, of tools that it neither sees nor may call. They may end with `*`. */

@@ -102,6 +102,7 @@ async function offerServed(
       folder,
       grant: grantOf(task.settings),
       reach: task.reach,
+      tenantId: task.tenantId,
       clients,
       exclude,
     },

@@ -27,13 +27,15 @@ import { describeContent } from "./describe-content.ts";
 import { listServerStates } from "./list-server-states.ts";
 import { nameTools } from "./name-tools.ts";
 
+type Pinned = Pick<ToolboxRequest, "servers" | "folder" | "reach" | "tenantId">;
+
 export interface ToolboxOptions {
   /** The application's own servers. */
   readonly own: McpServers;
   /** Connects all of them. The caller closes it. */
   readonly pool: ServerPool;
   /** The servers of a pinned definition. */
-  readPinned(servers: JsonObject, around: Pick<ToolboxRequest, "folder" | "reach">): McpServers;
+  readPinned(servers: JsonObject, around: Omit<Pinned, "servers">): McpServers;
   readonly validators: JsonSchemas;
 }
 
@@ -100,10 +102,10 @@ export class McpToolbox implements AgentToolbox {
   }
 
   /** A definition's servers are read once, not for every agent that asks. */
-  #setOf({ servers, folder, reach }: Pick<ToolboxRequest, "servers" | "folder" | "reach">): McpServers {
+  #setOf({ servers, folder, reach, tenantId }: Pinned): McpServers {
     if (servers === undefined) return this.#options.own;
-    const key = JSON.stringify([folder ?? null, reach ?? null, servers]);
-    const known = this.#sets.get(key) ?? this.#options.readPinned(servers, { folder, reach });
+    const key = JSON.stringify([folder ?? null, reach ?? null, tenantId ?? null, servers]);
+    const known = this.#sets.get(key) ?? this.#options.readPinned(servers, { folder, reach, tenantId });
     this.#sets.set(key, known);
     return known;
   }
