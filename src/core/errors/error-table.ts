@@ -88,6 +88,11 @@ export const ERRORS = {
     "Make the schema simpler: fewer references to itself, fewer alternatives, smaller values.",
     1,
   ),
+  DEFINITION_TOO_COSTLY: row(
+    "A definition that is sent cannot be compiled in time.",
+    "Split the workflow, or make it simpler: fewer steps, dependencies and values. A file of the application has no such limit.",
+    3,
+  ),
   CRON_INVALID: row("This is not a valid cron expression.", "Use five fields, for example `0 6 * * 1-5`.", 3),
   NOT_SUPPORTED: row("This part of the format is not supported.", "See the message for what to write instead.", 3),
   EXPRESSION_INVALID: row("The expression cannot be read.", "Correct it at the place shown.", 3),

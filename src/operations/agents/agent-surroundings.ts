@@ -5,12 +5,12 @@ import { hasWorkflowNamed, type NamePlaces } from "../definitions/definition-fil
 import { looksLikeFile } from "../definitions/looks-like-file.ts";
 import { readAgentFiles } from "./agent-files.ts";
 
-/** Finds the things that a file of agents may name beside its own agents and workflows. `file`: its own path, if it has one. */
-export function surroundingsOf(
-  places: NamePlaces,
-  file: string | undefined,
-): Pick<LoadOptions, "agentFiles" | "hasWorkflow"> {
-  const { appDir } = places;
+/** The application of a text of agents. `file`: the text's own path, if it has one. */
+export type Surroundings = NamePlaces & { readonly file: string | undefined };
+
+/** Finds the things that a file of agents may name beside its own agents and workflows. */
+export function surroundingsOf(places: Surroundings): Pick<LoadOptions, "agentFiles" | "hasWorkflow"> {
+  const { appDir, file } = places;
   const folders = file === undefined ? [appDir] : [dirname(file), appDir];
   return {
     agentFiles: () => readAgentFiles(appDir, file),

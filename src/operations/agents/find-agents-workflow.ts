@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { ShownProblem } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
-import type { DefinitionReport } from "../definitions/compile-text.ts";
+import type { DefinitionReport } from "../definitions/compile/report-on-text.ts";
 import { agentsFileOf, stemOf } from "../definitions/definition-files.ts";
 import type { ReferredDefinition } from "../definitions/find-definition.ts";
 import { findNamed } from "../definitions/find-named.ts";

@@ -5,12 +5,11 @@ import type { DefinitionPart } from "../../dialects/definition.ts";
 import { listAgentNames } from "../../dialects/list-names.ts";
 import type { ShownProblem } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
-import { checkWholeText, type TextOrigin } from "../definitions/compile-text.ts";
+import { checkWholeText, type TextOrigin } from "../definitions/compile/report-on-text.ts";
 import { agentsFileOf, foldersOf } from "../definitions/definition-files.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { listAgentFiles } from "./agent-files.ts";
-import { surroundingsOf } from "./agent-surroundings.ts";
 import { missingAgentsFile } from "./missing-agents-file.ts";
 import { findWorkspace } from "./workspace.ts";
 
@@ -61,7 +60,7 @@ export async function readAgentSource(places: AgentPlaces, file: string): Promis
 
 export function originOfAgents({ appDir, config }: AgentPlaces, file: string): TextOrigin {
   const loading = loadOptionsOf(config);
-  const around = surroundingsOf({ appDir, ...loading }, file);
+  const around = { appDir, agentsFile: loading.agentsFile, file };
   return { source: file, grant: EVERYTHING, folders: foldersOf(file, appDir), ...loading, around };
 }
 

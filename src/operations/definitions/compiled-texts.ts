@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { type DefinitionReport, reportOnText, type TextOrigin } from "./compile-text.ts";
+import { reportOnSent } from "./compile/report-on-sent.ts";
+import type { DefinitionReport, TextOrigin } from "./compile/report-on-text.ts";
 
 /** The origin of a text without folders. It pins no files, so it compiles to the same graph each time. */
 type SentOrigin = Pick<TextOrigin, "grant" | "source" | "maxSteps" | "envAllowed" | "isLenient">;
@@ -18,7 +19,7 @@ export class CompiledTexts {
   readonly #kept = new Map<string, KeptReport>();
   #characters = 0;
 
-  /** See `reportOnText`. */
+  /** See `reportOnSent`. */
   async report(
     text: string,
     { grant, source, maxSteps, envAllowed, isLenient = false }: SentOrigin,
@@ -27,7 +28,7 @@ export class CompiledTexts {
     const known = this.#kept.get(key);
     if (known !== undefined) return known.report;
     const origin = { grant, source, maxSteps, envAllowed, isLenient };
-    const report = reportOnText(text, { folders: [], ...origin });
+    const report = reportOnSent(text, { folders: [], ...origin });
     this.#keep(key, { report, characters: text.length });
     // A faulty text is not cached: it is corrected before it is sent again.
     const isGood = await report.then(

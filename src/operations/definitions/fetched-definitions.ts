@@ -2,7 +2,8 @@ import { BoundedMap } from "../../core/bounded-map.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
-import { compileText, type TextOrigin } from "./compile-text.ts";
+import type { TextOrigin } from "./compile/report-on-text.ts";
+import { compileText } from "./compile-text.ts";
 
 /** The place of a definition outside of the application's folder. */
 export interface Remote {

@@ -3,8 +3,8 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import { surroundingsOf } from "../agents/agent-surroundings.ts";
-import { compileText, type TextOrigin } from "./compile-text.ts";
+import type { TextOrigin } from "./compile/report-on-text.ts";
+import { compileText } from "./compile-text.ts";
 import { foldersOf } from "./definition-files.ts";
 import { findNamed, type NamedPlaces } from "./find-named.ts";
 import { grantOfSaved } from "./grant-of-saved.ts";
@@ -104,7 +104,7 @@ async function readDefinition(
 
 function originOf(file: string, source: string, places: DefinitionPlaces): TextOrigin {
   const { appDir, maxSteps, envAllowed = [], isLenient = false } = places;
-  const around = surroundingsOf(places, file);
+  const around = { ...places, file };
   return { source, grant: EVERYTHING, folders: foldersOf(file, appDir), envAllowed, isLenient, around, maxSteps };
 }
 

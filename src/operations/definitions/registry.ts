@@ -4,9 +4,8 @@ import { EVERYTHING } from "../../core/trust/grant.ts";
 import { listNames } from "../../dialects/list-names.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
 import { listAgentFiles } from "../agents/agent-files.ts";
-import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import { findWorkspace } from "../agents/workspace.ts";
-import { checkWholeText, type DefinitionReport } from "./compile-text.ts";
+import { checkWholeText, type DefinitionReport } from "./compile/report-on-text.ts";
 import { type FilePlaces, foldersOf, listDefinitionFiles, stemOf } from "./definition-files.ts";
 import { readTextFile } from "./read-text-file.ts";
 
@@ -75,7 +74,7 @@ export async function toRegistered(text: string, file: string, places: RegistryP
     grant: EVERYTHING,
     envAllowed,
     isLenient,
-    around: surroundingsOf(places, file),
+    around: { ...places, file },
     maxSteps,
   });
   const beside = parts === undefined ? [] : await listBeside(appDir);

@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../../core/trust/grant.ts";
-import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import type { Application } from "../application/application.ts";
 import { chooseAgent } from "../start/choose-agent.ts";
 import type { TextValidation } from "../workflows/workflow-schemas.ts";
-import { checkWholeText, type WholeReport } from "./compile-text.ts";
+import { describeWhole } from "./compile/describe-whole.ts";
+import { validateSent } from "./compile/report-on-sent.ts";
+import { checkWholeText } from "./compile/report-on-text.ts";
 import { foldersOf } from "./definition-files.ts";
-import { describeProblem } from "./describe-problem.ts";
 import { loadOptionsOf } from "./load-options.ts";
 import { readTextFile } from "./read-text-file.ts";
 
@@ -24,10 +24,10 @@ export async function validateDefinition(
     grant: EVERYTHING,
     folders: foldersOf(path, appDir),
     ...loading,
-    around: surroundingsOf({ appDir, ...loading }, path),
+    around: { appDir, agentsFile: loading.agentsFile, file: path },
     hasInlineAgents: await hasInlineAgents(config, appDir),
   });
-  return describeReport(report);
+  return describeWhole(report);
 }
 
 /** The provider by configuration alone. Options of a command are not known here. */
@@ -40,19 +40,10 @@ async function hasInlineAgents(config: Application["config"], folder: string): P
   }
 }
 
-/** Everything at once. A text that is sent has no folder: files that it names are not looked for. */
+/** Everything at once. A text that is sent has no folder: files that it names are not looked for. Throws `DEFINITION_TOO_COSTLY`. */
 export async function validateText(
   { config, grant }: Pick<Application, "config" | "grant">,
   text: string,
 ): Promise<TextValidation> {
-  return describeReport(await checkWholeText(text, { grant, folders: [], ...loadOptionsOf(config) }));
-}
-
-function describeReport({ definitions, parts, isValid, problems }: WholeReport): TextValidation {
-  const workflows = definitions.map(({ graph }) => {
-    const { name, dialect, flow } = graph;
-    return { name, dialect, steps: flow.steps.length };
-  });
-  const agents = parts?.filter(({ kind }) => kind === "agent").length;
-  return { valid: isValid, problems: problems.map(describeProblem), workflows, agents };
+  return validateSent(text, { grant, folders: [], ...loadOptionsOf(config) });
 }

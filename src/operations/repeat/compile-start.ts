@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { EVERYTHING, fromStored } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import type { Application } from "../application/application.ts";
 import { compileText, holdTo } from "../definitions/compile-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
@@ -57,7 +56,7 @@ async function compileSent(
     grant: fromStored(options["grant"]) ?? EVERYTHING,
     folders: file === undefined ? [appDir] : foldersOf(file, appDir),
     ...loading,
-    around: surroundingsOf({ appDir, ...loading }, file),
+    around: { appDir, agentsFile: loading.agentsFile, file },
     select,
     source,
   });

@@ -4,7 +4,9 @@ import type { JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
-import { definitionInvalid, reportOnText, type TextOrigin } from "../definitions/compile-text.ts";
+import { reportOnSent } from "../definitions/compile/report-on-sent.ts";
+import type { TextOrigin } from "../definitions/compile/report-on-text.ts";
+import { definitionInvalid } from "../definitions/compile-text.ts";
 import { findNamed } from "../definitions/find-named.ts";
 import { loadOptionsOf, registryOf } from "../definitions/load-options.ts";
 import { findSaved, reportOnSaved } from "../workflows/saved-definitions.ts";
@@ -80,7 +82,7 @@ export async function findSubmitted(
   if (isText(workflow)) {
     if (version !== undefined) throw noVersions("A text that is sent");
     // No folders: scripts and prompts belong to applications, and a text that was sent has none.
-    const sent = app.compiledTexts?.report(workflow, loading) ?? reportOnText(workflow, { folders: [], ...loading });
+    const sent = app.compiledTexts?.report(workflow, loading) ?? reportOnSent(workflow, { folders: [], ...loading });
     const { definition, problems } = await sent;
     if (definition === undefined) throw definitionInvalid(undefined, problems);
     return { definition };
@@ -109,7 +111,7 @@ async function findPart(text: string, part: string, loading: Omit<TextOrigin, "f
       remedy: "Leave `part` out, or send the text of the file as `workflow`.",
     });
   }
-  const { definition, problems } = await reportOnText(text, { folders: [], ...loading, select: { name: part } });
+  const { definition, problems } = await reportOnSent(text, { folders: [], ...loading, select: { name: part } });
   if (definition === undefined) throw definitionInvalid(undefined, problems);
   if (definition.graph.name === part) return { definition };
   throw new PawlError("WORKFLOW_NOT_FOUND", {

@@ -5,7 +5,6 @@ import { refuseUngranted } from "../../core/trust/check-grant.ts";
 import { allows, type Grant, meet } from "../../core/trust/grant.ts";
 import { withMaxStates } from "../../dialects/terminal/lower.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import { surroundingsOf } from "../agents/agent-surroundings.ts";
 import type { Application } from "../application/application.ts";
 import { compileText } from "../definitions/compile-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
@@ -84,7 +83,7 @@ export async function findCalled(
     grant: isComputed ? meet(grant, callersGrant(options, app.config)) : grant,
     folders: isSent ? [] : foldersOf(file, appDir),
     ...loading,
-    around: surroundingsOf({ appDir, ...loading }, file),
+    around: { appDir, agentsFile: loading.agentsFile, file },
   };
   if (isJsonObject(workflow)) return compileText(JSON.stringify(workflow), origin);
   if (typeof workflow !== "string") {

@@ -3,7 +3,7 @@ import { isJsonObject } from "../../core/json.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
-import type { DefinitionReport } from "../definitions/compile-text.ts";
+import type { DefinitionReport } from "../definitions/compile/report-on-text.ts";
 import { describeProblem } from "../definitions/describe-problem.ts";
 import { registryOf } from "../definitions/load-options.ts";
 import { listRegistered, type RegisteredDefinition } from "../definitions/registry.ts";

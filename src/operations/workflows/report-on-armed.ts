@@ -1,7 +1,7 @@
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
-import type { DefinitionReport } from "../definitions/compile-text.ts";
+import type { DefinitionReport } from "../definitions/compile/report-on-text.ts";
 import { TriggerTables } from "../triggers/trigger-tables.ts";
 import { reportOnSaved } from "./saved-definitions.ts";
 

@@ -4,7 +4,8 @@ import type { Graph } from "../../core/graph/graph.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { Application } from "../application/application.ts";
-import { type DefinitionReport, reportOnText } from "../definitions/compile-text.ts";
+import { reportOnSent } from "../definitions/compile/report-on-sent.ts";
+import type { DefinitionReport } from "../definitions/compile/report-on-text.ts";
 import { grantOfSaved } from "../definitions/grant-of-saved.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 
@@ -38,7 +39,7 @@ export async function reportOnSaved(
   { name, text, ...saved }: Pick<StoredDefinition, "name" | "text" | "tenantId" | "grant">,
 ): Promise<DefinitionReport> {
   const loading = { source: name, grant: grantOfSaved(saved), ...loadOptionsOf(config) };
-  const report = await (compiledTexts?.report(text, loading) ?? reportOnText(text, { folders: [], ...loading }));
+  const report = await (compiledTexts?.report(text, loading) ?? reportOnSent(text, { folders: [], ...loading }));
   if (report.definition === undefined) return report;
   const warnings = warnOfSaved(report.definition.graph);
   if (warnings.length === 0) return report;

@@ -4,7 +4,7 @@ import { EVERYTHING } from "../../core/trust/grant.ts";
 import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
 import type { Application } from "../application/application.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
-import { reportOnText } from "../definitions/compile-text.ts";
+import { reportOnSent } from "../definitions/compile/report-on-sent.ts";
 import { explainGraph, type GraphExplanation } from "../definitions/explain/explain-graph.ts";
 import { findNamed } from "../definitions/find-named.ts";
 import { loadOptionsOf, registryOf } from "../definitions/load-options.ts";
@@ -43,7 +43,7 @@ export async function showWorkflow(
 
 async function describeKept(app: ShowingApplication, kept: SavedWorkflow): Promise<WorkflowDescription> {
   const text = await readKept(app, kept.name);
-  const report = await reportOnText(text, { grant: EVERYTHING, folders: [], ...loadOptionsOf(app.config) });
+  const report = await reportOnSent(text, { grant: EVERYTHING, folders: [], ...loadOptionsOf(app.config) });
   const summary = summarizeKept(kept, { file: null, version: null, ...summarizeReport(report) });
   return { ...summary, text: app.mask(text), graph: explain(report.definition?.graph) };
 }

@@ -1,0 +1,67 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { DeadlineThreads } from "../../../schemas/deadline-threads.ts";
+import type { Surroundings } from "../../agents/agent-surroundings.ts";
+import type { TextValidation } from "../../workflows/workflow-schemas.ts";
+import { describeWhole } from "./describe-whole.ts";
+import { checkWholeText, type DefinitionReport, reportOnText, type TextOrigin } from "./report-on-text.ts";
+import type { CompileAnswer, CompileJob } from "./thread-main.ts";
+
+const DEADLINE_MS = 2_000;
+/** A text of this length takes a few milliseconds; the worst that are known take 20. */
+const MAX_INLINE_CHARACTERS = 2_000;
+
+const TOO_MANY_PARTS = "The steps of the definition and what they depend on are too many together.";
+
+const isSource = import.meta.url.endsWith(".ts");
+
+// A process has these threads once, as it has its event loop once.
+const threads = new DeadlineThreads<CompileJob, CompileAnswer>({
+  main: new URL(isSource ? "./thread-main.ts" : "./thread-main.js", import.meta.url),
+  deadlineMs: DEADLINE_MS,
+  minCpuMs: 1_600,
+  toError: (cause) => tooCostly(`The definition could not be compiled within ${DEADLINE_MS / 1_000} s.`, cause),
+});
+
+/** `reportOnText`, but a long text that somebody sends keeps no other request waiting. Throws `DEFINITION_TOO_COSTLY`. */
+export async function reportOnSent(text: string, origin: TextOrigin): Promise<DefinitionReport> {
+  if (!isLongAndSent(text, origin)) return reportOnText(text, origin);
+  const { report } = await threads.perform({ kind: "report", text, origin: toData(origin) });
+  if (report === undefined) throw tooCostly(TOO_MANY_PARTS);
+  return report;
+}
+
+/** `checkWholeText` in the same way, as it is told. */
+export async function validateSent(text: string, origin: TextOrigin): Promise<TextValidation> {
+  if (!isLongAndSent(text, origin)) return describeWhole(await checkWholeText(text, origin));
+  const { validation } = await threads.perform({ kind: "validate", text, origin: toData(origin) });
+  if (validation === undefined) throw tooCostly(TOO_MANY_PARTS);
+  return validation;
+}
+
+/** A text with folders is the operator's own, and one that is fetched with its files cannot be asked for them in a thread. */
+function isLongAndSent({ length }: string, { folders, read }: TextOrigin): boolean {
+  return length > MAX_INLINE_CHARACTERS && folders.length === 0 && read === undefined;
+}
+
+/** All but the functions, which no thread can be given. */
+function toData(origin: TextOrigin): CompileJob["origin"] {
+  const { grant, source, folders, maxSteps, envAllowed, isLenient, hasInlineAgents, hasChromium, select, around } =
+    origin;
+  const options = { maxSteps, envAllowed, isLenient, hasInlineAgents, select };
+  return {
+    grant,
+    source,
+    folders,
+    ...options,
+    around: around && pickPlaces(around),
+    canPrint: hasChromium?.() ?? true,
+  };
+}
+
+function pickPlaces({ appDir, agentsFile, file }: Surroundings): Surroundings {
+  return { appDir, agentsFile, file };
+}
+
+function tooCostly(message: string, cause?: unknown): PawlError {
+  return new PawlError("DEFINITION_TOO_COSTLY", { message, cause });
+}
