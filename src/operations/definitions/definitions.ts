@@ -11,6 +11,7 @@ export const validateWorkflow = defineOperation({
   effect: "reads",
   input: z.strictObject({ text: z.string().min(1).describe("A definition in any of the formats.") }),
   output: validationSchema,
+  errors: ["DEFINITION_TOO_COSTLY"],
   http: { method: "POST", path: "/workflows/validate" },
   // Files of this machine are checked with those that they name.
   cli: { byHand: ["validate"] },

@@ -10,7 +10,7 @@ export const planRun = defineOperation({
   effect: "reads",
   input: planRequestSchema,
   output: planSchema,
-  errors: ["WORKFLOW_NOT_FOUND", "DEFINITION_INVALID", "INPUT_INVALID"],
+  errors: ["WORKFLOW_NOT_FOUND", "DEFINITION_INVALID", "DEFINITION_TOO_COSTLY", "INPUT_INVALID"],
   http: { method: "POST", path: "/workflows/plan" },
   // A file of this machine, with those that it names.
   cli: { byHand: ["plan"] },

@@ -13,7 +13,13 @@ const submission = {
   scope: "run",
   effect: { does: "writes", beyond: true },
   input: submissionSchema,
-  errors: ["WORKFLOW_NOT_FOUND", "DEFINITION_INVALID", "INPUT_INVALID", "AGENT_NOT_CONFIGURED"],
+  errors: [
+    "WORKFLOW_NOT_FOUND",
+    "DEFINITION_INVALID",
+    "DEFINITION_TOO_COSTLY",
+    "INPUT_INVALID",
+    "AGENT_NOT_CONFIGURED",
+  ],
 } as const;
 
 /** Records the run and answers; nobody waits for it. */

@@ -82,6 +82,7 @@ const saving = {
   output: savedVersionSchema,
   errors: [
     "DEFINITION_INVALID",
+    "DEFINITION_TOO_COSTLY",
     "PART_NOT_CHOSEN",
     "NAME_TAKEN_TWICE",
     "ROUTE_INVALID",
