@@ -34,7 +34,7 @@ export interface Journal {
   /** Finds a run by its id, or by a prefix that fits exactly one run. `ambiguous` if it fits more. */
   findRun(idOrPrefix: string): Promise<RunRecord | "ambiguous" | undefined>;
   readRun(run: RunNo): Promise<RunRecord | undefined>;
-  /** Newest first. */
+  /** Newest first, or oldest first from `afterRun`. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>;
   /** The number of all runs selected, regardless of pages. */
   countRuns(filter: RunSelection): Promise<number>;
@@ -234,6 +234,8 @@ export interface RunSelection {
 export interface RunFilter extends RunSelection {
   /** Only runs with a smaller number: the cursor of the page before. */
   readonly beforeRun?: RunNo;
+  /** Only runs with a larger number, and the oldest first. 0: from the first one. */
+  readonly afterRun?: RunNo;
   /** Skips so many of the newest, for clients that page by number. Such pages shift while runs are added. */
   readonly offset?: number;
   readonly limit: number;

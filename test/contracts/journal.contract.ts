@@ -532,6 +532,8 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
       expect(await numbers({ limit: 2 })).toEqual([c, b]);
       expect(await numbers({ limit: 2, beforeRun: b })).toEqual([a]);
       expect(await numbers({ limit: 10, status: ["queued", "failed", "failed"] })).toEqual([b, a]);
+      expect(await numbers({ limit: 2, afterRun: 0 })).toEqual([a, b]);
+      expect(await numbers({ limit: 2, afterRun: a, status: ["running", "failed", "queued"] })).toEqual([b, c]);
       expect(await numbers({ limit: 1, status: ["queued", "failed"] })).toEqual([b]);
       expect(await numbers({ limit: 10, status: [] })).toEqual([]);
       expect(await numbers({ limit: 10, workflow: "flow", status: ["queued", "failed"] })).toEqual([a]);
@@ -644,6 +646,21 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
 
   if (!isDurable) return;
   describe(`${name}: after closing`, () => {
+    test("the number of a deleted run is not used again", async () => {
+      const folder = temporaryFolder();
+      const before = await open(folder);
+      const run = await createRun(before, "r");
+      const patch = { status: "failed", completedAt: 9_000 } as const;
+      const finished = { type: "runFinished", status: "failed", at: 9_000 } as const;
+      await before.append([{ run, afterSeq: 1, events: [{ event: finished }], patch }]);
+      await before.deleteRun(run);
+      await before.close();
+
+      const after = await open(folder);
+      onTestFinished(() => after.close());
+      expect(after.reserveRun()).toBeGreaterThan(run);
+    });
+
     test("everything is there when it is opened again, and goes on", async () => {
       const folder = temporaryFolder();
       const before = await open(folder);

@@ -55,7 +55,9 @@ export const INSERT_PIN = "INSERT INTO pins (hash, text) VALUES (?, ?) ON CONFLI
 
 export const INSERT_OUTBOX = "INSERT INTO outbox (run_no, kind, body, created_at) VALUES (?, ?, ?, ?)";
 
-export const SELECT_NEWEST_RUN = "SELECT max(no) AS newest FROM runs";
+/** Deleted ones too: the order of all runs names them. */
+export const SELECT_NEWEST_RUN =
+  "SELECT max(no) AS newest FROM (SELECT max(no) AS no FROM runs UNION ALL SELECT max(no) FROM deleted_runs) AS known";
 
 export const SELECT_EVENTS = `SELECT id, type, path, attempt, at, cost_micro, body FROM events
   WHERE id > ? AND id < ? ORDER BY id LIMIT ?`;

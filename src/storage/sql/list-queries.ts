@@ -7,18 +7,18 @@ interface Query {
 }
 
 /**
- * Newest first. Several statuses are asked for one by one and merged: each part then stops at its limit in the index
+ * Several statuses are asked for one by one and merged: each part then stops at its limit in the index
  * of statuses, where a single `IN` would read and sort every run that ever had one of them.
  */
 export function listRunsQuery(filter: RunFilter): Query {
-  if (filter.status === undefined) return newestRuns(filter, undefined, filter.offset ?? 0);
+  if (filter.status === undefined) return nextRuns(filter, undefined, filter.offset ?? 0);
   // The offset counts in the merged list, so that each part must reach as far.
   const reach = { ...filter, limit: filter.limit + (filter.offset ?? 0) };
-  const parts = [...new Set(filter.status)].map((status) => newestRuns(reach, status, 0));
+  const parts = [...new Set(filter.status)].map((status) => nextRuns(reach, status, 0));
   if (parts.length === 0) return { text: `SELECT ${RUN_COLUMNS} FROM runs LIMIT 0`, parameters: [] };
   return {
     text: `${parts.map(({ text }, n) => `SELECT * FROM (${text}) AS part${n}`).join(" UNION ALL ")}
-      ORDER BY no DESC LIMIT ? OFFSET ?`,
+      ORDER BY no ${orderOf(filter)} LIMIT ? OFFSET ?`,
     parameters: [...parts.flatMap(({ parameters }) => parameters), filter.limit, filter.offset ?? 0],
   };
 }
@@ -26,7 +26,7 @@ export function listRunsQuery(filter: RunFilter): Query {
 export function countRunsQuery(selection: RunSelection): Query {
   const statuses = selection.status === undefined ? [undefined] : [...new Set(selection.status)];
   const parts = statuses.map((status) => {
-    const { where, parameters } = toWhere(selection, status, undefined);
+    const { where, parameters } = toWhere(selection, status, {});
     return { text: `SELECT count(*) AS part FROM runs ${where}`, parameters };
   });
   if (parts.length === 0) return { text: "SELECT 0 AS total", parameters: [] };
@@ -60,15 +60,23 @@ export function listViolationsQuery(filter: ViolationFilter): Query {
   };
 }
 
-function newestRuns(filter: RunFilter, status: RunStatus | undefined, offset: number): Query {
-  const { where, parameters } = toWhere(filter, status, filter.beforeRun);
+function nextRuns(filter: RunFilter, status: RunStatus | undefined, offset: number): Query {
+  const { where, parameters } = toWhere(filter, status, filter);
   return {
-    text: `SELECT ${RUN_COLUMNS} FROM runs ${where} ORDER BY no DESC LIMIT ? OFFSET ?`,
+    text: `SELECT ${RUN_COLUMNS} FROM runs ${where} ORDER BY no ${orderOf(filter)} LIMIT ? OFFSET ?`,
     parameters: [...parameters, filter.limit, offset],
   };
 }
 
-function toWhere(selection: RunSelection, status: RunStatus | undefined, beforeRun: number | undefined) {
+function orderOf({ afterRun }: RunFilter): "ASC" | "DESC" {
+  return afterRun === undefined ? "DESC" : "ASC";
+}
+
+function toWhere(
+  selection: RunSelection,
+  status: RunStatus | undefined,
+  { beforeRun, afterRun }: Pick<RunFilter, "beforeRun" | "afterRun">,
+) {
   const asked = given([
     ["status = ?", status],
     ["workflow_name = ?", selection.workflow],
@@ -77,6 +85,7 @@ function toWhere(selection: RunSelection, status: RunStatus | undefined, beforeR
     ["created_at >= ?", selection.createdFrom],
     ["created_at < ?", selection.createdBefore],
     ["no < ?", beforeRun],
+    ["no > ?", afterRun],
   ]);
   // Word by word as the partial index has it.
   if (selection.hasApprovals === true) asked.push({ sql: "open_approvals > 0", values: [] });

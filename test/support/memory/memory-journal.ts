@@ -150,10 +150,11 @@ export class MemoryJournal implements Journal {
   }
 
   async listRuns(filter: RunFilter): Promise<readonly RunRecord[]> {
-    const { beforeRun, offset = 0, limit } = filter;
+    const { beforeRun, afterRun, offset = 0, limit } = filter;
     return this.#select(filter)
       .filter((run) => beforeRun === undefined || run.no < beforeRun)
-      .sort((a, b) => b.no - a.no)
+      .filter((run) => afterRun === undefined || run.no > afterRun)
+      .sort((a, b) => (afterRun === undefined ? b.no - a.no : a.no - b.no))
       .slice(offset, offset + limit);
   }
 
