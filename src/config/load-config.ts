@@ -106,7 +106,7 @@ async function validate(found: ReadonlyMap<string, Found>): Promise<Settings> {
   const lines = result.error.issues.map(({ path, message, code, ...issue }) => {
     const unknown = code === "unrecognized_keys" && "keys" in issue ? issue.keys : [];
     const setting = [...path, ...unknown].join(".");
-    const origin = found.get(setting)?.origin ?? "pawl.yaml";
+    const origin = (found.get(setting) ?? found.get(path.slice(0, 2).join(".")))?.origin ?? "pawl.yaml";
     return `${setting} (${origin}): ${code === "unrecognized_keys" ? "no such setting" : message}`;
   });
   throw new PawlError("CONFIG_INVALID", { message: lines.join("\n"), details: lines });

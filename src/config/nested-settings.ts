@@ -8,6 +8,16 @@ const milliseconds = z.coerce
   .min(1)
   .max(2 ** 31 - 1);
 
+const keepRule = {
+  days: z.coerce.number().positive().max(36_500).optional(),
+  runs: z.coerce.number().int().min(1).optional(),
+};
+
+const keepOfStatus = z
+  .strictObject(keepRule)
+  .refine(({ days, runs }) => days !== undefined || runs !== undefined, "says neither `days` nor `runs`")
+  .optional();
+
 // Other programs write keys of their own into the same file, so unknown ones are let through.
 export const mcpServerSchema = z.object({
   type: z.enum(["stdio", "http", "streamable-http", "sse"]).optional(),
@@ -65,6 +75,15 @@ export const NESTED_SETTINGS = {
   ),
   prices: z.record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0) })),
   servers: z.record(z.string(), mcpServerSchema),
+  /** Of the statuses that say nothing of their own, `days` and `runs` hold together. */
+  keep: z.strictObject({
+    ...keepRule,
+    completed: keepOfStatus,
+    partial: keepOfStatus,
+    failed: keepOfStatus,
+    cancelled: keepOfStatus,
+    budget_exceeded: keepOfStatus,
+  }),
   counts: z.record(z.string(), z.coerce.number().int().min(1).max(100_000)),
 };
 

@@ -63,6 +63,7 @@ function valueSchema({ is, range, minLength }: SettingDescription): z.ZodType {
     case "prices":
     case "servers":
     case "counts":
+    case "keep":
       return z.preprocess(parseJsonText, NESTED_SETTINGS[is]);
     default:
       return z.enum(is);

@@ -17,6 +17,13 @@ export const SETTINGS = {
       default: "power",
       says: "`power`: a finished step survives a power cut. `process`: it survives a crash of the process.",
     },
+    keep: {
+      is: "keep",
+      default: {},
+      says:
+        "Which runs stay when they have ended: `{days: 30, runs: 10000, failed: {days: 90}}`. Others are deleted " +
+        "while a server is at work, and by `pawl gc`. Default: all stay.",
+    },
   },
   definitions: {
     lenient: {

@@ -40,6 +40,7 @@ export interface HttpWorldOptions extends WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly models?: Partial<Settings["models"]>;
   readonly capacity?: Partial<Settings["capacity"]>;
+  readonly keep?: Settings["data"]["keep"];
   /** What an endpoint answers for a path. */
   readonly remote?: (wanted: WantedFile) => Promise<string>;
   /** What is known of MCP servers. */
@@ -154,12 +155,14 @@ function toApplication(
     env = {},
     remote,
     toolServers = [],
+    keep = {},
     callable = {},
     service,
   }: HttpWorldOptions & { readonly service: ServiceRecords },
 ): Application {
   const settings: Settings = {
     ...DEFAULTS,
+    data: { ...DEFAULTS.data, keep },
     server: { ...DEFAULTS.server, ...server },
     uhlp: { ...DEFAULTS.uhlp, ...uhlp },
     agent: { ...DEFAULTS.agent, ...agent },

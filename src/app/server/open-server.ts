@@ -2,6 +2,7 @@ import type { Settings } from "../../config/settings.ts";
 import { createSmtpMailer } from "../../executors/outbound/smtp-mailer.ts";
 import { EarlyServers } from "../../operations/agents/early-servers.ts";
 import type { AppHost, Application, HttpService, ServedRoute } from "../../operations/application/application.ts";
+import { startRetention } from "../../operations/data/retention.ts";
 import type { DefinitionLibrary, LibraryChange } from "../../operations/definitions/definition-library.ts";
 import { DefinitionWatch } from "../../operations/definitions/watch-definitions.ts";
 import { EventFeed } from "../../operations/events/event-feed.ts";
@@ -83,6 +84,7 @@ class Server implements HttpService {
   #metrics: Metrics | undefined;
   #mcp: ServiceMcp | undefined;
   #stopTicking: (() => void) | undefined;
+  #stopRetention: (() => Promise<void>) | undefined;
   readonly #tables: TriggerTables;
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
@@ -177,11 +179,13 @@ class Server implements HttpService {
     this.#stopTicking = () => clearInterval(ticking);
     await this.#watch.start();
     this.#dispatcher.start();
+    this.#stopRetention = startRetention(this.#parts.app, this.#log);
   }
 
   async stop(force: AbortSignal): Promise<void> {
     this.#watch.close();
     this.#stopTicking?.();
+    const deleted = this.#stopRetention?.();
     const fired = this.#scheduler.stop();
     this.#streams.stop();
     const closed = this.#listener?.close();
@@ -193,7 +197,7 @@ class Server implements HttpService {
     // The scheduler's last starts have been refused by now, since nothing is taken any more.
     await fired;
     this.#listener?.hurry(force);
-    await Promise.all([closed, sent]);
+    await Promise.all([closed, sent, deleted]);
     for (const stop of this.#observing) stop();
   }
 

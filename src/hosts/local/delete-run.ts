@@ -36,17 +36,22 @@ const PAGE = 50;
 
 /** Throws `RUN_NEEDED` while a rerun of it goes on, and `RUN_NOT_ENDED`. */
 export async function deleteRun(journal: Journal, record: RunRecord): Promise<void> {
-  for (let beforeRun: RunNo | undefined; ; ) {
-    const page = await journal.listRuns({ parentRunId: record.id, limit: PAGE, beforeRun });
-    const unfinished = page.find(({ completedAt }) => completedAt === undefined);
-    if (unfinished !== undefined) {
-      throw new PawlError("RUN_NEEDED", {
-        message: `The run ${unfinished.id} takes outcomes of ${record.id} over and has not ended.`,
-      });
-    }
-    beforeRun = page.at(-1)?.no;
-    if (page.length < PAGE) break;
+  const unfinished = await findUnfinishedRepeat(journal, record.id);
+  if (unfinished !== undefined) {
+    throw new PawlError("RUN_NEEDED", {
+      message: `The run ${unfinished.id} takes outcomes of ${record.id} over and has not ended.`,
+    });
   }
   if (await journal.deleteRun(record.no)) return;
   throw new PawlError("RUN_NOT_ENDED", { message: `The run ${record.id} has not ended: ${record.status}.` });
+}
+
+/** A rerun or fork of the run that has not ended: it may still read from it. */
+export async function findUnfinishedRepeat(journal: Journal, runId: string): Promise<RunRecord | undefined> {
+  for (let beforeRun: RunNo | undefined; ; ) {
+    const page = await journal.listRuns({ parentRunId: runId, limit: PAGE, beforeRun });
+    const unfinished = page.find(({ completedAt }) => completedAt === undefined);
+    if (unfinished !== undefined || page.length < PAGE) return unfinished;
+    beforeRun = page.at(-1)?.no;
+  }
 }

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { defineOperation } from "../operation.ts";
+import { countRemoved, removeOldRuns } from "./retention.ts";
 
 const OF_THIS_MACHINE = { no: "It is about files of this machine." };
 
@@ -57,11 +58,13 @@ export const restoreData = defineOperation({
 
 export const collectGarbage = defineOperation({
   id: "collectGarbage",
-  summary: "Remove large values that no run refers to any more",
+  summary: "Delete the runs that `data.keep` does not keep, and large values that no run refers to any more",
   scope: "admin",
   effect: "destroys",
   input: z.strictObject({ dry_run: z.boolean().default(false).describe("Only say what would be removed.") }),
   output: z.object({
+    runs: z.int().describe("How many runs were deleted."),
+    runs_by_status: z.record(z.string(), z.int()),
     blobs: z.int().describe("How many values were removed."),
     bytes: z.int().describe("How large they were."),
   }),
@@ -69,12 +72,16 @@ export const collectGarbage = defineOperation({
   cli: [
     {
       verb: "gc",
-      show: ({ blobs, bytes }, { dry_run: onlyLooks }) => ({
-        data: `${onlyLooks === true ? "Would remove" : "Removed"} ${blobs} values, ${bytes} bytes`,
+      show: ({ runs, blobs, bytes }, { dry_run: onlyLooks }) => ({
+        data: `${onlyLooks === true ? "Would remove" : "Removed"} ${runs} runs, ${blobs} values, ${bytes} bytes`,
       }),
       example: "gc --dry-run",
     },
   ],
   mcp: OF_THIS_MACHINE,
-  handle: async ({ app }, { dry_run: onlyLooks }) => (await app.dataFolder()).collect(onlyLooks),
+  handle: async ({ app }, { dry_run: onlyLooks }) => {
+    const removed = await removeOldRuns(app, { onlyLooks });
+    const collected = await (await app.dataFolder()).collect(onlyLooks);
+    return { runs: countRemoved(removed), runs_by_status: removed, ...collected };
+  },
 });

@@ -1,9 +1,7 @@
 import { z } from "zod";
-import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { Event } from "../../core/history/events.ts";
 import { toArtifactFolder } from "../../ports/artifact-folder.ts";
-import type { Application } from "../application/application.ts";
 import { defineOperation } from "../operation.ts";
 import { givenTimeSchema, idField, listOf, offsetQuery, pageQuery } from "../schemas.ts";
 import { listArtifacts } from "../storage/list-artifacts.ts";
@@ -14,6 +12,7 @@ import { describeWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits
 import { findRun } from "./find-run.ts";
 import { countRuns, listRuns as list, type RunsWanted } from "./list-runs.ts";
 import { pageRunEvents, readRunGraph as readGraph } from "./read-run-events.ts";
+import { removeEnded } from "./remove-ended.ts";
 import { type RunSummary, runSchema, runStatusSchema, runSummarySchema } from "./run-schemas.ts";
 
 const id = idField("The run's id, or the beginning of it.", "runs ls");
@@ -291,17 +290,3 @@ export const deleteRun = defineOperation({
   },
   handle: async ({ app }, input) => ({ run_id: await removeEnded(app, input.id) }),
 });
-
-/**
- * Takes a run away that has ended, with everything that the journal holds of it. Files that it made stay, and so do large
- * values, which other runs may share. Throws `RUN_NOT_FOUND`, `RUN_NOT_ENDED`, `RUN_NEEDED`.
- */
-async function removeEnded(app: Application, idOrPrefix: string): Promise<string> {
-  const { id, status, completedAt } = await findRun(app, idOrPrefix);
-  if (completedAt === undefined) {
-    throw new PawlError("RUN_NOT_ENDED", { message: `The run ${id} has not ended: ${status}.` });
-  }
-  await (await app.host()).deleteRun(id);
-  await (await app.service()).deadLetters.forget(id);
-  return id;
-}

@@ -85,12 +85,12 @@ test("gc removes old values that no run has, and no others", async () => {
   const anHourAgo = new Date(Date.now() - 4_000_000);
   for (const name of listBlobs(data)) utimesSync(join(data, "blobs", name), anHourAgo, anHourAgo);
   expect((await pawl(["runs", "rm", removed], { cwd })).code).toBe(0);
-  expect((await pawl(["gc", "--dry-run"], { cwd })).stdout).toMatch(/^Would remove [1-9]/);
+  expect((await pawl(["gc", "--dry-run"], { cwd })).stdout).toMatch(/^Would remove 0 runs, [1-9]/);
   expect(listBlobs(data)).toHaveLength(all);
-  expect((await pawl(["gc"], { cwd })).stdout).toMatch(/^Removed [1-9]/);
+  expect((await pawl(["gc"], { cwd })).stdout).toMatch(/^Removed 0 runs, [1-9]/);
   expect(listBlobs(data).length).toBeLessThan(all);
   const { stdout } = await pawl(["runs", "show", kept, "--json"], { cwd });
   expect(stdout.includes(LARGE.slice(0, 1_000))).toBe(true);
   rmSync(join(data, "blobs"), { recursive: true });
-  expect((await pawl(["gc"], { cwd })).stdout).toBe("Removed 0 values, 0 bytes\n");
+  expect((await pawl(["gc"], { cwd })).stdout).toBe("Removed 0 runs, 0 values, 0 bytes\n");
 }, 60_000);

@@ -1,0 +1,146 @@
+import { setTimeout } from "node:timers/promises";
+import type { Settings } from "../../config/settings.ts";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { findUnfinishedRepeat } from "../../hosts/local/delete-run.ts";
+import { Turns } from "../../hosts/turns.ts";
+import type { Journal, RunNo, RunRecord, RunStatus } from "../../ports/journal.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Application } from "../application/application.ts";
+import { removeEnded } from "../runs/remove-ended.ts";
+
+type Keep = Settings["data"]["keep"];
+
+/** Which runs stay that have ended with one of these statuses. */
+interface KeepRule {
+  readonly statuses: readonly RunStatus[];
+  readonly days?: number | undefined;
+  readonly runs?: number | undefined;
+}
+
+const ENDED = ["completed", "partial", "failed", "cancelled", "budget_exceeded"] as const satisfies RunStatus[];
+
+/** What has to be told of a run after its end. Dead letters are no such thing: they go with their run. */
+const TOLD_AFTER_THE_END = ["storage", "webhook", "notify"];
+
+const DAY_MS = 86_400_000;
+const PAGE = 100;
+const SWEEP_EVERY_MS = 10_000;
+
+type RemovedRuns = Readonly<Partial<Record<RunStatus, number>>>;
+
+/**
+ * Deletes the ended runs that `data.keep` does not keep, oldest first, at most half of the time. `onlyLooks`: it counts them.
+ * Runs stay that an unfinished rerun needs, or whose files and webhooks are still to be sent.
+ */
+export async function removeOldRuns(
+  app: Application,
+  { onlyLooks, signal }: { readonly onlyLooks: boolean; readonly signal?: AbortSignal },
+): Promise<RemovedRuns> {
+  const rules = toRules(app.config.settings.data.keep);
+  const removed: Partial<Record<RunStatus, number>> = {};
+  const untold = rules.length === 0 ? new Set() : await findUntold(app);
+  for (const rule of rules) {
+    for await (const run of findOld(app, rule)) {
+      if (signal?.aborted === true) return removed;
+      if (untold.has(run.no) || (await findUnfinishedRepeat(await journalOf(app), run.id)) !== undefined) continue;
+      if (onlyLooks || (await removeAndRest(app, run.id))) removed[run.status] = (removed[run.status] ?? 0) + 1;
+    }
+  }
+  return removed;
+}
+
+/** Deletes old runs now and then until it is stopped, which resolves when nothing is being deleted any more. */
+export function startRetention(app: Application, log: Log): () => Promise<void> {
+  const stop = new AbortController();
+  const { signal } = stop;
+  let trouble: string | undefined;
+  const sweep = async () => {
+    try {
+      const removed = await removeOldRuns(app, { onlyLooks: false, signal });
+      const count = countRemoved(removed);
+      if (count > 0) log.write("info", `data.keep: deleted ${count} runs`, { ...removed });
+      trouble = undefined;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (message !== trouble && !signal.aborted) log.write("warn", `data.keep: nothing is deleted now: ${message}`);
+      trouble = message;
+    }
+  };
+  const sweepAll = async () => {
+    while (!signal.aborted) {
+      await sweep();
+      await setTimeout(SWEEP_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const over = toRules(app.config.settings.data.keep).length === 0 ? Promise.resolve() : sweepAll();
+  return () => {
+    stop.abort();
+    return over;
+  };
+}
+
+export function countRemoved(removed: RemovedRuns): number {
+  return Object.values(removed).reduce((sum, count) => sum + count, 0);
+}
+
+/** A status with a rule of its own follows that one alone. All others share the general one. */
+function toRules({ days, runs, ...own }: Keep): readonly KeepRule[] {
+  const rules: KeepRule[] = ENDED.flatMap((status) => {
+    const rule = own[status];
+    return rule === undefined ? [] : [{ statuses: [status], ...rule }];
+  });
+  const others = ENDED.filter((status) => own[status] === undefined);
+  return days === undefined && runs === undefined ? rules : [...rules, { statuses: others, days, runs }];
+}
+
+/** Oldest first. A run begins before it ends, and numbers follow the begins: what began after the last day to go is young. */
+async function* findOld(app: Application, { statuses, days, runs }: KeepRule): AsyncGenerator<RunRecord> {
+  const firstKept = days === undefined ? Number.NEGATIVE_INFINITY : app.clock.now() - days * DAY_MS;
+  let excess = runs === undefined ? 0 : (await (await journalOf(app)).countRuns({ status: statuses })) - runs;
+  const turns = new Turns();
+  for (let afterRun: RunNo = 0; ; ) {
+    const page = await (await journalOf(app)).listRuns({ status: statuses, afterRun, limit: PAGE });
+    for (const run of page) {
+      if (excess <= 0 && run.createdAt >= firstKept) return;
+      if (excess > 0 || (run.completedAt ?? firstKept) < firstKept) yield run;
+      excess -= 1;
+    }
+    if (page.length < PAGE) return;
+    afterRun = page.at(-1)?.no ?? afterRun;
+    await turns.pass();
+  }
+}
+
+async function findUntold(app: Application): Promise<ReadonlySet<unknown>> {
+  const untold = new Set<RunNo>();
+  const turns = new Turns();
+  for (const kind of TOLD_AFTER_THE_END) {
+    for (let afterId = 0; ; ) {
+      const journal = await journalOf(app);
+      const page = await journal.readOutbox({ kind, afterId, limit: PAGE });
+      for (const { run } of page) untold.add(run);
+      if (page.length < PAGE) break;
+      afterId = page.at(-1)?.id ?? afterId;
+      await turns.pass();
+    }
+  }
+  return untold;
+}
+
+/** False: someone else was faster, or begins to repeat the run. Rests as long as the deletion took, for the sake of others. */
+async function removeAndRest(app: Application, runId: string): Promise<boolean> {
+  const begunAt = performance.now();
+  try {
+    await removeEnded(app, runId);
+  } catch (error) {
+    if (isPawlError(error) && (error.code === "RUN_NEEDED" || error.code === "RUN_NOT_FOUND")) return false;
+    throw error;
+  }
+  await setTimeout(performance.now() - begunAt);
+  return true;
+}
+
+/** Asked for each time: a process that begins to own the data, for a deletion, reads through another one from then on. */
+async function journalOf(app: Application): Promise<Journal> {
+  return (await app.records()).journal;
+}
