@@ -129,18 +129,20 @@ function checkModelKeys({ config }: Application): Check {
 }
 
 async function attempt(name: string, check: () => Promise<Omit<Check, "name">>): Promise<Check> {
-  const [found] = await attemptAll(name, async () => [{ name, ...(await check()) }]);
-  return found ?? { name, state: "ok", detail: "" };
+  return check().then(
+    (found) => ({ name, ...found }),
+    (error) => toFailedCheck(name, error),
+  );
+}
+
+function attemptAll(name: string, checks: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
+  return checks().catch((error) => [toFailedCheck(name, error)]);
 }
 
 /** What cannot be looked at is a result of its own. */
-async function attemptAll(name: string, checks: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
-  try {
-    return await checks();
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    return [{ name, state: "error", detail, ...(isPawlError(error) ? { remedy: error.remedy } : {}) }];
-  }
+function toFailedCheck(name: string, error: unknown): Check {
+  const detail = error instanceof Error ? error.message : String(error);
+  return { name, state: "error", detail, ...(isPawlError(error) ? { remedy: error.remedy } : {}) };
 }
 
 /** The rights of everybody but the owner of a file. */
