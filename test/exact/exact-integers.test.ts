@@ -77,6 +77,7 @@ test.each(SEEDS)("64 bits arrive as they were through every kind of step, and by
   expect(shown.split(ids).length - 1).toBeGreaterThanOrEqual(8);
   const executed = await fetch(`${url}/execute`, {
     method: "POST",
+    headers: { "content-type": "application/json" },
     body: `{"requestId":"r","requestData":{"source":"internal","payload":{"ids":${ids}}},"context":{"workflowInfo":{"workflowId":"chain"}}}`,
   });
   expectAll(parseExact(await executed.text()), ids);

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
 import type { Config } from "../../src/config/load-config.ts";
 import { DEFAULTS } from "../../src/config/settings.ts";
+import { EVERYTHING } from "../../src/core/trust/grant.ts";
 import type { AppHost, Application } from "../../src/operations/application/application.ts";
 import { withMethods } from "../../src/operations/application/with-methods.ts";
 import { RequestRunner } from "../../src/operations/requests/request-runner.ts";
@@ -40,6 +41,7 @@ export async function fireOnce(
   const app = {
     appDir: dataDir,
     config,
+    grant: EVERYTHING,
     clock,
     records: async () => ({ journal: owner.journal }),
     service: async () => ({ ...service, schedules }),

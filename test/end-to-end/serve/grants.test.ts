@@ -56,7 +56,7 @@ const CODE = `
 name: code
 steps:
   - {id: run, type: code, script: "scripts/touch.py#main", network: true, retry: {max_attempts: 1, on_failure: skip}}
-  - {id: ask, prompt: "Hello.", depends_on: [run]}
+  - {id: ask, prompt: "Hello.", model: "mock:", depends_on: [run]}
 `;
 
 const COMPUTED = `
