@@ -114,6 +114,20 @@ test("every problem of a text is told with its place, and nothing is kept", asyn
   expect((await get(world, "/workflows/broken")).status).toBe(404);
 });
 
+test("a text whose steps and dependencies are too many is refused wherever it is sent", {
+  timeout: 30_000,
+}, async () => {
+  const world = newWorld();
+  const steps = Array.from({ length: 400 }, (_, i) => {
+    return { id: `s${i}`, prompt: "x", depends_on: Array.from({ length: i }, (__, other) => `s${other}`) };
+  });
+  const text = JSON.stringify({ name: "all-on-all", steps });
+  const refused = { status: 400, error: { code: "DEFINITION_TOO_COSTLY" } };
+  expect(await answerOf(world.post("/workflows/validate", { text }, ADMIN))).toMatchObject(refused);
+  expect(await answerOf(world.post("/workflows/run", { workflow: text, input: {} }, ADMIN))).toMatchObject(refused);
+  expect(await put(world, "all-on-all", text)).toMatchObject(refused);
+});
+
 test("names of files, of the service and of nothing that can be named are refused", async () => {
   const world = newWorld();
   const taken = await put(world, "hello", gate("?", "hello"));
