@@ -43,7 +43,7 @@ function withInput(schema: object): object {
   return { name: "h", input_schema: { type: "object", ...schema }, steps: [{ id: "a", type: "llm", prompt: "hi" }] };
 }
 
-export function everyPlace(): readonly Hostile[] {
+function everyPlace(): readonly Hostile[] {
   const patterns = PATTERNS.flatMap(([pattern, letter], index): readonly Hostile[] => {
     const text = `${letter.repeat(LONG)}!`;
     const schema = { properties: { v: { type: "string", pattern } } };

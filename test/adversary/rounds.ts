@@ -41,7 +41,7 @@ export async function attackOnce(part: Part, options: RoundOptions): Promise<Res
   }
 }
 
-export function filesFor(modelUrl: string): Readonly<Record<string, string>> {
+function filesFor(modelUrl: string): Readonly<Record<string, string>> {
   return {
     "pawl.yaml": JSON.stringify({
       agent: { provider: "inline" },
