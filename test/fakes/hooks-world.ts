@@ -1,7 +1,8 @@
 import { expect, onTestFinished, vi } from "vitest";
 import type { Graph } from "../../src/core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../src/core/json.ts";
-import { createOutbound, type OutboundOptions } from "../../src/executors/outbound/outbound.ts";
+import type { OutboundOptions } from "../../src/executors/outbound/find-way.ts";
+import { createOutbound } from "../../src/executors/outbound/outbound.ts";
 import { createSmtpMailer } from "../../src/executors/outbound/smtp-mailer.ts";
 import { DeliveryDispatcher } from "../../src/operations/webhooks/delivery-dispatcher.ts";
 import { succeed } from "../faults/world.ts";

@@ -47,10 +47,10 @@ export function composeCodeAndModels({
     env: config.env,
   };
   const egress: Egress = {
-    async open(folder) {
+    async open(folder, reach) {
       const { openEgressProxy } = await import("../../executors/outbound/egress-proxy.ts");
       const { allow } = config.settings.outbound;
-      return (await openEgressProxy({ allow, environment: process.env, folder })).socketPath;
+      return (await openEgressProxy({ allow, environment: process.env, folder, reach })).socketPath;
     },
   };
   const openSandbox = (mode: typeof code.sandbox) =>
@@ -136,7 +136,7 @@ async function checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: 
 /** The server sees the system, our Node, and the folder of its definition without what may hold keys. */
 async function confineServer(
   sandbox: Sandbox,
-  { command, args, env, cwd, confinedTo }: ProcessWay,
+  { command, args, env, cwd, confinedTo, reach }: ProcessWay,
   { limits, dataDir }: { readonly limits: CodeAndModels["limits"]; readonly dataDir: string },
 ) {
   const folder = typeof confinedTo === "string" ? await realpath(confinedTo) : undefined;
@@ -156,6 +156,7 @@ async function confineServer(
           ]),
     ],
     network: true,
+    reach,
     limits: { memoryBytes: limits.memoryBytes, maxProcesses: limits.maxProcesses + THREADS_OF_SERVER },
   });
   if (prepared === undefined || !("refused" in prepared)) return prepared;

@@ -304,7 +304,7 @@ export const ERRORS = {
   ENDPOINT_FAILED: row("The tool endpoint gave no usable answer.", "See its answer in the message.", 1),
   HTTP_NOT_ALLOWED: row(
     "The request leads to where definitions may not ask.",
-    "Use a public address, or list the host under `outbound.allow`.",
+    "Use a public address, list the host under `outbound.allow`, or grant it to the key: `--grant addresses:HOST`.",
     2,
   ),
   HTTP_REQUEST_INVALID: row("The request cannot be sent as it is.", "Correct the part named in the message.", 2),

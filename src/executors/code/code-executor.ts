@@ -72,6 +72,7 @@ export function createCodeExecutor(options: CodeOptions): Executor<Outcome> {
         cwd: staged.cwd,
         visible: [...staged.visible, ...mounts.visible],
         network: input.network,
+        reach: task.reach,
         limits,
         ...(isProgram ? {} : { hasResultChannel: true, endMark: END_OF_REPORT }),
         waitsForInput: !isProgram && staged.isLasting,

@@ -30,6 +30,8 @@ export interface ProcessWay extends Program {
   readonly script?: string;
   /** It runs in the sandbox, which shows it this folder, or none. */
   readonly confinedTo?: string | null | undefined;
+  /** Addresses that it reaches from there beside the public ones. */
+  readonly reach?: Reach | undefined;
 }
 
 export interface HttpWay {
@@ -113,7 +115,7 @@ function resolveProcess(settings: ServerSettings, { texts, around }: Resolving):
   const args = (settings.args ?? []).map((arg) => texts.resolve(arg, "args"));
   const env = texts.map(settings.env, "env");
   const cwd = resolve(around.folder, texts.resolve(settings.cwd ?? "", "cwd"));
-  const { confinedTo } = around;
+  const { confinedTo, reach } = around;
   const { server_path: path, command, venv } = settings;
   if (path === undefined) {
     return {
@@ -123,6 +125,7 @@ function resolveProcess(settings: ServerSettings, { texts, around }: Resolving):
       env,
       cwd,
       confinedTo,
+      reach,
       firstOnPath: [],
     };
   }
@@ -130,7 +133,7 @@ function resolveProcess(settings: ServerSettings, { texts, around }: Resolving):
   const python = venv === undefined ? around.python : resolve(around.folder, texts.resolve(venv, "venv"));
   const program = toProgram(script, python);
   const all = { args: [...program.args, ...args], env: { ...program.env, ...env } };
-  return { ...program, ...all, kind: "process", cwd, confinedTo, script };
+  return { ...program, ...all, kind: "process", cwd, confinedTo, reach, script };
 }
 
 function toUrl(text: string, problem: (flaw: string) => McpFailure): URL {

@@ -1,13 +1,12 @@
-import type { LookupAddress } from "node:dns";
-import { lookup } from "node:dns/promises";
 import { chmod } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";
-import { connect, isIP, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { type Duplex, pipeline } from "node:stream";
-import { type AddressRule, createAddressRule } from "./address-rule.ts";
-import type { OutboundOptions } from "./outbound.ts";
-import { findProxy, openThrough, openTunnel, portOf } from "./proxy.ts";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import type { Reach } from "../../ports/outbound.ts";
+import { createFindWay, type FindWay, type OutboundOptions, pinned } from "./find-way.ts";
+import { openThrough, openTunnel, portOf } from "./proxy.ts";
 
 /** A proxy for programs that have no network of their own: it listens on a file, and nobody else's network is needed. */
 export interface EgressProxy {
@@ -18,6 +17,8 @@ export interface EgressProxy {
 export interface EgressOptions extends OutboundOptions {
   /** Which nobody else may enter; whoever made it removes it. */
   readonly folder: string;
+  /** Addresses beside the public ones and those of `allow`. */
+  readonly reach?: Reach | undefined;
 }
 
 const MAX_CONNECTIONS = 512;
@@ -29,9 +30,9 @@ const IDLE_MS = 600_000;
  * resolved here, once, and the connection goes to what was checked. It keeps no process alive.
  */
 export async function openEgressProxy(options: EgressOptions): Promise<EgressProxy> {
-  const way = toWay(options);
-  const server = createServer((asked, answer) => void forward(asked, answer, way));
-  server.on("connect", (asked: IncomingMessage, client: Duplex, head: Buffer) => void tunnel(asked, client, head, way));
+  const findWay = createFindWay(options, options.reach);
+  const server = createServer((asked, answer) => void forward(asked, answer, findWay));
+  server.on("connect", (asked, client, head) => void tunnel(asked, { client, head }, findWay));
   server.on("clientError", (_, client) => client.destroy());
   server.maxConnections = MAX_CONNECTIONS;
   const socketPath = join(options.folder, "egress");
@@ -48,25 +49,17 @@ export async function openEgressProxy(options: EgressOptions): Promise<EgressPro
   };
 }
 
-interface Way extends Required<Pick<OutboundOptions, "resolve" | "environment">> {
-  readonly rule: AddressRule;
-}
-
-function toWay({ allow, resolve, environment = {} }: EgressOptions): Way {
-  return {
-    rule: createAddressRule(allow),
-    environment,
-    resolve: resolve ?? ((host) => lookup(host, { all: true, verbatim: true })),
-  };
-}
-
-async function tunnel({ url: target = "" }: IncomingMessage, client: Duplex, head: Buffer, way: Way): Promise<void> {
+async function tunnel(
+  { url: target = "" }: IncomingMessage,
+  { client, head }: { readonly client: Duplex; readonly head: Buffer },
+  findWay: FindWay,
+): Promise<void> {
   client.on("error", () => client.destroy());
   // The parser of URLs makes one spelling of all: `0x7f.1:443` is 127.0.0.1 here.
   const url = /^[^/?#@\s]+:\d+$/.test(target) ? URL.parse(`https://${target}`) : null;
   try {
     if (url === null) throw new Refusal(400, "CONNECT wants HOST:PORT.");
-    const server = await openSocket(url, way);
+    const server = await openSocket(url, findWay);
     client.on("close", () => server.destroy());
     client.write("HTTP/1.1 200 Connection established\r\n\r\n");
     if (head.length > 0) server.write(head);
@@ -79,26 +72,23 @@ async function tunnel({ url: target = "" }: IncomingMessage, client: Duplex, hea
   }
 }
 
-async function openSocket(url: URL, way: Way): Promise<Socket> {
-  const proxy = findProxy(url, way.environment);
-  if (proxy !== undefined) {
-    checkName(url, way);
-    return openTunnel(proxy, url, AbortSignal.timeout(CONNECT_WITHIN_MS));
-  }
-  const { address } = await findAddress(url, way);
-  const socket = connect({ host: address, port: Number(portOf(url)) });
+async function openSocket(url: URL, findWay: FindWay): Promise<Socket> {
+  const signal = AbortSignal.timeout(CONNECT_WITHIN_MS);
+  const way = await findWay(url, signal);
+  if (way.proxy !== undefined) return openTunnel(way.proxy, url, signal);
+  const socket = connect({ host: way.addresses[0].address, port: Number(portOf(url)) });
   socket.setTimeout(CONNECT_WITHIN_MS, () => socket.destroy(new Error("it does not answer")));
   await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
   socket.on("error", () => socket.destroy());
   return socket.setTimeout(IDLE_MS);
 }
 
-async function forward(asked: IncomingMessage, answer: ServerResponse, way: Way): Promise<void> {
+async function forward(asked: IncomingMessage, answer: ServerResponse, findWay: FindWay): Promise<void> {
   try {
     const url = URL.parse(asked.url ?? "");
     if (url?.protocol !== "http:" || url.username !== "")
       throw new Refusal(400, "This is a proxy: it wants CONNECT, or a whole URL that begins with http://.");
-    const sent = await send(url, asked, way);
+    const sent = await send(url, asked, findWay);
     const received = await new Promise<IncomingMessage>((resolve, reject) => {
       sent.once("response", resolve).once("error", reject);
       pipeline(asked, sent, () => undefined);
@@ -113,43 +103,12 @@ async function forward(asked: IncomingMessage, answer: ServerResponse, way: Way)
   }
 }
 
-async function send(url: URL, { method, headers: given }: IncomingMessage, way: Way) {
+async function send(url: URL, { method, headers: given }: IncomingMessage, findWay: FindWay) {
   const headers = { ...endToEnd(given), host: url.host };
-  const proxy = findProxy(url, way.environment);
-  if (proxy !== undefined) {
-    checkName(url, way);
-    return (await openThrough(proxy, url, AbortSignal.timeout(CONNECT_WITHIN_MS)))({ method, headers, agent: false });
-  }
-  const { address, family } = await findAddress(url, way);
-  return request(url, {
-    method,
-    headers,
-    agent: false,
-    timeout: IDLE_MS,
-    lookup: (_host, { all }, done) => (all === true ? done(null, [{ address, family }]) : done(null, address, family)),
-  });
-}
-
-async function findAddress(url: URL, { rule, resolve }: Way): Promise<LookupAddress> {
-  const { host, port } = hostOf(url);
-  const family = isIP(host);
-  const found = family === 0 ? await resolve(host) : [{ address: host, family }];
-  const isAllowed = rule.allowsHost(host, port) || found.every(({ address }) => rule.allowsAddress(address, port));
-  const [first] = found;
-  if (first === undefined) throw new Error(`${host} has no address`);
-  if (!isAllowed) throw notPublic(url);
-  return first;
-}
-
-/** All that can be checked where another proxy resolves the name. */
-function checkName(url: URL, { rule }: Way): void {
-  const { host, port } = hostOf(url);
-  if (rule.allowsHost(host, port)) return;
-  if (!(isIP(host) === 0 ? rule.allowsName(host, port) : rule.allowsAddress(host, port))) throw notPublic(url);
-}
-
-function hostOf(url: URL): { readonly host: string; readonly port: number } {
-  return { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(portOf(url)) };
+  const signal = AbortSignal.timeout(CONNECT_WITHIN_MS);
+  const way = await findWay(url, signal);
+  if (way.proxy !== undefined) return (await openThrough(way.proxy, url, signal))({ method, headers, agent: false });
+  return request(url, { method, headers, agent: false, timeout: IDLE_MS, lookup: pinned(way.addresses) });
 }
 
 const HOP_BY_HOP = /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
@@ -171,13 +130,9 @@ class Refusal extends Error {
   }
 }
 
-function notPublic({ host }: URL): Refusal {
-  const message = `Pawl does not let this program reach ${host}: it is not a public address, or not a port that is asked. \`outbound.allow\` lists what may be reached beside those.\n`;
-  return new Refusal(403, message);
-}
-
 function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
+  if (isPawlError(error)) return new Refusal(403, `Pawl refuses this: ${error.message} ${error.remedy}\n`);
   const { code, message } = error as NodeJS.ErrnoException;
   return new Refusal(502, `It cannot be reached: ${code ?? message}.\n`);
 }

@@ -1,8 +1,5 @@
-import type { LookupAddress } from "node:dns";
-import { lookup } from "node:dns/promises";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
@@ -12,20 +9,9 @@ import type {
   OutboundOpening,
   OutboundRequest,
   OutboundResult,
-  Reach,
 } from "../../ports/outbound.ts";
-import { untilAborted } from "../until-aborted.ts";
-import { type AddressRule, createAddressRule } from "./address-rule.ts";
-import { findProxy, type MakeRequest, openThrough, portOf } from "./proxy.ts";
-
-export interface OutboundOptions {
-  /** Hosts, addresses and networks that are asked though they are not public; for local development. */
-  readonly allow: readonly string[];
-  /** Every address of a name. */
-  resolve?(host: string): Promise<readonly LookupAddress[]>;
-  /** Its proxy variables count. Default: none. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-}
+import { createFindWay, type FindWay, type OutboundOptions, pinned } from "./find-way.ts";
+import { type MakeRequest, openThrough } from "./proxy.ts";
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
@@ -36,18 +22,14 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
  * only the text of a name can be checked.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { environment = {} } = options;
-  const resolve = options.resolve ?? ((host: string) => lookup(host, { all: true, verbatim: true }));
-  const usual = createAddressRule(options.allow);
-  const wayOf = (reach: Reach = []): Way => {
-    const isUsual = reach === "anywhere" || reach.length === 0;
-    const rule = isUsual ? usual : createAddressRule([...options.allow, ...reach]);
-    return { rule: reach === "anywhere" ? ANYWHERE : rule, resolve, environment };
-  };
   return {
     async open({ url, reach, onConnected, ...facts }, signal) {
       const parsed = reach === "anywhere" ? new URL(url) : parseUrl(url);
-      const answer = await send(parsed, { ...facts, signal, onConnected: () => onConnected?.() }, wayOf(reach));
+      const answer = await send(
+        parsed,
+        { ...facts, signal, onConnected: () => onConnected?.() },
+        createFindWay(options, reach),
+      );
       return { status: answer.statusCode ?? 0, headers: answer.headers, body: answer };
     },
     async request(asked, signal) {
@@ -57,7 +39,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
         wasSent = true;
       };
       try {
-        return await follow(asked, { signal: AbortSignal.any([signal, limit]), onConnecting }, wayOf(asked.reach));
+        return await follow(
+          asked,
+          { signal: AbortSignal.any([signal, limit]), onConnecting },
+          createFindWay(options, asked.reach),
+        );
       } catch (error) {
         const failed = { ok: false, wasSent } as const;
         if (signal.aborted) return { ...failed, reason: "aborted", message: "The request was stopped." };
@@ -70,13 +56,6 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 }
 
-/** How a request may go. */
-interface Way {
-  readonly rule: AddressRule;
-  resolve(host: string): Promise<readonly LookupAddress[]>;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
 interface Watched {
   readonly signal: AbortSignal;
   /** Some connection stands. */
@@ -87,7 +66,7 @@ interface Watched {
 
 type Sent = Pick<OutboundOpening, "method" | "headers" | "body"> & Watched;
 
-async function follow(asked: OutboundRequest, watched: Watched, way: Way): Promise<OutboundResult> {
+async function follow(asked: OutboundRequest, watched: Watched, findWay: FindWay): Promise<OutboundResult> {
   const { method = "GET", headers: given = {}, body } = asked;
   const first = parseUrl(asked.url);
   let url = first;
@@ -95,7 +74,7 @@ async function follow(asked: OutboundRequest, watched: Watched, way: Way): Promi
     // Headers that were meant for one origin are not sent to another.
     const own = url.origin === first.origin ? given : {};
     const headers = { "user-agent": "pawl", "accept-encoding": "gzip, deflate, br", ...own };
-    const answer = await send(url, { ...watched, method, headers, ...(body === undefined ? {} : { body }) }, way);
+    const answer = await send(url, { ...watched, method, headers, ...(body === undefined ? {} : { body }) }, findWay);
     const { statusCode: status = 0 } = answer;
     const mayFollow = method === "GET" || method === "HEAD";
     const location = REDIRECTS.includes(status) && mayFollow ? answer.headers.location : undefined;
@@ -112,9 +91,9 @@ async function follow(asked: OutboundRequest, watched: Watched, way: Way): Promi
   }
 }
 
-async function send(url: URL, sent: Sent, way: Way): Promise<IncomingMessage> {
+async function send(url: URL, sent: Sent, findWay: FindWay): Promise<IncomingMessage> {
   const { method, headers, body, signal, onConnecting, onConnected } = sent;
-  const makeRequest = await open(url, signal, way);
+  const makeRequest = await open(url, signal, findWay);
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     // A connection of its own: none that was opened under another answer of the resolver is used again.
@@ -132,13 +111,10 @@ async function send(url: URL, sent: Sent, way: Way): Promise<IncomingMessage> {
   });
 }
 
-async function open(url: URL, signal: AbortSignal, way: Way): Promise<MakeRequest> {
-  const proxy = findProxy(url, way.environment);
-  if (proxy !== undefined) {
-    checkName(url, way);
-    return openThrough(proxy, url, signal);
-  }
-  const lookup = pinned(await findAddresses(url, signal, way));
+async function open(url: URL, signal: AbortSignal, findWay: FindWay): Promise<MakeRequest> {
+  const way = await findWay(url, signal);
+  if (way.proxy !== undefined) return openThrough(way.proxy, url, signal);
+  const lookup = pinned(way.addresses);
   const request = url.protocol === "https:" ? requestHttps : requestHttp;
   return (options) => request(url, { ...options, lookup });
 }
@@ -152,46 +128,8 @@ function parseUrl(written: string, base?: URL): URL {
   return url;
 }
 
-/** The URL parser has made one spelling of all: `http://2130706433/` is 127.0.0.1 here. */
-function hostOf(url: URL): { readonly host: string; readonly port: number } {
-  return { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(portOf(url)) };
-}
-
-async function findAddresses(url: URL, signal: AbortSignal, { rule, resolve }: Way): Promise<readonly LookupAddress[]> {
-  const { host, port } = hostOf(url);
-  const family = isIP(host);
-  const found = family === 0 ? await untilAborted(resolve(host), signal) : [{ address: host, family }];
-  if (found.length === 0) throw new Error(`${host} has no address.`);
-  if (!rule.allowsHost(host, port) && !found.every(({ address }) => rule.allowsAddress(address, port)))
-    throw notPublic(url);
-  return found;
-}
-
-/** All that can be checked where a proxy resolves the name. */
-function checkName(url: URL, { rule }: Way): void {
-  const { host, port } = hostOf(url);
-  if (rule.allowsHost(host, port)) return;
-  if (!(isIP(host) === 0 ? rule.allowsName(host, port) : rule.allowsAddress(host, port))) throw notPublic(url);
-}
-
 function refusal(message: string): PawlError {
   return new PawlError("HTTP_NOT_ALLOWED", { message });
-}
-
-/** For an address that the operator wrote. */
-const ANYWHERE: AddressRule = { allowsHost: () => true, allowsAddress: () => true, allowsName: () => true };
-
-function notPublic({ host }: URL): PawlError {
-  return refusal(`${host} is not a public address, or not a port that is asked.`);
-}
-
-/** The connection goes where the check has looked. */
-function pinned(addresses: readonly LookupAddress[]): LookupFunction {
-  return (_host, { all }, callback) => {
-    const [first] = addresses;
-    if (all === true || first === undefined) callback(null, [...addresses]);
-    else callback(null, first.address, first.family);
-  };
 }
 
 function toReason(error: unknown): string {

@@ -74,8 +74,8 @@ interface Parts {
   readonly guard: OrphanGuard;
   /** The beginning of the paths of temporary folders. */
   readonly temporary: string;
-  /** The socket that leads out, if there is one. */
-  readonly openEgress: () => Promise<string | undefined>;
+  /** The socket that leads a program out, if it may use the network and there is a way. */
+  readonly openEgress: (spec: Pick<SandboxSpec, "network" | "reach">) => Promise<string | undefined>;
   /** Whether bwrap makes user namespaces here, also for root. */
   readonly hasNamespaces: () => Promise<boolean>;
 }
@@ -102,11 +102,14 @@ async function openWorkshop({
     groupParents: groups?.parents ?? [],
     temporary,
   });
-  let opened: Promise<string> | undefined;
-  const openEgress = async () => {
+  const ways = new Map<string, Promise<string>>();
+  const openEgress: Parts["openEgress"] = async ({ network, reach = [] }) => {
+    if (network !== true || egress === undefined) return undefined;
+    const key = JSON.stringify(reach);
     // The guard removes the folder after us.
-    opened ??= egress?.open(mkdtempSync(temporary));
-    return opened;
+    const way = ways.get(key) ?? egress.open(mkdtempSync(temporary), reach);
+    ways.set(key, way);
+    return way;
   };
   let tried: Promise<Found> | undefined;
   const hasNamespaces = async () => {
@@ -139,7 +142,7 @@ const FILE_BYTES_OF_STANDING = 1024 ** 3;
 async function prepareIn(parts: Parts, tried: Bwrap, spec: StandingSpec): Promise<StandingProgram> {
   const { tools, guard, groups, brands, temporary } = parts;
   guard.stand();
-  const egress = spec.network === true ? await parts.openEgress() : undefined;
+  const egress = await parts.openEgress(spec);
   const asked = { ...spec.limits, timeoutMs: 0, maxOutputBytes: 0, fileBytes: FILE_BYTES_OF_STANDING };
   const limits = egress === undefined ? asked : withBridge(asked);
   // In a folder that it may change, what it makes is ours: only in a user namespace is its user ours outside.
@@ -177,7 +180,7 @@ async function startIn(
   { confinement: wanted, ...parts }: Parts & { readonly confinement: Confinement },
   asked: SandboxSpec,
 ): Promise<Started | { readonly reason: string }> {
-  const egress = wanted.kind === "bwrap" && asked.network === true ? await parts.openEgress() : undefined;
+  const egress = wanted.kind === "bwrap" ? await parts.openEgress(asked) : undefined;
   const bridged = (spec: SandboxSpec) => (egress === undefined ? spec : { ...spec, limits: withBridge(spec.limits) });
   const spec = bridged(asked);
   const { tools, brands, groups, guard } = parts;

@@ -131,11 +131,12 @@ export function toKey({
   cwd,
   visible = [],
   network,
+  reach,
   hasResultChannel,
   limits,
 }: SandboxSpec): string {
   const { timeoutMs: _, ...started } = limits;
-  const what = [command, args, env, cwd, network, hasResultChannel, started, visible, visible.map(identityOf)];
+  const what = [command, args, env, cwd, network, reach, hasResultChannel, started, visible, visible.map(identityOf)];
   return createHash("sha256").update(JSON.stringify(what)).digest("base64");
 }
 

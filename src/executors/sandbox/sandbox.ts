@@ -1,3 +1,5 @@
+import type { Reach } from "../../ports/outbound.ts";
+
 /** Runs programs that nobody vouches for: bounded in time, memory, processes and output, and seeing only what they are given. */
 export interface Sandbox {
   /**
@@ -32,6 +34,8 @@ export interface SandboxSpec {
   readonly visible?: readonly Visible[];
   /** Default false: no network. Only bwrap can withhold it; there `true` leads through the `Egress`, and nowhere without one. */
   readonly network?: boolean;
+  /** Addresses that the network has beside those that the `Egress` allows to all. */
+  readonly reach?: Reach | undefined;
   readonly limits: SandboxLimits;
   /** The program may write a result of its own to file descriptor 3. */
   readonly hasResultChannel?: boolean;
@@ -44,7 +48,7 @@ export interface SandboxSpec {
 /** The way out of sandboxes with a network: a proxy that decides where their programs may go. */
 export interface Egress {
   /** Begins to listen on a Unix socket in the folder, which nobody else may enter, and gives its path. */
-  open(folder: string): Promise<string>;
+  open(folder: string, reach: Reach): Promise<string>;
 }
 
 /** Absolute paths without symbolic links. What does not exist is left out. */
@@ -111,7 +115,8 @@ export interface SandboxResult {
 }
 
 /** A program that somebody else starts and talks to for long: a server over its standard streams, a shell in a terminal. */
-export interface StandingSpec extends Pick<SandboxSpec, "command" | "args" | "env" | "cwd" | "visible" | "network"> {
+export interface StandingSpec
+  extends Pick<SandboxSpec, "command" | "args" | "env" | "cwd" | "visible" | "network" | "reach"> {
   readonly limits: Pick<SandboxLimits, "memoryBytes" | "maxProcesses">;
   /** It has a terminal, and signals that are typed there. */
   readonly hasTerminal?: boolean;

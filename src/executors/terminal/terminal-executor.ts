@@ -46,12 +46,10 @@ class TerminalExecutor implements Executor {
   }
 
   async run(task: Task, signal: AbortSignal): Promise<Outcome> {
+    const { runId, tenantId, reach } = task;
     try {
       // A tool may be at a point where it does not look at the signal.
-      return await untilAborted(
-        this.#call(task, { signal, isInternal: true, owner: task.runId, tenantId: task.tenantId }),
-        signal,
-      );
+      return await untilAborted(this.#call(task, { signal, isInternal: true, owner: runId, tenantId, reach }), signal);
     } catch (error) {
       if (signal.aborted) return toStopped(task);
       if (!isPawlError(error)) throw error;

@@ -1,3 +1,4 @@
+import type { Reach } from "../../ports/outbound.ts";
 import type { StandingProgram } from "../sandbox/sandbox.ts";
 import type { SecurityLevel } from "./policy/security-level.ts";
 import type { PtyHolder } from "./session/pty.ts";
@@ -28,6 +29,8 @@ export interface ConfinedProgram {
   readonly cwd: string;
   /** What it sees beside the system. */
   readonly folder: string;
+  /** Addresses that it reaches beside the public ones. */
+  readonly reach?: Reach | undefined;
 }
 
 /** The surroundings of all terminals of a process. */

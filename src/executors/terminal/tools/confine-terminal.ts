@@ -4,6 +4,7 @@ import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { StandingProgram } from "../../sandbox/sandbox.ts";
 import type { PtySpec } from "../pty-host/messages.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
+import type { ToolCall } from "./gate.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 /** Where programs of a sandboxed terminal are looked for. */
@@ -15,7 +16,11 @@ export type ConfinedPty = { readonly spec: PtySpec; readonly program: StandingPr
  * Puts the program of a terminal into the sandbox. It may work in the application's folder and below only: another folder would
  * be shown to it as a whole.
  */
-export async function confineTerminal({ surroundings }: ToolParts, spec: PtySpec): Promise<ConfinedPty> {
+export async function confineTerminal(
+  { surroundings }: ToolParts,
+  spec: PtySpec,
+  { reach }: ToolCall,
+): Promise<ConfinedPty> {
   const { confine, currentDir } = surroundings;
   if (confine === undefined) return { error: "There is no sandbox for terminals here." };
   const folder = realpathSync(currentDir);
@@ -26,7 +31,7 @@ export async function confineTerminal({ surroundings }: ToolParts, spec: PtySpec
   }
   const [command, ...args] = spec.command;
   try {
-    const program = await confine({ command, args, env: spec.env, cwd, folder });
+    const program = await confine({ command, args, env: spec.env, cwd, folder, reach });
     return { spec: { ...spec, command: program.command, env: program.env, cwd: program.cwd }, program };
   } catch (error) {
     if (!isPawlError(error)) throw error;

@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import type { Reach } from "../../../ports/outbound.ts";
 import type { TerminalPolicy } from "../policy/terminal-policy.ts";
 
 /** The caller of a tool, and how the call may be broken off. */
@@ -13,6 +14,8 @@ export interface ToolCall {
   readonly owner?: string;
   /** Whose run that is: sessions of others do not exist for it. Absent: all are there. */
   readonly tenantId?: string | undefined;
+  /** Addresses that a terminal in the sandbox reaches beside the public ones, from its opening on. */
+  readonly reach?: Reach | undefined;
 }
 
 /** Lets calls through that the policy allows, and records every one before it does anything. */

@@ -20,7 +20,7 @@ export const openTerminal: ToolHandler<"open_terminal"> = async (parts, request,
   const plan = toPlan(parts, { ...request, sandbox: isSandboxed }, shell);
   admit(parts, { plan, shell, call, isSandboxed });
   if ("error" in plan) return toFailure(shell, plan.error);
-  const confined = isSandboxed ? await confineTerminal(parts, plan.spec) : undefined;
+  const confined = isSandboxed ? await confineTerminal(parts, plan.spec, call) : undefined;
   if (confined !== undefined && "error" in confined) return toFailure(shell, confined.error);
 
   const id = `session_${randomBytes(4).toString("hex")}`;
