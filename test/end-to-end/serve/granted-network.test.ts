@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import type { JsonObject } from "../../../src/core/json.ts";
 import { needs } from "../../support/needs.ts";
 import { application } from "../support/application.ts";
 import { pawl } from "../support/pawl.ts";
@@ -49,7 +50,9 @@ test("code with the network reaches the private addresses of its key's grant, an
   const call = async (path: string, apiKey: string, body?: object) => {
     const headers = { "content-type": "application/json", "x-api-key": apiKey };
     const asked = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-    return (await fetch(`${url}${path}`, { headers, ...asked })).json();
+    return (await fetch(`${url}${path}`, { headers, ...asked })).json() as Promise<
+      JsonObject & { data: { run_id: string } }
+    >;
   };
   const ask = async (apiKey: string, asked: string): Promise<string> => {
     const started = { workflow: "flow", input: { url: "http://127.0.0.1:1/" } };

@@ -3,10 +3,10 @@ import { signWebhook } from "../../../src/operations/webhooks/sign-webhook.ts";
 import { application } from "../support/application.ts";
 import { startServer } from "../support/server.ts";
 
-const route = (path: string, more = "") => `
-workflowId: w${path}
+const route = (name: string, more = "", pattern = `/${name}`) => `
+workflowId: w${name}
 startAt: answer
-trigger: {type: http, config: {pathPattern: /${path}, method: POST${more}}}
+trigger: {type: http, config: {pathPattern: "${pattern}", method: POST${more}}}
 steps:
   answer:
     type: control
@@ -57,6 +57,32 @@ test("without keys routes are open, and signatures are checked all the same", as
   expect(await ask("usual")).toBe(200);
   expect(await ask("signed")).toBe(401);
   expect(await ask("signed", signed("of orders"))).toBe(200);
+});
+
+test("what was signed starts one run of a route, also after a restart, and is not taken for another path", async () => {
+  const cwd = application({
+    ...FILES,
+    "workflows/other.yaml": route("other", ", auth: hmac, secret: ORDERS_SECRET", "/other/{name}"),
+  });
+  const env = { ORDERS_SECRET: "of orders" };
+  const first = await startServer([], { cwd, env });
+  const once = signed("of orders");
+  const ask = async (url: string, path: string, headers = once) => {
+    const answer = await fetch(`${url}/${path}`, { method: "POST", body: BODY, headers: { ...headers } });
+    return { status: answer.status, text: await answer.text(), run: answer.headers.get("x-run-id") };
+  };
+  const answered = await ask(first.url, "signed");
+  expect(answered).toMatchObject({ status: 200, run: expect.any(String) });
+  expect(await ask(first.url, "signed")).toEqual(answered);
+  const inParallel = await Promise.all([1, 2, 3].map(() => ask(first.url, "other/a")));
+  expect(new Set(inParallel.flatMap(({ run }) => run ?? [])).size).toBe(1);
+  expect((await ask(first.url, "other/b")).text).toMatch(/IDEMPOTENCY_MISMATCH/);
+  const later = { ...once, ...signed("of orders", { at: Date.now() - 1_000 }) };
+  expect((await ask(first.url, "signed", later)).run).not.toBe(answered.run);
+  first.kill("SIGKILL");
+  await first.ended;
+  const second = await startServer([], { cwd, env });
+  expect(await ask(second.url, "signed")).toEqual(answered);
 });
 
 test("a limit of requests holds for every route, by address where there is no key", async () => {

@@ -245,6 +245,33 @@ test("the document of the application names its routes, their parameters and bod
   });
 });
 
+test("the document says who may ask a route: a key, a signature or anybody", async () => {
+  const of = (name: string, auth: object) =>
+    uhlpGraph({ name, trigger: { ...http("POST", `/${name}`), ...auth }, steps: [respond(literal(1))] });
+  const graphs = [
+    of("usual", {}),
+    of("keyed", { auth: "key" }),
+    of("signed", { auth: "hmac" }),
+    of("open", { auth: "open" }),
+  ];
+  const { paths, components } = (await (await new HttpWorld(graphs).request("/app/openapi.json")).json()) as JsonObject;
+  const key = [{ key: [] }, { bearer: [] }];
+  const headers = ["webhook-id", "webhook-timestamp"].map((name) => ({ name, in: "header", required: true }));
+  expect(paths).toMatchObject({
+    "/usual": { post: { security: key, responses: { "401": {} } } },
+    "/keyed": { post: { security: key } },
+    "/signed": { post: { security: [{ hmac: [] }], parameters: headers, responses: { "401": {} } } },
+    "/open": { post: { security: [] } },
+  });
+  expect(components).toMatchObject({
+    securitySchemes: {
+      key: { type: "apiKey", in: "header", name: "X-API-Key" },
+      bearer: { type: "http", scheme: "bearer" },
+      hmac: { type: "apiKey", in: "header", name: "webhook-signature" },
+    },
+  });
+});
+
 test("a request is logged with the pattern of its route, without its path and query", async () => {
   const world = answering(literal(1));
   await world.request("/it?token=secret");

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -8,7 +9,6 @@ import { resolveTrustedContext } from "../../../operations/requests/request-cont
 import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 import { toRequestInput } from "../../../operations/start/input/to-run-input.ts";
 import { prepareStart } from "../../../operations/start/prepare-run.ts";
-import { withTrace } from "../../../operations/start/with-trace.ts";
 import { decodeSegment } from "../../../operations/triggers/path-pattern.ts";
 import type { RouteMatch } from "../../../operations/triggers/route-table.ts";
 import type { TriggerTarget } from "../../../operations/triggers/trigger-table.ts";
@@ -41,7 +41,7 @@ export async function answerApplication(parts: HttpParts, c: Context<HttpEnv>): 
 type Matched = RouteMatch<TriggerTarget> & { readonly is: "route" };
 
 async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, parameters }: Matched): Promise<Response> {
-  const { app, runner, checker } = parts;
+  const { app, runner, submissions, checker } = parts;
   const { target } = route;
   const { definition, tenantId } = target;
   const { graph } = definition;
@@ -49,7 +49,7 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
   await admit(parts, c, target);
   runner.refuseWhereFull();
   const body = await readBody(c.req.raw, app.config.settings.server.max_body_bytes);
-  checkSignature(app, c, { target, body });
+  const idempotencyKey = checkSignature(app, c, { target, body });
   const isolated = tenantId === undefined ? c.req.raw : withoutCookies(c.req.raw);
   const httpDetails = toHttpDetails(isolated, { body, parameters, routePattern: route.pattern.written });
   refuseDeep(httpDetails["body"]);
@@ -61,9 +61,18 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
   };
   const request = { requestId: c.get("requestId"), requestData: { source: "http", httpDetails }, context };
   const input = await toRequestInput(request, graph, checker);
-  const prepared = await prepareStart(forOwner(app, target), { ...target, input }, { folder: app.appDir });
-  c.set("runId", prepared.runId);
-  const ran = await runner.run(withTrace(prepared, c.req.header("traceparent")));
+  const owner = forOwner(app, target);
+  const { runId, ran } = await submissions.run(owner, {
+    asked: { method: c.req.method, path: targetOf(c.req.raw.url) },
+    async prepare(runId) {
+      const start = await prepareStart(owner, { ...target, input, ...(runId && { runId }) }, { folder: app.appDir });
+      c.set("runId", start.runId);
+      return { start };
+    },
+    idempotencyKey,
+    traceParent: c.req.header("traceparent"),
+  });
+  c.set("runId", runId);
   if (ran.is === "unanswered") throw ran.error;
   const ids = { request_id: c.get("requestId"), run_id: ran.record.id };
   if (ran.is === "parked") return c.json({ ...ids, status: ran.record.status }, 202);
@@ -85,14 +94,17 @@ async function admit(parts: HttpParts, c: Context<HttpEnv>, { definition, tenant
   });
 }
 
-/** Only the scheme with a time counts: a signature of the body alone could be sent again for ever. Throws `UNAUTHORIZED`. */
+/**
+ * Gives a key by which what was signed starts one run of this route, however often it is sent; undefined where the route checks no
+ * signature. Only the scheme with a time counts: a signature of the body alone could be sent again for ever. Throws `UNAUTHORIZED`.
+ */
 function checkSignature(
   { config, clock }: HttpParts["app"],
   c: Context<HttpEnv>,
   { target, body }: { readonly target: TriggerTarget; readonly body: Uint8Array },
-): void {
+): string | undefined {
   const { trigger } = target.definition.graph;
-  if (trigger?.kind !== "http" || trigger.auth !== "hmac") return;
+  if (trigger?.kind !== "http" || trigger.auth !== "hmac") return undefined;
   const { secret: usual, previous_secret: previous } = config.settings.webhook;
   const own = trigger.secret === undefined ? [usual, previous] : [config.env(trigger.secret)];
   const secrets = own.filter((secret) => secret !== undefined && secret !== "") as readonly string[];
@@ -104,7 +116,12 @@ function checkSignature(
   }
   const headers = Object.fromEntries(c.req.raw.headers);
   const verdict = checkStandard({ secrets, headers, body, nowMs: clock.now() });
-  if (verdict.is === "right") return;
+  if (verdict.is === "right") {
+    const { "webhook-id": id, "webhook-timestamp": timestamp } = headers;
+    const signed = createHash("sha256").update(`${id}.${timestamp}.`).update(body).digest("base64");
+    // Keys of clients are ASCII: none is this one.
+    return `signed request to ${c.get("route")} · ${signed}`;
+  }
   throw new PawlError("UNAUTHORIZED", {
     message: `The request is not signed as the route wants it. ${verdict.reason ?? "It has no `webhook-signature`."}`,
     remedy:

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { KEY_SCHEMES } from "../../../operations/triggers/describe-routes.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 const MEDIA_TYPE = "application/json";
@@ -53,10 +54,7 @@ export function describeService(endpoints: readonly Endpoint[], version: string)
     components: {
       schemas,
       responses: RESPONSES,
-      securitySchemes: {
-        key: { type: "apiKey", in: "header", name: "X-API-Key" },
-        bearer: { type: "http", scheme: "bearer" },
-      },
+      securitySchemes: KEY_SCHEMES,
     },
   };
 }
