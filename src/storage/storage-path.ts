@@ -14,6 +14,14 @@ export function parseStoragePath(path: string): readonly string[] {
   return segments;
 }
 
+/** Folders each of whose folders is somebody's own: a tenant's, or that of a run, in which its commands may make links. */
+const OWNED = ["tenants", "artifacts"];
+
+/** The folder that no link in it leads out of, and that none from elsewhere leads into. */
+export function ownFolderOf([first = "", second = ""]: readonly string[]): string {
+  return OWNED.includes(first) ? `${first}/${second}` : "";
+}
+
 /** The folder part of a prefix: everything that starts with the prefix lies in it. */
 export function parseStoragePrefix(prefix: string): readonly string[] {
   const folders = prefix.split("/").slice(0, -1);

@@ -96,6 +96,23 @@ test("a link that stays in the storage may be used", async () => {
   expect(await storage.read("real/other")).toBeDefined();
 });
 
+// Commands of an agent make links in the folder of their run, which is an artifact of it.
+test.each(["artifacts/run/files", "tenants/a", ""])("no link in %j leads to what is another's", async (from) => {
+  const root = join(temporaryFolder(), "storage");
+  const owned = ["tenants/b", "artifacts/other", "tenants/a-2"];
+  for (const folder of [...owned, from, "shared"]) mkdirSync(join(root, folder), { recursive: true });
+  for (const folder of [...owned, "shared"]) writeFileSync(join(root, folder, "secret"), "secret");
+  const storage = new LocalFileStorage(root);
+  const targets = [...owned, "tenants", "artifacts", ...(from === "" ? [] : ["shared"])];
+  for (const [index, target] of targets.entries()) {
+    symlinkSync(join(root, target), join(root, from, `link-${index}`));
+    const path = [from, `link-${index}`, target.includes("/") ? "secret" : "b/secret"].filter(Boolean).join("/");
+    await expect(storage.read(path), path).rejects.toMatchObject(REFUSED);
+    await expect(storage.write(path, "x"), path).rejects.toMatchObject(REFUSED);
+    await expect(storage.list(`${path}/`), path).rejects.toMatchObject(REFUSED);
+  }
+});
+
 test("links are not listed, and a listing does not follow them", async () => {
   const { storage } = storageWithLinks();
   expect((await storage.list("")).map(({ path }) => path)).toEqual(["real/file"]);

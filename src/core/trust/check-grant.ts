@@ -92,7 +92,7 @@ function wantsOf(graph: Graph): readonly Lack[] {
     ...(secret === undefined ? [] : [want("variables", secret, "The route's signature is checked with the variable")]),
     ...(ending.storagePath === undefined
       ? []
-      : [want("storage", undefined, "The outputs are written to the storage.")]),
+      : [wantOfStorage(literalText(ending.storagePath), "The outputs are written to the storage")]),
     ...(isJsonObject(servers) ? Object.entries(servers).flatMap(([name, server]) => wantsOfServer(name, server)) : []),
     ...stepsIn(flow).flatMap((step) => wantsOfStep(step, settings).map((lack) => ({ ...lack, place: step.place }))),
   ];
@@ -100,6 +100,10 @@ function wantsOf(graph: Graph): readonly Lack[] {
 
 function want(capability: Capability, name: string | undefined, says: string): Lack {
   return name === undefined ? { capability, message: says } : { capability, name, message: `${says} \`${name}\`.` };
+}
+
+function wantOfStorage(path: string | undefined, says: string): Lack {
+  return want("storage", path, path === undefined ? `${says}.` : `${says}, into`);
 }
 
 function variablesIn(value: Json, says: string): readonly Lack[] {
@@ -141,7 +145,20 @@ function wantsOfTask(step: TaskStep, says: string, settings: JsonObject): readon
   const input = fieldsOf(step.input);
   const { network } = input;
   const wants = wantsOfKind(step.executor, says, network !== undefined && literalOf(network) !== false);
-  return [...wants, ...serversOf(input, settings).map((name) => want("servers", name, `${says} uses the MCP server`))];
+  const path = EXECUTOR_NEEDS[step.executor] === "storage" ? exportPathOf(input) : undefined;
+  const exports = path === undefined ? [] : [wantOfStorage(path, `${says} writes to the storage`)];
+  return [
+    ...wants,
+    ...exports,
+    ...serversOf(input, settings).map((name) => want("servers", name, `${says} uses the MCP server`)),
+  ];
+}
+
+/** The place of an export, without its ending. Undefined: values make it, and its executor looks at it. */
+function exportPathOf({ directory, filename, step }: Fields): string | undefined {
+  const [folder, name] = [literalOf(directory), literalOf(filename ?? step)];
+  if (typeof folder !== "string" || typeof name !== "string") return undefined;
+  return `${folder.trim().replace(/^\.\/|\/+$/g, "")}/${name}`;
 }
 
 function wantsOfKind(kind: ExecutorKind, says: string, hasNetwork: boolean): readonly Lack[] {

@@ -42,6 +42,7 @@ describe("a grant in words", () => {
   test.each([
     ["nothing,executors:llm", { ...NOTHING, executors: ["llm"] }],
     ["storage:none", { ...SENT, storage: [] }],
+    ["storage:reports/,folders:prompts", { ...SENT, storage: ["reports"], folders: ["prompts"] }],
     ["everything", EVERYTHING],
     ["everything,terminals:none", { ...EVERYTHING, terminals: [] }],
     [["terminals", "commands"], { ...SENT, terminals: ["*"], commands: ["*"] }],
@@ -60,6 +61,11 @@ describe("a grant in words", () => {
     "terminals,everything",
     "sent:x",
     "variables:a b",
+    "storage:..",
+    "storage:/etc",
+    "storage:a/../b",
+    "storage:a\\b",
+    "folders:./a",
     3,
     "__proto__",
   ])("%j is refused", (given) => expect(readGrant(given)).toHaveProperty("problem"));
@@ -105,6 +111,43 @@ describe("a pattern", () => {
     const began = performance.now();
     expect(has(`${"a*".repeat(90)}b`, "a".repeat(100_000))).toBe(false);
     expect(performance.now() - began).toBeLessThan(1_000);
+  });
+});
+
+describe("a folder", () => {
+  const has = (granted: string, path: string) => allows({ ...NOTHING, storage: [granted] }, "storage", path);
+
+  test.each([
+    ["reports", "reports/a.csv"],
+    ["reports", "reports/2026/a.csv"],
+    ["reports", "reports"],
+    ["reports/2026-*", "reports/2026-11/a.csv"],
+    ["*", "../anything"],
+    ["a%2Fb", "a%2Fb/c"],
+  ])("%s holds %s", (granted, path) => expect(has(granted, path)).toBe(true));
+
+  test.each([
+    ["reports", "report"],
+    ["reports", "reports-2/a.csv"],
+    ["reports", "tenants/reports/a.csv"],
+    ["reports", "reports/../secret"],
+    ["reports", "reports/./../secret"],
+    ["reports", "/reports/a"],
+    ["reports", "reports//a"],
+    ["reports", "./reports/a"],
+    ["reports", "reports\\..\\a"],
+    ["reports", "reports%2Fa"],
+    ["reports", "%72eports/a"],
+    ["reports", "Reports/a"],
+    ["reports", ""],
+  ])("%s does not hold %s", (granted, path) => expect(has(granted, path)).toBe(false));
+
+  test("that is granted may be given away in parts", () => {
+    expect(covers(granted("storage:reports"), granted("storage:reports/2026"))).toBe(true);
+    expect(covers(granted("storage:reports/2026"), granted("storage:reports"))).toBe(false);
+    expect(meet(granted("storage:reports"), granted("storage:reports/2026,folders:a")).storage).toEqual([
+      "reports/2026",
+    ]);
   });
 });
 

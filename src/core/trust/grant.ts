@@ -14,6 +14,8 @@ interface CapabilityRow {
   readonly sent: readonly string[];
   /** The names that there are. Absent: any. Empty: the capability has no names, it is there or not. */
   readonly names?: readonly string[];
+  /** Its names are paths, and a folder stands for all below it. */
+  readonly arePaths?: boolean;
 }
 
 const row = (sent: "all" | "none", says: string, saysAll: string, names?: readonly string[]): CapabilityRow => ({
@@ -38,8 +40,11 @@ export const CAPABILITIES = {
   variables: row("none", "read the variables {} of the environment", "read any variable of the environment"),
   addresses: row("none", "ask the private addresses {}", "ask any private address"),
   workflows: row("all", "call the workflows {}", "call any workflow"),
-  folders: row("none", "", "name files and folders of the application", []),
-  storage: row("all", "", "write files into the storage", []),
+  folders: {
+    ...row("none", "name the files and folders {} of the application", "name files and folders of the application"),
+    arePaths: true,
+  },
+  storage: { ...row("all", "write {} into the storage", "write files into the storage"), arePaths: true },
 } as const satisfies Record<string, CapabilityRow>;
 
 export const CAPABILITY_NAMES = Object.keys(CAPABILITIES) as readonly Capability[];
@@ -60,7 +65,15 @@ export function toGrant(namesOf: (name: Capability) => readonly string[]): Grant
 /** Whether a name may be used. Without one: whether the capability is there at all. */
 export function allows(grant: Grant, capability: Capability, name?: string): boolean {
   const names = grant[capability];
-  return name === undefined ? names.length > 0 : names.some((pattern) => matches(pattern, name));
+  if (name === undefined) return names.length > 0;
+  const { arePaths = false }: Pick<CapabilityRow, "arePaths"> = CAPABILITIES[capability];
+  if (!arePaths || names.includes("*")) return names.some((pattern) => matches(pattern, name));
+  return isPlainPath(name) && names.some((path) => matches(path, name) || matches(`${path}/*`, name));
+}
+
+/** A path that another spelling could lead elsewhere is below no folder. */
+export function isPlainPath(path: string): boolean {
+  return !path.includes("\\") && !path.split("/").some((segment) => ["", ".", ".."].includes(segment));
 }
 
 export function isEverything(grant: Grant): boolean {

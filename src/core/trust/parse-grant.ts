@@ -5,6 +5,7 @@ import {
   type Capability,
   EVERYTHING,
   type Grant,
+  isPlainPath,
   NOTHING,
   SENT,
   toGrant,
@@ -90,13 +91,22 @@ function readName(
   if (name === NONE) return { names: [] };
   if (typeof name !== "string" || name === "" || name.length > MAX_NAME || /[\s,\p{Cc}]/u.test(name))
     return { problem: `\`${capability}\` names something that is no name` };
-  const { names }: { readonly names?: readonly string[] } = CAPABILITIES[capability];
+  const { names, arePaths }: { readonly names?: readonly string[]; readonly arePaths?: boolean } =
+    CAPABILITIES[capability];
+  if (arePaths === true) return readPath(capability, name);
   if (names === undefined || name === "*" || names.includes(name)) return { names: withThoseBelow(capability, name) };
   const known = names.length === 0 ? "it takes no names" : `it takes ${names.map((each) => `\`${each}\``).join(", ")}`;
   return { problem: `\`${capability}:${name}\`: ${known}` };
 }
 
 const MAX_NAME = 200;
+
+/** `reports/` is `reports`. */
+function readPath(capability: Capability, written: string) {
+  const path = written.replace(/\/$/, "");
+  if (isPlainPath(path)) return { names: [path] };
+  return { problem: `\`${capability}:${written}\`: it takes paths without \`.\`, \`..\` and a \`/\` in front` };
+}
 
 /** The network is of no use without the code that uses it. */
 function withThoseBelow(capability: Capability, name: string): readonly string[] {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { refuseUngranted } from "../../core/trust/check-grant.ts";
 import { grantOf } from "../../core/trust/grant.ts";
 import type { ToolCall } from "../../ports/tools/tool-set.ts";
@@ -30,7 +30,7 @@ function notForTenants(tool: CoreTool): CoreTool {
   return {
     ...tool,
     async run(args, call, signal) {
-      if (call.step !== undefined) refuseUngranted(grantOf(call.step.settings), "folders");
+      if (call.step !== undefined) refuseUngranted(grantOf(call.step.settings), "folders", pathIn(args));
       if (call.step?.tenantId === undefined) return tool.run(args, call, signal);
       throw new PawlError("FORBIDDEN", {
         message: `\`${tool.name}\` works on the application's files, which belong to no tenant.`,
@@ -38,6 +38,12 @@ function notForTenants(tool: CoreTool): CoreTool {
       });
     },
   };
+}
+
+function pathIn(args: Json): string {
+  const { file_path: file, dir_path: folder, directory_path: other } = isJsonObject(args) ? args : {};
+  const path = file ?? folder ?? other;
+  return typeof path === "string" ? path : "";
 }
 
 function readTool(folder: DefinitionFolder): CoreTool {

@@ -4,7 +4,7 @@ import { toFailed } from "../output/failure.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import { type Rows, toRows } from "./csv-rows.ts";
 import { guardFormula, toCsv, toFields } from "./csv-text.ts";
-import { readPlace, toOwnPath, toSharedPath, toWriteFailure } from "./export-file.ts";
+import { readPlace, refusePath, toOwnPath, toSharedPath, toWriteFailure } from "./export-file.ts";
 
 export interface ExportOptions {
   /** Takes secrets out of a text. */
@@ -31,10 +31,12 @@ export function createCsvExecutor({ mask }: ExportOptions): Executor<Outcome> {
       try {
         if (input["mode"] !== "append") {
           const path = mask(toOwnPath(readPlace(input), ".csv", task));
+          refusePath(path, task);
           await task.files.write(path, text);
           return succeeded({ path, ...written }, text);
         }
         const path = mask(toSharedPath(readPlace(input), ".csv"));
+        refusePath(path, task);
         const { files, tenantId, idempotencyKey: key } = task;
         const added = await queue.add({ files, tenantId, path }, { key, rows, keepsFormulas }, signal);
         if (added === "stopped") return toStopped(path);

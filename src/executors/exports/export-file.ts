@@ -1,5 +1,7 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { refuseUngranted } from "../../core/trust/check-grant.ts";
+import { grantOf } from "../../core/trust/grant.ts";
 import type { Failed, Task } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 
@@ -39,6 +41,11 @@ function toPath({ directory, filename }: ExportPlace, ending: string, suffix: st
 
 function toText(value: Json | undefined): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+/** Throws `NOT_GRANTED` where the definition was not granted this path. */
+export function refusePath(path: string, { settings }: Pick<Task, "settings">): void {
+  refuseUngranted(grantOf(settings), "storage", path);
 }
 
 /** A file could not be written. A full disk may have room again; a wrong path stays wrong. A defect goes on as one. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
-import { readPlace, toOwnPath, toWriteFailure } from "./export-file.ts";
+import { readPlace, refusePath, toOwnPath, toWriteFailure } from "./export-file.ts";
 import { printPdf } from "./print-pdf.ts";
 import { renderReport } from "./render-report.ts";
 import { toMarkdown } from "./to-markdown.ts";
@@ -33,6 +33,7 @@ export function createReportExecutor(options: ReportOptions): Executor<Outcome> 
       if (report.note !== undefined) task.emit({ type: "log", event: { type: "report", note: report.note } });
       const path = options.mask(toOwnPath(readPlace(input), ENDINGS[report.format], task));
       try {
+        refusePath(path, task);
         await task.files.write(path, report.content);
       } catch (error) {
         return toWriteFailure(error);

@@ -57,7 +57,8 @@ export function createModels(options: ModelsOptions): Models {
     async resolve(name, place = {}) {
       const found = findModel(name, options);
       if (found.kind === "provider") return toProviderModel(found, options);
-      if (!found.isConfigured && found.script !== "") refuseUngranted(place.grant ?? EVERYTHING, "folders");
+      if (!found.isConfigured && found.script !== "")
+        refuseUngranted(place.grant ?? EVERYTHING, "folders", found.script);
       const script = await loadScript(found, {
         folder: found.isConfigured ? options.folder : (place.folder ?? options.folder),
         readScript: options.readScript,

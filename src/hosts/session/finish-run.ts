@@ -8,6 +8,8 @@ import type { Command } from "../../core/history/commands.ts";
 import type { RunState, Scope } from "../../core/history/run-state.ts";
 import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import type { Json } from "../../core/json.ts";
+import { refuseUngranted } from "../../core/trust/check-grant.ts";
+import { grantOf } from "../../core/trust/grant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { NewOutbox } from "../../ports/journal.ts";
@@ -78,6 +80,7 @@ async function collectStorage(run: LiveRun, command: FinishRun, files: FileStora
   if (storagePath === undefined || root === undefined) return NOT_STORED;
   try {
     const path = toPath(await bindStoragePath(run, root, storagePath));
+    refuseUngranted(grantOf(run.state.graph.graph.settings), "storage", path);
     // Checks the path as a write would: after the end nobody could be told.
     await files.read(path);
     return { entries: [entry("storage", { path })] };

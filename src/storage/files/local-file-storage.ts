@@ -1,7 +1,7 @@
 import { lstat, open, readdir, readFile, realpath, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import type { ByteRange, FileStorage } from "../../ports/file-storage.ts";
-import { INCOMING, invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
+import { INCOMING, invalidStoragePath, ownFolderOf, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
 import { extendDurably, ifThere, isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
 
 /** Others may be faster so many times in a row. */
@@ -117,16 +117,18 @@ export class LocalFileStorage implements FileStorage {
       place = join(place, segment);
       const found = await ifThere(place, () => lstat(place), undefined);
       if (found === undefined) return;
-      if (found.isSymbolicLink() && !(await this.#isInside(place)))
+      if (found.isSymbolicLink() && !(await this.#staysWhereItIs(place)))
         throw invalidStoragePath(path, "a link leads out of it");
     }
   }
 
-  /** A link that leads nowhere counts as leading out. */
-  async #isInside(place: string): Promise<boolean> {
+  /** In the storage, and in the folder of the same owner. A link that leads nowhere counts as leading out. */
+  async #staysWhereItIs(place: string): Promise<boolean> {
     try {
       const root = await realpath(this.#folder);
-      return (await realpath(place)).startsWith(root + sep);
+      const target = await realpath(place);
+      const ownerOf = (path: string, folder: string) => ownFolderOf(path.slice(folder.length + 1).split(sep));
+      return target.startsWith(root + sep) && ownerOf(target, root) === ownerOf(place, this.#folder);
     } catch {
       return false;
     }

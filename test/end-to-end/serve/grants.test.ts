@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { join, relative } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { startFakeModelServer } from "../../fakes/model-server/fake-model-server.ts";
@@ -89,6 +89,17 @@ class Served {
     return join(this.#app, "marker");
   }
 
+  /** The files of a tenant, by their paths in its storage. */
+  stored(tenant: string): readonly string[] {
+    const folder = join(this.#app, ".pawl", "storage", "tenants", tenant);
+    if (!existsSync(folder)) return [];
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+      .sort();
+  }
+
   /** Made on the server's machine. */
   async key(...args: readonly string[]): Promise<string> {
     const made = await pawl(["keys", "create", "k", "--tenant", "acme", ...args], { cwd: this.#app });
@@ -101,6 +112,10 @@ class Served {
     const headers = { "content-type": "application/json", accept, "x-api-key": key };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
     return (await fetch(`${this.#url}/mcp`, { method: "POST", headers, body })).text();
+  }
+
+  async get(path: string, key: string): Promise<string> {
+    return (await fetch(`${this.#url}${path}`, { headers: { "x-api-key": key } })).text();
   }
 
   async post(path: string, body: JsonObject, key: string): Promise<{ status: number; body: JsonObject }> {
@@ -247,6 +262,63 @@ describe("a key of a tenant", () => {
     await served.post("/workflows/run/sync", { workflow }, await served.key("--grant", "addresses:127.0.0.1"));
     expect(sandstorm.requests.length).toBeGreaterThan(0);
     expect(JSON.stringify(sandstorm.requests)).not.toContain("planted");
+  });
+});
+
+describe("a key with a folder of the storage", () => {
+  const sent = (more: object, step: object = {}): JsonObject => ({
+    workflow: JSON.stringify({
+      name: "store",
+      input_schema: { properties: { to: { type: "string" } } },
+      steps: [{ id: "a", prompt: "Hi.", ...step }],
+      ...more,
+    }),
+    agent: "simulated",
+  });
+  const atEnd = (path: string) => sent({ on_complete: { storage_path: path } });
+  const csv = (directory: string) => sent({}, { csv_output: { directory, filename: "rows" } });
+
+  test("is told at once of a path beside it, and writes below it", async () => {
+    const served = await Served.start();
+    const key = await served.key("--grant", "storage:reports");
+    for (const body of [atEnd("other/x.json"), atEnd("reports-2/x.json"), csv("other"), sent({}, { csv_output: {} })]) {
+      expect(problemsOf(await served.post("/workflows/run/sync", body, key)), String(body["workflow"])).toEqual([
+        "NOT_GRANTED",
+      ]);
+    }
+    for (const body of [atEnd("reports/x.json"), csv("./reports/daily/")]) {
+      expect((await served.post("/workflows/run/sync", body, key)).body).toMatchObject({
+        data: { status: "completed" },
+      });
+    }
+    await expect
+      .poll(() => served.stored("acme"))
+      .toEqual([expect.stringMatching(/^reports\/daily\/rows-/), "reports/x.json"]);
+  });
+
+  test("gets no further by values, in whatever spelling", async () => {
+    const served = await Served.start();
+    const key = await served.key("--grant", "storage:reports");
+    const spellings = [
+      "other/x",
+      "../b/x",
+      "reports/../other/x",
+      "/reports/x",
+      "reports%2F..%2Fother/x",
+      "%2e%2e/x",
+      "../../tenants/b/x",
+      "tenants/b/x",
+      "./other/x",
+    ];
+    for (const to of spellings) {
+      const ended = await served.post("/workflows/run/sync", { ...atEnd("{input.to}"), input: { to } }, key);
+      const { run_id: id } = ended.body["data"] as JsonObject;
+      expect(await served.get(`/runs/${id}/events`, key), to).toMatch(/outputs are not stored: It was not granted/);
+      const exported = await served.post("/workflows/run/sync", { ...csv("{input.to}"), input: { to } }, key);
+      expect(JSON.stringify(exported.body), to).toContain("NOT_GRANTED");
+    }
+    expect(served.stored("acme")).toEqual([]);
+    expect(served.stored("b")).toEqual([]);
   });
 });
 
