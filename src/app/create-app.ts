@@ -373,7 +373,7 @@ class App implements OpenApplication {
     return new ReconnectingHost(first, {
       connect: next,
       journal: () => this.#parts.journal(),
-      callTerminal: (tool, request, signal) => this.#terminals.call(tool, request, signal),
+      callTerminal: (call, signal) => this.#terminals.call(call, signal),
       terminals: () => this.#terminals.views(),
       tell: (line) => this.#options.tell(line),
     });

@@ -13,6 +13,7 @@ import type { ConfinedProgram, TerminalSurroundings } from "../../executors/term
 import type { TerminalSessions } from "../../executors/terminal/terminal-sessions.ts";
 import type { Executor } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
+import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type { LiveTerminals } from "../../ports/terminals/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
 import type { TerminalView } from "./serve-terminal-view.ts";
@@ -54,17 +55,17 @@ export class TerminalParts {
     return this.#executor;
   }
 
-  /** One of the six tools, for another program. Throws `REQUEST_INVALID`, `TERMINAL_REFUSED`, `CONFIG_INVALID`. */
-  async call(tool: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  /** Throws `REQUEST_INVALID`, `TERMINAL_REFUSED`, `CONFIG_INVALID`. */
+  async call({ tool, request, ...caller }: TerminalCall, signal: AbortSignal): Promise<JsonObject> {
     const { readRequest } = await import("../../ports/terminals/terminal-tools.ts");
-    const read = readRequest(tool, params);
+    const read = readRequest(tool, request);
     if ("problem" in read) {
       throw new PawlError("REQUEST_INVALID", {
         message: read.problem,
         remedy: `Call \`${tool}\` again with the parameters that its schema names.`,
       });
     }
-    return (await this.sessions()).call(read.tool, read.input, { signal });
+    return (await this.sessions()).call(read.tool, read.input, { ...caller, signal });
   }
 
   sessions(): Promise<TerminalSessions> {

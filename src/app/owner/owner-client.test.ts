@@ -83,7 +83,7 @@ test("an error of the owner is the caller's, with its code and remedy", async ()
   const { client } = await open();
   const unknown = { code: "RUN_NOT_FOUND", remedy: expect.stringContaining("pawl runs ls") };
   await expect(client.cancelRun("r2", {})).rejects.toMatchObject(unknown);
-  await expect(client.callTerminal("no_tool", {}, AbortSignal.any([]))).rejects.toThrow();
+  await expect(client.callTerminal({ tool: "no_tool", request: {} }, AbortSignal.any([]))).rejects.toThrow();
 });
 
 test("whoever watches is told what has happened, then what happens", async () => {

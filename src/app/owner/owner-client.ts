@@ -3,11 +3,12 @@ import { connect as connectSocket } from "node:net";
 import { Agent, fetch } from "undici";
 import { isErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../../hosts/run-host.ts";
 import type { CapacityWait } from "../../ports/capacity.ts";
 import { holdsSteps, type Journal, type RunRecord } from "../../ports/journal.ts";
+import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type {
   ScreenChange,
   ScreenView,
@@ -148,9 +149,9 @@ export class OwnerClient implements RunHost {
   }
 
   /** If the signal aborts, the owner cancels the call. Nobody waits for that. */
-  async callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json> {
+  async callTerminal({ tool, ...body }: TerminalCall, signal: AbortSignal): Promise<Json> {
     signal.throwIfAborted();
-    return this.#ask("POST", `/owner/tools/${encodeURIComponent(tool)}`, { body: request, signal });
+    return this.#ask("POST", `/owner/tools/${encodeURIComponent(tool)}`, { body: { ...body }, signal });
   }
 
   /** The owner's terminals, for people. */

@@ -1,9 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import type { Json } from "../../core/json.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../../hosts/run-host.ts";
 import type { AppHost } from "../../operations/application/application.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
+import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import type { Connection } from "./connect.ts";
 import { ReconnectingWatch } from "./reconnecting-watch.ts";
@@ -13,7 +14,7 @@ export interface ReconnectingHostParts {
   /** For reading, whoever owns the data directory. */
   journal(): Promise<Journal>;
   /** Calls a tool over the terminals of this process, if it is the owner. */
-  callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json>;
+  callTerminal(call: TerminalCall, signal: AbortSignal): Promise<Json>;
   /** Shows people the terminals of this process, if it is the owner. */
   terminals(): Promise<TerminalViews>;
   tell(line: string): void;
@@ -95,11 +96,11 @@ export class ReconnectingHost implements AppHost {
   }
 
   /** With the next owner there are no sessions of the one before, so that doing it again does nothing twice. */
-  callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json> {
+  callTerminal(call: TerminalCall, signal: AbortSignal): Promise<Json> {
     return this.#withOwner(async (connection) => {
       signal.throwIfAborted();
-      if (connection.role === "owner") return this.#parts.callTerminal(tool, request, signal);
-      return connection.host.callTerminal(tool, request, signal);
+      if (connection.role === "owner") return this.#parts.callTerminal(call, signal);
+      return connection.host.callTerminal(call, signal);
     });
   }
 

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/load-config.ts";
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import type { Json } from "../../core/json.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
@@ -14,6 +14,7 @@ import type { ModelPrices } from "../../ports/model-prices.ts";
 import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { Budgets } from "../../ports/service/budgets.ts";
+import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
 import type { AgentToolbox } from "../../ports/tools/agent-toolbox.ts";
@@ -209,10 +210,10 @@ export interface AppHost extends RunHost {
   /** The path of the owner's socket. */
   readonly ownerSocket: string;
   /**
-   * One of the six terminal tools, over the terminals of the owner: they live and die with it. Throws `REQUEST_INVALID`,
+   * Does a terminal tool over the terminals of the owner: they live and die with it. Throws `REQUEST_INVALID`,
    * `TERMINAL_REFUSED`, and the signal's reason where it was broken off.
    */
-  callTerminal(tool: string, request: JsonObject, signal: AbortSignal): Promise<Json>;
+  callTerminal(call: TerminalCall, signal: AbortSignal): Promise<Json>;
   /** The terminals of the owner as people see them. Their methods throw `OWNER_GONE` when it is gone. */
   terminals(): Promise<TerminalViews>;
 }

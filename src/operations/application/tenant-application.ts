@@ -73,8 +73,6 @@ function ownHost(host: AppHost, { tenantId, records }: Tenancy): AppHost {
     deleteRun: async (runId) => host.deleteRun(await mine(runId)),
     settled: async (runId) => host.settled(await mine(runId)),
     terminals: async () => ownTerminals(await host.terminals(), tenantId),
-    callTerminal: async () => {
-      throw new PawlError("FORBIDDEN", { message: "Terminals of this machine belong to no tenant." });
-    },
+    callTerminal: (call, signal) => host.callTerminal({ ...call, tenantId }, signal),
   });
 }

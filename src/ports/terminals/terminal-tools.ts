@@ -1,6 +1,17 @@
 import { z } from "zod";
 import type { JsonObject } from "../../core/json.ts";
+import type { Reach } from "../outbound.ts";
 import { type DefinedTool, defineTool, readToolInput } from "../tools/defined-tool.ts";
+
+/** One of the six tools, asked for by another program. */
+export interface TerminalCall {
+  readonly tool: string;
+  readonly request: JsonObject;
+  /** Whose sessions there are for it. Absent: all. */
+  readonly tenantId?: string | undefined;
+  /** Addresses that a terminal in the sandbox reaches beside the public ones. */
+  readonly reach?: Reach | undefined;
+}
 
 const sessionId = z
   .string("must be a text.")

@@ -45,6 +45,12 @@ const startSchema = z.strictObject({
   lineage: z.strictObject({ kind: z.enum(["rerun", "fork"]), run: z.string(), fromPath: z.string() }).optional(),
 });
 
+const terminalCallSchema = z.strictObject({
+  request: jsonObjectSchema,
+  tenantId: z.string().optional(),
+  reach: z.union([z.literal("anywhere"), z.array(z.string())]).optional(),
+});
+
 const windowSchema = z.strictObject({ columns: side, rows: side });
 
 /**
@@ -62,8 +68,8 @@ export function mountOwnerRoutes(http: Hono<HttpEnv>, app: Application): readonl
   http.get("/owner/runs/:id/capacity", async (c) => answer(c, await app.capacityWaits(c.req.param("id"))));
   http.get("/owner/runs/:id/notices", async (c) => streamNotices(app, c.req.param("id")));
   http.post("/owner/tools/:name", async (c) => {
-    const request = (await readFields(c, z.looseObject({}))) as JsonObject;
-    return answer(c, await (await app.host()).callTerminal(c.req.param("name"), request, goneOf(c)));
+    const call = { tool: c.req.param("name"), ...(await readFields(c, terminalCallSchema)) };
+    return answer(c, await (await app.host()).callTerminal(call, goneOf(c)));
   });
   const terminals = async () => (await app.host()).terminals();
   http.get("/owner/terminals", async (c) => answer(c, await (await terminals()).list()));

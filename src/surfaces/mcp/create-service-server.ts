@@ -1,5 +1,7 @@
 import { type CallToolResult, Server } from "@modelcontextprotocol/server";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { refuseUngranted } from "../../core/trust/check-grant.ts";
+import { allows } from "../../core/trust/grant.ts";
 import type { ServiceCaller } from "../../operations/application/service-caller.ts";
 import { loadOperations } from "../../operations/operations.ts";
 import { addTools } from "./add-tools.ts";
@@ -7,6 +9,7 @@ import type { CallsUnderWay } from "./calls-under-way.ts";
 import { toServiceTool } from "./service/operation-tool.ts";
 import { addServiceResources } from "./service/service-resources.ts";
 import type { LentParts, ServiceTool } from "./service/service-tool.ts";
+import { SESSION_TOOLS } from "./terminal/session-tools.ts";
 import { toErrorResult } from "./to-call-result.ts";
 
 export interface ServiceServerParts {
@@ -41,15 +44,19 @@ export function createServiceServer(parts: ServiceServerParts): Server {
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
   );
-  const toolNamed = (name: string) => SERVICE_TOOLS.find(({ offered }) => offered.name === name);
+  const toolNamed = (name: string) => ALL_TOOLS.find(({ offered }) => offered.name === name);
   addTools(server, {
-    tools: SERVICE_TOOLS.map(({ offered }) => offered),
-    isListed: (name) => caller.may(toolNamed(name)?.scope ?? "admin"),
+    tools: ALL_TOOLS.map(({ offered }) => offered),
+    isListed(name) {
+      const { scope = "admin", needs } = toolNamed(name) ?? {};
+      return caller.may(scope) && (needs === undefined || allows(caller.app.grant, needs));
+    },
     cancelled,
     calls,
     async perform({ name, args }, call) {
       const tool = toolNamed(name);
       if (tool === undefined || !caller.may(tool.scope)) throw forbidden(name, tool?.scope);
+      if (tool.needs !== undefined) refuseUngranted(caller.app.grant, tool.needs);
       return lend((lent) => tool.perform(lent.app, args, { ...call, ...lent, stopping }));
     },
     explain,
@@ -69,7 +76,19 @@ function explain({ code, message, remedy, details }: PawlError): CallToolResult 
   return { ...toErrorResult(`${code}: ${text}`), _meta: { "pawl/error": { code, message, remedy, details } } };
 }
 
-/** Every tool of `pawl mcp`, in the order in which they are listed. */
+/** The tools of operations, in the order in which they are listed. */
 export const SERVICE_TOOLS: readonly ServiceTool[] = (await loadOperations()).flatMap(
   (operation) => toServiceTool(operation) ?? [],
 );
+
+const ALL_TOOLS: readonly ServiceTool[] = [
+  ...SERVICE_TOOLS,
+  ...SESSION_TOOLS.map(
+    ({ offered, perform }): ServiceTool => ({
+      offered,
+      scope: "run",
+      needs: "terminals",
+      perform: (app, args, call) => perform({ app }, args, call),
+    }),
+  ),
+];

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../core/json.ts";
+import type { Capability } from "../../../core/trust/grant.ts";
 import type { Application } from "../../../operations/application/application.ts";
 import type { Submissions } from "../../../operations/start/submit-run.ts";
 import type { KeyScope } from "../../../ports/service/api-keys.ts";
@@ -17,11 +18,13 @@ export interface ServiceCall extends PerformedCall {
   readonly stopping: AbortSignal;
 }
 
-/** A tool of `pawl mcp`: what a client is told of it, and the operation that it translates. */
+/** A tool of `pawl mcp`: what a client is told of it, and what it does, mostly an operation. */
 export interface ServiceTool {
   readonly offered: OfferedTool;
   /** That of the operation. */
   readonly scope: KeyScope;
+  /** What the caller must have been granted. Absent: nothing. */
+  readonly needs?: Capability;
   /** Throws `REQUEST_INVALID` with every argument that does not fit, before anything is done; then what the operation throws. */
   perform(app: Application, args: JsonObject, call: ServiceCall): Promise<JsonObject>;
 }

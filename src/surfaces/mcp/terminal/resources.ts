@@ -103,7 +103,10 @@ async function readScreen(
   { id, uri }: { readonly id: string; readonly uri: string },
   signal: AbortSignal,
 ): Promise<string> {
-  const read: Json = await (await app.host()).callTerminal("get_screen_content", { session_id: id }, signal);
+  const read: Json = await (await app.host()).callTerminal(
+    { tool: "get_screen_content", request: { session_id: id } },
+    signal,
+  );
   const screen = isJsonObject(read) && read["success"] === true ? read["screen_content"] : undefined;
   if (typeof screen === "string") return screen;
   throw new ResourceNotFoundError(uri, `There is no session ${id}.`);
@@ -140,7 +143,7 @@ async function listSessionIds(app: Application): Promise<readonly string[]> {
   if ((await app.findOwner()).state === "free") return [];
   try {
     const signal = new AbortController().signal;
-    const listed: Json = await (await app.host()).callTerminal("list_terminal_sessions", {}, signal);
+    const listed: Json = await (await app.host()).callTerminal({ tool: "list_terminal_sessions", request: {} }, signal);
     const sessions = isJsonObject(listed) ? listed["sessions"] : undefined;
     if (!Array.isArray(sessions)) return [];
     return sessions.flatMap((session: Json) => {

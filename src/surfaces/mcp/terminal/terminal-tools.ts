@@ -1,40 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { runTerminalWorkflow, type WorkflowProgress } from "../../../operations/terminals/run-terminal-workflow.ts";
 import { RUN_WORKFLOW, readRunWorkflowRequest } from "../../../operations/terminals/run-workflow-tool.ts";
-import { TERMINAL_TOOLS } from "../../../ports/terminals/terminal-tools.ts";
-import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
 import type { PerformedCall } from "../add-tools.ts";
 import type { CallProgress } from "../progress-teller.ts";
+import { SESSION_TOOLS } from "./session-tools.ts";
 import type { PerformingParts, TerminalTool } from "./terminal-tool.ts";
 
-const DEFAULT_WAIT_SECONDS = 10;
-
 /** The tools over terminals and workflows, in the order in which they are listed. */
-export const TOOLS: readonly TerminalTool[] = [
-  ...Object.values(TERMINAL_TOOLS).map(toTool),
-  { offered: RUN_WORKFLOW, perform: runWorkflow },
-];
-
-/** The owner of the terminals reads the arguments. */
-function toTool(offered: OfferedTool): TerminalTool {
-  const { name } = offered;
-  return {
-    offered,
-    async perform({ app }, args, call) {
-      if (name === "await_output") tellWait(args, call);
-      return toObject(await (await app.host()).callTerminal(name, args, call.signal));
-    },
-  };
-}
-
-function tellWait({ timeout }: JsonObject, call: PerformedCall): void {
-  const startedAt = performance.now();
-  const total = typeof timeout === "number" ? timeout : DEFAULT_WAIT_SECONDS;
-  call.follow(() => {
-    const done = Math.round((performance.now() - startedAt) / 1_000);
-    return { done, total, message: `Waiting for output: ${done} of ${total} s` };
-  });
-}
+export const TOOLS: readonly TerminalTool[] = [...SESSION_TOOLS, { offered: RUN_WORKFLOW, perform: runWorkflow }];
 
 async function runWorkflow(parts: PerformingParts, args: JsonObject, call: PerformedCall): Promise<JsonObject> {
   const request = readRunWorkflowRequest(args);
@@ -46,10 +19,6 @@ async function runWorkflow(parts: PerformingParts, args: JsonObject, call: Perfo
     tell();
   };
   return fitAnswer(await runTerminalWorkflow(parts, request, { signal: call.signal, progress }));
-}
-
-function toObject(value: Json): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 /** Clients over stdio take messages of 10 MB, and an answer is in it twice, once as an escaped text. */
