@@ -19,7 +19,7 @@ import {
   SELECT_RUNS_BY_PREFIX,
   SUM_APPROVALS,
 } from "../../src/storage/sql/journal-statements.ts";
-import { listRunsQuery } from "../../src/storage/sql/list-queries.ts";
+import { createdWithinQuery, listRunsQuery } from "../../src/storage/sql/list-queries.ts";
 import type { SqliteOptions } from "../../src/storage/sqlite/open-database.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { createRun, newRun, readPaths, readWholeLog, started } from "./journal-samples.ts";
@@ -269,6 +269,8 @@ describe("damage that SQLite cannot see", () => {
 });
 
 describe("questions use indexes", () => {
+  const SLICE = { first: 1, last: 2 };
+
   function planOf(database: DatabaseSync, text: string): string {
     return database
       .prepare(`EXPLAIN QUERY PLAN ${text}`)
@@ -288,33 +290,38 @@ describe("questions use indexes", () => {
     ["readLog", SELECT_COMMITS, /commits USING INTEGER PRIMARY KEY \(rowid>\?\)/],
     ["findCommit", SELECT_NEWEST_COMMIT, /^(?!.*TEMP B-TREE)/s],
     ["countApprovals", SUM_APPROVALS, /USING COVERING INDEX runs_asking/],
-    ["listRuns that ask", listRunsQuery({ hasApprovals: true, limit: 1 }).text, /USING INDEX runs_asking/],
+    ["listRuns that ask", listRunsQuery({ hasApprovals: true, limit: 1 }, SLICE).text, /USING INDEX runs_asking/],
     ["readOutbox", SELECT_OUTBOX, /USING INDEX outbox_open/],
     ["readOutbox of a kind", SELECT_OUTBOX_OF_KIND, /USING INDEX outbox_open_by_kind \(kind=\? AND id>\?\)/],
     [
       "listRuns by status",
-      listRunsQuery({ status: ["failed", "partial"], limit: 1 }).text,
-      /USING INDEX runs_by_status \(status=\?\)/,
+      listRunsQuery({ status: ["failed", "partial"], limit: 1 }, SLICE).text,
+      /USING INDEX runs_by_status \(status=\? AND rowid>\? AND rowid<\?\)/,
     ],
     [
       "listRuns by workflow",
-      listRunsQuery({ workflow: "w", limit: 1 }).text,
-      /USING INDEX runs_by_workflow \(workflow_name=\?\)/,
+      listRunsQuery({ workflow: "w", limit: 1 }, SLICE).text,
+      /USING INDEX runs_by_workflow \(workflow_name=\? AND rowid>\? AND rowid<\?\)/,
     ],
     [
       "listRuns by tenant",
-      listRunsQuery({ tenantId: "t", limit: 1 }).text,
-      /USING INDEX runs_by_tenant \(tenant_id=\?\)/,
+      listRunsQuery({ tenantId: "t", limit: 1 }, SLICE).text,
+      /USING INDEX runs_by_tenant \(tenant_id=\? AND rowid>\? AND rowid<\?\)/,
     ],
     [
       "listRuns by time",
-      listRunsQuery({ createdFrom: 1, createdBefore: 2, limit: 1 }).text,
-      /USING INDEX runs_by_creation/,
+      listRunsQuery({ createdFrom: 1, createdBefore: 2, limit: 1 }, SLICE).text,
+      /runs USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/,
+    ],
+    [
+      "the numbers of a time",
+      createdWithinQuery({ createdFrom: 1, createdBefore: 2 }, 1)?.text ?? "",
+      /USING COVERING INDEX runs_by_creation \(created_at>\? AND created_at<\?\)/,
     ],
     [
       "listRuns, next page",
-      listRunsQuery({ beforeRun: 1, limit: 1 }).text,
-      /runs USING INTEGER PRIMARY KEY \(rowid<\?\)/,
+      listRunsQuery({ limit: 1 }, SLICE).text,
+      /runs USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/,
     ],
   ])("%s", async (_what, text, expected) => {
     const path = newPath();

@@ -7,6 +7,7 @@ import type { RunState } from "../../core/history/run-state.ts";
 import { refold } from "../../core/interpreter/next.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
+import { Turns } from "../../ports/turns.ts";
 
 const PAGE = 500;
 const GRAPH_FORMAT = 1;
@@ -23,8 +24,6 @@ interface SealedSecrets {
   readonly seq: number;
   readonly text: string;
 }
-
-import { Turns } from "../turns.ts";
 
 /** Folds a run's state from its events: decisions are read, no value is loaded, nothing is evaluated. */
 export async function rebuildRun(

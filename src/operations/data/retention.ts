@@ -2,9 +2,9 @@ import { setTimeout } from "node:timers/promises";
 import type { Settings } from "../../config/settings.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { findUnfinishedRepeat } from "../../hosts/local/delete-run.ts";
-import { Turns } from "../../hosts/turns.ts";
 import type { Journal, RunNo, RunRecord, RunStatus } from "../../ports/journal.ts";
 import type { Log } from "../../ports/log.ts";
+import { Turns } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
 import { removeEnded } from "../runs/remove-ended.ts";
 

@@ -1,5 +1,5 @@
-import { Turns } from "../../hosts/turns.ts";
 import type { EventRow, Journal, RunNo } from "../../ports/journal.ts";
+import { Turns } from "../../ports/turns.ts";
 
 const PAGE = 500;
 

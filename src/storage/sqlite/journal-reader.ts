@@ -2,11 +2,27 @@ import type { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { PolicyDecision } from "../../core/graph/policy.ts";
 import { decodeEvent } from "../../core/history/event-codec.ts";
-import type { Journal, LoggedRun, OutboxRecord, RunNo, ViolationRecord } from "../../ports/journal.ts";
+import type {
+  Journal,
+  LoggedRun,
+  OutboxRecord,
+  RunFilter,
+  RunNo,
+  RunSelection,
+  ViolationRecord,
+} from "../../ports/journal.ts";
 import { type Commit, findPosition, openPartOf, readLog } from "../commit-log.ts";
 import * as sql from "../sql/journal-statements.ts";
-import { countRunsQuery, listRunsQuery, listViolationsQuery } from "../sql/list-queries.ts";
+import {
+  countRunsQuery,
+  createdWithinQuery,
+  listRunsQuery,
+  listViolationsQuery,
+  orderOf,
+  type Slice,
+} from "../sql/list-queries.ts";
 import { type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
+import { inSlices } from "./slices.ts";
 import { prepareTupleQuery, Statements } from "./statement.ts";
 
 type EventTuple = readonly [
@@ -33,12 +49,18 @@ const LAST_CHARACTER = "\u{10FFFF}";
 
 type Write = "reserveRun" | "append" | "finishOutbox" | "deleteRun" | "close";
 
-/** The reading calls of a journal, whose answers are there at once. */
-export type JournalReads = {
-  readonly [Call in Exclude<keyof Journal, Write>]: (
+/** Any number of rows may have to be looked at for these: a slice at a time. */
+type Walk = "listRuns" | "countRuns" | "listViolations";
+
+/** The reading calls of a journal. Of all but three the answers are there at once. */
+export type JournalReads = Pick<Journal, Walk> & {
+  readonly [Call in Exclude<keyof Journal, Write | Walk>]: (
     ...parameters: Parameters<Journal[Call]>
   ) => Awaited<ReturnType<Journal[Call]>>;
 };
+
+/** Runs of a time are found by its index where they are no more than these. */
+const FEW = 20_000;
 
 /** The reading calls of a journal, in the owner and beside it. Keeps nothing in memory. */
 export function createJournalReader(database: DatabaseSync, path: string) {
@@ -97,9 +119,15 @@ export function createJournalReader(database: DatabaseSync, path: string) {
       return commit === undefined ? undefined : findPosition(commit, commitSource);
     },
 
-    listViolations(filter) {
-      const { text, parameters } = listViolationsQuery(filter);
-      const rows = query<ViolationRow>(text).all(...parameters);
+    async listViolations(filter) {
+      const { newest } = query<{ newest: number | null }>(sql.SELECT_NEWEST_VIOLATION).get() ?? {};
+      const last = Math.min(newest ?? 0, (filter.beforeNo ?? Number.MAX_SAFE_INTEGER) - 1);
+      const rows: ViolationRow[] = [];
+      for await (const slice of inSlices({ first: 1, last }, "DESC")) {
+        const { text, parameters } = listViolationsQuery({ ...filter, limit: filter.limit - rows.length }, slice);
+        rows.push(...query<ViolationRow>(text).all(...parameters));
+        if (rows.length >= filter.limit) break;
+      }
       return rows.map(({ decision, runId: id, workflow, tenantId, ...place }) => ({
         ...place,
         run: { id, workflow, tenantId: tenantId ?? undefined },
@@ -118,16 +146,26 @@ export function createJournalReader(database: DatabaseSync, path: string) {
       return query<RunRow>(sql.SELECT_RUN).all(run).map(toRunRecord)[0];
     },
 
-    listRuns(filter) {
-      const { text, parameters } = listRunsQuery(filter);
-      return query<RunRow>(text)
-        .all(...parameters)
-        .map(toRunRecord);
+    async listRuns(filter) {
+      const rows: RunRow[] = [];
+      let offset = filter.offset ?? 0;
+      for await (const slice of inSlices(rangeWithRuns(filter), orderOf(filter))) {
+        const skipped = offset === 0 ? 0 : countWithin(filter, slice);
+        if (skipped > offset || offset === 0) {
+          const rest = { ...filter, offset, limit: filter.limit - rows.length };
+          const { text, parameters } = listRunsQuery(rest, slice);
+          rows.push(...query<RunRow>(text).all(...parameters));
+        }
+        offset = Math.max(0, offset - skipped);
+        if (rows.length >= filter.limit) break;
+      }
+      return rows.map(toRunRecord);
     },
 
-    countRuns(selection) {
-      const { text, parameters } = countRunsQuery(selection);
-      return query<{ total: number }>(text).get(...parameters)?.total ?? 0;
+    async countRuns(selection) {
+      let count = 0;
+      for await (const slice of inSlices(rangeWithRuns(selection), "ASC")) count += countWithin(selection, slice);
+      return count;
     },
 
     countApprovals() {
@@ -158,6 +196,23 @@ export function createJournalReader(database: DatabaseSync, path: string) {
       return rows.map((row) => ({ ...row }));
     },
   };
+
+  function countWithin(selection: RunSelection, slice: Slice): number {
+    const { text, parameters } = countRunsQuery(selection, slice);
+    return query<{ total: number }>(text).get(...parameters)?.total ?? 0;
+  }
+
+  /** No run that is selected has a number outside of it. */
+  function rangeWithRuns({ beforeRun, afterRun, ...selection }: RunSelection & Partial<RunFilter>): Slice {
+    const { newest } = query<{ newest: number | null }>(sql.SELECT_NEWEST_KEPT_RUN).get() ?? {};
+    const first = (afterRun ?? 0) + 1;
+    const last = Math.min(newest ?? 0, (beforeRun ?? Number.MAX_SAFE_INTEGER) - 1);
+    const asked = createdWithinQuery(selection, FEW);
+    if (asked === undefined) return { first, last };
+    const found = query<{ count: number; first: number | null; last: number | null }>(asked.text).get(...asked.parameters);
+    if (found === undefined || found.count === FEW) return { first, last };
+    return { first: Math.max(first, found.first ?? 1), last: Math.min(last, found.last ?? 0) };
+  }
 
   /** The end of the order of all runs, which the next commit may continue. */
   const readOpenPart = () => openPartOf(newestCommit(), commitSource);

@@ -52,7 +52,7 @@ function toAsync(reader: JournalReads, path: string): Pick<Journal, keyof Journa
   const calls = Object.entries<(...parameters: never[]) => unknown>(reader).map(([name, read]) => {
     const call = async (...parameters: never[]) => {
       try {
-        return read(...parameters);
+        return await read(...parameters);
       } catch (error) {
         throw toReadFailure(error, path);
       }

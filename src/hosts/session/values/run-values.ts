@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo } from "../../../ports/journal.ts";
-import { Turns } from "../../turns.ts";
+import { Turns } from "../../../ports/turns.ts";
 import { type SecretLeaf, showLeaves } from "../secrets/secret-leaves.ts";
 import type { ValueCache } from "./value-cache.ts";
 

@@ -3,10 +3,10 @@ import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import { rebuildRun } from "../../../hosts/session/rebuild-run.ts";
 import { RunValues } from "../../../hosts/session/values/run-values.ts";
 import { ValueCache } from "../../../hosts/session/values/value-cache.ts";
-import { Turns } from "../../../hosts/turns.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo, RunRecord } from "../../../ports/journal.ts";
+import { Turns } from "../../../ports/turns.ts";
 import { RunHistory } from "./describe-run-history.ts";
 
 /** The parts that reading a run needs. Nothing is written, so the run may be under way in another process. */
